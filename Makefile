@@ -1,0 +1,93 @@
+# Everything is done in .venv, which `make env` keeps up to date; no other target needs to be called first.
+
+PYTHON ?= python3
+# On a machine without a local CPU file of torch this one variable decides what is downloaded, e.g.
+#   make env TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
+TORCH ?= torch==2.13.0
+SANITIZE ?= address
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+DEMO_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+LOCK := flock build/.lock
+BEGAN := build/.began-$(shell echo $$PPID)
+PACKAGES := $(wildcard bridge pyps moontide benchmarks)
+LUA := $(wildcard bridge luaps examples)
+CYTHON := $(wildcard bridge/_*.pyx pyps/_*.pyx)
+MODULES := $(subst /,.,$(CYTHON:.pyx=))
+COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.[ch]*))
+
+# A sanitizer's library, and the C++ library that it watches, must be loaded before the interpreter's own.
+SANITIZER_address := libasan.so
+SANITIZER_thread := libtsan.so
+SANITIZER_undefined := libubsan.so
+SANITIZED := build/sanitize-$(SANITIZE)
+library = $(shell $(CC) -print-file-name=$1)
+
+.PHONY: help env demo test quick lint bench sanitize clean distclean
+.DEFAULT_GOAL := help
+
+help: ## this text
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+env: $(VENV)/.built ## make .venv with everything, compiled modules included
+
+# Installing builds everything; after that only what has changed is built, in place. The stamp has the time at which
+# the build began, so that a file saved meanwhile is built next time.
+define INSTALL
+@test -x $(BIN)/pip || .ci/venv $(PYTHON) $(VENV)
+$(LOCK) $(BIN)/pip install --quiet $(TORCH)
+$(LOCK) $(BIN)/pip install --quiet 'setuptools>=77' 'cython>=3.1' wheel
+$(LOCK) $(BIN)/pip install --quiet --no-build-isolation --editable '.[dev]'
+endef
+
+$(VENV)/.built: pyproject.toml setup.py $(COMPILED)
+	@mkdir -p build && touch $(BEGAN)
+	$(if $(filter pyproject.toml setup.py,$?),$(INSTALL),$(LOCK) $(BIN)/python setup.py --quiet build_ext --inplace)
+	@mv $(BEGAN) $@
+
+demo: env ## train one model from Lua and from PyTorch at the same time
+	$(BIN)/moontide demo $(DEMO_ARGS)
+
+test: lint ## lint, types and all tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+quick: env ## the tests without the slow ones
+	$(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
+
+lint: env ## format, lint, types, stubs of compiled modules, Lua
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(if $(CYTHON),PATH="$(BIN):$$PATH" cython-lint $(wildcard $(foreach p,bridge pyps,$p/*.pyx $p/*.pxd $p/*/*.px[di])))
+	$(BIN)/mypy $(PACKAGES)
+	$(if $(MODULES),$(BIN)/stubtest --concise --mypy-config-file pyproject.toml $(MODULES))
+	@if command -v luacheck >/dev/null; then \
+	    luacheck --quiet $(LUA); \
+	elif [ -n "$$CI" ]; then \
+	    echo 'luacheck is missing (Debian: apt-get install lua-check)'; exit 1; \
+	else \
+	    echo 'luacheck is missing, the Lua files were not checked (Debian: apt-get install lua-check)'; \
+	fi
+
+bench: env ## benchmarks; BENCH_ARGS='pyps --json FILE --quick' narrows them
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# What our tests ask for and get refused must be refused, not end the run; freed memory is kept a while, not for ever.
+ASAN := detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16
+
+sanitize: env ## the quick tests on a build with SANITIZE=address, thread or undefined
+	MOONTIDE_SANITIZE=$(SANITIZE) $(BIN)/python setup.py --quiet build --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
+	cd $(SANITIZED) && PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib PYTHONMALLOC=malloc ASAN_OPTIONS=$(ASAN) \
+	    LD_PRELOAD="$(call library,$(SANITIZER_$(SANITIZE))) $(call library,libstdc++.so)" \
+	    $(CURDIR)/$(BIN)/pytest -m 'not slow' -p no:cacheprovider -o pythonpath=$(CURDIR)/$(SANITIZED)/lib \
+	    $(PYTEST_ARGS) $(addprefix $(CURDIR)/tests/,bridge torch7 luaps pyps)
+
+clean: ## remove what was built, keep .venv
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache $(VENV)/.built
+	find bridge pyps luaps moontide tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+	rm -f bridge/*.so pyps/*.so
+
+distclean: clean ## remove .venv too
+	rm -rf $(VENV)

@@ -1,0 +1,178 @@
+"""What every benchmark uses: rows, timing of several functions in turn, the printed table and its JSON.
+
+A benchmark is a module benchmarks/<name>.py with `NAME`, its title, and `run(quick) -> list[Row]`.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+TARGET = re.compile(r"(<=|>=)\s*([\d.]+)\s*(\D*)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One measured number beside the peer's.
+
+    Attributes
+    ----------
+    table : str
+        The table that the row belongs to.
+    what : str
+        What was measured.
+    ours, theirs : float
+        The two results in `unit`; `theirs` is None where there is no peer.
+    unit : str
+        For example "ns", "us", "keys/s".
+    peer : str
+        What `theirs` is.
+    target : str
+        A bound on the ratio, such as "<= 1.3x", or on `ours` itself, such as "<= 2 ns"; empty for none.
+    """
+
+    table: str
+    what: str
+    ours: float
+    unit: str
+    peer: str = ""
+    theirs: float | None = None
+    target: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.target:
+            return
+        found = TARGET.fullmatch(self.target)
+        if found is None or found[3] not in ("x", self.unit):
+            raise ValueError(f"target {self.target!r}: expected '<= 1.3x', '>= 1.7x' or '<= 2 {self.unit}'")
+        if found[3] == "x" and self.theirs is None:
+            raise ValueError(f"target {self.target!r} bounds a ratio, but the row has no peer")
+
+    @property
+    def ratio(self) -> float | None:
+        """`ours / theirs`: below 1 is better where less is better, above 1 where more is."""
+        return self.ours / self.theirs if self.theirs else None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target was met; None where there is none."""
+        found = TARGET.fullmatch(self.target)
+        if found is None:
+            return None
+        value = self.ratio if found[3] == "x" else self.ours
+        assert value is not None
+        return value <= float(found[2]) if found[1] == "<=" else value >= float(found[2])
+
+
+def seconds_per_call(
+    *functions: Callable[[], object], quick: bool = False, rounds: int = 7, least: float = 0.02
+) -> list[float]:
+    """Time functions in turn and return the median time of one call of each, in seconds.
+
+    Taking turns lets a disturbance of the machine fall on all of them alike.
+
+    Parameters
+    ----------
+    *functions : callable
+        Called without arguments.
+    quick : bool
+        Two short rounds, to see that a benchmark runs.
+    rounds : int
+        How many times each function gets its turn.
+    least : float
+        Seconds that one turn takes at least; the number of calls follows from it.
+    """
+    if quick:
+        rounds, least = 2, 0.002
+    with collector_paused():
+        counts = [_calls_within(function, least) for function in functions]
+        turns = [[_timed(f, n) / n for f, n in zip(functions, counts, strict=True)] for _ in range(rounds)]
+    return [statistics.median(times) for times in zip(*turns, strict=True)]
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep Python's garbage collector from running inside a measurement."""
+    enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _timed(function: Callable[[], object], calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        function()
+    return time.perf_counter() - start
+
+
+def _calls_within(function: Callable[[], object], least: float) -> int:
+    calls = 1
+    while (taken := _timed(function, calls)) < least:
+        calls = max(calls * 2, int(calls * least / taken)) if taken > least / 100 else calls * 10
+    return calls
+
+
+def shown(value: float | None) -> str:
+    """Write a number with three or four figures."""
+    if value is None:
+        return ""
+    for bound, digits in ((10, 2), (100, 1)):
+        if abs(value) < bound:
+            return f"{value:.{digits}f}"
+    return f"{value:,.0f}"
+
+
+def print_tables(rows: Sequence[Row], console: Console | None = None) -> None:
+    """Print the rows, one table per `Row.table`, each number beside its peer, ratio and target."""
+    console = console or Console(width=None if sys.stdout.isatty() else 140)
+    marks = {True: "[green]met[/]", False: "[red]missed[/]", None: ""}
+    for title in dict.fromkeys(row.table for row in rows):
+        table = Table("what", title=title, title_justify="left", title_style="bold")
+        for heading in ("ours", "theirs", "ratio"):
+            table.add_column(heading, justify="right")
+        for heading in ("unit", "peer", "target", ""):
+            table.add_column(heading)
+        for row in (row for row in rows if row.table == title):
+            numbers = (shown(row.ours), shown(row.theirs), shown(row.ratio))
+            table.add_row(row.what, *numbers, row.unit, row.peer, row.target, marks[row.met])
+        console.print(table)
+
+
+def machine() -> dict[str, str | int]:
+    """Describe what the numbers were measured on."""
+    models = re.findall(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return {
+        "processor": models[0] if models else platform.machine(),
+        "cores": os.cpu_count() or 1,
+        "python": platform.python_version(),
+        **{library: version(library) for library in ("moontide", "torch", "numpy", "lupa", "pyzmq")},
+    }
+
+
+def write_json(rows: Sequence[Row], path: Path) -> None:
+    """Write the rows with their ratios and the machine they were measured on."""
+    content = {
+        "machine": machine(),
+        "rows": [{**asdict(row), "ratio": row.ratio, "met": row.met} for row in rows],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n")

@@ -1,0 +1,128 @@
+"""Tensors from Lua: elements, views and small operations, then large operations beside PyTorch eager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+import bridge
+from benchmarks.harness import Row, seconds_per_call
+
+NAME = "tensors in Lua"
+
+ELEMENTS = "elements and views"
+SMALL = "operations on 10 doubles"
+LARGE = "operations on a million doubles"
+
+SETUP = """
+t = torch.DoubleTensor(1000):fill(1)
+m = torch.DoubleTensor(100, 100):fill(1)
+a, b, r = torch.DoubleTensor(10):fill(1), torch.DoubleTensor(10):fill(2), torch.DoubleTensor(10)
+A, B, R = torch.DoubleTensor(10^6):fill(0.5), torch.DoubleTensor(10^6):fill(2), torch.DoubleTensor(10^6)
+M = torch.DoubleTensor(1000, 1000):fill(0.5)
+P, Q, S = torch.rand(512, 512), torch.rand(512, 512), torch.Tensor(512, 512)
+U = torch.rand(10^6)
+"""
+# what, the body of a loop over i = 1 .. 100, target in ns
+BODIES = [
+    ("element read", "s = s + t[i]", 2),
+    ("element written", "t[i] = i", 2),
+    ("element of a matrix, by a table", "s = s + m[{i, 5}]", 100),
+    ("element of a matrix, by its row", "s = s + m[i][5]", 100),
+    ("t:size(1)", "s = s + t:size(1)", 100),
+    ("m:narrow(1, i, 1)", "s = m:narrow(1, i, 1) and s", 800),
+    ("torch.DoubleTensor(10)", "s = torch.DoubleTensor(10) and s", 1000),
+]
+# what, Lua's statement, the same in Python, target in ns
+OPERATIONS = [
+    ("t:add(1)", "r:add(1)", lambda x: x.r.add_(1), 150),
+    ("torch.add(r, a, b)", "torch.add(r, a, b)", lambda x: torch.add(x.a, x.b, out=x.r), 200),
+    ("t:cmul(b)", "r:cmul(b)", lambda x: x.r.mul_(x.b), None),
+    ("t:sum()", "s = s + a:sum()", lambda x: x.a.sum().item(), 100),
+    ("t:copy(a)", "r:copy(a)", lambda x: x.r.copy_(x.a), None),
+]
+# what, Lua's statement, the same in Python, target as a ratio
+HEAVY = [
+    ("add", "R:add(A, B)", lambda x: torch.add(x.A, x.B, out=x.R), "<= 1.1x"),
+    ("exp", "R:exp(A)", lambda x: torch.exp(x.A, out=x.R), "<= 1.1x"),
+    ("sum", "s = A:sum()", lambda x: x.A.sum().item(), "<= 1.1x"),
+    ("sum along columns", "M:sum(1)", lambda x: x.M.sum(0, keepdim=True), "<= 1.1x"),
+    ("sort", "U:sort()", lambda x: x.U.sort(), "<= 1.1x"),
+    (
+        "copy of a transposed matrix",
+        "R:copy(M:t())",
+        lambda x: x.R.view(1000, 1000).copy_(x.M.t()),
+        "<= 1.1x",
+    ),
+    ("mm 512", "torch.mm(S, P, Q)", lambda x: torch.mm(x.P, x.Q, out=x.S), "<= 1.05x"),
+]
+
+
+class Peer:
+    """The same tensors, as PyTorch's."""
+
+    def __init__(self, lua: bridge.Lua) -> None:
+        for name in "abrABRMPQSU":
+            setattr(self, name, torch.as_tensor(lua.eval(name)).clone())
+
+
+def run(quick: bool) -> list[Row]:
+    """Measure every row; `quick` only sees that they run."""
+    with bridge.Lua() as lua:
+        lua.require("torch")
+        lua.execute(SETUP)
+        peer = Peer(lua)
+        return [*elements(lua, quick), *small(lua, peer, quick), *large(lua, peer, quick)]
+
+
+def loop(lua: bridge.Lua, body: str, rounds: int) -> Callable[[], Any]:
+    """A Lua function that runs `body` with i = 1 .. 100, `rounds` times."""
+    code = (
+        f"return function() local s = 0; for _ = 1, {rounds} do for i = 1, 100 do {body} end end return s end"
+    )
+    return lua.execute(code)  # type: ignore[no-any-return]
+
+
+def nanoseconds(
+    lua: bridge.Lua, body: str, quick: bool, peer: Callable[[], Any] | None = None
+) -> list[float]:
+    """Of one iteration in Lua, and of one call of the peer."""
+    rounds = 1 if quick else 500
+    ours, *theirs = seconds_per_call(loop(lua, body, rounds), *([peer] if peer else []), quick=quick)
+    return [ours / rounds / 100 * 1e9, *(1e9 * t for t in theirs)]
+
+
+def elements(lua: bridge.Lua, quick: bool) -> Iterator[Row]:
+    """Elements and views, inside a loop that LuaJIT compiles."""
+    for what, body, target in BODIES:
+        (ours,) = nanoseconds(lua, body, quick)
+        yield Row(table=ELEMENTS, what=what, ours=ours, unit="ns", target=f"<= {target} ns")
+
+
+def small(lua: bridge.Lua, peer: Peer, quick: bool) -> Iterator[Row]:
+    """What a call costs beside the few numbers it works on."""
+    for what, body, same, target in OPERATIONS:
+        ours, theirs = nanoseconds(lua, body, quick, lambda same=same: same(peer))  # type: ignore[misc]
+        bound = f"<= {target} ns" if target else ""
+        yield Row(table=SMALL, what=what, ours=ours, unit="ns", peer="PyTorch", theirs=theirs, target=bound)
+
+
+def large(lua: bridge.Lua, peer: Peer, quick: bool) -> Iterator[Row]:
+    """What the loops themselves cost."""
+    for what, statement, same, target in HEAVY:
+        ours, theirs = seconds_per_call(
+            lua.execute(f"return function() local s = 0; {statement}; return s end"),
+            lambda same=same: same(peer),  # type: ignore[misc]
+            quick=quick,
+        )
+        yield Row(
+            table=LARGE,
+            what=what,
+            ours=ours * 1e6,
+            unit="us",
+            peer="PyTorch",
+            theirs=theirs * 1e6,
+            target=target,
+        )

@@ -1,0 +1,27 @@
+"""The boundary between Python and Lua: one `State` per LuaJIT state, conversions, calls in both directions.
+
+lupa makes and owns the LuaJIT state; everything else reaches it through Lua's C API directly. A Lua error never
+unwinds a frame that holds Python references (boundary/trampoline.h), and the GIL is given up while Lua runs.
+"""
+cimport cython
+
+import importlib.metadata
+import os
+import sys
+import threading
+import time
+
+import numpy
+
+from bridge.errors import LuaError, StateBusy, StateClosed
+from bridge.marks import Index, index, null, shift_index
+
+include "boundary/api.pxi"
+include "boundary/memory.pxi"
+include "boundary/push.pxi"
+include "boundary/pull.pxi"
+include "boundary/foreign.pxi"
+include "boundary/proxies.pxi"
+include "boundary/interrupt.pxi"
+include "boundary/state.pxi"
+include "boundary/callback.pxi"

@@ -1,0 +1,130 @@
+# What the native half offers to the boundary: Lua's API table, tensors and the frames of trampoline.h.
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t, uintptr_t
+
+cdef extern from "core/module.h":
+    ctypedef struct lua_State:
+        pass
+    ctypedef struct lua_Debug:
+        pass
+    ctypedef int (*lua_CFunction)(lua_State *) noexcept nogil
+    ctypedef void (*lua_Hook)(lua_State *, lua_Debug *) noexcept nogil
+
+    ctypedef struct lua_api:
+        int (*lua_gettop)(lua_State *) nogil
+        void (*lua_settop)(lua_State *, int) nogil
+        void (*lua_pushvalue)(lua_State *, int) nogil
+        void (*lua_remove)(lua_State *, int) nogil
+        void (*lua_insert)(lua_State *, int) nogil
+        int (*lua_checkstack)(lua_State *, int) nogil
+        int (*lua_type)(lua_State *, int) nogil
+        double (*lua_tonumber)(lua_State *, int) nogil
+        int (*lua_toboolean)(lua_State *, int) nogil
+        const char *(*lua_tolstring)(lua_State *, int, size_t *) nogil
+        size_t (*lua_objlen)(lua_State *, int) nogil
+        void *(*lua_touserdata)(lua_State *, int) nogil
+        const void *(*lua_topointer)(lua_State *, int) nogil
+        int (*lua_rawequal)(lua_State *, int, int) nogil
+        lua_CFunction (*lua_tocfunction)(lua_State *, int) nogil
+        const char *(*lua_getupvalue)(lua_State *, int, int) nogil
+        void (*lua_pushnil)(lua_State *) nogil
+        void (*lua_pushnumber)(lua_State *, double) nogil
+        void (*lua_pushlstring)(lua_State *, const char *, size_t) nogil
+        void (*lua_pushcclosure)(lua_State *, lua_CFunction, int) nogil
+        void (*lua_pushboolean)(lua_State *, int) nogil
+        void (*lua_pushlightuserdata)(lua_State *, void *) nogil
+        void (*lua_getfield)(lua_State *, int, const char *) nogil
+        void (*lua_rawget)(lua_State *, int) nogil
+        void (*lua_rawgeti)(lua_State *, int, int) nogil
+        void (*lua_createtable)(lua_State *, int, int) nogil
+        int (*lua_getmetatable)(lua_State *, int) nogil
+        void (*lua_setfield)(lua_State *, int, const char *) nogil
+        void (*lua_rawset)(lua_State *, int) nogil
+        void (*lua_rawseti)(lua_State *, int, int) nogil
+        int (*lua_setmetatable)(lua_State *, int) nogil
+        int (*lua_pcall)(lua_State *, int, int, int) nogil
+        int (*lua_error)(lua_State *) nogil
+        int (*lua_next)(lua_State *, int) nogil
+        int (*lua_sethook)(lua_State *, lua_Hook, int, int) nogil
+        int (*luaL_ref)(lua_State *, int) nogil
+        void (*luaL_unref)(lua_State *, int, int) nogil
+        int (*luaL_loadbuffer)(lua_State *, const char *, size_t, const char *) nogil
+    lua_api lua
+    const char *lua_api_load(void *handle)
+
+    int LUA_REGISTRYINDEX, LUA_GLOBALSINDEX, LUA_MULTRET
+    int LUA_TNIL, LUA_TBOOLEAN, LUA_TLIGHTUSERDATA, LUA_TNUMBER, LUA_TSTRING, LUA_TTABLE
+    int LUA_TFUNCTION, LUA_TUSERDATA, LUA_TTHREAD, LUA_TCDATA
+    int LUA_MASKCOUNT, LUA_MASKCALL, LUA_MASKRET, LUA_MASKLINE
+    void lua_pop(lua_State *, int) nogil
+
+    int BR_BYTE, BR_CHAR, BR_SHORT, BR_INT, BR_LONG, BR_HALF, BR_FLOAT, BR_DOUBLE, BR_DTYPES
+
+    ctypedef struct br_heap:
+        int64_t held
+        int64_t limit
+    ctypedef struct br_drop:
+        br_drop *next
+        void *object
+    ctypedef struct br_block:
+        br_drop drop
+        void *data
+        int64_t nbytes
+    ctypedef struct br_storage:
+        void *data
+        ptrdiff_t size
+        void **live
+        int64_t *live_nbytes
+        br_block *block
+        int dtype
+    ctypedef struct br_tensor:
+        int64_t *size
+        int64_t *stride
+        int nDimension
+        br_storage *storage
+        ptrdiff_t storageOffset
+        int dtype
+    ctypedef struct br_reference:
+        br_drop *drop
+    ctypedef struct br_shim:
+        void *create_tensor_from_blob
+        void *delete_tensor_object
+        int32_t dtypes[8]
+    br_shim br_torch
+    void (*br_drops_wakeup)() nogil
+
+    size_t br_element_size(int dtype) nogil
+    br_heap *br_heap_new() nogil
+    void br_heap_release(br_heap *) nogil
+    br_block *br_block_lent(br_heap *, void *, int64_t, void *) nogil
+    void br_block_retain(br_block *) nogil
+    void br_block_release(br_block *) nogil
+    br_storage *br_storage_over(br_block *, br_heap *, int, int64_t, void **, int64_t *) nogil
+    void br_storage_release(br_storage *) nogil
+    void br_tensor_init(br_tensor *, int) nogil
+    int br_tensor_reserve(br_tensor *, int) nogil
+    int br_tensor_covered(const br_tensor *) nogil
+    void *lua_newuserdata "lua.lua_newuserdata" (lua_State *, size_t) nogil
+
+cdef extern from "boundary/trampoline.h":
+    ctypedef struct PyThreadState:
+        pass
+    ctypedef struct br_call:
+        void *state
+        PyObject *arguments
+        int function
+        int self
+        int on_error
+        int enter
+        PyThreadState *saved
+        int (*push)(br_call *, lua_State *) noexcept
+    int br_call_lua(lua_State *, br_call *)
+    void br_call_functions(lua_State *, int *, int *)
+    int br_push_values(lua_State *, br_call *)
+    int br_reference_to(lua_State *, int, int *)
+    int (*br_callback)(lua_State *, void *, br_reference *) noexcept
+    int br_enter_python(lua_State *) noexcept nogil
+    void br_push_reference(lua_State *, br_drop *, int)
+    int br_drain(void *)
+    void br_relieve(lua_State *, br_heap *, int64_t)
+    void br_wakeup() noexcept nogil

@@ -1,0 +1,80 @@
+# Python functions called from Lua: arguments pulled, results pushed, exceptions turned into Lua errors.
+
+@cython.final
+cdef class TorchFunction:
+    """A Python function for Lua that is given torch tensors whatever the state returns to Python."""
+    cdef object function
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *arguments):
+        return self.function(*arguments)
+
+
+cdef int run_callback(State state, lua_State *L, object function) except -1:
+    """Call a Python function with the arguments on L; the number of results pushed."""
+    cdef int n = lua.lua_gettop(L), i, top
+    cdef bint wants_torch = isinstance(function, TorchFunction)
+    cdef br_call call
+    if not lua.lua_checkstack(L, 16):
+        raise RecursionError("no room on Lua's stack for a callback")
+    arguments = []
+    if wants_torch:
+        use_torch()
+    state.torch_forced += wants_torch
+    try:
+        for i in range(1, n + 1):
+            arguments.append(pull_value(state, L, i, None))
+    finally:
+        state.torch_forced -= wants_torch
+    result = function(*arguments)
+    if result is None or type(result) is float or type(result) is bool:
+        return push_value(state, L, result, 0) + 1
+    values = tuple(result) if isinstance(result, tuple) else (result,)
+    top = lua.lua_gettop(L)
+    call.state = <void *>state
+    call.arguments = <PyObject *>values
+    call.self = 0
+    call.push = push_call
+    i = br_push_values(L, &call)
+    if i < 0:
+        raise_current()
+    if i != 0:
+        raise MemoryError("Lua has no memory for a callback's results")
+    return lua.lua_gettop(L) - top
+
+
+cdef int callback(lua_State *L, void *state_pointer, br_reference *reference) noexcept:
+    """What every Python function in Lua runs: results on the stack, or an exception there and -1."""
+    cdef State state = <State>state_pointer
+    cdef lua_State *outer = state.current
+    state.current = L
+    try:
+        return run_callback(state, L, <object>reference.drop.object)
+    except BaseException as exception:
+        state.current = outer
+        if not isinstance(exception, Exception):
+            state.unwinding = exception
+            br_hook_now(L)
+        return push_exception(state, L, exception)
+    finally:
+        state.current = outer
+
+
+cdef int push_exception(State state, lua_State *L, object exception) noexcept:
+    """Leave an exception on the stack as Lua's error value; always -1."""
+    cdef br_call call
+    arguments = (exception,)
+    call.state = <void *>state
+    call.arguments = <PyObject *>arguments
+    call.self = 0
+    call.push = push_call
+    if br_push_values(L, &call) < 0:
+        PyErr_WriteUnraisable(exception)
+        lua.lua_pushnil(L)
+    return -1
+
+
+br_callback = callback
+br_drops_wakeup = br_wakeup

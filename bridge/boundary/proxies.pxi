@@ -1,0 +1,187 @@
+# Python objects that refer to Lua values: functions, tables by reference, and objects of torch classes.
+
+cdef class Proxy:
+    """A Lua value that stays in Lua; base of LuaFunction, LuaTable and LuaObject."""
+    cdef readonly State state
+    cdef int reference
+
+    def __dealloc__(self):
+        if self.state is not None:
+            self.state.forget(self.reference)
+
+    def __eq__(self, other):
+        if not isinstance(other, Proxy) or (<Proxy>other).state is not self.state:
+            return NotImplemented
+        return self.state.ask("same", (self, other))
+
+    def __hash__(self):
+        return self.state.ask("identity", (self,))
+
+    def __repr__(self):
+        if self.state.closed:
+            return f"<{type(self).__name__} of a closed Lua state>"
+        return f"<{type(self).__name__} {self.state.ask('describe', (self,))}>"
+
+    def __reduce__(self):
+        raise TypeError(f"a {type(self).__name__} lives in its Lua state and cannot be pickled; "
+                        "save it in Lua with torch.save")
+
+
+cdef class LuaFunction(Proxy):
+    """A Lua function: call it with positional arguments; `returns=bridge.index` subtracts 1 from returned indices.
+
+    Calling raises `LuaError` for an error in Lua, TypeError or OverflowError for an argument that has no Lua form.
+    """
+
+    def __call__(self, *args, returns=None):
+        result = self.state.call(self.reference, args, 0, False)
+        return result if returns is None else shift_results(result, returns)
+
+    def results(self, *args):
+        """Call it and return every result in a list, however many there are."""
+        return self.state.call(self.reference, args, 0, False, True)
+
+    @property
+    def __doc__(self):
+        return self.state.ask("documentation", (self,))
+
+    @property
+    def __name__(self):
+        return self.state.ask("function_name", (self,))
+
+
+cdef class LuaMethod:
+    """A function found on a Lua object, called with that object first."""
+    cdef LuaFunction function
+    cdef Proxy self_
+
+    def __call__(self, *args, returns=None):
+        result = self.self_.state.call(self.function.reference, args, self.self_.reference, False)
+        return result if returns is None else shift_results(result, returns)
+
+    def __repr__(self):
+        return f"<method {self.function!r} of {self.self_!r}>"
+
+
+cdef object shift_results(object result, object returns):
+    if returns is not index:
+        raise TypeError(f"returns= takes bridge.index, got {returns!r}")
+    return shift_index(result, -1)
+
+
+cdef class LuaTable(Proxy):
+    """A Lua table by reference, as a namespace: `lua.torch.zeros`, `table["key"]` (keys as they are in Lua).
+
+    Tables found inside it are references too; `value()` converts it with everything in it.
+    """
+
+    def __getattr__(self, str name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self.state.ask_proxy("index", (self, name))
+        if value is None:
+            raise AttributeError(f"{self!r} has no field {name!r}")
+        return value
+
+    def __setattr__(self, str name, value):
+        self.state.ask("assign", (self, name, value))
+
+    def __getitem__(self, key):
+        value = self.state.ask_proxy("index", (self, key))
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key, value):
+        self.state.ask("assign", (self, key, value))
+
+    def __contains__(self, key):
+        return self.state.ask_proxy("index", (self, key)) is not None
+
+    def __len__(self):
+        return self.state.ask("length", (self,))
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __bool__(self):
+        return True
+
+    def __call__(self, *args, returns=None):
+        result = self.state.call(self.reference, args, 0, False)
+        return result if returns is None else shift_results(result, returns)
+
+    def __dir__(self):
+        return sorted({name for name in self.keys() if isinstance(name, str)} | {"keys", "value"})
+
+    def __instancecheck__(self, instance):
+        return isinstance(instance, Proxy) and (<Proxy>instance).state is self.state \
+            and self.state.ask("made_by", (instance, self))
+
+    def keys(self):
+        """The keys, as a list in Lua's order."""
+        return self.state.ask_list("keys", (self,))
+
+    def value(self):
+        """The table converted to a list or dict, with everything in it."""
+        return self.state.ask("itself", (self,))
+
+
+cdef class LuaObject(Proxy):
+    """An object of a Torch7 class (or any other Lua value with behaviour): fields as attributes, methods without self.
+
+    A method may also be written with a leading underscore, `net._forward(x)`.
+    """
+
+    def __getattr__(self, str name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self.state.ask("index", (self, name))
+        if value is None and name.startswith("_"):
+            value = self.state.ask("index", (self, name[1:]))
+        if value is None:
+            raise AttributeError(f"{self!r} has no field or method {name!r}")
+        if isinstance(value, LuaFunction):
+            return bound(<LuaFunction>value, self)
+        return value
+
+    def __setattr__(self, str name, value):
+        self.state.ask("assign", (self, name, value))
+
+    def __call__(self, *args, returns=None):
+        result = self.state.call(self.reference, args, 0, False)
+        return result if returns is None else shift_results(result, returns)
+
+    def __getitem__(self, key):
+        return self.state.ask("index", (self, key))
+
+    def __setitem__(self, key, value):
+        self.state.ask("assign", (self, key, value))
+
+    def __len__(self):
+        return self.state.ask("length", (self,))
+
+    def __bool__(self):
+        return True
+
+    def __str__(self):
+        return self.state.ask("text", (self,))
+
+    def __dir__(self):
+        return sorted(set(self.state.ask_list("names", (self,))) | {"fields", "typename"})
+
+    @property
+    def typename(self):
+        """The name of its Torch7 class, or of its Lua type."""
+        return self.state.ask("typename", (self,))
+
+    def fields(self):
+        """Its fields as a dict (tables in it converted)."""
+        return self.state.ask("fields", (self,))
+
+
+cdef LuaMethod bound(LuaFunction function, Proxy self_):
+    cdef LuaMethod method = LuaMethod.__new__(LuaMethod)
+    method.function = function
+    method.self_ = self_
+    return method

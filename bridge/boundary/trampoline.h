@@ -1,0 +1,203 @@
+/* The frames between Python and Lua that a Lua error may unwind. They hold no Python references: a Lua error
+ * passes them as if they were not there. Whoever calls into Lua is told by `saved` whether the GIL was given up. */
+#ifndef BRIDGE_TRAMPOLINE_H
+#define BRIDGE_TRAMPOLINE_H
+
+#include <Python.h>
+#include "../core/module.h"
+
+#define BR_TRACEBACK "bridge.traceback"
+
+/* One call into Lua, from Python or (the results of a callback) back into Lua. */
+typedef struct br_call {
+   void *state;            /* the State, borrowed */
+   PyObject *arguments;    /* a tuple, borrowed */
+   int function;           /* reference in the registry */
+   int self;               /* reference of the object that comes before the arguments, or 0 */
+   int on_error, enter;    /* references of the two C functions of br_call_lua (br_call_functions) */
+   int (*push)(struct br_call *call, lua_State *L); /* number of values pushed, or -1 with a Python exception set */
+   PyThreadState *saved;   /* not NULL while the GIL is given up */
+} br_call;
+
+/* The message handler: leaves the error as it is and its traceback in the registry. */
+static int br_on_error(lua_State *L)
+{
+   lua.luaL_traceback(L, L, NULL, 1);
+   lua.lua_setfield(L, LUA_REGISTRYINDEX, BR_TRACEBACK);
+   return 1;
+}
+
+static int br_enter_lua(lua_State *L)
+{
+   br_call *call = (br_call *)lua.lua_touserdata(L, 1);
+   lua.lua_settop(L, 0);
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->function);
+   int n = call->push(call, L);
+   if (n < 0) {
+      lua.lua_pushnil(L);
+      return lua.lua_error(L);
+   }
+   call->saved = PyEval_SaveThread();
+   lua.lua_call(L, n, LUA_MULTRET);
+   PyEval_RestoreThread(call->saved);
+   call->saved = NULL;
+   return lua.lua_gettop(L);
+}
+
+/* Put the two C functions that every call uses into the registry: a closure made for each would be garbage. */
+static void br_call_functions(lua_State *L, int *on_error, int *enter)
+{
+   lua.lua_pushcclosure(L, br_on_error, 0);
+   *on_error = lua.luaL_ref(L, LUA_REGISTRYINDEX);
+   lua.lua_pushcclosure(L, br_enter_lua, 0);
+   *enter = lua.luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+/* Call a Lua function; on return the GIL is held. 0 and the results on the stack above `top`, or Lua's error code
+ * and the error there. -1: a Python exception is set. */
+static int br_call_lua(lua_State *L, br_call *call)
+{
+   if (!lua.lua_checkstack(L, 8)) return 4; /* LUA_ERRMEM */
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->on_error);
+   int handler = lua.lua_gettop(L);
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->enter);
+   lua.lua_pushlightuserdata(L, call);
+   int rc = lua.lua_pcall(L, 1, LUA_MULTRET, handler);
+   if (call->saved) {
+      PyEval_RestoreThread(call->saved);
+      call->saved = NULL;
+   }
+   lua.lua_remove(L, handler);
+   return rc != 0 && PyErr_Occurred() ? -1 : rc;
+}
+
+static int br_push_only(lua_State *L)
+{
+   br_call *call = (br_call *)lua.lua_touserdata(L, 1);
+   lua.lua_settop(L, 0);
+   int n = call->push(call, L);
+   if (n < 0) {
+      lua.lua_pushnil(L);
+      return lua.lua_error(L);
+   }
+   return n;
+}
+
+/* Push a tuple's values, protected, the GIL held throughout. Returns as br_call_lua does. */
+static int br_push_values(lua_State *L, br_call *call)
+{
+   lua.lua_pushcclosure(L, br_push_only, 0);
+   lua.lua_pushlightuserdata(L, call);
+   int rc = lua.lua_pcall(L, 1, LUA_MULTRET, 0);
+   return rc != 0 && PyErr_Occurred() ? -1 : rc;
+}
+
+/* The top of the stack becomes a reference in the registry. Protected: 0, or Lua's error code with the error there. */
+static int br_take_reference(lua_State *L)
+{
+   int *reference = (int *)lua.lua_touserdata(L, 1);
+   *reference = lua.luaL_ref(L, LUA_REGISTRYINDEX);
+   return 0;
+}
+
+static int br_reference_to(lua_State *L, int index, int *reference)
+{
+   lua.lua_pushvalue(L, index);
+   lua.lua_pushcclosure(L, br_take_reference, 0);
+   lua.lua_insert(L, -2);
+   lua.lua_pushlightuserdata(L, reference);
+   lua.lua_insert(L, -2);
+   return lua.lua_pcall(L, 2, 0, 0);
+}
+
+/* A Python callable as Lua sees it: upvalue 1 the object's userdata, upvalue 2 the State. The work is done by
+ * `br_callback`, which holds the GIL while it runs and leaves either results or one error object on the stack. */
+static int (*br_callback)(lua_State *L, void *state, br_reference *function);
+
+static int br_enter_python(lua_State *L)
+{
+   br_reference *function = (br_reference *)lua.lua_touserdata(L, LUA_GLOBALSINDEX - 1);
+   void *state = lua.lua_touserdata(L, LUA_GLOBALSINDEX - 2);
+   PyGILState_STATE gil = PyGILState_Ensure();
+   int n = br_callback(L, state, function);
+   PyGILState_Release(gil);
+   return n >= 0 ? n : lua.lua_error(L);
+}
+
+/* Deleting drops needs the GIL and nothing else; also called by Python's own pending-call queue. */
+static int br_drain(void *unused)
+{
+   (void)unused;
+   br_drop *drop = br_drops_take();
+   while (drop) {
+      br_drop *next = drop->next;
+      Py_XDECREF((PyObject *)drop->object);
+      free(drop);
+      drop = next;
+   }
+   return 0;
+}
+
+/* Run Lua's collector when memory that Python lends, `nbytes` more of it, presses; the limit follows what stays. GIL
+ * held: what the collector let go is dropped at once. */
+static void br_relieve(lua_State *L, br_heap *heap, int64_t nbytes)
+{
+   if (heap->held + nbytes <= heap->limit) return;
+   lua.lua_gc(L, LUA_GCCOLLECT, 0);
+   br_drain(NULL);
+   int64_t limit = 2 * (heap->held + nbytes);
+   heap->limit = limit > BR_MIN_LIMIT ? limit : BR_MIN_LIMIT;
+}
+
+/* Where the metatables of this state's tensors and storages are. */
+typedef struct br_known {
+   int tensor_metatables[BR_DTYPES];          /* references in the registry; 0 until torch is loaded */
+   const void *tensor_pointers[BR_DTYPES];
+   const void *storage_pointers[BR_DTYPES];
+} br_known;
+
+/* native.register(kind, dtype, metatable); upvalue 1: this state's br_known */
+static int br_register(lua_State *L)
+{
+   br_known *known = (br_known *)lua.lua_touserdata(L, LUA_GLOBALSINDEX - 1);
+   size_t length;
+   const char *kind = lua.lua_tolstring(L, 1, &length);
+   int dtype = (int)lua.lua_tonumber(L, 2);
+   if (!kind || dtype < 0 || dtype >= BR_DTYPES || lua.lua_type(L, 3) != LUA_TTABLE)
+      return lua.luaL_error(L, "register: expected (kind, dtype below %d, metatable)", BR_DTYPES);
+   if (kind[0] == 's') {
+      known->storage_pointers[dtype] = lua.lua_topointer(L, 3);
+      return 0;
+   }
+   known->tensor_pointers[dtype] = lua.lua_topointer(L, 3);
+   lua.lua_settop(L, 3);
+   known->tensor_metatables[dtype] = lua.luaL_ref(L, LUA_REGISTRYINDEX);
+   return 0;
+}
+
+/* The main lua_State of the state that runs this, written to the address given as a number. */
+static int br_tell_state(lua_State *L)
+{
+   *(lua_State **)(uintptr_t)lua.lua_tonumber(L, 1) = L;
+   return 0;
+}
+__attribute__((visibility("default"))) int luaopen_bridge_state(lua_State *L);
+int luaopen_bridge_state(lua_State *L)
+{
+   lua.lua_pushcclosure(L, br_tell_state, 0);
+   return 1;
+}
+
+/* A Python object's userdata with its metatable; `drop` (which holds a reference to the object) becomes the
+ * userdata's once that exists. The metatable is at `metatable` in the registry. */
+static void br_push_reference(lua_State *L, br_drop *drop, int metatable)
+{
+   br_reference *reference = (br_reference *)lua.lua_newuserdata(L, sizeof *reference);
+   reference->drop = drop;
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, metatable);
+   lua.lua_setmetatable(L, -2);
+}
+
+static void br_wakeup(void) { Py_AddPendingCall(br_drain, NULL); }
+
+#endif

@@ -1,0 +1,139 @@
+#define _GNU_SOURCE
+#include "aten.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUILT_FOR ((uint64_t)2 << 56 | (uint64_t)10 << 48) /* the oldest torch whose conventions this file follows */
+#define MOST 24                                             /* arguments of one call */
+
+typedef void *handle;
+
+static struct shim {
+   int32_t (*new_tensor_handle)(handle, handle *);
+   int32_t (*delete_tensor_object)(handle);
+   int32_t (*call_dispatcher)(const char *, const char *, uint64_t *, uint64_t);
+   int32_t (*new_list)(size_t, handle *);
+   int32_t (*list_push_back)(handle, uint64_t);
+   int32_t (*delete_list)(handle);
+   int32_t (*addmm)(handle, handle, handle, handle, double, double);
+   int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
+   void *(*allocate)(size_t); /* C++'s operator new: torch deletes what holds an optional argument */
+   const char *(*what)(void); /* may be missing */
+} shim;
+
+static _Thread_local const char *failure;
+
+const char *br_aten_load(const char *path)
+{
+   static const struct { const char *name; size_t field; } symbols[] = {
+      {"aoti_torch_new_tensor_handle", offsetof(struct shim, new_tensor_handle)},
+      {"aoti_torch_delete_tensor_object", offsetof(struct shim, delete_tensor_object)},
+      {"torch_call_dispatcher", offsetof(struct shim, call_dispatcher)},
+      {"torch_new_list_reserve_size", offsetof(struct shim, new_list)},
+      {"torch_list_push_back", offsetof(struct shim, list_push_back)},
+      {"torch_delete_list", offsetof(struct shim, delete_list)},
+      {"aoti_torch_cpu_addmm_out", offsetof(struct shim, addmm)},
+      {"aoti_torch_cpu_baddbmm_out", offsetof(struct shim, baddbmm)},
+      {"_Znwm", offsetof(struct shim, allocate)},
+   };
+   void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+   if (!library) return path;
+   struct shim found = {0};
+   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+      void *f = dlsym(library, symbols[i].name);
+      if (!f) return symbols[i].name;
+      memcpy((char *)&found + symbols[i].field, &f, sizeof f);
+   }
+   void *what = dlsym(library, "torch_exception_get_what_without_backtrace");
+   memcpy(&found.what, &what, sizeof what);
+   shim = found;
+   return NULL;
+}
+
+const char *br_aten_error(void) { return failure ? failure : "torch refused the call"; }
+
+static int failed(const char *why)
+{
+   failure = why ? why : shim.what ? shim.what() : NULL;
+   return -1;
+}
+
+static handle own(br_tensor *t)
+{
+   handle h = br_tensor_handle(t), mine = NULL;
+   if (h && shim.new_tensor_handle(h, &mine)) mine = NULL;
+   return mine;
+}
+
+static uint64_t bits(double x)
+{
+   uint64_t b;
+   memcpy(&b, &x, sizeof b);
+   return b;
+}
+
+/* The value of one argument as the dispatcher takes it; how many entries of `a` it used, 0: torch refused it. */
+static int convert(char kind, const br_argument *a, uint64_t *value)
+{
+   handle list;
+   switch (kind) {
+   case 'T': return (*value = (uint64_t)(uintptr_t)own(a->tensor)) != 0;
+   case 'i': *value = (uint64_t)a->integer; return 1;
+   case 'f': *value = bits(a->number); return 1;
+   case 'b': *value = a->integer != 0; return 1;
+   case 'I':
+      if (shim.new_list((size_t)a[1].integer, &list)) return 0;
+      for (int64_t i = 0; i < a[1].integer; i++) shim.list_push_back(list, (uint64_t)a[0].list[i]);
+      *value = (uint64_t)(uintptr_t)list;
+      return 2;
+   default: return 0;
+   }
+}
+
+int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results)
+{
+   uint64_t stack[MOST];
+   char made[MOST];
+   int n = 0;
+   if (!shim.call_dispatcher) return failed("torch is not loaded");
+   for (const char *k = kinds; *k; k++, n++) {
+      int optional = *k == '?';
+      if (optional) k++;
+      if (n == MOST) return failed("too many arguments");
+      made[n] = *k;
+      if (*k == 'n') {
+         stack[n] = 0;
+         arguments++;
+         continue;
+      }
+      int used = convert(*k, arguments, &stack[n]);
+      if (!used) {
+         failed(NULL);
+         while (n-- > 0)
+            if (made[n] == 'T') shim.delete_tensor_object((handle)(uintptr_t)stack[n]);
+            else if (made[n] == 'I') shim.delete_list((handle)(uintptr_t)stack[n]);
+         return -1;
+      }
+      arguments += used;
+      if (optional) {
+         uint64_t *box = shim.allocate(sizeof *box);
+         *box = stack[n];
+         stack[n] = (uint64_t)(uintptr_t)box;
+         made[n] = '?';
+      }
+   }
+   if (shim.call_dispatcher(name, overload, stack, BUILT_FOR)) return failed(NULL);
+   for (int i = 0; i < results; i++) shim.delete_tensor_object((handle)(uintptr_t)stack[i]);
+   return 0;
+}
+
+int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha)
+{
+   if (!shim.addmm) return failed("torch is not loaded");
+   handle hr = br_tensor_handle(r), hm = br_tensor_handle(m), ha = br_tensor_handle(a), hb = br_tensor_handle(b);
+   if (!hr || !hm || !ha || !hb) return failed(NULL);
+   int32_t rc = (a->nDimension == 3 ? shim.baddbmm : shim.addmm)(hr, hm, ha, hb, beta, alpha);
+   return rc ? failed(NULL) : 0;
+}

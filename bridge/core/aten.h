@@ -1,0 +1,35 @@
+/* Calling torch's operators through its stable C shim: no GIL, no headers of torch, symbols found at run time.
+ *
+ * Every call takes tensors of ours and answers 0, or another number after which br_aten_error() says what was wrong. */
+#ifndef BRIDGE_ATEN_H
+#define BRIDGE_ATEN_H
+
+#include "tensor.h"
+
+#pragma GCC visibility push(default)
+
+/* BRIDGE_CDEF begin */
+/* One argument of an operator; an int list takes two: where the numbers lie, and how many. */
+typedef union br_argument {
+   br_tensor *tensor;
+   int64_t integer;
+   double number;
+   const int64_t *list;
+   const char *string;
+} br_argument;
+
+/* Find the shim in torch's library. NULL, or the name of a function that it lacks. */
+const char *br_aten_load(const char *path);
+/* Why the last call on this thread failed. */
+const char *br_aten_error(void);
+/* Call `name`.`overload` with arguments of the kinds in `kinds`, a letter each: T tensor, i int, f float, b bool,
+   I int list, s string, n None; a ? before a letter: the parameter is optional. The operator must write its `results`
+   into tensors that it was given (an out= overload, or one that ends in _). */
+int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results);
+/* r = beta m + alpha a b for matrices, or for batches of them (three dimensions). r may be m. */
+int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha);
+/* BRIDGE_CDEF end */
+
+#pragma GCC visibility pop
+
+#endif

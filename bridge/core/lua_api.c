@@ -1,0 +1,15 @@
+#include "lua_api.h"
+
+#include <dlfcn.h>
+
+lua_api lua;
+
+const char *lua_api_load(void *handle)
+{
+#define X(result, name, parameters) \
+   *(void **)&lua.name = dlsym(handle, #name); \
+   if (!lua.name) return #name;
+   LUA_API_FUNCTIONS(X)
+#undef X
+   return NULL;
+}

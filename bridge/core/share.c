@@ -1,0 +1,18 @@
+#include "share.h"
+
+br_storage *br_storage_part(br_storage *parent, int64_t start, int64_t size)
+{
+   int64_t width = (int64_t)br_element_size(parent->dtype), end;
+   if (parent->live != &parent->data) return NULL;
+   if (start < 0 || size < 0 || __builtin_add_overflow(start, size, &end)) return NULL;
+   if (__builtin_mul_overflow(end, width, &end) || end > *parent->live_nbytes) return NULL;
+   br_block_retain(parent->block);
+   br_storage *part = br_storage_over(parent->block, parent->heap, parent->dtype, size, NULL, NULL);
+   if (!part) {
+      br_block_release(parent->block);
+      return NULL;
+   }
+   part->data = (char *)*parent->live + start * width;
+   part->nbytes = size * width;
+   return part;
+}

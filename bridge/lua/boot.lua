@@ -1,0 +1,270 @@
+-- Makes a bare LuaJIT state one of ours: paths, the language of Torch7's LuaJIT, output through Python, and the
+-- functions by which the Python boundary looks into Lua. Returns those as a table of name to function.
+local native, options = ...
+local ffi = require 'ffi'
+
+package.path = options.path .. ';' .. package.path
+package.cpath = options.cpath .. package.cpath
+
+native.library, native.headers = options.library, options.headers
+native.load_torch, native.python = options.load_torch, options.python
+package.loaded['bridge.native'] = assert(loadfile(options.root .. '/lua/native.lua'))(native)
+
+local null = options.null
+package.loaded['bridge'] = {null = null}
+
+local language = require 'bridge.lua.language'
+require('bridge.lua.output')(options)
+
+local helpers = {}
+
+-- Python objects: opaque, printable; an exception also answers the string methods that programs use on messages.
+local function text(object)
+   return options.text(object)
+end
+
+helpers.object_metatable = {
+   __gc = native.collect_reference,
+   __tostring = text,
+   __metatable = 'a Python object',
+}
+helpers.exception_metatable = {
+   __gc = native.collect_reference,
+   __tostring = text,
+   __metatable = 'a Python exception',
+   __concat = function(a, b) return tostring(a) .. tostring(b) end,
+   __index = function(_, name)
+      local method = string[name]
+      return method and function(self, ...) return method(text(self), ...) end
+   end,
+}
+
+-- ---- what the boundary asks
+
+function helpers.index(object, key) return object[key] end
+
+function helpers.assign(object, key, value) object[key] = value end
+
+function helpers.itself(object) return object end
+
+function helpers.same(a, b) return a == b end
+
+function helpers.require_torch() require 'torch' end
+
+function helpers.length(object)
+   local metatable = debug.getmetatable(object)
+   local length = metatable and rawget(metatable, '__len')
+   if length then
+      return tonumber(length(object))
+   end
+   return #object
+end
+
+function helpers.text(object) return tostring(object) end
+
+function helpers.identity(object)
+   return tonumber(string.format('%p', object)) or 0
+end
+
+local function typename(object)
+   local metatable = debug.getmetatable(object)
+   local name = type(metatable) == 'table' and rawget(metatable, '__typename')
+   return name or type(object)
+end
+helpers.typename = typename
+
+function helpers.describe(object)
+   if type(object) == 'function' then
+      local info = debug.getinfo(object, 'S')
+      return info.what == 'C' and 'builtin' or info.short_src .. ':' .. info.linedefined
+   elseif type(object) == 'table' and typename(object) == 'table' then
+      return string.format('%p', object)
+   end
+   return string.format('%s %p', typename(object), object)
+end
+
+function helpers.keys(object)
+   local keys = {}
+   for key in next, object do
+      keys[#keys + 1] = key
+   end
+   return keys
+end
+
+-- Everything that can be written after the dot: fields, and the methods of the class and its parents.
+function helpers.names(object)
+   local names = {}
+   local seen = {}
+   local function collect(from)
+      for key in next, from do
+         if type(key) == 'string' and not key:find('^__') and not seen[key] then
+            seen[key] = true
+            names[#names + 1] = key
+         end
+      end
+   end
+   if type(object) == 'table' then
+      collect(object)
+   end
+   local metatable = debug.getmetatable(object)
+   while type(metatable) == 'table' do
+      collect(metatable)
+      local index = rawget(metatable, '__index')
+      if type(index) == 'table' and index ~= metatable then
+         collect(index)
+      end
+      metatable = debug.getmetatable(metatable)
+   end
+   return names
+end
+
+function helpers.fields(object)
+   local fields = {}
+   if type(object) == 'table' then
+      for key, value in next, object do
+         fields[key] = value
+      end
+   end
+   return fields
+end
+
+-- Is `object` an instance of the class (or of a child of it) whose constructor table is `constructor`?
+function helpers.made_by(object, constructor)
+   local torch = package.loaded.torch
+   local metatable = debug.getmetatable(object)
+   while torch and type(metatable) == 'table' do
+      local name = rawget(metatable, '__typename')
+      if name and torch.getconstructortable(name) == constructor then
+         return true
+      end
+      metatable = debug.getmetatable(metatable)
+   end
+   return false
+end
+
+-- Are the keys of a table exactly 1..#t?
+function helpers.is_sequence(object)
+   local n = 0
+   for _ in next, object do
+      n = n + 1
+   end
+   for i = 1, n do
+      if rawget(object, i) == nil then
+         return false
+      end
+   end
+   return true
+end
+
+-- Write a 64-bit integer cdata to memory; 1 signed, 2 unsigned, 0 for any other cdata.
+function helpers.read_integer(value, address)
+   if ffi.istype('int64_t', value) then
+      ffi.cast('int64_t*', address)[0] = value
+      return 1
+   elseif ffi.istype('uint64_t', value) then
+      ffi.cast('uint64_t*', address)[0] = value
+      return 2
+   end
+   return 0
+end
+
+-- ---- code and functions
+
+function helpers.load(source, name)
+   return assert(language.load(source, name))
+end
+
+function helpers.execute(source, name, ...)
+   local chunk, message = language.load(source, name)
+   if not chunk then
+      error(message, 0)
+   end
+   return chunk(...)
+end
+
+-- Run a file; the names of the globals that it defined or changed, and what it returned.
+function helpers.run_file(path, ...)
+   local chunk, message = loadfile(path)
+   if not chunk then
+      error(message, 0)
+   end
+   local before = {}
+   for key, value in next, _G do
+      before[key] = value
+   end
+   local returned = chunk(...)
+   local names = {}
+   for key, value in next, _G do
+      if type(key) == 'string' and before[key] ~= value then
+         names[#names + 1] = key
+      end
+   end
+   table.sort(names)
+   return names, returned
+end
+
+function helpers.globals() return _G end
+
+function helpers.global_functions()
+   local names = {}
+   for key, value in next, _G do
+      if type(key) == 'string' and type(value) == 'function' then
+         names[#names + 1] = key
+      end
+   end
+   return names
+end
+
+function helpers.global(name) return rawget(_G, name) end
+
+function helpers.set_global(name, value) rawset(_G, name, value) end
+
+function helpers.require(name) return require(name) end
+
+function helpers.collect() collectgarbage() end
+
+function helpers.function_name(f)
+   local info = debug.getinfo(f, 'S')
+   for key, value in next, _G do
+      if value == f then
+         return key
+      end
+   end
+   return info.what == 'C' and 'builtin' or 'function'
+end
+
+-- The comment that stands right above a function in its file, and where that is.
+function helpers.documentation(f)
+   local info = debug.getinfo(f, 'S')
+   if info.what == 'C' or info.source:sub(1, 1) ~= '@' then
+      return 'A Lua function (' .. info.short_src .. ').'
+   end
+   local file = io.open(info.source:sub(2))
+   local comment = {}
+   if file then
+      local line = 0
+      for source in file:lines() do
+         line = line + 1
+         if line >= info.linedefined then
+            break
+         end
+         local said = source:match('^%s*%-%-+%s?(.*)')
+         if said then
+            comment[#comment + 1] = said
+         else
+            comment = {}
+         end
+      end
+      file:close()
+   end
+   comment[#comment + 1] = string.format('%s:%d', info.short_src, info.linedefined)
+   return table.concat(comment, '\n')
+end
+
+if options.foreign then
+   for name, helper in pairs(require 'bridge.lua.foreign') do
+      helpers[name] = helper
+   end
+end
+
+return helpers

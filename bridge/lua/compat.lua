@@ -1,0 +1,86 @@
+-- What Lua 5.2 added and Torch7 programs use, where this LuaJIT (built without LUA52COMPAT) lacks it.
+local rawequal, type, select = rawequal, type, select
+
+local compat = {}
+
+function compat.pack(...)
+   return {n = select('#', ...), ...}
+end
+
+function compat.rawlen(object)
+   local kind = type(object)
+   if kind ~= 'table' and kind ~= 'string' then
+      error("bad argument #1 to 'rawlen' (table or string expected)", 2)
+   end
+   return #object
+end
+
+-- A metamethod of any value, hidden metatables included.
+local function metamethod(object, name)
+   local metatable = getmetatable(object)
+   if metatable == nil then
+      return nil
+   end
+   if type(metatable) ~= 'table' then
+      metatable = debug.getmetatable(object)
+   end
+   return rawget(metatable, name)
+end
+
+-- `pairs` or `ipairs` that asks the object's own `__pairs` or `__ipairs` first.
+local function iterator(name, native)
+   local event = '__' .. name
+   return function(object)
+      local method = metamethod(object, event)
+      if method then
+         local f, state, first = method(object)
+         return f, state, first
+      elseif type(object) ~= 'table' then
+         error(string.format("bad argument #1 to '%s' (table expected, got %s)", name,
+            object == nil and 'nil' or type(object)), 2)
+      end
+      return native(object)
+   end
+end
+
+-- A command's wait status (or none) as Lua 5.2 gives it.
+local function status(code)
+   if code == -1 then
+      return nil, 'exit', -1
+   end
+   local signal = code % 128
+   if signal ~= 0 then
+      return nil, 'signal', signal
+   end
+   local exit = (code - code % 256) / 256
+   return exit == 0 or nil, 'exit', exit
+end
+
+function compat.execute(native)
+   return function(command)
+      if command == nil then
+         return native() ~= 0
+      end
+      return status(native(command))
+   end
+end
+
+local function define(place, name, value)
+   if rawequal(place[name], nil) then
+      place[name] = value
+   end
+end
+
+function compat.install()
+   define(table, 'pack', compat.pack)
+   define(table, 'unpack', unpack)
+   define(_G, 'rawlen', compat.rawlen)
+   define(package, 'searchers', package.loaders)
+   define(_G, 'bit32', require 'bridge.lua.bit32')
+   define(package.loaded, 'bit32', bit32)
+   pairs = iterator('pairs', pairs)
+   ipairs = iterator('ipairs', ipairs)
+   os.execute = compat.execute(os.execute)
+end
+
+return compat

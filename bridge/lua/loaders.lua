@@ -1,0 +1,109 @@
+-- The functions that turn source into code, each sending it through a rewrite first: load, loadstring, loadfile,
+-- dofile and require's search for Lua files. Names, lines and messages are those of the original source.
+local loaders = {}
+
+local nativeload, nativeloadfile, open = load, loadfile, io.open
+
+-- Compile `source`; `...` may be an environment. What only the rewritten form breaks (a limit of the compiler) is
+-- compiled as it was written.
+local function compile(rewrite, source, name, mode, ...)
+   local rewritten = rewrite(source)
+   local chunk, message = nativeload(rewritten, name, mode, ...)
+   if chunk or rewritten == source then
+      return chunk, message
+   end
+   return nativeload(source, name, mode, ...)
+end
+
+local function collect(reader)
+   local pieces = {}
+   while true do
+      local piece = reader()
+      if piece == nil or piece == '' then
+         return table.concat(pieces)
+      elseif type(piece) ~= 'string' then
+         error('reader function must return a string', 0)
+      end
+      pieces[#pieces + 1] = piece
+   end
+end
+
+local function expect(kinds, index, what, value)
+   if not kinds[type(value)] then
+      error(string.format("bad argument #%d to '%s' (%s expected, got %s)", index, what,
+         kinds['function'] and 'function' or 'string', value == nil and 'no value' or type(value)), 3)
+   end
+end
+
+local text = {string = true, number = true}
+local textorreader = {string = true, number = true, ['function'] = true}
+
+-- A file's text; nil where the native function should say what is wrong with it.
+local function read(filename)
+   if filename == nil then
+      return io.read('*a'), '=stdin'
+   end
+   local file = open(filename, 'rb')
+   local content = file and file:read('*a')
+   if file then
+      file:close()
+   end
+   return content, '@' .. filename
+end
+
+-- The loading functions over one rewrite, as a table.
+function loaders.new(rewrite)
+   local new = {}
+
+   function new.load(chunk, name, mode, ...)
+      expect(textorreader, 1, 'load', chunk)
+      if type(chunk) ~= 'function' then
+         chunk = tostring(chunk)
+         return compile(rewrite, chunk, name or chunk, mode, ...)
+      end
+      local ok, source = pcall(collect, chunk)
+      if not ok then
+         return nil, source
+      end
+      return compile(rewrite, source, name or '=(load)', mode, ...)
+   end
+
+   function new.loadstring(chunk, name, ...)
+      expect(text, 1, 'loadstring', chunk)
+      chunk = tostring(chunk)
+      return compile(rewrite, chunk, name or chunk, ...)
+   end
+
+   function new.loadfile(filename, mode, ...)
+      local source, name = read(filename)
+      if not source then
+         return nativeloadfile(filename, mode, ...)
+      end
+      return compile(rewrite, source, name, mode, ...)
+   end
+
+   function new.dofile(filename)
+      local chunk, message = new.loadfile(filename)
+      if not chunk then
+         error(message, 0)
+      end
+      return chunk()
+   end
+
+   -- What `require` asks for a module written in Lua.
+   function new.searcher(name)
+      local filename, tried = package.searchpath(name, package.path)
+      if not filename then
+         return tried
+      end
+      local chunk, message = new.loadfile(filename)
+      if not chunk then
+         error(string.format("error loading module '%s' from file '%s':\n\t%s", name, filename, message), 0)
+      end
+      return chunk
+   end
+
+   return new
+end
+
+return loaders

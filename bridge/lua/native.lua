@@ -1,0 +1,17 @@
+-- The native half of the runtime as Lua sees it: the C declarations of bridge/core/tensor.h, the library that holds
+-- them, this state's heap, and the C functions that make userdata.
+local ffi = require 'ffi'
+
+local native = ... -- the table that the boundary made: core functions, `library`, `header`, `heap`
+if type(native) ~= 'table' then
+   return require('bridge.native')
+end
+
+for _, header in ipairs(native.headers) do
+   ffi.cdef(header)
+end
+
+native.C = ffi.load(native.library)
+native.heap = ffi.cast('br_heap*', native.heap)
+
+return native

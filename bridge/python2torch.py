@@ -1,0 +1,86 @@
+"""`PyTorch(file)`: the object that python2torch gave its users, on this runtime.
+
+A Lua file's global functions are attributes; every call returns a list of the results. Beyond what python2torch could
+do, None, dicts and non-contiguous arrays pass in both directions.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from bridge._boundary import LuaFunction
+from bridge.lua import Lua, LuaModule, Source
+
+
+class PyTorch:
+    """Run a Lua file and call its global functions.
+
+    Parameters
+    ----------
+    file : path
+        The Lua file; `require 'torch'` is done before it runs.
+    **options
+        As for `Lua`; `tables` defaults to "dict", python2torch's rule (always a dict with Lua's keys).
+
+    Raises
+    ------
+    FileNotFoundError, LuaError
+        As `Lua.load`.
+    """
+
+    def __init__(self, file: Source, **options: Any) -> None:
+        lua = Lua(**{"tables": "dict", **options})
+        try:
+            lua.require("torch")
+            module = lua.load(file)
+        except BaseException:
+            lua.close()
+            raise
+        self._lua: Lua = lua
+        self._module: LuaModule = module
+        self._file: str = os.fspath(file)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = getattr(self._module, name)
+        return _Function(value) if isinstance(value, LuaFunction) else value
+
+    @property
+    def function_names(self) -> list[str]:
+        """The names of all global functions of the Lua state, the file's and Lua's own, sorted."""
+        return self._lua.global_functions()
+
+    def __dir__(self) -> list[str]:
+        return sorted({"close", "function_names", *dir(self._module), *self.function_names})
+
+    def close(self) -> None:
+        """Close the Lua state behind this object."""
+        self._lua.close()
+
+    def __enter__(self) -> PyTorch:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<bridge.PyTorch {self._file!r}>"
+
+
+class _Function:
+    """A Lua function whose results always come as a list."""
+
+    def __init__(self, function: LuaFunction) -> None:
+        self._function = function
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return self._function.__doc__
+
+    def __call__(self, *arguments: Any) -> list[Any]:
+        return self._function.results(*arguments)
+
+    def __repr__(self) -> str:
+        return repr(self._function)

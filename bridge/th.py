@@ -1,0 +1,195 @@
+"""The `th` command: runs Torch7 programs, or takes Lua interactively."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from bridge.errors import LuaError
+from bridge.lua import Lua
+
+HELP = """\
+usage: th [options] [script.lua [arguments]]
+
+  -e CODE   run this code (may be repeated)
+  -l NAME   require this library (may be repeated)
+  -i        take Lua interactively after the script
+  -h, --help
+  --version
+
+Code and libraries run before the script, in the order given. Without a script or code, th takes Lua
+interactively from a terminal, and runs what it reads from a pipe. `-` as the script: read it from standard
+input.
+"""
+
+OURS = "=(th)"  # the name of our own chunks, left out of tracebacks
+
+
+@dataclass
+class Arguments:
+    """What the command line asks for."""
+
+    before: list[tuple[str, str]] = field(default_factory=list)  # ("code" | "library", text) in order
+    script: str | None = None
+    rest: list[str] = field(default_factory=list)
+    interactive: bool = False
+    help: bool = False
+    version: bool = False
+
+
+class UsageError(Exception):
+    """The command line makes no sense."""
+
+
+def parse(argv: Sequence[str]) -> Arguments:
+    """Read a command line (without the program's name); options end where the script begins.
+
+    Raises
+    ------
+    UsageError
+        An unknown option, or one that lacks its value.
+    """
+    arguments = Arguments()
+    rest = list(argv)
+    while rest and rest[0].startswith("-") and rest[0] != "-":
+        option = rest.pop(0)
+        if option == "--":
+            break
+        if option in ("-h", "--help"):
+            arguments.help = True
+        elif option in ("-v", "--version"):
+            arguments.version = True
+        elif option in ("-i", "--interactive"):
+            arguments.interactive = True
+        elif option[:2] in ("-e", "-l") and not option.startswith("--"):
+            value = option[2:] or (rest.pop(0) if rest else None)
+            if value is None:
+                raise UsageError(f"{option} needs a value")
+            arguments.before.append(("code" if option[1] == "e" else "library", value))
+        else:
+            raise UsageError(f"unknown option {option}")
+    if rest:
+        arguments.script, arguments.rest = rest[0], rest[1:]
+    return arguments
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit status (a program's `os.exit` does not return)."""
+    try:
+        arguments = parse(sys.argv[1:] if argv is None else argv)
+    except UsageError as problem:
+        print(f"th: {problem}\n\n{HELP}", end="", file=sys.stderr)  # noqa: T201
+        return 2
+    if arguments.help:
+        sys.stdout.write(HELP)
+        return 0
+    if arguments.version:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"th (moontide {version('moontide')})\n")
+        return 0
+    with Lua() as lua:
+        status = _reported(lambda: _run(lua, arguments))
+        if status == 0 and _interactive(arguments):
+            status = _interact(lua)
+    sys.stdout.flush()
+    return status
+
+
+def _run(lua: Lua, arguments: Arguments) -> None:
+    def call(what: str, *values: object) -> None:
+        lua.execute(f"return require('bridge.lua.th').{what}(...)", *values, name=OURS)
+
+    call("start", _leave)
+    call("arguments", arguments.script or "", *arguments.rest)
+    for kind, text in arguments.before:
+        if kind == "code":
+            call("code", text, "=(command line)")
+        else:
+            call("library", text)
+    if arguments.script == "-" or _piped(arguments):
+        call("code", sys.stdin.read(), "=stdin", *arguments.rest)
+    elif arguments.script is not None:
+        call("script", arguments.script, *arguments.rest)
+
+
+def _piped(arguments: Arguments) -> bool:
+    return not (arguments.script or arguments.before or arguments.interactive or sys.stdin.isatty())
+
+
+def _interactive(arguments: Arguments) -> bool:
+    return arguments.interactive or not (arguments.script or arguments.before or _piped(arguments))
+
+
+def _leave(code: int) -> None:
+    """End the process as os.exit does in Lua: at once, whatever pcall is around it, all output written."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(int(code) & 0xFF)
+
+
+def _reported(action: Callable[[], None]) -> int:
+    """Run an action; the exit status, errors being written to standard error."""
+    try:
+        action()
+    except LuaError as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"th: {_described(error)}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+        sys.stderr.write("th: interrupted\n")
+        return 130
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 1
+    return 0
+
+
+def _described(error: LuaError) -> str:
+    """Its message, and the part of the traceback that is the program's own."""
+    frames = [
+        line
+        for line in error.traceback.splitlines()[1:]
+        if not any(ours in line for ours in (OURS[1:], "bridge/lua/th.lua", "[C]: at 0x"))
+    ]
+    if not any(".lua" in frame or "(command line)" in frame or "stdin" in frame for frame in frames):
+        return error.message
+    return "\n".join([error.message, "stack traceback:", *frames])
+
+
+def _interact(lua: Lua) -> int:
+    """Read, run and show until the input ends."""
+    import contextlib
+
+    if sys.stdin.isatty():
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401
+    entry = ""
+    while True:
+        try:
+            line = input("..> " if entry else "th> ")
+        except EOFError:
+            sys.stdout.write("\n")
+            return 0
+        except KeyboardInterrupt:
+            sys.stdout.write("\n")
+            entry = ""
+            continue
+        entry = f"{entry}\n{line}" if entry else line.removeprefix("=")
+        if entry.strip() in ("exit", "quit"):
+            return 0
+        source, entry = entry, ""
+        more: list[bool] = []
+        _reported(lambda source=source, more=more: more.append(_entry(lua, source)))  # type: ignore[misc]
+        if more == [True]:
+            entry = source
+
+
+def _entry(lua: Lua, source: str) -> bool:
+    return bool(lua.execute("return require('bridge.lua.th').entry(...)", source, name=OURS))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

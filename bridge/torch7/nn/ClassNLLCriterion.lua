@@ -1,0 +1,90 @@
+-- The mean (or sum) of -weights[target] * x[target], x being log-probabilities: a vector, or the rows of a matrix.
+-- Targets count from 1; rows whose target is `ignoreIndex` do not count.
+local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
+
+function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
+   parent.__init(self)
+   self.sizeAverage = sizeAverage == nil or sizeAverage
+   self.ignoreIndex = ignoreIndex or -100
+   if weights then
+      if weights:dim() ~= 1 then
+         error('weights input should be 1-D Tensor')
+      end
+      self.weights = weights
+   end
+   self.outputTensor = torch.Tensor(1)
+   self.total_weight_tensor = torch.ones(1)
+   self.target = torch.zeros(1):long()
+end
+
+-- The number of rows and of classes, and how far apart the elements of a row, and the rows, lie.
+local function layout(tensor)
+   if tensor:dim() == 1 then
+      return 1, tensor:size(1), tensor:stride(1), 0
+   elseif tensor:dim() == 2 then
+      return tensor:size(1), tensor:size(2), tensor:stride(2), tensor:stride(1)
+   end
+   error('input tensor should be 1D or 2D', 3)
+end
+
+-- Call f(row, class from 0, weight) for each row that counts; the sum of the weights.
+local function each(self, input, f)
+   local rows, classes = layout(input)
+   local target, ignore, weights = self.target, self.ignoreIndex or -100, self.weights
+   if target:nElement() ~= rows then
+      error(string.format('%d targets expected, got %d', rows, target:nElement()), 3)
+   elseif weights and weights:nElement() ~= classes then
+      error('weight tensor should be defined either for all or no classes', 3)
+   end
+   local total = 0
+   for row = 1, rows do
+      local class = target[row]
+      if class ~= ignore then
+         if not (class >= 1 and class <= classes) then
+            error("Assertion `cur_target >= 0 && cur_target < n_classes' failed. ", 3)
+         end
+         local weight = weights and weights[class] or 1
+         total = total + weight
+         f(row - 1, class - 1, weight)
+      end
+   end
+   return total
+end
+
+local function settarget(self, target)
+   if type(target) == 'number' then
+      self.target = torch.isTypeOf(self.target, 'torch.LongTensor') and self.target or torch.LongTensor()
+      self.target:resize(1)[1] = target
+   else
+      self.target = target:long()
+   end
+end
+
+function ClassNLLCriterion:updateOutput(input, target)
+   settarget(self, target)
+   local _, _, element, line = layout(input)
+   local data, sum = input:data(), 0
+   local total = each(self, input, function(row, class, weight)
+      sum = sum - weight * data[row * line + class * element]
+   end)
+   self.outputTensor[1] = self.sizeAverage and total ~= 0 and sum / total or sum
+   self.total_weight_tensor[1] = total
+   self.output = self.outputTensor[1]
+   return self.output, total
+end
+
+function ClassNLLCriterion:updateGradInput(input, target)
+   settarget(self, target)
+   self.gradInput:resizeAs(input):zero()
+   local total = self.total_weight_tensor[1]
+   if not (total > 0) then
+      return self.gradInput
+   end
+   local factor = self.sizeAverage and 1 / total or 1
+   local _, _, element, line = layout(self.gradInput)
+   local data = self.gradInput:data()
+   each(self, input, function(row, class, weight)
+      data[row * line + class * element] = -weight * factor
+   end)
+   return self.gradInput
+end

@@ -1,0 +1,34 @@
+-- Each element, cut off below min_value and above max_value.
+local HardTanh, parent = torch.class('nn.HardTanh', 'nn.Module')
+
+function HardTanh:__init(min_value, max_value, inplace)
+   parent.__init(self)
+   self.min_val = min_value or -1
+   self.max_val = max_value or 1
+   if inplace and type(inplace) ~= 'boolean' then
+      error('in-place flag must be boolean')
+   end
+   self.inplace = inplace or false
+   if self.max_val <= self.min_val then
+      error('max_value must be larger than min_value')
+   end
+end
+
+function HardTanh:updateOutput(input)
+   if self.inplace then
+      self.output:set(input)
+   else
+      self.output:resizeAs(input):copy(input)
+   end
+   return self.output:clamp(self.min_val, self.max_val)
+end
+
+function HardTanh:updateGradInput(input, gradOutput)
+   local inside = input.new():gt(input, self.min_val):cmul(input.new():lt(input, self.max_val))
+   if self.inplace then
+      self.gradInput:set(gradOutput)
+      return self.gradInput:cmul(inside)
+   end
+   self.gradInput:resizeAs(input)
+   return self.gradInput:cmul(gradOutput, inside)
+end

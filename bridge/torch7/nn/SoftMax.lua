@@ -1,0 +1,6 @@
+-- exp(x) / sum(exp(x)) over the classes.
+local kernel = require 'nn.kernel'
+
+local SoftMax = torch.class('nn.SoftMax', 'nn.Module')
+
+SoftMax.updateOutput, SoftMax.updateGradInput = kernel.softmax('_softmax')

@@ -1,0 +1,38 @@
+-- The slices of a tensor along a dimension, as a table.
+local SplitTable, parent = torch.class('nn.SplitTable', 'nn.Module')
+
+function SplitTable:__init(dimension, nInputDims)
+   parent.__init(self)
+   self.dimension = dimension
+   self.nInputDims = nInputDims
+end
+
+function SplitTable:_getPositiveDimension(input)
+   local dimension = self.dimension
+   if dimension < 0 then
+      dimension = input:dim() + dimension + 1
+   elseif self.nInputDims and input:dim() == self.nInputDims + 1 then
+      dimension = dimension + 1
+   end
+   return dimension
+end
+
+function SplitTable:updateOutput(input)
+   local dimension = self:_getPositiveDimension(input)
+   self.output = {}
+   for i = 1, input:size(dimension) do
+      self.output[i] = input:select(dimension, i)
+   end
+   return self.output
+end
+
+function SplitTable:updateGradInput(input, gradOutput)
+   local dimension = self:_getPositiveDimension(input)
+   if self.gradInput then
+      self.gradInput:resizeAs(input)
+      for i = 1, input:size(dimension) do
+         self.gradInput:select(dimension, i):copy(gradOutput[i])
+      end
+   end
+   return self.gradInput
+end

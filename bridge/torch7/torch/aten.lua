@@ -1,0 +1,108 @@
+-- The one entry to torch's operators: aten('tanh.out', from, to).
+--
+-- An operator whose argument kinds are known (see bridge/core/aten.h for the letters) is called through torch's C shim,
+-- without the GIL; any other goes to Python's torch.<name>, which has to wait for it. Errors are in torch's words.
+local ffi = require 'ffi'
+local native = require 'bridge.native'
+
+local C = native.C
+local loaded = false
+local lists = {} -- int lists stay here while torch reads them
+
+local function load()
+   local path = native.load_torch()
+   local missing = C.br_aten_load(path)
+   if missing ~= nil then
+      error('this torch lacks ' .. ffi.string(missing), 0)
+   end
+   ffi.cdef[[
+      int32_t torch_parallel_for(int64_t, int64_t, int64_t, void (*)(int64_t, int64_t, void *), void *);
+   ]]
+   local library = ffi.load(path)
+   C.br_loops_parallel(ffi.cast('void*', library.torch_parallel_for))
+   loaded = true
+end
+
+-- torch's message, without the place in its source.
+local function raise()
+   local message = ffi.string(C.br_aten_error())
+   error((message:gsub('\nException raised from.*', ''):gsub('%s+$', '')), 0)
+end
+
+local function ready()
+   if not loaded then
+      load()
+   end
+end
+
+-- Lua code that puts argument i into entry k of `values`. Tensors come after everything that allocates: a pointer does
+-- not keep its tensor alive.
+local assign = {
+   T = '   values[%d].tensor = a%d\n',
+   i = '   values[%d].integer = a%d\n',
+   b = '   values[%d].integer = a%d and 1 or 0\n',
+   f = '   values[%d].number = a%d\n',
+   I = '   values[%d].list, values[%d].integer = intlist(%d, a%d), #a%d\n',
+}
+
+local function intlist(position, numbers)
+   local list = ffi.new('int64_t[?]', math.max(#numbers, 1), numbers)
+   lists[position] = list
+   return lists[position]
+end
+
+local compiled = {}
+
+-- The function that calls operator `name` (with its overload: tanh.out) with arguments of the kinds in `kinds`, where n
+-- (None) takes no argument. `results`: how many tensors it returns (1); all of them were given to it.
+local function op(name, kinds, results)
+   local key = name .. kinds
+   if compiled[key] then
+      return compiled[key]
+   end
+   local names, before, after, k = {}, {}, {}, 0
+   for kind in kinds:gmatch('%a') do
+      if kind ~= 'n' then
+         local i = #names + 1
+         names[i] = 'a' .. i
+         if kind == 'I' then
+            before[#before + 1] = assign.I:format(k, k + 1, i, i, i)
+         elseif kind == 'T' then
+            after[#after + 1] = assign.T:format(k, i)
+         else
+            before[#before + 1] = assert(assign[kind], 'unknown kind of argument'):format(k, i)
+         end
+      end
+      k = k + (kind == 'I' and 2 or 1)
+   end
+   local base, overload = name:match('^([^.]+)%.?(.*)$')
+   local source = string.format(
+      'local C, values, intlist, ready, raise = ...\nreturn function(%s)\n%s   ready()\n%s' ..
+      '   if C.br_aten_call(%q, %q, %q, values, %d) ~= 0 then\n      raise(%s)\n   end\nend\n',
+      table.concat(names, ', '), table.concat(before), table.concat(after), 'aten::' .. base, overload, kinds,
+      results or 1, table.concat(names, ', '))
+   local f = assert(loadstring(source, '=torch.aten.' .. name))(C, ffi.new('br_argument[?]', math.max(k, 1)),
+      intlist, ready, raise)
+   compiled[name], compiled[key] = f, f
+   return f
+end
+
+-- r = beta m + alpha a b, of matrices or batches of matrices.
+local function matmul(r, m, a, b, beta, alpha)
+   ready()
+   if C.br_aten_matmul(r, m, a, b, beta, alpha) ~= 0 then
+      raise()
+   end
+end
+
+return setmetatable({op = op, matmul = matmul, ready = ready}, {
+   __call = function(_, name, ...)
+      local f = compiled[name]
+      if f then
+         return f(...)
+      elseif native.python then
+         return native.python(name, ...)
+      end
+      error(string.format("torch.%s needs Python's torch, which this state has no way to", name), 2)
+   end
+})

@@ -1,0 +1,170 @@
+-- Reading and writing elements by `t[i]` and `t[{i, j}]`: the hottest code here, compiled once per element type.
+--
+-- Returns the two metamethods of one type. Everything they do not do themselves goes to `index` and `assign`
+-- (torch.index). Memory is reached through storage.live and checked against what is valid there on every access; in a
+-- loop LuaJIT hoists those loads.
+--
+-- Compiled code looks for an interruption wherever the function or the line changes. So that an element costs two looks
+-- and no more, tensor.lua strips the lines from this file, and the way to an element of a vector makes no call.
+return function(id, element, metatable, native, object, index, assign)
+   local ffi = require 'ffi'
+   local cast, type, tonumber, error, getmetatable = ffi.cast, type, tonumber, error, getmetatable
+   local C = native.C
+   local tensorpointer = ffi.typeof('br_tensor*')
+   local pointer, bytes, name = element.pointer, element.bytes, element.tensortype
+   local int64 = ffi.typeof('int64_t')
+   local half, long = element.name == 'Half', element.name == 'Long'
+   local newtensor = native.newtensor
+
+   local function out()
+      error("bad argument #2 to '?' (out of range)", 3)
+   end
+
+   local function gone(level)
+      error('the memory behind this tensor was released or shrunk by its owner', level or 3)
+   end
+
+   -- The memory of the element at `offset`.
+   local function memory(t, offset)
+      local storage = t.storage
+      if offset < 0 or (offset + 1) * bytes > storage.live_nbytes[0] then
+         gone(4)
+      end
+      return cast(pointer, storage.live[0])
+   end
+
+   local function read(t, offset)
+      local data = memory(t, offset)
+      if half then
+         return C.br_half_to_double(data[offset])
+      elseif long then
+         return tonumber(data[offset])
+      end
+      return data[offset]
+   end
+
+   local function write(t, offset, value)
+      if half then
+         memory(t, offset)[offset] = C.br_half_from_double(value)
+      else
+         memory(t, offset)[offset] = value
+      end
+   end
+
+   -- A position in dimension d as an offset; -1 is the last.
+   local function position(t, d, key)
+      local i, size = int64(key), t.size[d]
+      if i < 0 then
+         i = i + size + 1
+      end
+      if i < 1 or i > size then
+         return nil
+      end
+      return (i - 1) * t.stride[d]
+   end
+
+   -- The row self[key] of a tensor with several dimensions.
+   local function row(self, key)
+      local offset = position(cast(tensorpointer, self), 0, key)
+      if not offset then
+         out()
+      end
+      local userdata = newtensor(metatable, id)
+      local r, t = cast(tensorpointer, userdata), cast(tensorpointer, self) -- after what may collect
+      local n = t.nDimension - 1
+      if n > 4 then
+         object.reserve(r, n)
+      end
+      C.br_tensor_set_storage(r, t.storage)
+      for d = 0, n - 1 do
+         r.size[d] = t.size[d + 1]
+         r.stride[d] = t.stride[d + 1]
+      end
+      r.nDimension = n
+      r.storageOffset = t.storageOffset + offset
+      return userdata
+   end
+
+   local function __index(self, key)
+      if getmetatable(self) ~= metatable then
+         error("bad argument #1 to '?' (" .. name .. ' expected, got ' .. type(self) .. ')', 2)
+      end
+      if type(key) == 'number' then
+         local t = cast(tensorpointer, self)
+         if t.nDimension == 1 then
+            local i, size = int64(key), t.size[0]
+            if i < 0 then
+               i = i + size + 1
+            end
+            if i < 1 or i > size then
+               out()
+            end
+            local offset, storage = (i - 1) * t.stride[0] + t.storageOffset, t.storage
+            if offset < 0 or (offset + 1) * bytes > storage.live_nbytes[0] then
+               gone()
+            elseif half then
+               return C.br_half_to_double(cast(pointer, storage.live[0])[offset])
+            elseif long then
+               return tonumber(cast(pointer, storage.live[0])[offset])
+            end
+            return cast(pointer, storage.live[0])[offset]
+         elseif t.nDimension == 0 then
+            error("bad argument #2 to '?' (empty tensor)", 2)
+         end
+         return row(self, key)
+      elseif type(key) == 'table' then
+         local t = cast(tensorpointer, self)
+         local i, j = key[1], key[2]
+         if t.nDimension == 2 and type(i) == 'number' and type(j) == 'number' and key[3] == nil then
+            local first, second = position(t, 0, i), position(t, 1, j)
+            if first and second then
+               return read(t, first + second + t.storageOffset)
+            end
+         end
+         return index(self, key)
+      elseif type(key) == 'userdata' then
+         return index(self, key)
+      end
+      return metatable[key]
+   end
+
+   local function __newindex(self, key, value)
+      if getmetatable(self) ~= metatable then
+         error("bad argument #1 to '?' (" .. name .. ' expected, got ' .. type(self) .. ')', 2)
+      end
+      if type(key) == 'number' and type(value) == 'number' then
+         local t = cast(tensorpointer, self)
+         if t.nDimension == 1 then
+            local i, size = int64(key), t.size[0]
+            if i < 0 then
+               i = i + size + 1
+            end
+            if i < 1 or i > size then
+               out()
+            end
+            local offset, storage = (i - 1) * t.stride[0] + t.storageOffset, t.storage
+            if offset < 0 or (offset + 1) * bytes > storage.live_nbytes[0] then
+               gone()
+            elseif half then
+               value = C.br_half_from_double(value)
+            end
+            cast(pointer, storage.live[0])[offset] = value
+            return
+         end
+      elseif type(key) == 'table' and type(value) == 'number' then
+         local t = cast(tensorpointer, self)
+         local i, j = key[1], key[2]
+         if t.nDimension == 2 and type(i) == 'number' and type(j) == 'number' and key[3] == nil then
+            local first, second = position(t, 0, i), position(t, 1, j)
+            if first and second then
+               return write(t, first + second + t.storageOffset, value)
+            end
+         end
+      end
+      if not assign(self, key, value) then
+         error(string.format('the class %s cannot be indexed', name), 2)
+      end
+   end
+
+   return __index, __newindex, read, write
+end

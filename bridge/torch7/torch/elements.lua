@@ -1,0 +1,36 @@
+-- The eight element types, by number (as in bridge/core/tensor.h) and by name.
+local ffi = require 'ffi'
+
+-- name, C type in memory, C type as error messages print it, bytes, integer?
+local rows = {
+   {'Byte', 'uint8_t', 'unsigned char', 1, true},
+   {'Char', 'int8_t', 'char', 1, true},
+   {'Short', 'int16_t', 'short', 2, true},
+   {'Int', 'int32_t', 'int', 4, true},
+   {'Long', 'int64_t', 'long', 8, true},
+   {'Half', 'uint16_t', 'half', 2, false},
+   {'Float', 'float', 'float', 4, false},
+   {'Double', 'double', 'double', 8, false},
+}
+
+local elements = {count = #rows}
+
+for i, row in ipairs(rows) do
+   local name, stored, printed, bytes, integer = unpack(row)
+   local element = {
+      id = i - 1,
+      name = name,
+      stored = stored,
+      printed = printed,
+      bytes = bytes,
+      integer = integer,
+      pointer = ffi.typeof(stored .. '*'),
+      tensor = name .. 'Tensor',
+      tensortype = 'torch.' .. name .. 'Tensor',
+      storagetype = 'torch.' .. name .. 'Storage',
+   }
+   elements[element.id] = element
+   elements[name] = element
+end
+
+return elements

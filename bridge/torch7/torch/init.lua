@@ -1,0 +1,18 @@
+-- The torch of Torch7: `local torch = require 'torch'` also makes it a global.
+torch = torch or {}
+package.loaded.torch = torch
+
+require('torch.recompile')
+require('torch.class')(torch)
+require('torch.storage')(torch)
+require('torch.tensor')(torch)
+require('torch.resize')(torch)
+require('torch.views')(torch)
+require('torch.copy')(torch)
+require('torch.assemble')(torch)
+require('torch.create')(torch)
+require('torch.operations')(torch)
+require('torch.print')(torch)
+require('torch.random')(torch)
+
+return torch

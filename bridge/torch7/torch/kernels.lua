@@ -1,0 +1,139 @@
+-- The native loops of bridge/core/loops.h as Lua functions that raise what the loops report.
+--
+-- They take the tensors themselves; FFI makes pointers of them at the call. That keeps the tensors alive until then: a
+-- pointer does not, and LuaJIT forgets a variable after its last use, so whoever holds a pointer while something is
+-- allocated has to mention its tensor again afterwards.
+local ffi = require 'ffi'
+local native = require 'bridge.native'
+local elements = require 'torch.elements'
+local geometry = require 'torch.geometry'
+local object = require 'torch.object'
+
+local C = native.C
+local pointer = object.tensor
+local number = ffi.new('double[1]')
+
+local kernels = {}
+
+local function counts(r, ...)
+   local parts, sizes = {}, {}
+   for i, userdata in ipairs{r, ...} do
+      local t = pointer(userdata)
+      parts[i], sizes[i] = geometry.describe(t), string.format('%d', geometry.elements(t))
+   end
+   return parts, sizes
+end
+
+-- 'a, b and c'
+local function list(parts)
+   local last = table.remove(parts)
+   return #parts == 0 and last or table.concat(parts, ', ') .. ' and ' .. last
+end
+
+-- Raise the fault `code` of a loop over these tensors.
+local function fault(code, r, a, b, c)
+   if code == C.BR_COUNT then
+      local parts, sizes = counts(r, a, b, c)
+      local names = #parts == 2 and {'tensor', 'src'} or #parts == 3 and {'r_', 't', 'src'}
+         or {'r_', 't', 'src1', 'src2'}
+      for i = 1, #parts do
+         parts[i] = names[i] .. ' ' .. parts[i]
+      end
+      error(string.format('inconsistent tensor size, expected %s to have the same number of elements, ' ..
+         'but got %s elements respectively', list(parts), list(sizes)), 0)
+   elseif code == C.BR_GONE then
+      error('the memory behind a tensor was released or shrunk by its owner, or it has too many dimensions', 0)
+   elseif code == C.BR_TYPE then
+      error('not available for tensors of type torch.' .. elements[pointer(a or r).dtype].tensor, 0)
+   elseif code == C.BR_ZERO then
+      error('division by zero', 0)
+   elseif code == C.BR_MEMORY then
+      error('not enough memory', 0)
+   elseif code == C.BR_INDEX then
+      error('index out of range', 0)
+   end
+   error('bad value', 0)
+end
+kernels.fault = fault
+
+function kernels.fill(r, value)
+   local code = C.br_fill(r, value)
+   if code ~= 0 then
+      fault(code, r)
+   end
+end
+
+function kernels.copy(r, a)
+   local code = C.br_copy(r, a)
+   if code ~= 0 then
+      fault(code, r, a)
+   end
+end
+
+function kernels.map(op, r, a, v, w)
+   local code = C.br_map(op, r, a, v or 0, w or 0)
+   if code ~= 0 then
+      fault(code, r, a)
+   end
+end
+
+function kernels.pair(op, r, a, b, v)
+   local code = C.br_pair(op, r, a, b, v or 0)
+   if code ~= 0 then
+      fault(code, r, a, b)
+   end
+end
+
+function kernels.triple(op, r, a, b, c, v)
+   local code = C.br_triple(op, r, a, b, c, v)
+   if code ~= 0 then
+      fault(code, r, a, b, c)
+   end
+end
+
+function kernels.compare(op, r, a, b, v)
+   local code = C.br_compare(op, r, a, b, v or 0)
+   if code ~= 0 then
+      fault(code, r, a, b)
+   end
+end
+
+function kernels.reduce(op, a, v)
+   local code = C.br_reduce(op, a, v or 0, number)
+   if code ~= 0 then
+      fault(code, a)
+   end
+   return number[0]
+end
+
+function kernels.dot(a, b)
+   local code = C.br_dot(a, b, number)
+   if code ~= 0 then
+      fault(code, a, b)
+   end
+   return number[0]
+end
+
+function kernels.distance(a, b, p)
+   local code = C.br_distance(a, b, p, number)
+   if code ~= 0 then
+      fault(code, a, b)
+   end
+   return number[0]
+end
+
+function kernels.reducedim(op, r, a, dim, v)
+   local code = C.br_reduce_dim(op, r, a, dim, v or 0)
+   if code ~= 0 then
+      fault(code, r, a)
+   end
+end
+
+function kernels.scan(op, r, a, dim)
+   local code = C.br_scan(op, r, a, dim)
+   if code ~= 0 then
+      fault(code, r, a)
+   end
+end
+
+return kernels

@@ -1,0 +1,137 @@
+-- Arithmetic, element by element.
+local native = require 'bridge.native'
+local types = require 'torch.ops.types'
+local object = require 'torch.object'
+local geometry = require 'torch.geometry'
+local kernels = require 'torch.kernels'
+
+local C = native.C
+local tensor, resizeas = object.tensor, geometry.resizeas
+
+-- r = f(t, v)
+local function scalar(op)
+   return function(r, t, v)
+      resizeas(tensor(r), tensor(t))
+      kernels.map(op, r, t, v)
+      return r
+   end
+end
+
+-- r = f(t)
+local function unary(op)
+   return function(r, t)
+      resizeas(tensor(r), tensor(t))
+      kernels.map(op, r, t)
+      return r
+   end
+end
+
+-- r = f(a, b)
+local function pair(op)
+   return function(r, a, b)
+      resizeas(tensor(r), tensor(a))
+      kernels.pair(op, r, a, b)
+      return r
+   end
+end
+
+local function fill(r, v)
+   kernels.fill(r, v)
+   return r
+end
+
+local function zero(r)
+   kernels.fill(r, 0)
+   return r
+end
+
+-- r = t + v b
+local function axpy(r, t, v, b)
+   resizeas(tensor(r), tensor(t))
+   kernels.pair(C.BR_ADD, r, t, b, v)
+   return r
+end
+
+local function subtract(r, t, v)
+   resizeas(tensor(r), tensor(t))
+   kernels.map(C.BR_ADDS, r, t, -v)
+   return r
+end
+
+local function axmy(r, t, v, b)
+   return axpy(r, t, -v, b)
+end
+
+local function triple(op)
+   return function(r, t, v, a, b)
+      resizeas(tensor(r), tensor(t))
+      kernels.triple(op, r, t, a, b, v)
+      return r
+   end
+end
+
+local function clamp(r, t, low, high)
+   resizeas(tensor(r), tensor(t))
+   kernels.map(C.BR_CLAMP, r, t, low, high)
+   return r
+end
+
+local function lerp(r, a, b, weight)
+   resizeas(tensor(r), tensor(a))
+   kernels.pair(C.BR_LERP, r, a, b, weight)
+   return r
+end
+
+local function scalarRow(name, of, op)
+   return {name = name, types = of, inplace = true, forms = {'*T T+ number', scalar(op)}}
+end
+
+local function pairRow(name, of, op)
+   return {name = name, types = of, inplace = true, forms = {'*T T+ T', pair(op)}}
+end
+
+local function eitherRow(name, of, scalarop, pairop)
+   return {name = name, types = of, inplace = true,
+      forms = {'*T T+ number', scalar(scalarop), '*T T+ T', pair(pairop)}}
+end
+
+local ALL, NUMERIC, FLOAT = types.ALL, types.NUMERIC, types.FLOAT
+
+return {
+   {name = 'fill', types = ALL, inplace = true, forms = {'T number', fill}, methods = {'*T number', fill}},
+   {name = 'zero', types = ALL, inplace = true, forms = {'T', zero}, methods = {'*T', zero}},
+   {name = 'add', types = ALL, inplace = true,
+      forms = {'*T T+ number', scalar(C.BR_ADDS), '*T T+ [number=1] T', axpy}},
+   {name = 'csub', types = NUMERIC, inplace = true,
+      forms = {'*T T+ number', subtract, '*T T+ [number=1] T', axmy}},
+   scalarRow('mul', ALL, C.BR_MULS),
+   scalarRow('div', ALL, C.BR_DIVS),
+   scalarRow('fmod', NUMERIC, C.BR_FMODS),
+   scalarRow({'remainder', 'mod'}, NUMERIC, C.BR_REMAINDERS),
+   scalarRow('lshift', NUMERIC, C.BR_LSHIFTS),
+   scalarRow('rshift', NUMERIC, C.BR_RSHIFTS),
+   scalarRow('bitand', NUMERIC, C.BR_ANDS),
+   scalarRow('bitor', NUMERIC, C.BR_ORS),
+   scalarRow('bitxor', NUMERIC, C.BR_XORS),
+   pairRow('cmul', NUMERIC, C.BR_MUL),
+   pairRow('cdiv', NUMERIC, C.BR_DIV),
+   pairRow('cfmod', NUMERIC, C.BR_FMOD),
+   pairRow({'cremainder', 'cmod'}, NUMERIC, C.BR_REMAINDER),
+   pairRow('cpow', NUMERIC, C.BR_POW),
+   pairRow('clshift', NUMERIC, C.BR_LSHIFT),
+   pairRow('crshift', NUMERIC, C.BR_RSHIFT),
+   pairRow('cbitand', NUMERIC, C.BR_AND),
+   pairRow('cbitor', NUMERIC, C.BR_OR),
+   pairRow('cbitxor', NUMERIC, C.BR_XOR),
+   eitherRow('cmax', NUMERIC, C.BR_CMAXS, C.BR_CMAX),
+   eitherRow('cmin', NUMERIC, C.BR_CMINS, C.BR_CMIN),
+   {name = 'addcmul', types = NUMERIC, inplace = true, forms = {'*T T+ [number=1] T T', triple(C.BR_ADDCMUL)}},
+   {name = 'addcdiv', types = NUMERIC, inplace = true, forms = {'*T T+ [number=1] T T', triple(C.BR_ADDCDIV)}},
+   {name = 'clamp', types = NUMERIC, inplace = true, forms = {'*T T+ number number', clamp}},
+   {name = 'lerp', types = FLOAT, inplace = true, forms = {'*T T+ T number', lerp}},
+   {name = 'abs', types = {'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}, inplace = true,
+      forms = {'*T T+', unary(C.BR_ABS), 'number', math.abs}, methods = {'*T T+', unary(C.BR_ABS)}},
+   {name = 'sign', types = NUMERIC, inplace = true, forms = {'*T T+', unary(C.BR_SIGN)}},
+   {name = 'neg', types = FLOAT, inplace = true, forms = {'*T T+', unary(C.BR_NEG)}},
+   {name = 'cinv', types = FLOAT, inplace = true, forms = {'*T T+', unary(C.BR_CINV)}},
+}

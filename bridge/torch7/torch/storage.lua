@@ -1,0 +1,282 @@
+-- torch.XStorage: flat memory of one element type, shared by tensors.
+local ffi = require 'ffi'
+local native = require 'bridge.native'
+local class = require 'torch.class'
+local elements = require 'torch.elements'
+local object = require 'torch.object'
+local arguments = require 'torch.arguments'
+
+local C, cast = native.C, ffi.cast
+local fail, integer = arguments.fail, arguments.integer
+
+local function check(name, self)
+   local dtype = object.storagetype(self)
+   if not dtype then
+      fail(1, name, 'torch.*Storage expected, got ' .. arguments.typename(self), 1)
+   end
+   return object.storage(self), elements[dtype]
+end
+
+-- Elements that are really there: a foreign owner may have shrunk its memory.
+local function valid(storage)
+   local there = storage.live_nbytes[0] / C.br_element_size(storage.dtype)
+   return tonumber(there < storage.size and there or storage.size)
+end
+
+local function read(element, data, i)
+   if element.name == 'Half' then
+      return C.br_half_to_double(data[i])
+   end
+   return tonumber(data[i])
+end
+
+local function write(element, data, i, value)
+   if element.name == 'Half' then
+      data[i] = C.br_half_from_double(value)
+   else
+      data[i] = value
+   end
+end
+
+local methods = {}
+
+function methods:size()
+   return tonumber(check('size', self).size)
+end
+
+function methods:elementSize()
+   local _, element = check('elementSize', self)
+   return element.bytes
+end
+
+function methods:fill(value)
+   local storage, element = check('fill', self)
+   local number = arguments.number(value)
+   if not number then
+      fail(2, 'fill', 'number expected, got ' .. type(value))
+   end
+   local data = cast(element.pointer, storage.live[0])
+   for i = 0, valid(storage) - 1 do
+      write(element, data, i, number)
+   end
+   return self
+end
+
+function methods:resize(size)
+   local storage = check('resize', self)
+   size = integer(2, 'resize', size)
+   if size < 0 then
+      fail(2, 'resize', 'size must not be negative, got ' .. size)
+   end
+   object.resizestorage(storage, size)
+   return self
+end
+
+-- Elements of any storage type, converted; equally many.
+function methods:copy(source)
+   local to, element = check('copy', self)
+   if not object.storagetype(source) then
+      fail(2, 'copy', 'torch.*Storage expected, got ' .. arguments.typename(source))
+   end
+   local from = object.storage(source)
+   if to.size ~= from.size then
+      fail(2, 'copy', 'size mismatch')
+   end
+   local other = elements[from.dtype]
+   local target, data = cast(element.pointer, to.live[0]), cast(other.pointer, from.live[0])
+   local n = math.min(valid(to), valid(from))
+   if element == other then
+      ffi.copy(target, data, n * element.bytes)
+      return self
+   end
+   for i = 0, n - 1 do
+      write(element, target, i, read(other, data, i))
+   end
+   return self
+end
+
+function methods:totable()
+   local storage, element = check('totable', self)
+   local data, result = cast(element.pointer, storage.live[0]), {}
+   for i = 0, valid(storage) - 1 do
+      result[i + 1] = read(element, data, i)
+   end
+   return result
+end
+
+function methods:data()
+   local storage, element = check('data', self)
+   return cast(element.pointer, storage.live[0])
+end
+
+function methods:cdata()
+   local storage, element = check('cdata', self)
+   return cast(element.thstorage, storage)
+end
+
+function methods:retain()
+   C.br_storage_retain((check('retain', self)))
+   return self
+end
+
+function methods:free()
+   C.br_storage_release((check('free', self)))
+end
+
+-- The bytes as a string; with a string: take them over.
+local function string_(self, text)
+   local storage, element = check('string', self)
+   if text == nil then
+      return ffi.string(cast('char*', storage.live[0]), valid(storage))
+   end
+   if type(text) ~= 'string' then
+      fail(2, 'string', 'string expected, got ' .. type(text))
+   end
+   object.resizestorage(storage, #text)
+   ffi.copy(cast(element.pointer, storage.live[0]), text, #text)
+   return self
+end
+
+-- [size], {values}, a storage to share ([start, size] of it), 'text' for bytes, or (size, pointer [, owner]).
+local function constructor(element)
+   local function empty(size)
+      return object.wrapstorage(object.allocate(element.id, size))
+   end
+   return function(first, second, third)
+      if first == nil then
+         return empty(0)
+      elseif type(first) == 'table' then
+         local self = empty(#first)
+         local data = cast(element.pointer, object.storage(self).live[0])
+         for i = 1, #first do
+            local number = arguments.number(first[i])
+            if not number then
+               error(string.format('element at index %d is not a number', i), 2)
+            end
+            write(element, data, i - 1, number)
+         end
+         return self
+      elseif object.storagetype(first) then
+         if object.storagetype(first) ~= element.id then
+            fail(1, '?', element.storagetype .. ' expected, got ' .. arguments.typename(first))
+         end
+         local storage = object.storage(first)
+         local start = second and integer(2, '?', second) or 1
+         local size = third and integer(3, '?', third) or tonumber(storage.size) - start + 1
+         if start < 1 or start > storage.size then
+            fail(2, '?', 'out of bounds')
+         elseif size < 0 or start + size - 1 > storage.size then
+            fail(3, '?', 'out of bounds')
+         end
+         local part = C.br_storage_part(storage, start - 1, size)
+         if part == nil then
+            fail(1, '?', 'its memory is gone')
+         end
+         return object.wrapstorage(part)
+      elseif type(first) == 'string' and not tonumber(first) and element.bytes == 1 then
+         return string_(empty(0), first)
+      end
+      local size = arguments.number(first)
+      if not size then
+         fail(1, '?', 'number expected, got ' .. type(first))
+      end
+      size = integer(1, '?', size)
+      if size < 0 then
+         fail(1, '?', 'size must not be negative, got ' .. size)
+      end
+      if second == nil then
+         return empty(size)
+      end
+      local address = type(second) == 'number' and cast('intptr_t', second) or second
+      if type(address) ~= 'cdata' then
+         fail(2, '?', 'pointer expected, got ' .. type(second))
+      end
+      local owner = third
+      if owner == nil and type(second) == 'cdata' then
+         owner = second -- the memory may be the cdata's own
+      end
+      return object.wrapstorage(object.lend(element.id, size, cast('void*', address), owner))
+   end
+end
+
+local function install(torch)
+   for id = 0, elements.count - 1 do
+      local element = elements[id]
+      ffi.cdef(string.format([[
+         typedef struct TH%sStorage {
+            %s *data; ptrdiff_t size; int refcount; char flag; void *allocator; void *allocatorContext;
+            struct TH%sStorage *view;
+         } TH%sStorage;]], element.name, element.stored, element.name, element.name))
+      element.thstorage = ffi.typeof('TH' .. element.name .. 'Storage*')
+      local metatable = {__gc = native.collect_storage}
+      for name, method in pairs(methods) do
+         metatable[name] = method
+      end
+      if element.bytes == 1 then
+         metatable.string = string_
+      end
+      local new = constructor(element)
+      metatable.new = function(_, ...)
+         return new(...)
+      end
+      metatable.__factory = function()
+         return new()
+      end
+      metatable.__index = function(self, key)
+         if type(key) == 'number' then
+            local storage = object.storage(self)
+            local i = cast('int64_t', key) - 1
+            if i < 0 or i >= storage.size or (i + 1) * element.bytes > storage.live_nbytes[0] then
+               error("bad argument #2 to '?' (out of bounds)", 2)
+            end
+            return read(element, cast(element.pointer, storage.live[0]), i)
+         end
+         return metatable[key]
+      end
+      metatable.__newindex = function(self, key, value)
+         if type(key) ~= 'number' then
+            error(string.format('the class %s cannot be indexed', element.storagetype), 2)
+         end
+         local storage = object.storage(self)
+         local i = cast('int64_t', key) - 1
+         if i < 0 or i >= storage.size or (i + 1) * element.bytes > storage.live_nbytes[0] then
+            error("bad argument #2 to '?' (out of bounds)", 2)
+         end
+         local number = arguments.number(value)
+         if not number then
+            error(string.format("bad argument #3 to '?' (number expected, got %s)", type(value)), 2)
+         end
+         write(element, cast(element.pointer, storage.live[0]), i, number)
+      end
+      metatable.__len = function(self)
+         return tonumber(object.storage(self).size)
+      end
+      metatable.__eq = function(a, b)
+         return object.storagetype(a) ~= nil and object.storagetype(b) ~= nil and object.storage(a) == object.storage(b)
+      end
+      metatable.__pointer = function(self)
+         return tonumber(cast('intptr_t', object.storage(self)))
+      end
+      metatable.__pushudata = function(pointer)
+         return object.wrapstorage(cast('br_storage*', pointer))
+      end
+      object.storagetypeof[metatable] = id
+      object.storagemetatables[id] = metatable
+      metatable.new = new
+      class.adopt(element.storagetype, metatable, new)
+      native.register('storage', id, metatable)
+   end
+
+   function torch.isStorage(value)
+      return object.storagetype(value) ~= nil
+   end
+
+   -- A LongStorage of `count` sizes or strides; the caller keeps them alive.
+   function object.longstorage(pointer, count)
+      local self = object.wrapstorage(object.allocate(elements.Long.id, count))
+      ffi.copy(object.storage(self).live[0], pointer, count * 8)
+      return self
+   end
+end
+
+return install

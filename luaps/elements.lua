@@ -1,0 +1,83 @@
+-- The element types that a server can hold, and how Torch and C name them.
+--
+-- The functions of this package that every operation calls take `...`, which they do not use: LuaJIT starts no trace
+-- at such a function. At any other it tries to when it is called from interpreted code, fails at its return, and after
+-- some failures gives up every trace that passes there.
+local ffi = require 'ffi'
+local C = require 'luaps.library'
+
+-- name in pyps, number in ps.h, tensor (Torch7 has none for bfloat16) and the method that makes one, C type as LuaJIT
+-- prints it
+local rows = {
+   {'float32', C.PS_FLOAT32, 'torch.FloatTensor', 'float', 'float'},
+   {'float64', C.PS_FLOAT64, 'torch.DoubleTensor', 'double', 'double'},
+   {'float16', C.PS_FLOAT16, 'torch.HalfTensor', 'half', 'unsigned short'},
+   {'bfloat16', C.PS_BFLOAT16, nil, nil, 'unsigned short'},
+   {'int32', C.PS_INT32, 'torch.IntTensor', 'int', 'int'},
+   {'int64', C.PS_INT64, 'torch.LongTensor', 'long', 'int64_t'},
+}
+
+local elements = {names = {}, byname = {}, bynumber = {}}
+
+for _, row in ipairs(rows) do
+   local name, number, tensor, convert, ctype = row[1], tonumber(row[2]), row[3], row[4], row[5]
+   local element = {
+      name = name,
+      number = number,
+      tensor = tensor,
+      convert = convert,
+      ctype = ctype,
+      stored = ctype == 'unsigned short' and 'uint16_t' or ctype, -- as people write it
+      bytes = C.ps_element_bytes(number),
+   }
+   elements.names[#elements.names + 1] = name
+   elements.byname[name] = element
+   elements.bynumber[number] = element
+end
+
+-- The C type of the elements that a cdata array or pointer holds ('const float'), and whether it is a pointer.
+function elements.ctype(cdata)
+   local name = tostring(ffi.typeof(cdata)):match('^ctype<(.*)>$')
+   local pointed = name:match('^([%w_ ]-) %*$')
+   return pointed or name:match('^([%w_ ]-) %[[%d?]+%]$') or name:match('^([%w_ ]-) %(&%)%[%d+%]$'), pointed ~= nil
+end
+
+-- The class of a tensor ('torch.FloatTensor'); nil for every other value.
+local classes = {}
+
+function elements.tensorclass(value, ...) -- luacheck: ignore 212
+   if type(value) ~= 'userdata' then
+      return nil
+   end
+   local metatable = getmetatable(value)
+   local class = classes[metatable]
+   if class == nil and type(metatable) == 'table' then
+      local name = rawget(metatable, '__typename')
+      class = type(name) == 'string' and name:match('^torch%.%a+Tensor$') or false
+      classes[metatable] = class
+   end
+   return class or nil
+end
+
+-- A method of a tensor, taken from its metatable: an indexing of the tensor itself is a function of torch's that LuaJIT
+-- may have compiled already, and a trace that meets it there would end.
+function elements.method(tensor, name, ...) -- luacheck: ignore 212
+   return getmetatable(tensor)[name]
+end
+local method = elements.method
+
+-- How many elements a tensor has, and whether they lie one after another. Of vectors and matrices its C struct tells,
+-- which is the same in every Torch7: a loop over two dimensions would end the trace of the program's own.
+function elements.layout(tensor, ...) -- luacheck: ignore 212
+   local t = method(tensor, 'cdata')(tensor)
+   if t.nDimension == 1 then
+      local n = tonumber(t.size[0])
+      return n, n == 1 or t.stride[0] == 1
+   elseif t.nDimension == 2 then
+      local height, width = tonumber(t.size[0]), tonumber(t.size[1])
+      return height * width, (width == 1 or t.stride[1] == 1) and (height == 1 or t.stride[0] == width)
+   end
+   return tensor:nElement(), tensor:isContiguous()
+end
+
+return elements

@@ -1,0 +1,55 @@
+-- luaps: the Lua client of the parameter server. Needs LuaJIT and libps, and neither Torch nor Python.
+--
+--    local luaps = require 'luaps'
+--    local kv = luaps.worker{address = 'unix:@pyps-...'}     -- what server.address is in Python
+--    local keys, values = torch.LongTensor{3, 7}, torch.FloatTensor(2, 10)
+--    kv:pull(keys, values)                                    -- reads
+--    kv:push(keys, values:fill(0.1))                          -- adds
+--    kv:finalize()
+--
+-- In a bridge.Lua it is found by itself. In a plain LuaJIT set LUA_PATH, and LUAPS_LIBPS unless libps lies beside these
+-- files in pyps/: `eval "$(moontide paths --shell)"` does both.
+--
+-- Keys are counted from 1 (base = 0: from 0, as in Python): a number, a table, a tensor of whole numbers, FFI memory.
+-- Values are tensors of the server's element type, of any shape, or FFI memory: an array, or luaps.buffer(pointer, n).
+-- A call that cannot be done raises an error that begins with 'luaps: ' and, for its arguments, changes nothing.
+local arguments = require 'luaps.arguments'
+local buffer = require 'luaps.buffer'
+local node = require 'luaps.node'
+local worker = require 'luaps.worker'
+
+local required = arguments.required
+
+local luaps = {buffer = buffer.new}
+
+local WORKER = {address = required, base = 1, timeout = 10}
+
+-- luaps.worker{address=, base = 1, timeout = 10}: attach to the server of another process, or of this one, and become a
+-- worker of it. `timeout`: seconds to wait for the server's answer.
+function luaps.worker(options)
+   options = arguments.named('worker', options, WORKER, "luaps.worker{address = 'unix:@pyps-...'}")
+   arguments.base(options.base)
+   return worker.new(node.attach(options.address, options.timeout), options.base, true)
+end
+
+local SERVER = {
+   num_keys = required,
+   value_length = 1,
+   dtype = 'float32',
+   max_workers = 256,
+   num_workers = 0,
+   memory_limit = 0,
+   latch_timeout = 10,
+}
+
+-- luaps.server{num_keys=, ...}: a store in this process, with values of zeros. It has :worker{base = 1}, :address(),
+-- :shutdown(). value_length: one number, or one per key in a table or tensor. dtype: float32, float64, float16,
+-- bfloat16, int32 or int64. max_workers: how many there may be at once. num_workers: barriers wait until so many have
+-- joined. memory_limit: bytes of shared memory, 0 for what the host has. latch_timeout: seconds until it is an error
+-- that another worker holds a key.
+function luaps.server(options)
+   local example = 'luaps.server{num_keys = 1000, value_length = 10}'
+   return node.create(arguments.named('server', options, SERVER, example))
+end
+
+return luaps

@@ -1,0 +1,160 @@
+-- Keys: whatever a program has, as 0-based int64 in memory that is reused from call to call.
+--
+-- They are always copied, so that nobody changes them during a call.
+local ffi = require 'ffi'
+local C = require 'luaps.library'
+local buffer = require 'luaps.buffer'
+local elements = require 'luaps.elements'
+local errors = require 'luaps.errors'
+
+local raise, shown = errors.raise, errors.shown
+local tensorclass, layout = elements.tensorclass, elements.layout
+
+local EXPECTED = '%s must be a number, a table of numbers, a torch tensor of whole numbers or a luaps.buffer; got %s'
+local WHOLE = 2^53
+local memory = ffi.typeof('int64_t[?]')
+
+local keys = {}
+
+-- Memory for keys; it grows as needed.
+function keys.scratch()
+   return {data = memory(16), capacity = 16}
+end
+
+local function reserve(scratch, n, ...) -- luacheck: ignore 212
+   if n > scratch.capacity then
+      local capacity = math.max(n, 2 * scratch.capacity)
+      scratch.data, scratch.capacity = memory(capacity), capacity
+   end
+   return scratch.data
+end
+
+local function refuse(key, position, what)
+   local where = position and string.format(' at position %d', position) or ''
+   if type(key) ~= 'number' then
+      raise('%s must be whole numbers; got %s%s', what, shown(key), where)
+   end
+   raise(math.abs(key) > WHOLE and '%s: %s%s is beyond 2^53, where numbers are not exact; use a torch.LongTensor'
+      or '%s: %s%s is not a whole number', what, shown(key), where)
+end
+
+-- Is it a number that an int64 can hold and that is exact?
+local function iswhole(key, ...) -- luacheck: ignore 212
+   return type(key) == 'number' and key % 1 == 0 and key <= WHOLE and key >= -WHOLE
+end
+
+local function isint64(key, ...) -- luacheck: ignore 212
+   return type(key) == 'cdata' and ffi.istype('int64_t', key)
+end
+
+-- Copy `n` int64. There is no loop in Lua: one that turns a few times would end the trace of the program's own.
+local function copyint64(to, from, n, base, ...) -- luacheck: ignore 212
+   C.ps_shift_keys(to, from, n, base)
+end
+
+-- Copy `n` other whole numbers.
+local function copywhole(to, from, n, base)
+   for i = 0, n - 1 do
+      to[i] = from[i] - base
+   end
+end
+
+-- Copy `n` numbers that may not be whole.
+local function copychecked(to, from, n, base, what)
+   for i = 0, n - 1 do
+      local key = from[i]
+      if not iswhole(key) then
+         refuse(key, i + 1, what)
+      end
+      to[i] = key - base
+   end
+end
+
+-- By C type as LuaJIT prints it.
+local copiers = {
+   int64_t = copyint64,
+   int = copywhole,
+   short = copywhole,
+   ['signed char'] = copywhole,
+   ['unsigned char'] = copywhole,
+   float = copychecked,
+   double = copychecked,
+}
+
+-- Tensors whose elements can be whole numbers.
+local tensors = {
+   ['torch.LongTensor'] = copyint64,
+   ['torch.IntTensor'] = copywhole,
+   ['torch.ShortTensor'] = copywhole,
+   ['torch.CharTensor'] = copywhole,
+   ['torch.ByteTensor'] = copywhole,
+   ['torch.FloatTensor'] = copychecked,
+   ['torch.DoubleTensor'] = copychecked,
+}
+
+local function readlist(scratch, list, base, what)
+   local n = table.maxn(list) -- a hole is found below, where #list might end before it
+   if n == 0 and next(list) ~= nil then
+      raise(EXPECTED, what, 'a table with named fields')
+   end
+   local data = reserve(scratch, n)
+   for i = 1, n do
+      local key = list[i]
+      if not iswhole(key) and not isint64(key) then
+         refuse(key, i, what)
+      end
+      data[i - 1] = key - base
+   end
+   return data, n
+end
+
+local function readmemory(scratch, value, base, what, ...) -- luacheck: ignore 212
+   local copy = copiers[value.ctype]
+   if not copy then
+      raise('%s cannot be read from %s; use int64_t', what, tostring(value))
+   end
+   local data = reserve(scratch, value.n)
+   copy(data, value.pointer, value.n, base, what)
+   return data, value.n, value -- returned, as its memory must live until it is copied
+end
+
+local function readtensor(scratch, tensor, class, base, what, ...) -- luacheck: ignore 212
+   local copy = tensors[class]
+   if not copy then
+      raise('%s cannot be read from a %s; convert it, %s:long()', what, class, what)
+   end
+   local n, iscontiguous = layout(tensor)
+   if not iscontiguous then
+      tensor = tensor:contiguous()
+   end
+   local data = reserve(scratch, n)
+   copy(data, elements.method(tensor, 'data')(tensor), n, base, what)
+   return data, n, tensor -- returned, as it must live until it is copied
+end
+
+-- Read keys, the first of which is called `base`, into `scratch`; where they lie, and how many. `what` is their name.
+function keys.read(scratch, value, base, what, ...) -- luacheck: ignore 212
+   local kind = type(value)
+   if kind == 'userdata' then
+      local class = tensorclass(value)
+      if class then
+         local data, n = readtensor(scratch, value, class, base, what) -- no tail call: a trace can hold few of them
+         return data, n
+      end
+   elseif kind == 'number' or isint64(value) then
+      if kind == 'number' and not iswhole(value) then
+         refuse(value, nil, what)
+      end
+      scratch.data[0] = value - base
+      return scratch.data, 1
+   elseif buffer.is(value) then
+      return readmemory(scratch, value, base, what)
+   elseif kind == 'table' and not getmetatable(value) then
+      return readlist(scratch, value, base, what)
+   elseif kind == 'cdata' then
+      return readmemory(scratch, buffer.new(value), base, what)
+   end
+   raise(EXPECTED, what, shown(value))
+end
+
+return keys

@@ -1,0 +1,91 @@
+-- Values: the memory of torch tensors and FFI buffers, checked against the element type of the server.
+--
+-- Contiguous memory is used as it is. A tensor with gaps goes through a contiguous copy, and back after a pull.
+local buffer = require 'luaps.buffer'
+local elements = require 'luaps.elements'
+local errors = require 'luaps.errors'
+
+local raise, shown = errors.raise, errors.shown
+local tensorclass, layout = elements.tensorclass, elements.layout
+
+local values = {}
+
+-- What can be done about a value of another element type.
+local function advice(value, element, writes)
+   local class = tensorclass(value)
+   local ways = {}
+   if class and not writes and element.convert then
+      ways[1] = string.format('convert it, values:%s()', element.convert)
+   end
+   for _, name in ipairs(elements.names) do
+      local other = elements.byname[name]
+      if other ~= element and (class and other.tensor == class or buffer.is(value) and other.ctype == value.ctype) then
+         ways[#ways + 1] = string.format("create the server with dtype = '%s'", name)
+      end
+   end
+   return #ways > 0 and '; ' .. table.concat(ways, ', or ') or ''
+end
+
+local function refuse(value, element, writes)
+   local wanted = string.format('a luaps.buffer of %s', element.stored)
+   if element.tensor then
+      wanted = string.format('a contiguous %s or %s', element.tensor:match('^torch%.(.*)$'), wanted)
+   end
+   raise('expected %s, as the server holds %s; got %s%s', wanted, element.name,
+      buffer.is(value) and tostring(value) or shown(value), advice(value, element, writes))
+end
+
+-- Refuse a tensor, to be written to, in which two positions may share memory.
+local function refuseoverlap(tensor)
+   local dims = {}
+   for d = 1, tensor:dim() do
+      if tensor:size(d) > 1 then
+         dims[#dims + 1] = {size = tensor:size(d), stride = math.abs(tensor:stride(d))}
+      end
+   end
+   table.sort(dims, function(a, b)
+      return a.stride < b.stride
+   end)
+   local reach = 1
+   for _, dim in ipairs(dims) do
+      if dim.stride < reach then
+         raise('the tensor overlaps itself: several positions lie on the same memory; pull into a plain tensor')
+      end
+      reach = dim.stride * (dim.size - 1) + reach
+   end
+end
+
+local function openmemory(value, element, writes, ...) -- luacheck: ignore 212
+   if value.ctype ~= element.ctype then
+      refuse(value, element, writes)
+   elseif writes and value.isconst then
+      raise('the buffer is const; pull into one that can be written to')
+   end
+   return value.untyped, value.n
+end
+
+-- Where the elements of `value` lie, how many they are, and, if that is a copy, the tensor which holds it.
+function values.open(value, element, writes, ...) -- luacheck: ignore 212
+   local class = tensorclass(value)
+   if class then
+      if class ~= element.tensor then
+         refuse(value, element, writes)
+      end
+      local n, iscontiguous = layout(value)
+      if iscontiguous then
+         return elements.method(value, 'data')(value), n
+      end
+      if writes then
+         refuseoverlap(value)
+      end
+      local copy = value:contiguous()
+      return copy:data(), n, copy
+   elseif buffer.is(value) then
+      return openmemory(value, element, writes)
+   elseif type(value) == 'cdata' then
+      return openmemory(buffer.new(value), element, writes)
+   end
+   refuse(value, element, writes)
+end
+
+return values

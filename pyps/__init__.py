@@ -1,0 +1,30 @@
+"""A parameter server with the primitives of Lapse and AdaPM: pull, push, set on shared parameters.
+
+>>> import numpy as np, pyps
+>>> with pyps.local(num_keys=1000, value_length=10) as kv:
+...     kv.push([3, 7], np.ones((2, 10), np.float32))
+-1
+
+Importing it starts no thread and opens no socket.
+"""
+
+from __future__ import annotations
+
+from pyps.errors import AttachError, ClosedError, Error, NodeLost, WaitTimeoutError
+from pyps.server import LocalWorker, Node, Server, Worker, attach, local
+from pyps.timestamps import Timestamp
+
+__all__ = [
+    "AttachError",
+    "ClosedError",
+    "Error",
+    "LocalWorker",
+    "Node",
+    "NodeLost",
+    "Server",
+    "Timestamp",
+    "WaitTimeoutError",
+    "Worker",
+    "attach",
+    "local",
+]

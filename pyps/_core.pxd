@@ -1,0 +1,124 @@
+# The C interface as Cython sees it; ps.h says what everything means.
+
+from libc.stdint cimport int32_t, int64_t
+
+cdef extern from "ps.h" nogil:
+    int PS_ABI_VERSION
+    int PS_PULL, PS_PUSH, PS_SET
+    int PS_OK, PS_EINVAL, PS_EKEY, PS_ESIZE, PS_ENOMEM, PS_ETIMEDOUT, PS_ECLOSED, PS_ELOST, PS_EFORKED, PS_EBUSY
+    int PS_ENOTLOCAL, PS_EWORKERS, PS_EADDRESS, PS_EINTR, PS_ESYSTEM
+    int PS_NOWAIT
+
+    ctypedef struct ps_node:
+        pass
+
+    ctypedef struct ps_worker:
+        pass
+
+    ctypedef struct ps_error:
+        int32_t code
+        int64_t position
+        int64_t value
+        int64_t limit
+        const char *message
+
+    ctypedef struct ps_node_options:
+        int64_t num_keys
+        const int64_t *value_lengths
+        int64_t num_lengths
+        int32_t dtype
+        int32_t max_workers
+        int32_t num_workers
+        int64_t memory_limit
+        double latch_timeout
+
+    ctypedef struct ps_node_info:
+        int64_t num_keys
+        int64_t value_length
+        int64_t longest_value
+        int64_t total_values
+        int32_t dtype
+        int32_t element_bytes
+        int32_t max_workers
+        int32_t num_workers
+
+    ctypedef struct ps_node_stats:
+        int64_t keys_held
+        int64_t committed_bytes
+        int64_t directory_bytes
+        int64_t slab_bytes
+        int64_t value_bytes
+        int64_t workers
+        int64_t workers_joined
+        int64_t workers_reclaimed
+        int64_t latches_recovered
+        int64_t values_restored
+
+    ctypedef struct ps_worker_stats:
+        int64_t pulls
+        int64_t pushes
+        int64_t sets
+        int64_t keys_pulled
+        int64_t keys_pushed
+        int64_t keys_set
+        int64_t keys_local
+        int64_t latch_waits
+        int64_t longest_wait_ns
+
+    ctypedef struct ps_request:
+        int32_t operation
+        int32_t flags
+        const int64_t *keys
+        int64_t num_keys
+        void *values
+        int64_t num_values
+        int64_t done
+        int64_t timestamp
+
+    int32_t ps_abi_version()
+    const ps_error *ps_last_error()
+    int32_t ps_node_create(const ps_node_options *options, ps_node **node)
+    int32_t ps_node_attach(const char *address, double timeout, ps_node **node)
+    int32_t ps_node_listen(ps_node *node, char *address, size_t capacity)
+    int32_t ps_node_shutdown(ps_node *node)
+    int32_t ps_node_is_open(ps_node *node)
+    void ps_node_free(ps_node *node)
+    int32_t ps_node_get_info(ps_node *node, ps_node_info *info)
+    int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats)
+    int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total)
+    int32_t ps_worker_create(ps_node *node, ps_worker **worker)
+    int32_t ps_worker_finalize(ps_worker *worker)
+    void ps_worker_free(ps_worker *worker)
+    int32_t ps_worker_id(ps_worker *worker)
+    int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats)
+    int32_t ps_run(ps_worker *worker, ps_request *request)
+    int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values,
+                             int64_t num_values, int32_t *local)
+    int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t *timestamp)
+    int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t start, int64_t end)
+    int32_t ps_advance_clock(ps_worker *worker, int64_t *clock)
+    int32_t ps_current_clock(ps_worker *worker, int64_t *clock)
+    int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout)
+    int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished)
+    int32_t ps_wait_all(ps_worker *worker, double timeout)
+    int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience)
+
+
+cdef class Node:
+    cdef ps_node *node
+    cdef ps_node_info info
+    cdef readonly object dtype
+
+
+cdef class Worker:
+    cdef ps_worker *worker
+    cdef ps_worker *parents  # in a forked child: the parent process's worker
+    cdef Node store
+    cdef bint finalized
+    cdef bint in_barrier
+    cdef int code, bits  # of an element, as DLPack has it
+
+    cdef ps_worker *inherited(self, ps_worker *used) except NULL
+    cdef ps_worker *usable(self) except NULL
+    cdef object operate(self, int operation, object keys, object vals, int32_t *local)
+    cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept

@@ -1,0 +1,26 @@
+# The memory of keys and values: borrowed from numpy arrays, torch tensors and other buffers.
+
+from libc.stdint cimport int64_t
+
+cdef enum:
+    CPU = 1          # DLPack's numbers
+    INTEGER = 0
+    UNSIGNED = 1
+    FLOAT = 2
+    BFLOAT = 4
+    BOOLEAN = 6
+    UNKNOWN = -1
+
+# A memory of elements. An exported buffer holds its owner; a tensor is kept alive by the caller.
+cdef struct Span:
+    Py_buffer buffer
+    bint exported
+    void *data
+    int64_t elements
+    int code
+    int bits
+
+cdef bint open_span(object value, bint writable, Span *span) except -1
+cdef bint open_typed(object value, bint writable, int code, int bits, Span *span) except -1
+cdef int open_keys(object keys, Span *span) except -1
+cdef void close_span(Span *span) noexcept

@@ -1,0 +1,211 @@
+"""What people hand over as keys and values, turned into contiguous typed arrays, or refused with the way out.
+
+The core reads plain numpy arrays and torch tensors itself; here comes everything else: lists, other integer
+types, strided and unaligned arrays, and what cannot be used. torch is used only if the caller has loaded it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyps.dtypes import Dtype
+
+LARGEST_KEY = 2**63 - 1
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse keyword arguments other than ``async``, which cannot be a parameter's name."""
+    for name in options:
+        if name != "async":
+            raise TypeError(f"unexpected keyword argument {name!r}; asynchronous= and async are possible")
+
+
+def as_keys(keys: object) -> NDArray[np.int64]:
+    """Convert keys to int64.
+
+    Parameters
+    ----------
+    keys : array of int, list of int, int
+        Any shape, any integer type.
+
+    Returns
+    -------
+    numpy.ndarray of int64
+        Contiguous.
+
+    Raises
+    ------
+    TypeError
+        They are no integers.
+    ValueError
+        One does not fit, or they lie on another device.
+    """
+    array = _as_numpy(_on_host(keys, "keys"), "keys")
+    if array.size == 0 and isinstance(keys, (list, tuple)):
+        return np.empty(0, np.int64)
+    if array.dtype.kind == "O" and any(isinstance(key, int) for key in array.flat):
+        raise ValueError(f"keys do not fit into int64: {_shown(keys)}")
+    if array.dtype.kind not in "iu":
+        raise TypeError(
+            f"keys must be integers, not {array.dtype.name}: convert them, for example to numpy.int64"
+        )
+    if array.dtype == np.uint64 and array.size and int(array.max()) > LARGEST_KEY:
+        position = int(np.argmax(array.reshape(-1) > LARGEST_KEY))
+        raise ValueError(f"key {array.reshape(-1)[position]} at position {position} does not fit into int64")
+    return np.require(array, np.int64, ["C", "A"])
+
+
+def as_input(vals: object, dtype: Dtype) -> Any:
+    """Make a contiguous array of the server's dtype that has the elements of `vals`.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+
+    Raises
+    ------
+    TypeError
+        The element type is another one: values are never converted silently, except numbers in lists.
+    ValueError
+        They lie on another device.
+    """
+    if _is_tensor(vals):
+        tensor: Any = _on_host(vals, "vals")
+        _require_dtype(str(tensor.dtype).removeprefix("torch."), dtype, "vals")
+        return tensor.detach().resolve_neg().contiguous().clone()
+    if isinstance(vals, (list, tuple, int, float)):
+        return _from_numbers(vals, dtype)
+    array = _as_numpy(vals, "vals")
+    _require_dtype(_name(array), dtype, "vals")
+    return np.require(array.view(dtype.storage), dtype.storage, ["C", "A"])
+
+
+def as_output(vals: object, dtype: Dtype) -> tuple[Any, Callable[[], None]]:
+    """Make a contiguous buffer in place of an output that is not one.
+
+    Returns
+    -------
+    buffer : numpy.ndarray or torch.Tensor
+    copy_back : callable
+        Copies the buffer's elements to `vals`.
+
+    Raises
+    ------
+    TypeError
+        It is no array, or of another element type.
+    ValueError
+        It is read-only, overlaps itself, requires grad or lies on another device.
+    """
+    if _is_tensor(vals):
+        return _tensor_output(vals, dtype)
+    if isinstance(vals, (list, tuple, int, float, str, bytes)) or vals is None:
+        raise TypeError(
+            f"vals must be a numpy array or a torch tensor to write into, not {type(vals).__name__}"
+        )
+    array = _as_numpy(vals, "vals")
+    if not _is_array(vals) and not np.shares_memory(array, _as_numpy(vals, "vals")):
+        raise TypeError(
+            f"vals must be a numpy array or a torch tensor to write into, not {type(vals).__name__}"
+        )
+    _require_dtype(_name(array), dtype, "vals")
+    if not array.flags.writeable:
+        raise ValueError("vals is read-only: pull into a writable array, for example numpy.empty_like(vals)")
+    _require_no_overlap(array.shape, array.strides, array.itemsize)
+    target = array.view(dtype.storage)
+    buffer = np.empty(array.shape, dtype.storage)
+    return buffer, lambda: np.copyto(target, buffer)
+
+
+def _tensor_output(vals: Any, dtype: Dtype) -> tuple[Any, Callable[[], None]]:
+    tensor = _on_host(vals, "vals")
+    _require_dtype(str(tensor.dtype).removeprefix("torch."), dtype, "vals")
+    if tensor.requires_grad:
+        raise ValueError(
+            "vals requires grad, and autograd would not see the writing: pull into vals.detach()"
+        )
+    _require_no_overlap(tensor.shape, tensor.stride(), 1)
+    torch = sys.modules["torch"]
+    buffer = torch.empty(tensor.shape, dtype=tensor.dtype)
+    return buffer, lambda: tensor.copy_(buffer)
+
+
+def _is_tensor(value: object) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray)
+
+
+def _on_host(value: Any, name: str) -> Any:
+    """Refuse tensors that have no plain memory on the CPU; other values pass."""
+    if not _is_tensor(value):
+        return value
+    if value.device.type != "cpu":
+        raise ValueError(f"{name} is on device {value.device}: bring it to the CPU first, {name}.cpu()")
+    if str(value.layout) != "torch.strided":
+        raise TypeError(f"{name} has layout {value.layout}: make it dense first, {name}.to_dense()")
+    return value
+
+
+def _as_numpy(value: Any, name: str) -> NDArray[Any]:
+    if _is_tensor(value):
+        return np.asarray(value.detach().resolve_neg())
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise TypeError(f"{name} cannot be read as an array: {error}") from error
+
+
+def _from_numbers(vals: Any, dtype: Dtype) -> NDArray[Any]:
+    array = _as_numpy(vals, "vals")
+    if array.size == 0:
+        return np.empty(array.shape, dtype.storage)
+    if array.dtype.kind not in ("iu" if dtype.is_integer else "iuf"):
+        raise TypeError(f"vals are {array.dtype.name}, but the server holds {dtype.name}")
+    if dtype.name == "bfloat16":
+        raise TypeError("numbers in a list cannot become bfloat16: pass a torch tensor of dtype bfloat16")
+    if dtype.is_integer:
+        limits = np.iinfo(dtype.storage)
+        if int(array.min()) < limits.min or int(array.max()) > limits.max:
+            raise ValueError(f"vals do not fit into {dtype.name}: {_shown(vals)}")
+    return array.astype(dtype.storage)
+
+
+def _name(array: NDArray[Any]) -> str:
+    return array.dtype.name if array.dtype.isnative else f"byte-swapped {array.dtype.name}"
+
+
+def _require_dtype(name: str, dtype: Dtype, what: str) -> None:
+    if name != dtype.name:
+        raise TypeError(
+            f"{what} is {name}, but the server holds {dtype.name}: convert it, or create the server with "
+            f"dtype={name!r}"
+        )
+
+
+def _require_no_overlap(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> None:
+    """Refuse an output in which two positions may share memory."""
+    if 0 in shape:
+        return
+    reach = itemsize
+    for stride, size in sorted(
+        (abs(stride), size) for stride, size in zip(strides, shape, strict=True) if size > 1
+    ):
+        if stride < reach:
+            raise ValueError(
+                f"vals overlaps itself: shape {tuple(shape)} with strides {tuple(strides)} puts several "
+                "positions on the same memory; pull into a plain array"
+            )
+        reach = stride * (size - 1) + reach
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,256 @@
+// The functions of ps.h: arguments are looked at, exceptions become codes, everything else happens behind.
+#include <cmath>
+#include <cstdio>
+
+#include "batch.h"
+#include "errors.h"
+#include "kernels.h"
+#include "node.h"
+#include "ps.h"
+#include "worker.h"
+#include "workers.h"
+
+using namespace ps;
+
+namespace {
+
+constexpr double default_attach_timeout = 10.0, default_wait_timeout = 300.0;
+
+template <class Type>
+Type &require(Type *pointer, const char *name) {
+    if (!pointer) fail(PS_EINVAL, Where{}, "%s is null", name);
+    return *pointer;
+}
+
+double seconds(double timeout, double otherwise) {
+    if (!(timeout >= 0) || std::isinf(timeout))
+        fail(PS_EINVAL, Where{}, "timeout is %g; it must be a number of seconds", timeout);
+    return timeout > 0 ? timeout : otherwise;
+}
+
+int32_t run(ps_worker *worker, int32_t operation, const int64_t *keys, int64_t num_keys, void *values,
+            int64_t num_values, int64_t *timestamp) {
+    return guarded([&] {
+        ps_request request{operation, 0, keys, num_keys, values, num_values, 0, -1};
+        int32_t code = require(worker, "worker").run(request);
+        if (code == PS_ENOTLOCAL)
+            fail(code, Where{request.done, keys[request.done], 0}, "a key lives on no node that is known");
+        if (timestamp) *timestamp = request.timestamp;
+        return code;
+    });
+}
+
+template <class Body>
+int32_t with_worker(ps_worker *worker, Body &&body) {
+    return guarded([&] {
+        body(require(worker, "worker"));
+        return int32_t(PS_OK);
+    });
+}
+
+template <class Body>
+int32_t with_node(ps_node *node, Body &&body) {
+    return guarded([&] {
+        body(require(node, "node"));
+        return int32_t(PS_OK);
+    });
+}
+
+} // namespace
+
+extern "C" {
+
+int32_t ps_abi_version(void) { return PS_ABI_VERSION; }
+
+int32_t ps_element_bytes(int32_t dtype) { return int32_t(element_bytes(dtype)); }
+
+int32_t ps_node_create(const ps_node_options *options, ps_node **node) {
+    return guarded([&] {
+        require(node, "node") = ps_node::create(require(options, "options"));
+        return int32_t(PS_OK);
+    });
+}
+
+int32_t ps_node_attach(const char *address, double timeout, ps_node **node) {
+    return guarded([&] {
+        require(address, "address");
+        require(node, "node") = ps_node::attach(address, seconds(timeout, default_attach_timeout));
+        return int32_t(PS_OK);
+    });
+}
+
+int32_t ps_node_listen(ps_node *node, char *address, size_t capacity) {
+    return with_node(node, [&](ps_node &n) {
+        require(address, "address");
+        std::string found = n.listen();
+        if (capacity <= found.size())
+            fail(PS_ESIZE, Where{-1, int64_t(capacity), int64_t(found.size() + 1)}, "the address has %zu bytes",
+                 found.size() + 1);
+        std::snprintf(address, capacity, "%s", found.c_str());
+    });
+}
+
+int32_t ps_node_shutdown(ps_node *node) {
+    return with_node(node, [](ps_node &n) { n.shutdown(); });
+}
+
+int32_t ps_node_is_open(ps_node *node) { return node && node->is_open(); }
+
+void ps_node_free(ps_node *node) { delete node; }
+
+int32_t ps_node_get_info(ps_node *node, ps_node_info *info) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        const Header &h = attachment->segment->header();
+        require(info, "info") = {h.num_keys, h.value_length,           h.longest_value,        h.total_values,
+                                 h.dtype,    int32_t(h.element_bytes), int32_t(h.max_workers), int32_t(h.num_workers)};
+    });
+}
+
+int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        const Segment &segment = *attachment->segment;
+        const Header &h = segment.header();
+        ps_node_stats &s = require(stats, "stats");
+        s.keys_held = int64_t(h.keys_held.load());
+        s.committed_bytes = int64_t(attachment->segment->mapping().committed());
+        s.directory_bytes = h.num_keys * int64_t(sizeof(Entry));
+        s.slab_bytes = int64_t(h.slab_bytes.load());
+        s.value_bytes = int64_t(h.value_bytes.load());
+        s.workers = count_workers(segment);
+        s.workers_joined = int64_t(h.joined.load());
+        s.workers_reclaimed = int64_t(h.reclaimed.load());
+        s.latches_recovered = int64_t(h.recovered.load());
+        s.values_restored = int64_t(h.restored.load());
+    });
+}
+
+int32_t ps_node_value_length(ps_node *node, int64_t key, int64_t *length) {
+    return ps_node_total_length(node, &key, 1, length);
+}
+
+int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        check_keys(*attachment->segment, keys, num_keys);
+        require(total, "total") = total_length(*attachment->segment, keys, num_keys);
+    });
+}
+
+int32_t ps_worker_create(ps_node *node, ps_worker **worker) {
+    return with_node(node, [&](ps_node &n) {
+        require(worker, "worker");
+        auto attachment = n.attachment();
+        attachment->require_open();
+        *worker = new ps_worker(attachment);
+    });
+}
+
+int32_t ps_worker_finalize(ps_worker *worker) {
+    return with_worker(worker, [](ps_worker &w) { w.finalize(); });
+}
+
+void ps_worker_free(ps_worker *worker) { delete worker; }
+
+int32_t ps_worker_id(ps_worker *worker) { return worker ? worker->id() : 0; }
+
+int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats) {
+    return with_worker(worker, [&](ps_worker &w) { w.stats(&require(stats, "stats")); });
+}
+
+int32_t ps_run(ps_worker *worker, ps_request *request) {
+    return guarded([&] {
+        ps_request &r = require(request, "request");
+        int32_t code = require(worker, "worker").run(r);
+        if (code == PS_ENOTLOCAL) fail(code, Where{r.done, r.keys[r.done], 0}, "a key lives on no node that is known");
+        return code;
+    });
+}
+
+int32_t ps_pull(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
+                int64_t *timestamp) {
+    return run(worker, PS_PULL, keys, num_keys, values, num_values, timestamp);
+}
+
+int32_t ps_push(ps_worker *worker, const int64_t *keys, int64_t num_keys, const void *values, int64_t num_values,
+                int64_t *timestamp) {
+    return run(worker, PS_PUSH, keys, num_keys, const_cast<void *>(values), num_values, timestamp);
+}
+
+int32_t ps_set(ps_worker *worker, const int64_t *keys, int64_t num_keys, const void *values, int64_t num_values,
+               int64_t *timestamp) {
+    return run(worker, PS_SET, keys, num_keys, const_cast<void *>(values), num_values, timestamp);
+}
+
+int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
+                         int32_t *local) {
+    return with_worker(worker, [&](ps_worker &w) {
+        ps_request request{PS_PULL, 0, keys, num_keys, values, num_values, 0, -1};
+        require(local, "local") = w.pull_if_local(request);
+    });
+}
+
+void ps_shift_keys(int64_t *__restrict to, const int64_t *__restrict from, int64_t num_keys, int64_t first) {
+    for (int64_t i = 0; i < num_keys; i++) to[i] = int64_t(uint64_t(from[i]) - uint64_t(first)); // no key overflows
+}
+
+int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t *timestamp) {
+    return with_worker(worker, [&](ps_worker &w) {
+        w.localize(keys, num_keys);
+        if (timestamp) *timestamp = -1;
+    });
+}
+
+int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
+    return with_worker(worker, [&](ps_worker &w) { w.intent(keys, num_keys, start, end); });
+}
+
+int32_t ps_advance_clock(ps_worker *worker, int64_t *clock) {
+    return with_worker(worker, [&](ps_worker &w) {
+        int64_t now = w.advance_clock();
+        if (clock) *clock = now;
+    });
+}
+
+int32_t ps_current_clock(ps_worker *worker, int64_t *clock) {
+    return with_worker(worker, [&](ps_worker &w) { require(clock, "clock") = w.current_clock(); });
+}
+
+int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout) {
+    return with_worker(worker, [&](ps_worker &w) {
+        seconds(timeout, default_wait_timeout);
+        w.require_issued(timestamp);
+    });
+}
+
+int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished) {
+    return with_worker(worker, [&](ps_worker &w) {
+        w.require_issued(timestamp);
+        require(finished, "finished") = 1;
+    });
+}
+
+int32_t ps_wait_all(ps_worker *worker, double timeout) {
+    return with_worker(worker, [&](ps_worker &w) {
+        seconds(timeout, default_wait_timeout);
+        w.require_usable();
+    });
+}
+
+int32_t ps_barrier(ps_worker *worker, double timeout) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        return require(worker, "worker").barrier(limit, limit);
+    });
+}
+
+int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        int32_t code = require(worker, "worker").barrier(limit, seconds(patience, 0));
+        return code == PS_EINTR ? int32_t(PS_EBUSY) : code;
+    });
+}
+
+} // extern "C"

@@ -1,0 +1,179 @@
+#include "batch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "errors.h"
+#include "kernels.h"
+
+namespace ps {
+
+namespace {
+
+// How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
+constexpr int64_t entries_ahead = 32, values_ahead = 16;
+constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
+
+// The buffers belong to the caller, who may change the keys meanwhile: so every key is checked again where it is used.
+[[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
+    fail(PS_EKEY, Where{position, key, num_keys}, "key %lld at position %lld is outside [0, %lld)",
+         static_cast<long long>(key), static_cast<long long>(position), static_cast<long long>(num_keys));
+}
+
+bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
+    auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+    return a_bytes > 0 && b_bytes > 0 && x < y + uint64_t(b_bytes) && y < x + uint64_t(a_bytes);
+}
+
+template <bool write>
+void prefetch_value(const Segment &segment, uint64_t key) {
+    Place place(segment.entry(key).load(std::memory_order_relaxed));
+    const LengthClass &c = segment.length_class(place.length_class());
+    const char *value = segment.value(c, place.index());
+    uint64_t end = std::min<uint64_t>(c.slot_bytes, cache_line * most_lines_ahead);
+    for (uint64_t byte = 0; byte < end; byte += cache_line) __builtin_prefetch(value + byte, write);
+    __builtin_prefetch(value + end - 1, write);
+}
+
+// Most values are short, and memcpy of a length that is not known in advance costs a call.
+inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_t bytes) {
+    if (bytes > 256) {
+        std::memcpy(to, from, bytes);
+        return;
+    }
+    uint64_t at = 0;
+    for (; at + 16 <= bytes; at += 16) std::memcpy(to + at, from + at, 16);
+    if (bytes & 8) {
+        std::memcpy(to + at, from + at, 8);
+        at += 8;
+    }
+    for (; at + 2 <= bytes; at += 2) std::memcpy(to + at, from + at, 2);
+}
+
+struct Pull {
+    static constexpr bool writes = false;
+    void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(buffer, value, c.value_bytes); }
+};
+
+struct Set {
+    static constexpr bool writes = true;
+    void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(value, buffer, c.value_bytes); }
+};
+
+struct Push {
+    static constexpr bool writes = true;
+    Add add;
+    void operator()(char *value, char *buffer, const LengthClass &c) const { add(value, buffer, c.length); }
+};
+
+template <class Action>
+int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Action action) {
+    const int64_t *keys = request.keys;
+    const int64_t count = request.num_keys, done = request.done;
+    const uint64_t num_keys = uint64_t(segment.header().num_keys);
+    const uint64_t element = segment.header().element_bytes;
+    const Patience patience = request.flags & PS_NOWAIT ? Patience::try_briefly : Patience::wait;
+    char *buffer = static_cast<char *>(request.values);
+    char *const end = buffer + uint64_t(request.num_values) * element;
+    buffer += uint64_t(total_length(segment, keys, done)) * element;
+
+    for (int64_t i = done; i < std::min(count, done + entries_ahead); i++)
+        if (uint64_t(keys[i]) < num_keys) __builtin_prefetch(&segment.entry(uint64_t(keys[i])), 1);
+    for (int64_t i = done; i < std::min(count, done + values_ahead); i++)
+        if (uint64_t(keys[i]) < num_keys) prefetch_value<Action::writes>(segment, uint64_t(keys[i]));
+    for (int64_t i = done; i < count; i++) {
+        if (i + entries_ahead < count && uint64_t(keys[i + entries_ahead]) < num_keys)
+            __builtin_prefetch(&segment.entry(uint64_t(keys[i + entries_ahead])), 1);
+        if (i + values_ahead < count && uint64_t(keys[i + values_ahead]) < num_keys)
+            prefetch_value<Action::writes>(segment, uint64_t(keys[i + values_ahead]));
+        uint64_t key = uint64_t(keys[i]);
+        if (key >= num_keys) fail_at_key(i, int64_t(key), int64_t(num_keys));
+        request.done = i;
+        Place place(0);
+        if (!latches.acquire(key, patience, &place)) return PS_EBUSY;
+        const LengthClass &c = segment.length_class(place.length_class());
+        bool fits = c.value_bytes <= uint64_t(end - buffer);
+        if (place.residence() != Residence::owned || !fits) {
+            latches.release(key, place);
+            if (!fits) fail(PS_EINVAL, Where{i, int64_t(key), 0}, "the keys were changed during the call");
+            return PS_ENOTLOCAL;
+        }
+        char *value = segment.value(c, place.index());
+        if (Action::writes) {
+            latches.keep_for_undo(key, value, c.value_bytes);
+            action(value, buffer, c);
+            latches.drop_undo();
+        } else {
+            action(value, buffer, c);
+        }
+        latches.release(key, place);
+        buffer += c.value_bytes;
+    }
+    request.done = count;
+    return PS_OK;
+}
+
+} // namespace
+
+void check_keys(const Segment &segment, const int64_t *keys, int64_t num_keys) {
+    if (num_keys < 0 || (num_keys > 0 && !keys))
+        fail(PS_EINVAL, Where{-1, num_keys, 0}, "%lld keys at address %p", static_cast<long long>(num_keys),
+             static_cast<const void *>(keys));
+    uint64_t limit = uint64_t(segment.header().num_keys);
+    bool wrong = false;
+    for (int64_t i = 0; i < num_keys; i++) wrong |= uint64_t(keys[i]) >= limit;
+    if (!wrong) return;
+    const int64_t *first = std::find_if(keys, keys + num_keys, [=](int64_t key) { return uint64_t(key) >= limit; });
+    if (first < keys + num_keys) fail_at_key(first - keys, *first, int64_t(limit));
+    fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+}
+
+int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_keys) {
+    const Header &header = segment.header();
+    if (header.value_length) return num_keys * header.value_length;
+    int64_t total = 0;
+    for (int64_t i = 0; i < num_keys; i++) {
+        if (uint64_t(keys[i]) >= uint64_t(header.num_keys)) fail_at_key(i, keys[i], header.num_keys);
+        total +=
+            segment.length_class(Place(segment.entry(uint64_t(keys[i])).load(std::memory_order_relaxed)).length_class())
+                .length;
+    }
+    return total;
+}
+
+void check_request(const Segment &segment, const ps_request &request) {
+    if (request.operation < PS_PULL || request.operation > PS_SET)
+        fail(PS_EINVAL, Where{-1, request.operation, PS_SET}, "operation %d is unknown", request.operation);
+    if (request.done < 0 || request.done > request.num_keys)
+        fail(PS_EINVAL, Where{-1, request.done, request.num_keys}, "a request with %lld keys cannot go on at %lld",
+             static_cast<long long>(request.num_keys), static_cast<long long>(request.done));
+    check_keys(segment, request.keys, request.num_keys);
+    int64_t wanted = total_length(segment, request.keys, request.num_keys);
+    if (request.num_values != wanted)
+        fail(PS_ESIZE, Where{-1, request.num_values, wanted},
+             "the buffer has %lld elements, the values of these %lld keys have %lld",
+             static_cast<long long>(request.num_values), static_cast<long long>(request.num_keys),
+             static_cast<long long>(wanted));
+    uint32_t element = segment.header().element_bytes;
+    if (wanted && (!request.values || reinterpret_cast<uintptr_t>(request.values) % element))
+        fail(PS_EINVAL, Where{}, "the buffer's address %p is not aligned to an element of %u bytes", request.values,
+             element);
+    if (request.operation == PS_PULL && overlap(request.keys, request.num_keys * 8, request.values, wanted * element))
+        fail(PS_EINVAL, Where{}, "the buffer for the values overlaps the keys: pull into another one");
+}
+
+bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
+    return std::all_of(keys, keys + num_keys, [&](int64_t key) {
+        return Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).residence() == Residence::owned;
+    });
+}
+
+int32_t run_local(Segment &segment, Latches &latches, ps_request &request) {
+    switch (request.operation) {
+    case PS_PULL: return run_keys(segment, latches, request, Pull{});
+    case PS_SET: return run_keys(segment, latches, request, Set{});
+    default: return run_keys(segment, latches, request, Push{add_kernel(segment.header().dtype)});
+    }
+}
+
+} // namespace ps

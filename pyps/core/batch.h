@@ -1,0 +1,23 @@
+// A batch of keys against the values that live on this node: checks first, then one key after another under its latch,
+// with the memory of the next ones already on its way.
+#pragma once
+
+#include <cstdint>
+
+#include "latch.h"
+#include "ps.h"
+#include "segment.h"
+
+namespace ps {
+
+// All of these throw PS_EKEY, PS_ESIZE or PS_EINVAL and change nothing then.
+void check_keys(const Segment &segment, const int64_t *keys, int64_t num_keys);
+int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
+void check_request(const Segment &segment, const ps_request &request);
+bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
+
+// Go on with a checked request at request.done. PS_OK; PS_EBUSY (PS_NOWAIT only); PS_ENOTLOCAL at a key that does not
+// live here.
+int32_t run_local(Segment &segment, Latches &latches, ps_request &request);
+
+} // namespace ps

@@ -1,0 +1,40 @@
+// A memfd mapped over a reserved range of addresses, so that it grows without moving. Offsets mean the same in every
+// process, addresses do not. Only committed parts may be touched.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ps {
+
+class Mapping {
+public:
+    static Mapping create(size_t reserved);
+    static Mapping adopt(int fd, size_t reserved); // takes the descriptor over, also when it throws
+
+    Mapping(Mapping &&other) noexcept;
+    Mapping(const Mapping &) = delete;
+    Mapping &operator=(const Mapping &) = delete;
+    ~Mapping();
+
+    char *at(uint64_t offset) const { return base_ + offset; }
+    int fd() const { return fd_; }
+    size_t reserved() const { return reserved_; }
+
+    void limit(uint64_t bytes) { limit_ = bytes; } // 0: none but the host's
+    void require_room(uint64_t bytes) const;       // throws PS_ENOMEM
+    void commit(uint64_t offset, uint64_t bytes);  // zeroed where it was not committed before; throws PS_ENOMEM
+    void discard(uint64_t offset, uint64_t bytes); // gives the whole pages inside back
+    uint64_t committed() const;
+    uint64_t size() const; // of the file
+
+private:
+    Mapping(int fd, size_t reserved);
+
+    int fd_;
+    size_t reserved_;
+    uint64_t limit_ = 0;
+    char *base_ = nullptr;
+};
+
+} // namespace ps

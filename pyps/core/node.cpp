@@ -1,0 +1,88 @@
+#include "node.h"
+
+#include <unistd.h>
+
+#include "barrier.h"
+#include "errors.h"
+#include "workers.h"
+
+namespace ps {
+
+namespace {
+constexpr double watch_every = 0.1; // seconds
+}
+
+void ServerWatch::check(const Segment &segment) {
+    double now = coarse_seconds(), last = last_.load(std::memory_order_relaxed);
+    if (now - last < watch_every) return;
+    const Process &server = segment.header().server;
+    if (server.pid != uint32_t(getpid()) && !server.is_alive()) // not noted: the next call fails as well
+        fail(PS_ELOST, Where{-1, server.pid, 0}, "the server, process %u, died", server.pid);
+    last_.store(now, std::memory_order_relaxed);
+}
+
+void Attachment::require_open() {
+    if (!segment->is_open()) fail(PS_ECLOSED, Where{}, "the server was shut down");
+    watch.check(*segment);
+}
+
+} // namespace ps
+
+using namespace ps;
+
+ps_node *ps_node::create(const ps_node_options &options) {
+    std::unique_ptr<ps_node> node(new ps_node(Segment::create(options)));
+    Segment &segment = *node->attachment_->segment;
+    node->slabs_ = std::make_unique<Slabs>(segment);
+    // The only node holds every key; ask for all of them first, rather than fill the host's memory and then fail.
+    uint64_t bytes = 0;
+    for (uint32_t number = 0; number < segment.header().num_classes; number++)
+        bytes += segment.length_class(number).keys * segment.length_class(number).slot_bytes;
+    segment.mapping().require_room(bytes);
+    for (int64_t key = 0; key < options.num_keys; key++) {
+        Entry &entry = segment.entry(uint64_t(key));
+        entry.store(node->slabs_->hold(Place(entry.load(std::memory_order_relaxed))).word(), std::memory_order_relaxed);
+    }
+    return node.release();
+}
+
+ps_node *ps_node::attach(const std::string &address, double timeout) {
+    std::unique_ptr<ps_node> node(new ps_node(ps::attach(address, timeout)));
+    node->attachment_->require_open();
+    return node.release();
+}
+
+ps_node::ps_node(std::shared_ptr<Segment> segment) : attachment_(std::make_shared<Attachment>(std::move(segment))) {}
+
+bool ps_node::is_creator() const { return slabs_ && attachment_->segment->generation() == fork_generation(); }
+
+std::shared_ptr<Attachment> ps_node::attachment() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
+    return attachment_;
+}
+
+bool ps_node::is_open() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return attachment_ && attachment_->segment->is_open();
+}
+
+std::string ps_node::listen() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
+    if (!is_creator()) fail(PS_EINVAL, Where{}, "only the process that created the server can let others attach");
+    if (!listener_) listener_ = std::make_unique<Listener>(attachment_->segment);
+    return listener_->address();
+}
+
+void ps_node::shutdown() noexcept {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!attachment_) return;
+    listener_.reset();
+    if (is_creator()) {
+        attachment_->segment->header().state.store(State::closed, std::memory_order_release);
+        wake_barrier(*attachment_->segment);
+    }
+    slabs_.reset();
+    attachment_.reset();
+}

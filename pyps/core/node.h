@@ -1,0 +1,56 @@
+// A ps_node: a node's store as its creator, or a process that attached, sees it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "handover.h"
+#include "segment.h"
+#include "slabs.h"
+
+namespace ps {
+
+// Notices, at most every tenth of a second, that the server process died. Shared by a process's workers.
+class ServerWatch {
+public:
+    void check(const Segment &segment); // throws PS_ELOST
+
+private:
+    std::atomic<double> last_{0};
+};
+
+// A store and what this process needs to use it: shared by the ps_node and its workers, gone with the last that is
+// open.
+struct Attachment {
+    explicit Attachment(std::shared_ptr<Segment> s) : segment(std::move(s)) {}
+
+    void require_open(); // throws PS_ECLOSED, PS_ELOST
+
+    std::shared_ptr<Segment> segment;
+    ServerWatch watch;
+};
+
+} // namespace ps
+
+struct [[gnu::visibility("hidden")]] ps_node {
+public:
+    static ps_node *create(const ps_node_options &options);
+    static ps_node *attach(const std::string &address, double timeout);
+    ~ps_node() { shutdown(); }
+
+    std::string listen();
+    void shutdown() noexcept;
+    bool is_open();
+    std::shared_ptr<ps::Attachment> attachment(); // throws PS_ECLOSED after shutdown
+
+private:
+    explicit ps_node(std::shared_ptr<ps::Segment> segment);
+    bool is_creator() const; // in this very process, not a forked child
+
+    std::mutex mutex_;                           // guards what follows
+    std::shared_ptr<ps::Attachment> attachment_; // null after shutdown
+    std::unique_ptr<ps::Slabs> slabs_;           // the creator's
+    std::unique_ptr<ps::Listener> listener_;
+};

@@ -1,0 +1,177 @@
+/* The C interface of the parameter server: the only public header of libps.
+ *
+ * Everything here may be called from any thread. Functions return PS_OK or another code of `ps_code`; the details of
+ * the calling thread's last failure are at ps_last_error(). A call that is refused because of its arguments changes
+ * nothing. The text between the two marker lines is plain C declarations, without macros, for LuaJIT's ffi.cdef.
+ */
+#ifndef PS_H
+#define PS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- declarations for ffi.cdef: begin ---- */
+
+/* Compare with ps_abi_version(): the header that was read and the library that was loaded. */
+enum { PS_ABI_VERSION = 1 };
+
+enum ps_dtype { PS_FLOAT32 = 0, PS_FLOAT64 = 1, PS_FLOAT16 = 2, PS_BFLOAT16 = 3, PS_INT32 = 4, PS_INT64 = 5 };
+
+enum ps_operation { PS_PULL = 0, PS_PUSH = 1, PS_SET = 2 };
+
+enum ps_code {
+    PS_OK = 0,
+    PS_EINVAL = 1,    /* an argument is wrong: a timestamp never issued, an empty interval, a length below 1, ... */
+    PS_EKEY = 2,      /* a key is outside [0, num_keys): error.position, error.value, error.limit */
+    PS_ESIZE = 3,     /* the buffer has error.value elements, the keys need error.limit */
+    PS_ENOMEM = 4,    /* the host, or the server's memory limit, has no room */
+    PS_ETIMEDOUT = 5, /* a wait ended without its event */
+    PS_ECLOSED = 6,   /* this handle is finalized or its server was shut down */
+    PS_ELOST = 7,     /* the server process died */
+    PS_EFORKED = 8,   /* the worker belongs to the parent process: make a new one from the node, which works here */
+    PS_EBUSY = 9,     /* only with PS_NOWAIT: going on means waiting */
+    PS_ENOTLOCAL = 10, /* a key does not live on this node */
+    PS_EWORKERS = 11, /* every worker slot is taken by a living worker */
+    PS_EADDRESS = 12, /* no server answers at the address, or it refused this process */
+    PS_EINTR = 13,    /* a signal arrived during a barrier: call again to go on waiting */
+    PS_ESYSTEM = 14   /* the operating system refused something: error.value is errno */
+};
+
+enum ps_flags { PS_NOWAIT = 1 };
+
+typedef struct ps_node ps_node;     /* a node's store: created by this process or attached to */
+typedef struct ps_worker ps_worker; /* one worker of a node: the handle through which parameters are used */
+
+typedef struct ps_error {
+    int32_t code;
+    int32_t reserved;
+    int64_t position; /* of the key in the batch, or -1 */
+    int64_t value;
+    int64_t limit;
+    char message[240];
+} ps_error;
+
+typedef struct ps_node_options {
+    int64_t num_keys;
+    const int64_t *value_lengths; /* elements per value; read during ps_node_create only */
+    int64_t num_lengths;          /* 1: all values have this length; num_keys: one length per key */
+    int32_t dtype;                /* ps_dtype */
+    int32_t max_workers;          /* at once, dead ones not counted; 0: 256; at most 4095 */
+    int32_t num_workers;          /* barriers wait until so many have ever joined; 0: only for those that are there */
+    int32_t reserved;
+    int64_t memory_limit;         /* bytes of shared memory the store may take; 0: what the host has */
+    double latch_timeout;         /* seconds until waiting for a key that somebody holds is an error; 0: 10 */
+} ps_node_options;
+
+typedef struct ps_node_info {
+    int64_t num_keys;
+    int64_t value_length;   /* of every key, or 0 if they differ */
+    int64_t longest_value;  /* elements */
+    int64_t total_values;   /* elements of all keys together */
+    int32_t dtype;
+    int32_t element_bytes;
+    int32_t max_workers;
+    int32_t num_workers;
+} ps_node_info;
+
+typedef struct ps_node_stats {
+    int64_t keys_held;         /* keys whose value lives on this node */
+    int64_t committed_bytes;   /* shared memory in use, all of it */
+    int64_t directory_bytes;
+    int64_t slab_bytes;        /* committed for values */
+    int64_t value_bytes;       /* of them used by values */
+    int64_t workers;           /* slots in use */
+    int64_t workers_joined;    /* ever */
+    int64_t workers_reclaimed; /* slots of dead workers that were freed */
+    int64_t latches_recovered; /* latches taken over from dead workers */
+    int64_t values_restored;   /* of them with a half-written value that was put back */
+} ps_node_stats;
+
+typedef struct ps_worker_stats {
+    int64_t pulls, pushes, sets;                /* calls */
+    int64_t keys_pulled, keys_pushed, keys_set;
+    int64_t keys_local;                         /* of those three together, answered on this node */
+    int64_t latch_waits;                        /* times a key was held by somebody else for longer than a short spin */
+    int64_t longest_wait_ns;                    /* the longest of them */
+} ps_worker_stats;
+
+/* One pull, push or set. `done` counts the keys that are finished: start with 0; after PS_EBUSY the same one, passed
+ * again, goes on from there. The caller owns both buffers; they are not used after the call when `timestamp` is -1. */
+typedef struct ps_request {
+    int32_t operation; /* ps_operation */
+    int32_t flags;     /* ps_flags */
+    const int64_t *keys;
+    int64_t num_keys;
+    void *values; /* the keys' values one after another, aligned to their element; read only, except by PS_PULL */
+    int64_t num_values; /* elements */
+    int64_t done;
+    int64_t timestamp; /* out: -1: answered */
+} ps_request;
+
+int32_t ps_abi_version(void);
+const ps_error *ps_last_error(void); /* of the calling thread; valid until its next failing call; never null */
+const char *ps_code_name(int32_t code); /* static text */
+int32_t ps_element_bytes(int32_t dtype); /* 0 for an unknown dtype */
+
+/* Nodes. A ps_node is owned by its caller, who frees it with ps_node_free. Workers keep what they need of it: they may
+ * outlive it. The memory goes back when the node and its workers are shut down and finalized, whether they are freed
+ * or not. ps_node_listen starts to accept other processes of this user; 64 bytes suffice for the address.
+ * ps_node_shutdown closes this handle; if it is the creator's, the calls of all workers fail from now on. */
+int32_t ps_node_create(const ps_node_options *options, ps_node **node);
+int32_t ps_node_attach(const char *address, double timeout, ps_node **node); /* timeout in seconds; 0: 10 */
+int32_t ps_node_listen(ps_node *node, char *address, size_t capacity);
+int32_t ps_node_shutdown(ps_node *node); /* idempotent */
+int32_t ps_node_is_open(ps_node *node); /* 1 or 0 */
+void ps_node_free(ps_node *node); /* shuts down first; null is fine */
+int32_t ps_node_get_info(ps_node *node, ps_node_info *info);
+int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats);
+int32_t ps_node_value_length(ps_node *node, int64_t key, int64_t *length);
+int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total);
+
+/* Workers. A ps_worker is owned by its caller, who frees it with ps_worker_free when no thread is inside a call of it.
+ * Calls with one worker from several threads run one after another. An intent is for clocks [start, end), where an end
+ * of 0 means start + 1. ps_pull_if_local pulls all keys or none. */
+int32_t ps_worker_create(ps_node *node, ps_worker **worker);
+int32_t ps_worker_finalize(ps_worker *worker); /* leaves the node; idempotent; from any thread */
+void ps_worker_free(ps_worker *worker); /* finalizes first; null is fine */
+int32_t ps_worker_id(ps_worker *worker); /* 1..max_workers, unique among the node's living workers; 0 after finalize */
+int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats);
+
+int32_t ps_run(ps_worker *worker, ps_request *request);
+int32_t ps_pull(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
+                int64_t *timestamp);
+int32_t ps_push(ps_worker *worker, const int64_t *keys, int64_t num_keys, const void *values, int64_t num_values,
+                int64_t *timestamp);
+int32_t ps_set(ps_worker *worker, const int64_t *keys, int64_t num_keys, const void *values, int64_t num_values,
+               int64_t *timestamp);
+int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
+                         int32_t *local);
+
+/* to[i] = from[i] - first, for clients that call the first key `first`; the two do not overlap. */
+void ps_shift_keys(int64_t *to, const int64_t *from, int64_t num_keys, int64_t first);
+
+int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t *timestamp);
+int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
+int32_t ps_advance_clock(ps_worker *worker, int64_t *clock); /* the new clock; may be null */
+int32_t ps_current_clock(ps_worker *worker, int64_t *clock);
+
+int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout); /* seconds; 0: 300 */
+int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished);
+int32_t ps_wait_all(ps_worker *worker, double timeout);
+int32_t ps_barrier(ps_worker *worker, double timeout); /* all workers of the node; seconds; 0: 300 */
+/* The same for callers with something else to do: comes back after `patience` seconds, or a signal, with PS_EBUSY. The
+ * worker stays at the barrier; call again with what is left of the timeout. */
+int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience);
+
+/* ---- declarations for ffi.cdef: end ---- */
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

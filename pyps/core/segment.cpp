@@ -1,0 +1,148 @@
+#include "segment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "kernels.h"
+
+namespace ps {
+
+namespace {
+
+constexpr uint64_t magic = 0x65646974'73707970; // "pypstide"
+constexpr uint32_t default_workers = 256;
+constexpr double default_latch_timeout = 10.0;
+constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
+
+uint64_t round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+
+void check(const ps_node_options &options) {
+    if (options.num_keys < 1 || options.num_keys > int64_t(UINT32_MAX))
+        fail(PS_EINVAL, Where{-1, options.num_keys, UINT32_MAX}, "num_keys is %lld; it must be in [1, %lld]",
+             static_cast<long long>(options.num_keys), static_cast<long long>(UINT32_MAX));
+    if (!options.value_lengths || (options.num_lengths != 1 && options.num_lengths != options.num_keys))
+        fail(PS_EINVAL, Where{-1, options.num_lengths, options.num_keys},
+             "%lld value lengths were given for %lld keys; give one for all keys or one per key",
+             static_cast<long long>(options.num_lengths), static_cast<long long>(options.num_keys));
+    if (element_bytes(options.dtype) == 0)
+        fail(PS_EINVAL, Where{-1, options.dtype, PS_INT64}, "dtype %d is unknown", options.dtype);
+    if (options.max_workers < 0 || options.max_workers > int32_t(most_workers))
+        fail(PS_EINVAL, Where{-1, options.max_workers, most_workers}, "max_workers is %d; it must be in [1, %u]",
+             options.max_workers, most_workers);
+    if (options.num_workers < 0 || options.num_workers > int32_t(most_workers))
+        fail(PS_EINVAL, Where{-1, options.num_workers, most_workers}, "num_workers is %d; it must be in [0, %u]",
+             options.num_workers, most_workers);
+    if (options.memory_limit < 0)
+        fail(PS_EINVAL, Where{-1, options.memory_limit, 0}, "memory_limit is %lld; it must not be negative",
+             static_cast<long long>(options.memory_limit));
+    if (!(options.latch_timeout >= 0) || std::isinf(options.latch_timeout))
+        fail(PS_EINVAL, Where{}, "latch_timeout is %g; it must be a number of seconds", options.latch_timeout);
+    for (int64_t i = 0; i < options.num_lengths; i++)
+        if (options.value_lengths[i] < 1 || options.value_lengths[i] > longest_allowed)
+            fail(PS_EINVAL, Where{i, options.value_lengths[i], longest_allowed},
+                 "the value length of key %lld is %lld; it must be in [1, %lld]", static_cast<long long>(i),
+                 static_cast<long long>(options.value_lengths[i]), static_cast<long long>(longest_allowed));
+}
+
+// The classes in order of length, and how many keys each has.
+std::vector<LengthClass> classify(const ps_node_options &options) {
+    std::vector<int64_t> lengths(options.value_lengths, options.value_lengths + options.num_lengths);
+    std::sort(lengths.begin(), lengths.end());
+    std::vector<LengthClass> classes;
+    uint64_t each = options.num_lengths == 1 ? uint64_t(options.num_keys) : 1;
+    for (int64_t length : lengths) {
+        if (classes.empty() || classes.back().length != length) {
+            uint64_t bytes = uint64_t(length) * element_bytes(options.dtype);
+            classes.push_back({0, uint32_t(length), uint32_t(round_up(bytes, 8)), 0, bytes});
+        }
+        classes.back().keys += each;
+    }
+    if (classes.size() > most_classes)
+        fail(PS_EINVAL, Where{-1, int64_t(classes.size()), most_classes},
+             "%zu different value lengths were given; at most %u are possible: round some up", classes.size(),
+             most_classes);
+    return classes;
+}
+
+} // namespace
+
+std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
+    check(options);
+    std::vector<LengthClass> classes = classify(options);
+    Header plan{};
+    plan.magic = magic;
+    plan.abi = PS_ABI_VERSION;
+    plan.dtype = options.dtype;
+    plan.num_keys = options.num_keys;
+    plan.longest_value = classes.back().length;
+    plan.value_length = classes.size() == 1 ? classes.back().length : 0;
+    plan.element_bytes = element_bytes(options.dtype);
+    plan.num_classes = uint32_t(classes.size());
+    plan.max_workers = options.max_workers ? uint32_t(options.max_workers) : default_workers;
+    plan.num_workers = uint32_t(options.num_workers);
+    plan.memory_limit = uint64_t(options.memory_limit);
+    plan.latch_timeout = options.latch_timeout > 0 ? options.latch_timeout : default_latch_timeout;
+    plan.server = Process::self();
+    plan.undo_bytes = round_up(classes.back().slot_bytes, 64);
+    plan.classes_at = round_up(sizeof(Header), 64);
+    plan.slots_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
+    plan.directory_at = plan.slots_at + plan.max_workers * sizeof(WorkerSlot);
+    plan.undo_at = round_up(plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry), 4096);
+    plan.values_at = round_up(plan.undo_at + plan.max_workers * plan.undo_bytes, 4096);
+    uint64_t end = plan.values_at;
+    for (LengthClass &c : classes) {
+        c.base = end;
+        end = round_up(end + c.keys * c.slot_bytes, 4096);
+        plan.total_values += int64_t(c.keys * c.length);
+    }
+    plan.reserved_bytes = end;
+
+    std::shared_ptr<Segment> segment(new Segment(Mapping::create(end)));
+    segment->mapping_.limit(plan.memory_limit);
+    segment->mapping_.commit(0, plan.undo_at); // zeroed: free slots, absent keys
+    Header *header = new (segment->header_) Header{};
+    std::memcpy(static_cast<void *>(header), &plan, offsetof(Header, state));
+    segment->find_parts();
+    std::copy(classes.begin(), classes.end(), segment->classes_);
+    auto class_of = [&](int64_t length) {
+        auto found = std::lower_bound(classes.begin(), classes.end(), length,
+                                      [](const LengthClass &c, int64_t wanted) { return c.length < wanted; });
+        return uint32_t(found - classes.begin());
+    };
+    for (int64_t key = 0; key < plan.num_keys; key++) {
+        uint32_t number = options.num_lengths == 1 ? 0 : class_of(options.value_lengths[key]);
+        segment->entry(key).store(Place(Residence::absent, number, 0).word(), std::memory_order_relaxed);
+    }
+    header->state.store(State::open, std::memory_order_release);
+    return segment;
+}
+
+std::shared_ptr<Segment> Segment::adopt(int fd, size_t reserved) {
+    std::shared_ptr<Segment> segment(new Segment(Mapping::adopt(fd, reserved)));
+    if (segment->mapping_.size() < sizeof(Header) || segment->header_->magic != magic)
+        fail(PS_EADDRESS, Where{}, "what the server sent is not a store");
+    const Header &header = *segment->header_;
+    if (header.abi != PS_ABI_VERSION || header.reserved_bytes != reserved)
+        fail(PS_EADDRESS, Where{-1, header.abi, PS_ABI_VERSION},
+             "the server has version %u of the store, this process %d", header.abi, PS_ABI_VERSION);
+    segment->mapping_.limit(header.memory_limit);
+    segment->find_parts();
+    return segment;
+}
+
+Segment::Segment(Mapping mapping)
+    : mapping_(std::move(mapping)), generation_(fork_generation()), base_(mapping_.at(0)),
+      header_(reinterpret_cast<Header *>(base_)) {}
+
+void Segment::find_parts() {
+    classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
+    slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
+    directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
+}
+
+} // namespace ps

@@ -1,0 +1,105 @@
+// What lies in a node's shared memory, in this order:
+// header | length classes | worker slots | directory | undo areas, one per worker slot | values, one region per length
+// class.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "directory.h"
+#include "mapping.h"
+#include "process.h"
+#include "ps.h"
+
+namespace ps {
+
+enum class State : uint32_t { open = 1, closed = 2 };
+
+// Written before any other process sees it, except for the atomics.
+struct Header {
+    uint64_t magic;
+    uint32_t abi;
+    int32_t dtype;
+    uint64_t reserved_bytes; // of the whole range
+    int64_t num_keys;
+    int64_t total_values;
+    int64_t longest_value;
+    int64_t value_length; // or 0
+    uint32_t element_bytes;
+    uint32_t num_classes;
+    uint32_t max_workers;
+    uint32_t num_workers;
+    uint64_t memory_limit;
+    uint64_t undo_bytes; // of one worker
+    uint64_t classes_at, slots_at, directory_at, undo_at, values_at;
+    double latch_timeout;
+    Process server;
+
+    alignas(64) std::atomic<State> state;
+    std::atomic<uint32_t> barriers_done; // a futex
+    std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
+    std::atomic<uint64_t> joined, reclaimed, recovered, restored;
+    std::atomic<uint64_t> keys_held, slab_bytes, value_bytes; // written by the server process alone
+};
+
+// The values of one length, as an array of slots.
+struct LengthClass {
+    uint64_t base;       // offset of slot 0
+    uint32_t length;     // elements
+    uint32_t slot_bytes; // the value's, rounded up to 8
+    uint64_t keys;       // of the key space
+    uint64_t value_bytes;
+};
+
+struct Counters {
+    std::atomic<int64_t> calls[3]; // by ps_operation
+    std::atomic<int64_t> keys[3];
+    std::atomic<int64_t> local;
+    std::atomic<int64_t> waits;
+    std::atomic<int64_t> longest_wait_ns;
+};
+
+// Written by its worker alone, except by whoever recovers from the worker's death.
+struct alignas(64) WorkerSlot {
+    std::atomic<uint64_t> identity; // see workers.h; 0 pid: free
+    std::atomic<uint64_t> at_key;   // key + 1: the last key whose latch this worker reached for
+    std::atomic<uint64_t> undo_key; // key + 1: its former value lies complete in this slot's undo area; else 0
+    std::atomic<uint64_t> clock;
+    std::atomic<uint32_t> barrier; // the number of the barrier at which this worker has arrived
+    alignas(64) Counters counters;
+};
+
+class Segment {
+public:
+    static std::shared_ptr<Segment> create(const ps_node_options &options);
+    static std::shared_ptr<Segment> adopt(int fd, size_t reserved);
+
+    Header &header() const { return *header_; }
+    Mapping &mapping() { return mapping_; }
+    WorkerSlot &slot(uint32_t number) const { return slots_[number - 1]; }
+    const LengthClass &length_class(uint32_t number) const { return classes_[number]; }
+    Entry &entry(uint64_t key) const { return directory_[key]; }
+
+    char *value(const LengthClass &c, uint32_t index) const { return base_ + c.base + uint64_t(index) * c.slot_bytes; }
+    char *value(Place place) const { return value(classes_[place.length_class()], place.index()); }
+    char *undo(uint32_t slot) const { return base_ + header_->undo_at + (slot - 1) * header_->undo_bytes; }
+
+    bool is_open() const { return header_->state.load(std::memory_order_acquire) == State::open; }
+    uint32_t generation() const { return generation_; } // of the process that created or adopted it
+
+private:
+    explicit Segment(Mapping mapping);
+    void find_parts();
+
+    Mapping mapping_;
+    uint32_t generation_;
+    char *base_;
+    Header *header_;
+    LengthClass *classes_ = nullptr;
+    WorkerSlot *slots_ = nullptr;
+    Entry *directory_ = nullptr;
+};
+
+} // namespace ps

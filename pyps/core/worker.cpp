@@ -1,0 +1,159 @@
+#include "worker.h"
+
+#include "batch.h"
+#include "errors.h"
+#include "workers.h"
+
+using namespace ps;
+
+namespace {
+
+// Counters have one writer.
+void add(std::atomic<int64_t> &counter, int64_t amount) {
+    counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+} // namespace
+
+ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
+    : attachment_(std::move(attachment)), generation_(fork_generation()), me_(join(*attachment_->segment)),
+      slot_(attachment_->segment->slot(slot_of(me_))), latches_(*attachment_->segment, me_) {}
+
+void ps_worker::finalize() noexcept {
+    if (generation_ != fork_generation()) return; // the parent's worker goes on
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (finalized_.exchange(true)) return;
+    Segment &segment = *attachment_->segment;
+    leave(segment, me_);
+    complete_barrier(segment);
+    wake_barrier(segment);
+    attachment_.reset();
+}
+
+void ps_worker::require_mine() const {
+    if (generation_ != fork_generation())
+        fail(PS_EFORKED, Where{},
+             "the worker belongs to the parent process: make a new one from the node after a fork");
+}
+
+Segment &ps_worker::require_open() const {
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the worker is finalized");
+    attachment_->require_open();
+    return *attachment_->segment;
+}
+
+// A mutex that another thread held during a fork stays locked in the child, so ask first whose it is.
+std::unique_lock<std::mutex> ps_worker::lock() {
+    require_mine();
+    return std::unique_lock<std::mutex>(mutex_);
+}
+
+void ps_worker::require_usable() {
+    auto held = lock();
+    require_open();
+}
+
+int32_t ps_worker::run(ps_request &request) {
+    require_mine();
+    std::unique_lock<std::mutex> held(mutex_, std::defer_lock);
+    if (!(request.flags & PS_NOWAIT))
+        held.lock();
+    else if (!held.try_lock())
+        return PS_EBUSY;
+    Segment &segment = require_open();
+    check_request(segment, request);
+    request.timestamp = -1;
+    int32_t code = run_local(segment, latches_, request);
+    if (code == PS_OK) count(request);
+    return code;
+}
+
+bool ps_worker::pull_if_local(ps_request &request) {
+    auto held = lock();
+    Segment &segment = require_open();
+    check_request(segment, request);
+    if (!all_local(segment, request.keys, request.num_keys)) return false;
+    if (run_local(segment, latches_, request) != PS_OK) return false;
+    count(request);
+    return true;
+}
+
+void ps_worker::count(const ps_request &request) {
+    Counters &counters = slot_.counters;
+    add(counters.calls[request.operation], 1);
+    add(counters.keys[request.operation], request.num_keys);
+    add(counters.local, request.num_keys);
+}
+
+void ps_worker::localize(const int64_t *keys, int64_t num_keys) {
+    auto held = lock();
+    Segment &segment = require_open();
+    check_keys(segment, keys, num_keys);
+    if (!all_local(segment, keys, num_keys)) fail(PS_ENOTLOCAL, Where{}, "a key lives on no node that is known");
+}
+
+void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
+    auto held = lock();
+    check_keys(require_open(), keys, num_keys);
+    if (start < 0)
+        fail(PS_EINVAL, Where{-1, start, 0}, "the intent starts at clock %lld; clocks start at 0",
+             static_cast<long long>(start));
+    if (end != 0 && end <= start)
+        fail(PS_EINVAL, Where{-1, end, start}, "the intent ends at clock %lld, not after its start at %lld",
+             static_cast<long long>(end), static_cast<long long>(start));
+}
+
+int64_t ps_worker::advance_clock() {
+    auto held = lock();
+    require_open();
+    return int64_t(slot_.clock.fetch_add(1, std::memory_order_acq_rel)) + 1;
+}
+
+int64_t ps_worker::current_clock() {
+    auto held = lock();
+    require_open();
+    return int64_t(slot_.clock.load(std::memory_order_acquire));
+}
+
+// Every operation on values that live here is answered within its call, so the only timestamp there is, is -1.
+void ps_worker::require_issued(int64_t timestamp) {
+    require_usable();
+    if (timestamp != -1)
+        fail(PS_EINVAL, Where{-1, timestamp, -1}, "timestamp %lld was not returned by an operation of this worker",
+             static_cast<long long>(timestamp));
+}
+
+int32_t ps_worker::barrier(double timeout, double patience) {
+    require_mine();
+    std::unique_lock<std::mutex> alone(barrier_mutex_, std::try_to_lock);
+    if (!alone)
+        fail(PS_EINVAL, Where{}, "another thread is in a barrier with this worker: each thread needs its own worker");
+    auto held = lock();
+    require_open();
+    std::shared_ptr<Segment> segment = attachment_->segment;
+    barrier_.arrive(*segment, slot_);
+    held.unlock();
+    try {
+        return barrier_.wait(*segment, timeout, patience, finalized_);
+    } catch (...) {
+        held.lock();
+        if (!finalized_) barrier_.withdraw(slot_); // a finalized worker's slot may have another owner
+        throw;
+    }
+}
+
+void ps_worker::stats(ps_worker_stats *stats) {
+    auto held = lock();
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the worker is finalized");
+    const Counters &counters = slot_.counters;
+    *stats = {};
+    stats->pulls = counters.calls[PS_PULL].load(std::memory_order_relaxed);
+    stats->pushes = counters.calls[PS_PUSH].load(std::memory_order_relaxed);
+    stats->sets = counters.calls[PS_SET].load(std::memory_order_relaxed);
+    stats->keys_pulled = counters.keys[PS_PULL].load(std::memory_order_relaxed);
+    stats->keys_pushed = counters.keys[PS_PUSH].load(std::memory_order_relaxed);
+    stats->keys_set = counters.keys[PS_SET].load(std::memory_order_relaxed);
+    stats->keys_local = counters.local.load(std::memory_order_relaxed);
+    stats->latch_waits = counters.waits.load(std::memory_order_relaxed);
+    stats->longest_wait_ns = counters.longest_wait_ns.load(std::memory_order_relaxed);
+}

@@ -1,0 +1,49 @@
+// A ps_worker: one worker's place in a node, and its operations. `mutex_` guards everything and makes calls of several
+// threads run one after another; a barrier waits outside of it, so that another thread can finalize the worker.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "barrier.h"
+#include "latch.h"
+#include "node.h"
+
+struct [[gnu::visibility("hidden")]] ps_worker {
+public:
+    explicit ps_worker(std::shared_ptr<ps::Attachment> attachment);
+    ps_worker(const ps_worker &) = delete;
+    ps_worker &operator=(const ps_worker &) = delete;
+    ~ps_worker() { finalize(); }
+
+    void finalize() noexcept;
+    int32_t id() const { return finalized_ ? 0 : int32_t(ps::slot_of(me_)); }
+    void stats(ps_worker_stats *stats);
+
+    int32_t run(ps_request &request);
+    bool pull_if_local(ps_request &request);
+    void localize(const int64_t *keys, int64_t num_keys);
+    void intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
+    int64_t advance_clock();
+    int64_t current_clock();
+    void require_issued(int64_t timestamp);
+    int32_t barrier(double timeout, double patience);
+    void require_usable();
+
+private:
+    std::unique_lock<std::mutex> lock();
+    void require_mine() const;         // throws PS_EFORKED
+    ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
+    void count(const ps_request &request);
+
+    std::shared_ptr<ps::Attachment> attachment_; // null once finalized
+    uint32_t generation_;
+    ps::Holder me_;
+    ps::WorkerSlot &slot_;
+    ps::Latches latches_;
+    std::mutex mutex_;
+    std::atomic<bool> finalized_{false};
+    std::mutex barrier_mutex_; // guards barrier_; held while waiting
+    ps::Barrier barrier_;
+};

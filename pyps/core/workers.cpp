@@ -1,0 +1,109 @@
+#include "workers.h"
+
+#include "errors.h"
+
+namespace ps {
+
+namespace {
+
+void start_from_zero(WorkerSlot &slot) {
+    slot.clock.store(0, std::memory_order_relaxed);
+    slot.barrier.store(0, std::memory_order_relaxed);
+    Counters &counters = slot.counters;
+    for (auto *list : {counters.calls, counters.keys})
+        for (int operation = 0; operation < 3; operation++) list[operation].store(0, std::memory_order_relaxed);
+    for (auto *counter : {&counters.local, &counters.waits, &counters.longest_wait_ns})
+        counter->store(0, std::memory_order_relaxed);
+}
+
+// Make a slot this process's own if it still belongs to `former`. What a dead former owner held is free afterwards:
+// taking the latch at at_key recovers it, and nobody needs the undo area any more. If this process dies meanwhile, the
+// slot's next owner does it again.
+bool claim(Segment &segment, uint32_t number, Identity former, Process self, Holder *me) {
+    WorkerSlot &slot = segment.slot(number);
+    Identity mine{self, (former.epoch + 1) % epochs};
+    uint64_t word = former.word();
+    if (!slot.identity.compare_exchange_strong(word, mine.word(), std::memory_order_acq_rel)) return false;
+    uint32_t used = segment.header().slots_used.load(std::memory_order_relaxed);
+    while (used < number &&
+           !segment.header().slots_used.compare_exchange_weak(used, number, std::memory_order_acq_rel)) {
+    }
+    slot.barrier.store(0, std::memory_order_relaxed);
+    *me = make_holder(number, mine.epoch);
+    uint64_t at_key = slot.at_key.load(std::memory_order_relaxed);
+    if (at_key && (former.is_taken() || slot.undo_key.load(std::memory_order_acquire))) {
+        Latches latches(segment, *me);
+        Place place(0);
+        try {
+            latches.acquire(at_key - 1, Patience::wait, &place);
+        } catch (...) {
+            leave(segment, *me); // an undo area that is still wanted is seen by the slot's next owner
+            throw;
+        }
+        latches.release(at_key - 1, place);
+    }
+    if (former.is_taken()) segment.header().reclaimed.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
+bool claim_any(Segment &segment, Process self, bool dead, Holder *me) {
+    for (uint32_t number = 1; number <= segment.header().max_workers; number++) {
+        Identity owner = identity_of(segment.slot(number));
+        if (dead ? owner.is_taken() && !owner.is_alive() : !owner.is_taken())
+            if (claim(segment, number, owner, self, me)) return true;
+    }
+    return false;
+}
+
+} // namespace
+
+Identity identity_of(const WorkerSlot &slot) {
+    uint64_t word = slot.identity.load(std::memory_order_acquire);
+    return {{uint32_t(word >> 32 & 0x3fffff), uint32_t(word)}, uint32_t(word >> 54 & (epochs - 1))};
+}
+
+Holder join(Segment &segment) {
+    Process self = Process::self();
+    Holder me = nobody;
+    if (!claim_any(segment, self, false, &me) && !claim_any(segment, self, true, &me)) {
+        uint32_t limit = segment.header().max_workers;
+        fail(PS_EWORKERS, Where{-1, limit, limit},
+             "all %u worker slots are taken by living workers: finalize some, or raise max_workers", limit);
+    }
+    uint32_t number = slot_of(me);
+    try {
+        segment.mapping().commit(segment.header().undo_at + (number - 1) * segment.header().undo_bytes,
+                                 segment.header().undo_bytes);
+    } catch (...) {
+        leave(segment, me);
+        throw;
+    }
+    start_from_zero(segment.slot(number));
+    segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
+    return me;
+}
+
+void leave(Segment &segment, Holder me) {
+    segment.slot(slot_of(me)).identity.store(Identity{{}, epoch_of(me)}.word(), std::memory_order_release);
+}
+
+uint32_t reclaim_dead(Segment &segment) {
+    Process self = Process::self();
+    uint32_t freed = 0, used = segment.header().slots_used.load(std::memory_order_acquire);
+    for (uint32_t number = 1; number <= used; number++) {
+        Identity owner = identity_of(segment.slot(number));
+        Holder me;
+        if (!owner.is_taken() || owner.is_alive() || !claim(segment, number, owner, self, &me)) continue;
+        leave(segment, me);
+        freed++;
+    }
+    return freed;
+}
+
+uint32_t count_workers(const Segment &segment) {
+    uint32_t count = 0, used = segment.header().slots_used.load(std::memory_order_acquire);
+    for (uint32_t number = 1; number <= used; number++) count += identity_of(segment.slot(number)).is_alive();
+    return count;
+}
+
+} // namespace ps

@@ -1,0 +1,221 @@
+"""The parameter server of one host: created, attached to, used through workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pyps import _core
+from pyps.arrays import as_keys
+from pyps.dtypes import find_dtype
+
+
+class Node(_core.Node):
+    """A store of parameters in shared memory, and what this process may do with it.
+
+    Use it as a context manager, or call `shutdown`.
+
+    Attributes
+    ----------
+    num_keys : int
+    value_length : int or None
+        Elements of every key's value; None if they differ.
+    total_values : int
+    dtype : pyps.dtypes.Dtype
+    is_open : bool
+    """
+
+    def worker(self) -> Worker:
+        """Return a new worker of this node, for one thread."""
+        return Worker(self)
+
+    def get_key_size(self, key: int = 0) -> int:
+        """Return the number of elements of a key's value.
+
+        Raises
+        ------
+        ValueError
+            The key is outside [0, num_keys).
+        """
+        return self.total_length(as_keys(key))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shutdown()
+
+    def __repr__(self) -> str:
+        length = self.value_length or "varying"
+        state = "open" if self.is_open else "shut down"
+        what = f"{self.num_keys} keys, value_length {length}, {self.dtype.name}"
+        return f"<pyps.{type(self).__name__} {what}, {state}>"
+
+
+class Server(Node):
+    """A node that this process creates; its values start as zeros.
+
+    Parameters
+    ----------
+    num_keys : int
+        The keys are 0 to ``num_keys - 1``.
+    value_length : int or array of int, shape (num_keys,) or (1,)
+        Elements of each value, one number for all keys or one each; whole numbers in floats are fine.
+    dtype : str, numpy or torch dtype
+        float32, float64, float16, bfloat16, int32 or int64.
+    max_workers : int
+        How many workers there may be at once; at most 4095.
+    num_workers : int
+        Barriers wait until so many workers have joined; by default only for those that are there.
+    memory_limit : int, optional
+        Bytes of shared memory that the store may take; by default what the host has.
+    latch_timeout : float
+        Seconds until it is an error that another worker holds a key.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A parameter does not fit.
+    MemoryError
+        The host or the limit has no room.
+
+    Examples
+    --------
+    >>> with Server(1000, 10) as server, server.worker() as kv:
+    ...     kv.push([3], np.ones(10, np.float32))
+    -1
+    """
+
+    def __init__(
+        self,
+        num_keys: int,
+        value_length: int | Sequence[int] | ArrayLike = 1,
+        *,
+        dtype: object = "float32",
+        max_workers: int = 256,
+        num_workers: int = 0,
+        memory_limit: int | None = None,
+        latch_timeout: float = 10.0,
+    ) -> None:
+        if max_workers == 0 or memory_limit == 0 or latch_timeout == 0:
+            raise ValueError("max_workers, memory_limit and latch_timeout must be above 0")
+        super().__init__(
+            num_keys=num_keys,
+            value_lengths=_lengths(value_length),
+            dtype=find_dtype(dtype),
+            max_workers=max_workers,
+            num_workers=num_workers,
+            memory_limit=memory_limit or 0,
+            latch_timeout=latch_timeout,
+        )
+
+    @property
+    def address(self) -> str:
+        """Where processes of this user on this host attach; from its first use on, a thread listens."""
+        return self.listen()
+
+
+class Worker(_core.Worker):
+    """A worker of a node: reads and changes parameters.
+
+    One per thread is fastest; calls of several threads with one worker run one after another. Use it as a
+    context manager, or call `finalize`.
+
+    Parameters
+    ----------
+    node : Node
+        Its server, here or attached.
+    """
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        self.node = node
+
+    def get_key_size(self, key: int = 0) -> int:
+        """Return the number of elements of a key's value."""
+        return self.node.get_key_size(key)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.finalize()
+
+    def __repr__(self) -> str:
+        return f"<pyps.{type(self).__name__} {self.id or 'finalized'} of {self.node!r}>"
+
+
+class LocalWorker(Worker):
+    """A worker with a server of its own, which ends with it."""
+
+    def finalize(self) -> None:
+        """Leave the node and shut it down. May be called again, and from any thread."""
+        super().finalize()
+        self.node.shutdown()
+
+
+def attach(address: str, *, timeout: float = 10.0) -> Node:
+    """Attach to the server of another process of this user on this host.
+
+    Parameters
+    ----------
+    address : str
+        The server's `address`.
+    timeout : float
+        Seconds to wait for its answer.
+
+    Raises
+    ------
+    ValueError
+        This is no address.
+    AttachError
+        Nobody answers there, or the server refused.
+    """
+    if not isinstance(address, str):
+        raise TypeError(f"address must be a str, not {type(address).__name__}")
+    return Node(address, timeout=timeout)
+
+
+def local(num_keys: int, value_length: int | Sequence[int] | ArrayLike = 1, **options: Any) -> LocalWorker:
+    """Start a server inside this process, without ports or threads, and return a worker of it.
+
+    Parameters
+    ----------
+    num_keys, value_length, **options
+        As for `Server`.
+
+    Returns
+    -------
+    LocalWorker
+        A context manager; the server ends with it. ``kv.node.worker()`` makes further workers.
+
+    Examples
+    --------
+    >>> with local(num_keys=1000, value_length=10) as kv:
+    ...     out = np.empty((2, 10), np.float32)
+    ...     kv.pull([3, 3], out)
+    -1
+    """
+    return LocalWorker(Server(num_keys, value_length, **options))
+
+
+def _lengths(value_length: object) -> NDArray[np.int64]:
+    """Read value lengths, which the original programs give as floats."""
+    if isinstance(value_length, bool):
+        raise TypeError("value_length must be a number or an array of numbers, not bool")
+    array = np.asarray(value_length)
+    if array.dtype.kind == "f":
+        if not np.all(np.isfinite(array)) or not np.array_equal(array, np.rint(array)):
+            raise ValueError("value_length must hold whole numbers")
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"value_length must hold numbers, not {array.dtype.name}")
+    return as_keys(array.reshape(-1))

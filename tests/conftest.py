@@ -1,0 +1,124 @@
+"""Every test leaves the machine as it found it.
+
+Threads, child processes, sockets and shared memory that stay fail it. What a wider fixture opened before the
+test began is not the test's; the session as a whole is checked once more at its end.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+PATIENCE = 5.0  # seconds that a test's threads and processes get to end after it
+OWN_THREADS = ("ps-", "ZMQ")  # names of native threads that belong to this project
+# Processes that multiprocessing keeps until the interpreter ends.
+HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+
+
+def python_threads() -> set[str]:
+    """Threads that Python knows, without those that end with the interpreter by design."""
+    return {f"thread {t.name} ({t.ident})" for t in threading.enumerate() if t.name != "pytest_timeout"}
+
+
+def native_threads() -> set[str]:
+    """Threads of the server's core and of ZeroMQ, by the names they give themselves."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        name = _read(task / "comm").strip()
+        if name.startswith(OWN_THREADS):
+            found.add(f"native thread {name} ({task.name})")
+    return found
+
+
+def children() -> set[str]:
+    """Child processes of every thread; one that ended but was not waited for counts too."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        for pid in _read(task / "children").split():
+            command = _read(Path("/proc") / pid / "cmdline").replace("\0", " ").strip()
+            if not any(helper in command for helper in HELPERS):
+                found.add(f"child process {pid} ({command or 'ended, not waited for'})")
+    return found
+
+
+def descriptors() -> set[str]:
+    """Open sockets and memory files."""
+    found = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            target = str(entry.readlink())
+        except OSError:  # closed since the listing
+            continue
+        if target.startswith(("socket:", "/memfd:")):
+            found.add(f"descriptor {entry.name} ({target})")
+    return found
+
+
+def shared_memory() -> set[str]:
+    """Segments in /dev/shm that this user owns."""
+    found = set()
+    for entry in Path("/dev/shm").iterdir():
+        try:
+            if entry.stat().st_uid == os.getuid():
+                found.add(f"shared memory {entry}")
+        except OSError:  # removed since the listing
+            continue
+    return found
+
+
+RESOURCES: tuple[Callable[[], set[str]], ...] = (
+    python_threads,
+    native_threads,
+    children,
+    descriptors,
+    shared_memory,
+)
+
+
+def in_use() -> set[str]:
+    """Everything of the kinds above that this process holds now."""
+    return set().union(*(resource() for resource in RESOURCES))
+
+
+def leaked_since(before: set[str], patience: float = PATIENCE) -> list[str]:
+    """Return what is in use now and was not before, after the patience for endings that are under way."""
+    deadline = time.monotonic() + patience
+    leaked = in_use() - before
+    while leaked and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+        leaked = in_use() - before
+    return sorted(leaked)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:  # the process or thread has just ended
+        return ""
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaks() -> Iterator[None]:
+    """Fail a test that leaves a thread, process, socket, memory file or shared segment behind."""
+    before = in_use()
+    yield
+    leaked = leaked_since(before)
+    if leaked:
+        pytest.fail("left behind: " + "; ".join(leaked), pytrace=False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_leaks_at_the_end() -> Iterator[None]:
+    """Fail the session for what module and session fixtures left behind."""
+    before = in_use()
+    yield
+    leaked = leaked_since(before)
+    if leaked:
+        pytest.fail("left behind by the session: " + "; ".join(leaked), pytrace=False)

@@ -1,0 +1,126 @@
+"""Servers of every dtype and length kind, and other workers as threads or as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyps
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT = 50.0
+PROLOGUE = "import json, os, sys, time\nimport numpy as np\nimport pyps\n"
+ATTACH = "node = pyps.attach(sys.argv[1]); kv = node.worker(); number = int(sys.argv[2])\n"
+
+Program = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def program() -> Iterator[Program]:
+    """Start a Python process with numpy and pyps imported; it is ended with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(source: str, *arguments: str) -> subprocess.Popen[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", PROLOGUE + source, *arguments],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate(timeout=TIMEOUT)
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    """Wait for a program and return what it printed; fail if it failed."""
+    output, _ = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 0
+    return output
+
+
+class Crew:
+    """Other workers of a server, all of one kind, which run a piece of source with `kv` and `number`."""
+
+    def __init__(self, kind: str, program: Program) -> None:
+        self.kind = kind
+        self.program = program
+
+    def run(self, server: pyps.Server, source: str, workers: int = 2) -> list[Any]:
+        """Run the source in every worker at once; return the value each left in `result`."""
+        if self.kind == "process":
+            tail = "\nprint(json.dumps(result)); kv.finalize()"
+            everyone = [
+                self.program(ATTACH + "result = None\n" + source + tail, server.address, str(number))
+                for number in range(workers)
+            ]
+            return [json.loads(finish(process)) for process in everyone]
+        results: list[Any] = [AssertionError("did not end")] * workers
+        threads = [
+            threading.Thread(target=self._in_thread, args=(server, source, number, results))
+            for number in range(workers)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(TIMEOUT)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        return results
+
+    @staticmethod
+    def _in_thread(server: pyps.Server, source: str, number: int, results: list[Any]) -> None:
+        try:
+            with server.worker() as kv:
+                names: dict[str, Any] = {"kv": kv, "number": number, "result": None}
+                exec(PROLOGUE + source, names)
+                results[number] = names["result"]
+        except Exception as error:  # it is raised in the test's thread
+            results[number] = error
+
+
+@pytest.fixture(params=["thread", "process"])
+def crew(request: pytest.FixtureRequest, program: Program) -> Crew:
+    return Crew(request.param, program)
+
+
+@pytest.fixture
+def kv() -> Iterator[pyps.LocalWorker]:
+    """Ten keys of three float32."""
+    with pyps.local(num_keys=10, value_length=3) as worker:
+        yield worker
+
+
+@pytest.fixture
+def server() -> Iterator[pyps.Server]:
+    """Ten keys of three float32."""
+    with pyps.Server(10, 3) as node:
+        yield node
+
+
+@pytest.fixture(params=["float32", "float64", "float16", "bfloat16", "int32", "int64"])
+def dtype(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(params=["uniform", "varying"])
+def lengths(request: pytest.FixtureRequest) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """One length per key of twenty."""
+    return np.full(20, 5) if request.param == "uniform" else np.arange(20) % 7 + 1

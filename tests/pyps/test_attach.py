@@ -1,0 +1,200 @@
+"""Processes that attach to a server of another, and what they see when it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyps
+
+
+@pytest.fixture
+def other_server(program: Any) -> tuple[Any, str]:
+    """Start a server in a process of its own; return that and its address."""
+    process = program(
+        "server = pyps.Server(10, 3)\nprint(server.address, flush=True)\nsys.stdin.readline()\nserver.shutdown()\n"
+        "print('shut down', flush=True)\nsys.stdin.readline()"
+    )
+    return process, process.stdout.readline().strip()
+
+
+def test_a_process_uses_another_ones_server(other_server: tuple[Any, str]) -> None:
+    with pyps.attach(other_server[1]) as node, node.worker() as kv:
+        assert (node.num_keys, node.value_length, node.dtype.name) == (10, 3, "float32")
+        kv.push([1], np.ones(3, np.float32))
+        out = np.zeros(3, np.float32)
+        kv.pull([1], out)
+        assert out.tolist() == [1, 1, 1]
+        assert node.stats()["workers"] == 1
+
+
+def test_closing_an_attached_node_closes_it_here_only(other_server: tuple[Any, str]) -> None:
+    node = pyps.attach(other_server[1])
+    node.shutdown()
+    assert not node.is_open
+    with pyps.attach(other_server[1]) as again:
+        assert again.is_open
+
+
+def test_the_address_stays_the_same(server: pyps.Server) -> None:
+    assert server.address == server.address
+    assert server.address.startswith("unix:@pyps-")
+
+
+def test_a_process_may_attach_to_itself(server: pyps.Server) -> None:
+    with pyps.attach(server.address) as node, node.worker() as there, server.worker() as here:
+        there.push([2], np.ones(3, np.float32))
+        out = np.zeros(3, np.float32)
+        here.pull([2], out)
+        assert out.tolist() == [1, 1, 1]
+        assert {there.id, here.id} == {1, 2}
+
+
+def test_a_server_that_shuts_down_tells_attached_workers(other_server: tuple[Any, str]) -> None:
+    process, address = other_server
+    with pyps.attach(address) as node, node.worker() as kv:
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "shut down\n"
+        assert not node.is_open
+        with pytest.raises(pyps.ClosedError, match="shut down"):
+            kv.pull([1], np.zeros(3, np.float32))
+        with pytest.raises(pyps.ClosedError):
+            node.worker()
+
+
+@pytest.mark.parametrize("call", ["pull", "barrier"])
+def test_a_server_that_is_killed_is_noticed(other_server: tuple[Any, str], call: str) -> None:
+    process, address = other_server
+    with pyps.attach(address) as node, node.worker() as kv, node.worker():
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        start = time.monotonic()
+
+        def use() -> None:
+            while time.monotonic() < start + 5:
+                if call == "barrier":
+                    kv.barrier(timeout=5)
+                kv.pull([1], np.zeros(3, np.float32))
+
+        with pytest.raises(pyps.NodeLost, match=f"process {process.pid}, died"):
+            use()
+        assert time.monotonic() - start < 1
+
+
+def test_only_the_creator_has_an_address(other_server: tuple[Any, str]) -> None:
+    with (
+        pyps.attach(other_server[1]) as node,
+        pytest.raises(ValueError, match="only the process that created"),
+    ):
+        node.listen()
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "message"),
+    [
+        ("", ValueError, "is not an address"),
+        ("unix:@", ValueError, "is not an address"),
+        ("tcp://127.0.0.1:80", ValueError, "is not an address"),
+        ("unix:@" + "x" * 200, ValueError, "is not an address"),
+        ("unix:@pyps\0evil", ValueError, "NUL"),
+        ("unix:@pyps-nobody", pyps.AttachError, "no server at unix:@pyps-nobody"),
+        ("unix:@\N{SNOWMAN}", pyps.AttachError, "no server"),
+        (None, TypeError, "must be a str, not NoneType"),
+        (3, TypeError, "must be a str, not int"),
+        (b"unix:@x", TypeError, "must be a str, not bytes"),
+    ],
+)
+def test_bad_addresses(address: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        pyps.attach(address)
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf")])
+def test_bad_timeouts(server: pyps.Server, timeout: float) -> None:
+    with pytest.raises(ValueError, match="timeout is"):
+        pyps.attach(server.address, timeout=timeout)
+
+
+def abstract_listener() -> tuple[socket.socket, str]:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    name = f"pyps-test-{os.getpid()}-{time.monotonic_ns()}"
+    listener.bind("\0" + name)
+    listener.listen()
+    return listener, f"unix:@{name}"
+
+
+def test_somebody_who_never_answers_is_given_up() -> None:
+    listener, address = abstract_listener()
+    with listener:
+        start = time.monotonic()
+        with pytest.raises(pyps.AttachError, match="no server answered"):
+            pyps.attach(address, timeout=0.2)
+        assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("answer", [b"", b"x", b"\0" * 128, b"pyps" + b"\xff" * 124])
+def test_a_wrong_answer_is_refused(answer: bytes) -> None:
+    import threading
+
+    listener, address = abstract_listener()
+
+    def serve() -> None:
+        client, _ = listener.accept()
+        with client:
+            client.recv(100)
+            client.send(answer)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    with listener:
+        with pytest.raises(pyps.AttachError):
+            pyps.attach(address, timeout=5)
+        thread.join(10)
+
+
+@pytest.mark.parametrize("greeting", [b"", b"GET / HTTP/1.1\r\n\r\n", b"\0" * 12, b"x" * 5000])
+def test_a_server_survives_strange_clients(server: pyps.Server, greeting: bytes) -> None:
+    name = "\0" + server.address.removeprefix("unix:@")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.settimeout(10)
+        client.connect(name)
+        client.send(greeting)
+        assert client.recv(200) == b""
+    with pyps.attach(server.address) as node:
+        assert node.is_open
+
+
+def test_clients_that_vanish_do_no_harm(server: pyps.Server) -> None:
+    name = "\0" + server.address.removeprefix("unix:@")
+    for _ in range(50):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+            client.connect(name)
+    with pyps.attach(server.address) as node:
+        assert node.is_open
+
+
+def test_another_version_is_told_so(server: pyps.Server) -> None:
+    name = "\0" + server.address.removeprefix("unix:@")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.settimeout(10)
+        client.connect(name)
+        client.send(b"pyps" + (99).to_bytes(4, "little") + os.getpid().to_bytes(4, "little"))
+        assert b"libps of the client has version 99" in client.recv(200)
+
+
+def test_many_processes_attach_at_once(server: pyps.Server, program: Any) -> None:
+    source = "kv = pyps.attach(sys.argv[1]).worker(); kv.push([0], np.ones(3, np.float32)); kv.finalize()"
+    processes = [program(source, server.address) for _ in range(6)]
+    for process in processes:
+        assert process.wait(50) == 0
+    with server.worker() as kv:
+        out = np.zeros(3, np.float32)
+        kv.pull([0], out)
+        assert out.tolist() == [6.0] * 3

@@ -1,0 +1,108 @@
+"""The native programs of tests/native: kills, threads, slabs; plain and under sanitizers. And the header for others."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NATIVE = ROOT / "tests/native"
+HEADER = ROOT / "pyps/core/ps.h"
+LIMIT = 50.0  # seconds
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is missing")
+
+
+def build(sanitizer: str, directory: Path) -> dict[str, str]:
+    done = subprocess.run(
+        [NATIVE / "build.sh", sanitizer, directory],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=280,
+    )
+    return {Path(line).name: line for line in done.stdout.splitlines()}
+
+
+@pytest.fixture(scope="module", params=["none", "address", "thread"])
+def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return build(request.param, tmp_path_factory.mktemp(request.param))
+
+
+def run(*command: str) -> str:
+    """Run a program by itself: a sanitizer's library that this process has preloaded is not meant for it."""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=LIMIT, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
+@pytest.mark.parametrize("program", ["threads", "slabs"])
+def test_native_program(programs: dict[str, str], program: str) -> None:
+    assert run(programs[program]) == "ok\n"
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
+def test_killed_workers_leave_whole_values(programs: dict[str, str]) -> None:
+    """3,000 SIGKILLs into pushes of 100 floats; a tenth of them, and no clock, where a sanitizer slows everything."""
+    plain = Path(programs["threads"]).parent.name.startswith("none")
+    output = run(programs["killed_worker"], *(["3000", "100"] if plain else ["300", "5000"]))
+    restored = re.search(r"(\d+) values restored", output)
+    assert restored is not None
+    assert int(restored[1]) > 0
+
+
+@needs_compiler
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_the_header_is_plain(language: str) -> None:
+    standard = "-std=c99" if language == "c" else "-std=c++17"
+    flags = [standard, "-fsyntax-only", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+    subprocess.run(
+        ["g++" if language == "c++" else "gcc", "-x", language, *flags, HEADER], check=True, timeout=60
+    )
+
+
+def test_the_declarations_between_the_markers_have_no_macros() -> None:
+    text = HEADER.read_text()
+    begin, end = (f"/* ---- declarations for ffi.cdef: {word} ---- */" for word in ("begin", "end"))
+    assert text.count(begin) == text.count(end) == 1
+    declarations = text.split(begin)[1].split(end)[0]
+    assert not re.search(r"^\s*#", declarations, re.MULTILINE)
+    assert "ps_pull(" in declarations
+
+
+def test_luajit_reads_the_declarations() -> None:
+    lua = pytest.importorskip("lupa.luajit21").LuaRuntime()
+    declarations = HEADER.read_text().split("ffi.cdef: begin ---- */")[1].split("/* ---- declarations")[0]
+    check = lua.eval(
+        'function(text, lib) local ffi = require "ffi"; ffi.cdef(text); '
+        "return ffi.load(lib).ps_abi_version(), ffi.C.PS_ABI_VERSION end"
+    )
+    found, expected = check(declarations, str(ROOT / "pyps/libps.so"))
+    assert found == expected
+
+
+def test_only_the_interface_is_exported() -> None:
+    names = subprocess.run(
+        ["nm", "-D", "--defined-only", ROOT / "pyps/libps.so"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    ).stdout
+    symbols = {line.split()[-1] for line in names.splitlines() if " T " in line} - {"_init", "_fini"}
+    assert symbols == set(
+        re.findall(r"^(?:\w+ )+\*?(ps_\w+)\(", re.sub("const ", "", HEADER.read_text()), re.MULTILINE)
+    )

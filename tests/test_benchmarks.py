@@ -1,0 +1,96 @@
+"""The benchmark harness: what a target means, what is printed and written, and that every benchmark runs."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import math
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from benchmarks import harness
+from benchmarks.__main__ import main, names
+from benchmarks.harness import Row
+
+
+def row(**fields: object) -> Row:
+    values: dict[str, object] = {
+        "table": "t",
+        "what": "w",
+        "ours": 2.0,
+        "unit": "us",
+        "peer": "p",
+        "theirs": 4.0,
+    }
+    return Row(**(values | fields))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("target", "met"),
+    [
+        ("", None),
+        ("<= 0.5x", True),
+        ("<= 0.4x", False),
+        (">= 0.5x", True),
+        (">= 1.7x", False),
+        ("<= 2 us", True),
+        ("<= 1.9 us", False),
+        (">= 3 us", False),
+    ],
+)
+def test_a_target_bounds_the_ratio_or_the_number_itself(target: str, met: bool | None) -> None:
+    assert row(target=target).met is met
+
+
+@pytest.mark.parametrize("target", ["fast", "< 2 us", "<= 2 ms", "<= us"])
+def test_a_target_that_cannot_be_judged_is_refused(target: str) -> None:
+    with pytest.raises(ValueError, match="target"):
+        row(target=target)
+
+
+def test_a_ratio_needs_a_peer() -> None:
+    assert row(theirs=None).ratio is None
+    with pytest.raises(ValueError, match="no peer"):
+        row(theirs=None, target="<= 2x")
+
+
+def test_times_are_those_of_one_call() -> None:
+    nothing, much = harness.seconds_per_call(lambda: None, lambda: sum(range(10_000)), quick=True)
+    assert 0 < nothing < much < 0.1
+
+
+def test_the_table_shows_numbers_ratio_and_mark() -> None:
+    out = io.StringIO()
+    harness.print_tables([row(target="<= 0.4x")], Console(file=out, width=120))
+    text = out.getvalue()
+    assert all(part in text for part in ("2.00", "4.00", "0.50", "us", "missed"))
+
+
+def test_the_json_has_every_row_with_its_ratio_and_the_machine(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "rows.json"
+    harness.write_json([row(target="<= 1x")], file)
+    content = json.loads(file.read_text())
+    assert content["rows"][0]["ratio"] == 0.5
+    assert content["rows"][0]["met"] is True
+    assert content["machine"]["cores"] >= 1
+
+
+def test_an_unknown_benchmark_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["no-such"])
+    error = capsys.readouterr().err
+    assert "no-such" in error
+    assert all(name in error for name in names())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("name", names())
+def test_every_benchmark_runs_and_gives_numbers(name: str) -> None:
+    module = importlib.import_module(f"benchmarks.{name}")
+    rows = module.run(True)
+    assert rows
+    assert all(math.isfinite(r.ours) and r.ours > 0 for r in rows)

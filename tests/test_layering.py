@@ -1,0 +1,172 @@
+"""Dependencies point one way, and an import alone has no effect on the process."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# What the files of a place may use of the project; a place that is missing here may use nothing but itself.
+ALLOWED = {
+    "bridge": {"bridge"},
+    "pyps": {"pyps"},
+    "moontide": {"moontide", "bridge", "pyps", "luaps"},
+    "examples": {"bridge", "pyps", "luaps"},
+    "benchmarks": {"benchmarks", "bridge", "pyps", "luaps", "moontide"},
+}
+OURS = {"bridge", "pyps", "luaps", "moontide"}
+LUA_REQUIRE = re.compile(r"""\brequire\s*\(?\s*['"]([^'"]+)['"]""")
+CYTHON_IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+c?import|c?import\s+([\w.]+))", re.MULTILINE)
+C_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
+
+
+def files(place: str, *suffixes: str) -> list[Path]:
+    return sorted(p for p in (ROOT / place).rglob("*") if p.suffix in suffixes)
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def python_imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found
+
+
+def cython_imports(path: Path) -> set[str]:
+    return {a or b for a, b in CYTHON_IMPORT.findall(path.read_text())}
+
+
+def lua_requires(path: Path) -> set[str]:
+    return set(LUA_REQUIRE.findall(path.read_text()))
+
+
+def top(name: str) -> str:
+    return name.split(".", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize("place", sorted(ALLOWED))
+def test_python_and_cython_imports_point_one_way(place: str) -> None:
+    wrong = []
+    for path in files(place, ".py", ".pyi", ".pyx", ".pxd"):
+        imports = cython_imports(path) if path.suffix in {".pyx", ".pxd"} else python_imports(path)
+        wrong += [f"{shown(path)}: {name}" for name in imports if top(name) in OURS - ALLOWED[place]]
+    assert wrong == []
+
+
+def test_commands_do_not_import_each_other() -> None:
+    commands = files("moontide/commands", ".py")
+    names = {f"moontide.commands.{path.stem}" for path in commands}
+    assert [shown(path) for path in commands if python_imports(path) & names] == []
+
+
+def test_luaps_requires_only_itself_ffi_and_an_optional_torch() -> None:
+    allowed = {"luaps", "ffi", "bit", "jit", "torch"}
+    wrong = [
+        f"{shown(path)}: {name}"
+        for path in files("luaps", ".lua")
+        for name in lua_requires(path)
+        if top(name) not in allowed
+    ]
+    assert wrong == []
+
+
+def test_the_lua_runtime_knows_nothing_of_the_parameter_server() -> None:
+    wrong = [shown(path) for path in files("bridge", ".lua") if "luaps" in map(top, lua_requires(path))]
+    assert wrong == []
+
+
+def test_native_code_includes_no_headers_of_torch_lua_zmq_or_the_other_half() -> None:
+    foreign = re.compile(r"torch/|ATen/|c10/|lua\.h|lauxlib\.h|lualib\.h|luajit\.h|zmq\.h|zmq\.hpp")
+    wrong = []
+    for place, other in (("bridge", "pyps"), ("pyps", "bridge")):
+        for path in files(place, ".c", ".cpp", ".h", ".hpp", ".pyx", ".pxd"):
+            included = C_INCLUDE.findall(path.read_text())
+            included += re.findall(r"""cdef extern from ["']<?([^"'>]+)""", path.read_text())
+            found = [name for name in included if foreign.search(name) or name.startswith(f"{other}/")]
+            wrong += [f"{shown(path)}: {name}" for name in found]
+    assert wrong == []
+
+
+def test_the_core_of_the_parameter_server_is_free_of_python() -> None:
+    core = files("pyps/core", ".cpp", ".h", ".hpp")
+    assert [shown(path) for path in core if "Python.h" in C_INCLUDE.findall(path.read_text())] == []
+
+
+IMPORT_PROBE = """
+import importlib, os, sys, threading
+import numpy, torch, lupa, zmq
+
+package, flags = sys.argv[1], sys.getdlopenflags()
+def sockets():
+    return {t for f in os.listdir('/proc/self/fd') if (t := _link(f)).startswith(('socket:', '/memfd:'))}
+def _link(fd):
+    try:
+        return os.readlink('/proc/self/fd/' + fd)
+    except OSError:
+        return ''
+def tasks():
+    return len(os.listdir('/proc/self/task'))
+def global_lua():
+    import ctypes
+    return hasattr(ctypes.CDLL(None), 'lua_newuserdata')
+
+before = tasks(), sockets(), threading.active_count(), global_lua()
+importlib.import_module(package)
+after = tasks(), sockets(), threading.active_count(), global_lua()
+assert before == after, (before, after)
+assert sys.getdlopenflags() == flags
+"""
+
+LUAJIT_PROBE = """
+import sys
+import pyps
+loaded = [m for m in sys.modules if m == 'bridge' or m.startswith(('bridge.', 'lupa'))]
+loaded += [line for line in open('/proc/self/maps') if 'luajit' in line or '/lupa/' in line]
+assert not loaded, loaded
+"""
+
+SERVER_PROBE = """
+import sys
+import bridge
+loaded = [m for m in sys.modules if m == 'pyps' or m.startswith('pyps.')]
+loaded += [line for line in open('/proc/self/maps') if 'libps.so' in line]
+assert not loaded, loaded
+"""
+
+
+def run_python(code: str, *arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("package", ["bridge", "pyps", "moontide"])
+def test_an_import_starts_no_thread_opens_no_socket_and_promotes_no_symbols(package: str) -> None:
+    run_python(IMPORT_PROBE, package)
+
+
+def test_pyps_loads_no_lua() -> None:
+    run_python(LUAJIT_PROBE)
+
+
+def test_bridge_loads_no_parameter_server() -> None:
+    run_python(SERVER_PROBE)

@@ -1,0 +1,211 @@
+"""Operations against numpy: every type, results that keep their strides, shapes that differ, faults."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bridge
+
+DTYPES = {
+    "Byte": np.uint8,
+    "Char": np.int8,
+    "Short": np.int16,
+    "Int": np.int32,
+    "Long": np.int64,
+    "Float": np.float32,
+    "Double": np.float64,
+}
+FLOATS = ["Float", "Double"]
+A = np.array([[1, 2, 3], [4, 5, 6]])
+B = np.array([[2, 7, 1], [3, 2, 4]])
+
+
+@pytest.fixture
+def pair(lua: bridge.Lua, name: str) -> bridge.Lua:
+    lua.a = A.astype(DTYPES[name])
+    lua.b = np.asfortranarray(B.astype(DTYPES[name]))
+    return lua
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("a:clone():add(1)", A + 1),
+        ("torch.add(a, b)", A + B),
+        ("torch.add(a, 2, b)", A + 2 * B),
+        ("torch.csub(torch.add(a, b), b)", A),
+        ("a * 3", A * 3),
+        ("torch.cmul(a, b)", A * B),
+        ("torch.cmax(a, b)", np.maximum(A, B)),
+        ("torch.cmin(a, 3)", np.minimum(A, 3)),
+        ("torch.remainder(a, 3)", A % 3),
+        ("torch.cremainder(a, b)", A % B),
+        ("torch.clamp(a, 2, 5)", A.clip(2, 5)),
+        ("torch.addcmul(a, 2, a, b)", A + 2 * A * B),
+        ("a:t():contiguous()", A.T),
+        ("a:sum(1)", A.sum(0, keepdims=True)),
+        ("a:prod(2)", A.prod(1, keepdims=True)),
+        ("torch.cumsum(a, 2)", A.cumsum(1)),
+        ("torch.max(b, 1)", B.max(0, keepdims=True)),
+        ("torch.lt(a, b)", (A < B).astype(np.uint8)),
+        ("torch.eq(a, 3)", (A == 3).astype(np.uint8)),
+        ("torch.mm(a, b:t())", A @ B.T),
+        ("torch.mv(a, b[1])", A @ B[0]),
+        ("torch.ger(a[1], b[2])", np.outer(A[0], B[1])),
+        ("torch.addmm(2, torch.mm(a, b:t()), 3, a, b:t())", 5 * (A @ B.T)),
+        ("torch.cat(a, b, 1)", np.concatenate([A, B])),
+        ("torch.diag(a)", np.diag(A)),
+        ("torch.tril(a)", np.tril(A)),
+        ("a:repeatTensor(2, 1)", np.tile(A, (2, 1))),
+    ],
+)
+def test_agrees_with_numpy(pair: bridge.Lua, name: str, expression: str, expected: np.ndarray) -> None:
+    result = pair.eval(f"(select(1, {expression}))")
+    compared = expected if expected.dtype == np.uint8 else expected.astype(DTYPES[name])
+    np.testing.assert_array_equal(result, compared)
+    assert result.dtype == compared.dtype
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize(
+    ("expression", "expected"), [("a:sum()", 21), ("a:prod()", 720), ("a:max()", 6), ("a:dot(b)", 65)]
+)
+def test_a_reduction_is_a_number(pair: bridge.Lua, expression: str, expected: int) -> None:
+    assert pair.eval(expression) == expected
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize(
+    ("function", "peer"),
+    [
+        ("exp", np.exp),
+        ("log", np.log),
+        ("log1p", np.log1p),
+        ("sqrt", np.sqrt),
+        ("tanh", np.tanh),
+        ("sin", np.sin),
+        ("cos", np.cos),
+        ("tan", np.tan),
+        ("atan", np.arctan),
+        ("sinh", np.sinh),
+        ("cosh", np.cosh),
+        ("floor", np.floor),
+        ("ceil", np.ceil),
+        ("trunc", np.trunc),
+        ("sigmoid", lambda x: 1 / (1 + np.exp(-x))),
+        ("rsqrt", lambda x: 1 / np.sqrt(x)),
+        ("cinv", lambda x: 1 / x),
+        ("neg", np.negative),
+    ],
+)
+@pytest.mark.parametrize("count", [7, 3000])
+def test_functions_of_a_number(lua: bridge.Lua, name: str, function: str, peer: object, count: int) -> None:
+    values = np.linspace(0.1, 3, count).astype(DTYPES[name])
+    lua.x = values.copy()
+    expected = peer(values.astype(np.float64))  # type: ignore[operator]
+    tolerance = 1e-12 if name == "Double" else 1e-5
+    np.testing.assert_allclose(lua.eval(f"torch.{function}(x)"), expected, rtol=tolerance)
+    np.testing.assert_allclose(lua.eval(f"x:clone():{function}()"), expected, rtol=tolerance)
+    np.testing.assert_array_equal(lua.eval("x"), values)
+
+
+def test_a_result_of_the_right_size_keeps_its_strides(lua: bridge.Lua) -> None:
+    lua.execute("r = torch.Tensor(3, 2):t(); torch.add(r, torch.ones(2, 3), 1)")
+    assert lua.eval("r:stride():totable()") == [1, 2]
+    assert lua.eval("r:sum()") == 12
+
+
+def test_a_result_that_is_an_operand(lua: bridge.Lua) -> None:
+    lua.execute("a = torch.Tensor{{1, 2}, {3, 4}}; torch.mm(a, a, a)")
+    assert lua.eval("a:totable()") == [[7, 10], [15, 22]]
+    lua.execute("b = torch.ones(2, 2); torch.addmm(b, b, b, b)")
+    assert lua.eval("b:totable()") == [[3, 3], [3, 3]]
+    lua.execute("c = torch.range(1, 3); torch.cat(c, c, c)")
+    assert lua.eval("c:totable()") == [1, 2, 3, 1, 2, 3]
+
+
+def test_only_the_number_of_elements_has_to_agree(lua: bridge.Lua) -> None:
+    assert lua.eval("torch.range(1, 6):add(torch.range(1, 6):resize(3, 2):t()):totable()") == [
+        2,
+        5,
+        8,
+        6,
+        9,
+        12,
+    ]
+
+
+@pytest.mark.parametrize("size", [100, 600])
+@pytest.mark.parametrize("name", FLOATS)
+def test_products_of_matrices_of_any_size_and_layout(lua: bridge.Lua, name: str, size: int) -> None:
+    generator = np.random.default_rng(1)
+    a, b = (generator.random((size, size)).astype(DTYPES[name]) for _ in range(2))
+    lua.a, lua.b = a, b
+    for expression, expected in (
+        ("a * b", a @ b),
+        ("a:t() * b", a.T @ b),
+        ("a:narrow(2, 2, 9) * b[{{1, 9}}]", None),
+    ):
+        found = lua.eval(expression)
+        np.testing.assert_allclose(found, a[:, 1:10] @ b[:9] if expected is None else expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.IntTensor{1}:div(0)",
+        "torch.IntTensor{1}:cdiv(torch.IntTensor{0})",
+        "torch.LongTensor{1}:fmod(0.5)",
+        "torch.ByteTensor{1}:cmod(torch.ByteTensor{0})",
+        "torch.IntTensor{1}:addcdiv(1, torch.IntTensor{1}, torch.IntTensor{0})",
+    ],
+)
+def test_integers_divided_by_zero_raise(lua: bridge.Lua, call: str) -> None:
+    with pytest.raises(bridge.LuaError, match="division by zero"):
+        lua.execute(f"return {call}")
+
+
+def test_the_smallest_integer_divided_by_minus_one_wraps(lua: bridge.Lua) -> None:
+    assert lua.eval("torch.IntTensor{-2^31}:div(-1)[1]") == -(2**31)
+    assert lua.eval("torch.LongTensor{-2^63}:fmod(-1)[1]") == 0
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("torch.sort(x)", np.sort),
+        ("torch.sort(x, 2, true)", lambda x: -np.sort(-x)),
+        ("torch.sort(x, 1)", lambda x: np.sort(x, axis=0)),
+        ("torch.kthvalue(x, 3)", lambda x: np.sort(x)[:, 2:3]),
+        ("torch.median(x)", lambda x: np.sort(x)[:, 49:50]),
+        ("torch.topk(x, 5)", lambda x: np.sort(x)[:, :5]),
+    ],
+)
+def test_order_along_a_dimension(lua: bridge.Lua, expression: str, expected: object) -> None:
+    values = np.random.default_rng(2).permutation(2000).reshape(20, 100).astype(np.float64)
+    lua.x = values
+    np.testing.assert_array_equal(lua.eval(f"(select(1, {expression}))"), expected(values))  # type: ignore[operator]
+    dimension = 1 if expression.endswith("1)") else 2
+    lua.execute(f"v, i = {expression}")
+    np.testing.assert_array_equal(lua.eval(f"x:gather({dimension}, i)"), lua.eval("v"))
+
+
+def test_picking_by_index(lua: bridge.Lua) -> None:
+    values = np.arange(20.0).reshape(4, 5)
+    lua.x = values.copy()
+    lua.execute("i = torch.LongTensor{4, 1, 1}")
+    np.testing.assert_array_equal(lua.eval("x:index(1, i)"), values[[3, 0, 0]])
+    np.testing.assert_array_equal(lua.eval("x:t():index(2, i)"), values[[3, 0, 0]].T)
+    lua.execute("x:indexAdd(1, i, torch.ones(3, 5))")
+    np.testing.assert_array_equal(lua.eval("x"), values + np.array([[2], [0], [0], [1]]))
+    for call in (
+        "index(1, torch.LongTensor{0})",
+        "index(1, torch.LongTensor{5})",
+        "gather(1, torch.LongTensor{{9}})",
+    ):
+        with pytest.raises(bridge.LuaError):
+            lua.execute(f"return x:{call}")
+    with pytest.raises(bridge.LuaError, match="0 and 1"):
+        lua.execute("x:maskedFill(torch.ByteTensor(4, 5):fill(2), 1)")

@@ -1,0 +1,142 @@
+"""The th command: scripts, arguments, exit codes, tracebacks, code and libraries from the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bridge.th import UsageError, parse
+
+
+def th(
+    *arguments: str, given: str | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bridge.th", *arguments],
+        input=given if given is not None else "",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=cwd,
+        check=False,
+    )
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    return tmp_path / "script.lua"
+
+
+def test_a_script_gets_its_arguments(script: Path) -> None:
+    script.write_text("print(arg[0], arg[1], arg[2], select('#', ...), (...))")
+    assert th(str(script), "a", "-e").stdout == f"{script}\ta\t-e\t2\ta\n"
+
+
+def test_torch_and_its_companions_are_there(script: Path) -> None:
+    script.write_text("print(torch.Tensor{1}:sum(), paths ~= nil, sys ~= nil, ('a b'):split(' ')[2])")
+    assert th(str(script)).stdout == "1\ttrue\ttrue\tb\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("os.exit(7)", 7),
+        ("os.exit()", 0),
+        ("os.exit(true)", 0),
+        ("os.exit(false)", 1),
+        ("error('x')", 1),
+        ("", 0),
+    ],
+)
+def test_exit_codes(script: Path, code: str, status: int) -> None:
+    script.write_text(code)
+    assert th(str(script)).returncode == status
+
+
+def test_exit_leaves_through_pcall_with_everything_written(script: Path, tmp_path: Path) -> None:
+    script.write_text(
+        "io.write('one ') io.open('out.txt', 'w'):write('kept') pcall(function() os.exit(3) end) print('never')"
+    )
+    done = th(str(script), cwd=tmp_path)
+    assert (done.returncode, done.stdout, (tmp_path / "out.txt").read_text()) == (3, "one ", "kept")
+
+
+def test_an_error_shows_the_programs_own_traceback(script: Path) -> None:
+    script.write_text("local function f()\n   error('deep')\nend\nlocal ok = f()\n")
+    done = th(script.name, cwd=script.parent)
+    assert done.stdout == ""
+    assert done.stderr == (
+        "th: script.lua:2: deep\nstack traceback:\n\t[C]: in function 'error'\n"
+        "\tscript.lua:2: in function 'f'\n\tscript.lua:4: in main chunk\n"
+    )
+
+
+def test_a_missing_script_is_named() -> None:
+    done = th("/no/such.lua")
+    assert (done.returncode, done.stderr) == (1, "th: cannot open /no/such.lua: No such file or directory\n")
+
+
+def test_a_syntax_error_is_told_without_traceback(script: Path) -> None:
+    script.write_text("x = = 1")
+    assert th(script.name, cwd=script.parent).stderr == "th: script.lua:1: unexpected symbol near '='\n"
+
+
+def test_code_and_libraries_run_in_order(tmp_path: Path) -> None:
+    (tmp_path / "mine.lua").write_text("return {n = 5}")
+    assert th("-e", "n = 1", "-l", "mine", "-e", "print(n, mine.n)", cwd=tmp_path).stdout == "1\t5\n"
+
+
+def test_a_file_beside_the_script_can_be_required(tmp_path: Path) -> None:
+    (tmp_path / "mine.lua").write_text("return #setmetatable({}, {__len = function() return 9 end})")
+    assert th("-e", "print(require './mine')", cwd=tmp_path).stdout == "9\n"
+
+
+def test_paths_dofile_looks_beside_the_calling_file(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.lua").write_text("local b = paths.dofile('b.lua') return b")
+    (tmp_path / "inner" / "b.lua").write_text("return 'found'")
+    assert th("-e", f"print(dofile('{tmp_path}/inner/a.lua'))").stdout == "found\n"
+
+
+def test_what_comes_through_a_pipe_is_run() -> None:
+    assert th(given="print(1 + 1)").stdout == "2\n"
+
+
+def test_a_dash_reads_the_script_from_standard_input() -> None:
+    assert th("-", "a", given="print(...)").stdout == "a\n"
+
+
+def test_interactive_mode_shows_values_and_continues_open_entries() -> None:
+    done = th("-i", given="1 + 1\nfor i = 1, 2 do\nprint(i * 10)\nend\nerror('oops')\nx = 3\nx\n")
+    assert done.stdout.replace("th> ", "").replace("..> ", "") == "2\n10\n20\n3\n\n"
+    assert done.stderr.startswith("th: stdin:1: oops\n")
+
+
+def test_print_shows_tables_field_by_field() -> None:
+    assert th("-e", "print({x = {1}})").stdout == "{\n  x : \n    {\n      1 : 1\n    }\n}\n"
+
+
+def test_print_shows_objects_as_they_print_themselves() -> None:
+    assert th("-e", "require 'nn' print(nn.Linear(2, 3))").stdout == "nn.Linear(2 -> 3)\n"
+
+
+def test_help_tells_the_options() -> None:
+    done = th("--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: th [options] [script.lua [arguments]]")
+
+
+@pytest.mark.parametrize("argv", [["-e"], ["-l"], ["--nonsense"]])
+def test_a_wrong_command_line_is_refused(argv: list[str]) -> None:
+    with pytest.raises(UsageError):
+        parse(argv)
+
+
+def test_options_end_at_the_script() -> None:
+    arguments = parse(["-lnn", "-e", "x = 1", "run.lua", "-i", "--help"])
+    assert arguments.before == [("library", "nn"), ("code", "x = 1")]
+    assert (arguments.script, arguments.rest) == ("run.lua", ["-i", "--help"])
+    assert not arguments.interactive
