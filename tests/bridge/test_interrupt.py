@@ -75,3 +75,51 @@ lua.execute("local t = os.clock() while os.clock() - t < 0.5 do end before = n")
 lua.execute("local t = os.clock() while os.clock() - t < 0.2 do end assert(n > before)")
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+
+
+TICKS_AT_ANY_MOMENT = '''
+import os, subprocess, sys, time, bridge
+lua = bridge.Lua()
+work = lua.execute("""
+   require 'torch'
+   local t = torch.DoubleTensor(5, 4)
+   for i = 1, 5 do for j = 1, 4 do t[i][j] = i * 1.25 - j * 1000 end end
+   local printed, list, numbers = tostring(t), {}, require('ffi').new('double[50]')
+   for i = 1, 50 do list[i], numbers[i - 1] = i, i end
+   local function scaled(values, n, scale)
+      local sum = 0
+      for i = 0, n - 1 do sum = sum + values[i] / (scale or 1) end
+      return sum
+   end
+   local function total(...)
+      local sum = 0
+      for i = 1, select('#', ...) do sum = sum + (select(i, ...)) end
+      return sum
+   end
+   return function()
+      local sum = 0
+      for _, x in ipairs(list) do sum = sum + x end
+      assert(sum == 1275 and scaled(numbers, 50) == 1275 and scaled(numbers, 50, 5) == 255)
+      assert(total(1, 2, 3, 4, 5) == 15 and total(unpack(list)) == 1275)
+      assert(tostring(t) == printed and t:narrow(1, 2, 3):size(1) == 3)
+   end
+""")
+kick = """
+import os, signal, sys, time
+parent = int(sys.argv[1])
+while os.getppid() == parent:
+    os.kill(parent, signal.SIGPROF)
+    time.sleep(2e-5)
+"""
+with subprocess.Popen([sys.executable, "-c", kick, str(os.getpid())]) as kicker:
+    end, rounds = time.monotonic() + 3, 0
+    while time.monotonic() < end:
+        work()
+        rounds += 1
+    kicker.kill()
+assert rounds > 100, rounds
+'''
+
+
+def test_a_look_for_signals_at_any_moment_changes_no_result() -> None:
+    subprocess.run([sys.executable, "-c", TICKS_AT_ANY_MOMENT], check=True, timeout=60)
