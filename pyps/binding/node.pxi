@@ -1,0 +1,114 @@
+# A node's store in shared memory, as Python sees it.
+cdef class Node:
+    """A node's store, created by this process or attached to.
+
+    Parameters
+    ----------
+    address : str, optional
+        Attach to the server at this address; the other parameters but `timeout` are of no meaning then.
+    num_keys : int
+    value_lengths : contiguous int64 buffer
+        One length for all keys or one for each.
+    dtype : pyps.dtypes.Dtype
+    max_workers, num_workers, memory_limit : int
+    latch_timeout, timeout : float
+        Seconds.
+    """
+
+    def __init__(self, address=None, *, num_keys=0, value_lengths=None, dtype=None, max_workers=0, num_workers=0,
+                 memory_limit=0, latch_timeout=None, timeout=None):
+        cdef ps_node_options options
+        cdef Span lengths
+        cdef int32_t code
+        cdef bytes where
+        cdef const char *text
+        cdef double limit = seconds(timeout)
+        from pyps.dtypes import DTYPES
+
+        if self.node != NULL:
+            raise RuntimeError("a node is initialized once")
+        if address is not None:
+            where = address.encode()
+            if b"\0" in where:
+                raise ValueError(f"{address!r} is not an address of a server: it holds a NUL")
+            text = where
+            with nogil:
+                code = ps_node_attach(text, limit, &self.node)
+        else:
+            options.num_keys = whole(num_keys, "num_keys", INT64_MAX)
+            options.dtype = dtype.number
+            options.max_workers = <int32_t> whole(max_workers, "max_workers", INT32_MAX)
+            options.num_workers = <int32_t> whole(num_workers, "num_workers", INT32_MAX)
+            options.memory_limit = whole(memory_limit, "memory_limit", INT64_MAX)
+            options.latch_timeout = seconds(latch_timeout)
+            open_keys(value_lengths, &lengths)
+            options.value_lengths = <const int64_t *> lengths.data
+            options.num_lengths = lengths.elements
+            with nogil:
+                code = ps_node_create(&options, &self.node)
+            close_span(&lengths)
+        check(code)
+        check(ps_node_get_info(self.node, &self.info))
+        self.dtype = next(row for row in DTYPES.values() if row.number == self.info.dtype)
+
+    def __dealloc__(self):
+        with nogil:
+            ps_node_free(self.node)
+
+    @property
+    def num_keys(self):
+        """Keys are in [0, num_keys)."""
+        return self.info.num_keys
+
+    @property
+    def value_length(self):
+        """Elements of every key's value; None if they differ."""
+        return self.info.value_length or None
+
+    @property
+    def total_values(self):
+        """Elements of all values together."""
+        return self.info.total_values
+
+    @property
+    def max_workers(self):
+        """How many workers there may be at once."""
+        return self.info.max_workers
+
+    @property
+    def is_open(self):
+        """False once the server was shut down."""
+        return bool(ps_node_is_open(self.node))
+
+    @property
+    def handle(self):
+        """The address of the ps_node, for other users of ps.h in this process while this object lives."""
+        return <uintptr_t> self.node
+
+    def total_length(self, keys):
+        """Return how many elements the values of the keys have together."""
+        cdef Span span
+        cdef int64_t total = 0
+        cdef int32_t code
+        open_keys(keys, &span)
+        code = ps_node_total_length(self.node, <const int64_t *> span.data, span.elements, &total)
+        close_span(&span)
+        check(code)
+        return total
+
+    def listen(self):
+        """Start to let other processes attach; return the address."""
+        cdef char address[128]
+        check(ps_node_listen(self.node, address, sizeof(address)))
+        return address.decode()
+
+    def shutdown(self):
+        """Close the store for every worker, if this process created it."""
+        with nogil:
+            ps_node_shutdown(self.node)
+
+    def stats(self):
+        """Return what is counted, as a dict of int."""
+        cdef ps_node_stats stats
+        check(ps_node_get_stats(self.node, &stats))
+        return stats

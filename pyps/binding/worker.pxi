@@ -1,0 +1,350 @@
+# A worker's operations: pull, push, set and what goes with them.
+cdef class Worker:
+    """A worker of a node.
+
+    Calls of several threads run one after another. In a forked child the first call makes it a worker of its own.
+
+    Parameters
+    ----------
+    store : Node
+    """
+
+    def __init__(self, Node store not None):
+        if self.worker != NULL:
+            raise RuntimeError("a worker is initialized once")
+        check(ps_worker_create(store.node, &self.worker))
+        self.store = store
+        self.code = INTEGER if store.dtype.is_integer else BFLOAT if store.dtype.name == "bfloat16" else FLOAT
+        self.bits = store.info.element_bytes * 8
+
+    def __dealloc__(self):
+        with nogil:
+            ps_worker_free(self.worker)
+            ps_worker_free(self.parents)
+
+    cdef ps_worker *inherited(self, ps_worker *used) except NULL:
+        """Return a worker for this forked child in place of the parent's, which is left alone."""
+        cdef ps_worker *fresh = NULL
+        if self.worker != used:
+            return self.worker
+        if self.finalized:
+            raise ClosedError("the worker is finalized")
+        check(ps_worker_create(self.store.node, &fresh))
+        ps_worker_free(self.parents)
+        self.parents, self.worker = self.worker, fresh
+        self.in_barrier = False
+        return fresh
+
+    cdef object operate(self, int operation, object keys, object vals, int32_t *local):
+        """Run pull, push or set; with `local`, pull all keys or none and tell which."""
+        cdef Span k, v
+        cdef bint writes = operation == PS_PULL
+        cdef ps_request request
+        cdef ps_worker *worker = self.worker
+        cdef int32_t code
+        copy_back = None
+        if worker == NULL:
+            raise ClosedError("the worker was not initialized")
+        open_keys(keys, &k)
+        try:
+            if not open_typed(vals, writes, self.code, self.bits, &v):
+                if writes:
+                    converted, copy_back = arrays.as_output(vals, self.store.dtype)
+                else:
+                    converted = arrays.as_input(vals, self.store.dtype)
+                if not open_span(converted, writes, &v):
+                    raise AssertionError("pyps.arrays returned no plain buffer")
+            try:
+                request.operation = operation
+                request.keys = <const int64_t *> k.data
+                request.num_keys = k.elements
+                request.values = v.data
+                request.num_values = v.elements
+                request.done = 0
+                code = self.submit(worker, &request, local)
+                if code == PS_EFORKED:
+                    code = self.submit(self.inherited(worker), &request, local)
+                check(code)
+            finally:
+                close_span(&v)
+        finally:
+            close_span(&k)
+        if copy_back is not None and (local == NULL or local[0]):
+            copy_back()
+        return ANSWERED
+
+    cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept:
+        """Keep the GIL for what is short and need not wait."""
+        cdef int32_t code = PS_EBUSY
+        cdef double work = ns_per_key * request.num_keys + ns_per_byte * request.num_values * (self.bits // 8)
+        if local != NULL:
+            with nogil:
+                return ps_pull_if_local(worker, request.keys, request.num_keys, request.values, request.num_values,
+                                        local)
+        if work < worth_releasing:
+            request.flags = PS_NOWAIT
+            code = ps_run(worker, request)
+        if code == PS_EBUSY:
+            request.flags = 0
+            with nogil:
+                code = ps_run(worker, request)
+        return code
+
+    def pull(self, keys, vals, asynchronous=False, **options):
+        """Read the values of keys into a buffer.
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+            0-based, in any order, also repeated. numpy, torch, list; int64 is used as it is.
+        vals : array of the server's dtype, writable
+            Any shape and strides, as many elements as the values of the keys have together. numpy or torch, on the CPU.
+        asynchronous : bool
+            Return at once and end later; also as ``**{"async": True}``.
+
+        Returns
+        -------
+        Timestamp
+            Of the operation; -1 as it was answered at once.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument does not fit; nothing was written.
+        ClosedError, WaitTimeoutError, NodeLost
+            The values cannot be had. After a timeout the first part of `vals` may be filled.
+        """
+        if options:
+            arrays.check_options(options)
+        return self.operate(PS_PULL, keys, vals, NULL)
+
+    def push(self, keys, vals, asynchronous=False, **options):
+        """Add to the values of keys; each key's addition is atomic, and a repeated key gets every one.
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        vals : array of the server's dtype
+            Any shape and strides, as many elements as the values of the keys have together. Nested lists too.
+        asynchronous : bool
+            Return at once and end later; also as ``**{"async": True}``.
+
+        Returns
+        -------
+        Timestamp
+            Of the operation; -1 as it was answered at once.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument does not fit; nothing was changed.
+        ClosedError, WaitTimeoutError, NodeLost
+            The values cannot be reached. After a timeout the first keys may have got theirs.
+        """
+        if options:
+            arrays.check_options(options)
+        return self.operate(PS_PUSH, keys, vals, NULL)
+
+    def set(self, keys, vals, asynchronous=False, **options):
+        """Replace the values of keys; of a repeated key's values the last one stays.
+
+        Parameters, results and errors are those of `push`.
+        """
+        if options:
+            arrays.check_options(options)
+        return self.operate(PS_SET, keys, vals, NULL)
+
+    def pull_if_local(self, keys, vals):
+        """Pull if every key lives on this node, else leave the buffer as it is.
+
+        Returns
+        -------
+        bool
+            Whether the values were pulled.
+        """
+        cdef int32_t local = 0
+        self.operate(PS_PULL, keys, vals, &local)
+        return bool(local)
+
+    def localize(self, keys, asynchronous=False, **options):
+        """Move the keys to this node; on the only node they are there already.
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        asynchronous : bool
+            Return at once and end later.
+
+        Returns
+        -------
+        Timestamp
+            Of the operation; -1 as it was answered at once.
+        """
+        cdef Span k
+        cdef int32_t code
+        cdef ps_worker *worker
+        if options:
+            arrays.check_options(options)
+        open_keys(keys, &k)
+        try:
+            worker = self.usable()
+            with nogil:
+                code = ps_localize(worker, <const int64_t *> k.data, k.elements, NULL)
+            check(code)
+        finally:
+            close_span(&k)
+        return ANSWERED
+
+    def intent(self, keys, start, end=0):
+        """Tell that this worker will use the keys in clocks [start, end).
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        start, end : int
+            Clocks; an `end` of 0 means ``start + 1``.
+        """
+        cdef Span k
+        cdef int32_t code
+        cdef ps_worker *worker
+        cdef int64_t begin = whole(start, "start", INT64_MAX), finish = whole(end, "end", INT64_MAX)
+        open_keys(keys, &k)
+        try:
+            worker = self.usable()
+            with nogil:
+                code = ps_intent(worker, <const int64_t *> k.data, k.elements, begin, finish)
+            check(code)
+        finally:
+            close_span(&k)
+
+    def advance_clock(self):
+        """Add one to this worker's clock and return it."""
+        cdef int64_t clock = 0
+        check(ps_advance_clock(self.usable(), &clock))
+        return clock
+
+    def current_clock(self):
+        """Return this worker's clock, which starts at 0."""
+        cdef int64_t clock = 0
+        check(ps_current_clock(self.usable(), &clock))
+        return clock
+
+    def wait(self, *timestamps, timeout=None):
+        """Wait until the operations with these timestamps have ended.
+
+        Parameters
+        ----------
+        *timestamps : int
+            As the operations returned them; -1 has ended.
+        timeout : float, optional
+            Seconds; 300 unless said.
+
+        Raises
+        ------
+        ValueError
+            No operation of this worker had such a timestamp; nothing was waited for.
+        """
+        cdef double limit = seconds(timeout)
+        cdef ps_worker *worker = self.usable()
+        cdef int64_t number
+        cdef int32_t code
+        for timestamp in timestamps:
+            self.is_finished(timestamp)
+        for timestamp in timestamps:
+            number = timestamp
+            with nogil:
+                code = ps_wait(worker, number, limit)
+            check(code)
+
+    def is_finished(self, timestamp):
+        """Tell whether an operation has ended. Raises ValueError for a timestamp that none had."""
+        cdef int32_t finished = 0
+        cdef int64_t number
+        try:
+            number = operator.index(timestamp)
+        except OverflowError:
+            raise ValueError(f"timestamp {timestamp} was not returned by an operation of this worker") from None
+        check(ps_is_finished(self.usable(), number, &finished))
+        return bool(finished)
+
+    def waitall(self, timeout=None):
+        """Wait until every operation of this worker has ended."""
+        cdef double limit = seconds(timeout)
+        cdef ps_worker *worker = self.usable()
+        cdef int32_t code
+        with nogil:
+            code = ps_wait_all(worker, limit)
+        check(code)
+
+    def barrier(self, timeout=None):
+        """Wait until every worker of the node, thread or process, has come to a barrier.
+
+        Workers that finalize or die meanwhile are not waited for.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; 300 unless said.
+
+        Raises
+        ------
+        WaitTimeoutError
+            Some did not come. This worker has left the barrier.
+        """
+        cdef double limit = seconds(timeout) or 300.0
+        cdef double end = time.monotonic() + limit
+        cdef ps_worker *worker = self.usable()
+        cdef int32_t code
+        if self.in_barrier:
+            raise ValueError("another thread is in a barrier with this worker: each thread needs its own worker")
+        self.in_barrier = True
+        try:
+            while True:
+                with nogil:
+                    code = ps_barrier_step(worker, limit, signals_every)
+                if code != PS_EBUSY:
+                    break
+                try:
+                    PyErr_CheckSignals()
+                except BaseException:
+                    ps_barrier_step(worker, 1e-9, 1.0)  # leave it
+                    raise
+                limit = max(end - time.monotonic(), 1e-9)
+            check(code)
+        finally:
+            self.in_barrier = False
+
+    def stats(self):
+        """Return what this worker's calls counted, as a dict of int."""
+        cdef ps_worker_stats stats
+        check(ps_worker_get_stats(self.usable(), &stats))
+        return stats
+
+    @property
+    def id(self):
+        """The worker's number on its node, from 1, while it is not finalized; then 0."""
+        return ps_worker_id(self.worker)
+
+    @property
+    def num_keys(self):
+        """Keys are in [0, num_keys)."""
+        if self.store is None:
+            raise ClosedError("the worker was not initialized")
+        return self.store.info.num_keys
+
+    cdef ps_worker *usable(self) except NULL:
+        """Return the worker of this process, which may be a forked child."""
+        cdef int64_t clock
+        cdef ps_worker *worker = self.worker
+        if worker == NULL:
+            raise ClosedError("the worker was not initialized")
+        if ps_current_clock(worker, &clock) == PS_EFORKED:
+            worker = self.inherited(worker)
+        return worker
+
+    def finalize(self):
+        """Leave the node. May be called again, and from any thread."""
+        self.finalized = True
+        if self.worker != NULL:
+            with nogil:
+                ps_worker_finalize(self.worker)
