@@ -13,7 +13,9 @@ local values = require 'luaps.values'
 local check, readkeys, open, raise = errors.check, keys.read, values.open, errors.raise
 local PULL, PUSH, SET = tonumber(C.PS_PULL), tonumber(C.PS_PUSH), tonumber(C.PS_SET)
 local EFORKED, EINTR, ECLOSED = tonumber(C.PS_EFORKED), tonumber(C.PS_EINTR), tonumber(C.PS_ECLOSED)
+local ETIMEDOUT = tonumber(C.PS_ETIMEDOUT)
 local BARRIER_TIMEOUT = 300 -- seconds, as in ps.h
+local SIGNALS_EVERY = 0.1   -- seconds after which a barrier lets signals be handled
 
 local Worker = {}
 Worker.__index = Worker
@@ -176,14 +178,16 @@ function Worker:barrier(timeout)
    local left = arguments.seconds('timeout', timeout or BARRIER_TIMEOUT)
    call(self, C.ps_current_clock, self.number) -- a forked child becomes a worker of its own
    local stop = clock() + left
-   local code = C.ps_barrier(self.handle, left)
-   while code == EINTR do
+   local code = C.ps_barrier(self.handle, math.min(left, SIGNALS_EVERY))
+   -- The worker is outside the barrier between two looks: where a signal's handler raises an error, nobody counts on it.
+   while code == EINTR or code == ETIMEDOUT and left > 0 do
       io.stdout:flush() -- where that is Python's output, it handles its signals now: Ctrl-C ends a barrier
-      left = math.max(stop - clock(), 1e-9)
-      code = C.ps_barrier(self.handle, left)
+      left = stop - clock()
+      code = C.ps_barrier(self.handle, math.max(math.min(left, SIGNALS_EVERY), 1e-9))
    end
    check(code)
 end
+jit.off(Worker.barrier) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
 
 -- How many keys the server has.
 function Worker:num_keys()
