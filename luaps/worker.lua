@@ -179,7 +179,7 @@ function Worker:barrier(timeout)
    call(self, C.ps_current_clock, self.number) -- a forked child becomes a worker of its own
    local stop = clock() + left
    local code = C.ps_barrier(self.handle, math.min(left, SIGNALS_EVERY))
-   -- The worker is outside the barrier between two looks: where a signal's handler raises an error, no one counts on it.
+   -- Between two looks the worker is outside the barrier: no one counts on it if a signal's handler raises an error.
    while code == EINTR or code == ETIMEDOUT and left > 0 do
       io.stdout:flush() -- where that is Python's output, it handles its signals now: Ctrl-C ends a barrier
       left = stop - clock()
