@@ -42,6 +42,9 @@ class Lua:
         Let Ctrl-C stop Lua loops that run in the main thread. Takes the process's SIGPROF timer.
     path : sequence of str
         Directories put first on Lua's path.
+    allow_functions : bool
+        Let functions that `torch.load` finds in a file run. They are code of whoever wrote the file, and native code
+        at that; without this they load as functions that raise when called. Loading itself never runs code.
 
     Raises
     ------
@@ -60,6 +63,7 @@ class Lua:
         busy_timeout: float = 60.0,
         interruptible: bool = True,
         path: Sequence[Source] = (),
+        allow_functions: bool = False,
     ) -> None:
         if tensors not in ("numpy", "torch"):
             raise ValueError(f'tensors= is "numpy" or "torch", got {tensors!r}')
@@ -82,7 +86,7 @@ class Lua:
         )
         self.__dict__["_state"] = state
         boot = PACKAGE / "lua" / "boot.lua"
-        state.boot(boot.read_text(), f"@{boot}", (_boot_options(path, prefix),))
+        state.boot(boot.read_text(), f"@{boot}", (_boot_options(path, prefix, allow_functions),))
 
     # ---- running code
 
@@ -242,7 +246,7 @@ def _templates(directory: Path | str) -> list[str]:
     return [f"{directory}/?.lua", f"{directory}/?/init.lua"]
 
 
-def _boot_options(path: Sequence[Source], torch7: Path | None) -> dict[str, Any]:
+def _boot_options(path: Sequence[Source], torch7: Path | None, allow_functions: bool) -> dict[str, Any]:
     directories: list[Path | str] = [os.fspath(directory) for directory in path]
     directories.append(PACKAGE / "torch7" if torch7 is None else torch7 / "share" / "lua" / "5.1")
     directories.append(PACKAGE.parent)
@@ -253,6 +257,7 @@ def _boot_options(path: Sequence[Source], torch7: Path | None) -> dict[str, Any]
         "headers": _declarations(),
         "root": str(PACKAGE),
         "foreign": torch7 is not None,
+        "allow_functions": bool(allow_functions),
         "null": null,
         "text": str,
         "write": _write,

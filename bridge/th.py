@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         sys.stdout.write(f"th (moontide {version('moontide')})\n")
         return 0
-    with Lua() as lua:
+    with Lua(allow_functions=True) as lua:
         status = _reported(lambda: _run(lua, arguments))
         if status == 0 and _interactive(arguments):
             status = _interact(lua)

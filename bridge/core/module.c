@@ -1,4 +1,5 @@
 #include "module.h"
+#include "objects.h"
 
 static int newtensor(lua_State *L)
 {
@@ -54,6 +55,8 @@ int luaopen_bridge_core(lua_State *L)
       {"collect_tensor", collect_tensor},
       {"collect_storage", collect_storage},
       {"collect_reference", collect_reference},
+      {"readobject", br_read_object},
+      {"writeobject", br_write_object},
    };
    lua.lua_createtable(L, 0, 8);
    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {

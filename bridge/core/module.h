@@ -13,7 +13,8 @@ typedef struct br_reference {
 /* Leaves a table of C functions on the stack:
  *   newtensor(metatable, dtype)   an empty tensor
  *   newstorage(metatable)         a storage userdata whose pointer is still NULL
- *   collect_tensor, collect_storage, collect_reference   their __gc */
+ *   collect_tensor, collect_storage, collect_reference   their __gc
+ *   readobject, writeobject       objects in files, see objects.h */
 __attribute__((visibility("default"))) int luaopen_bridge_core(lua_State *L);
 
 #endif

@@ -14,5 +14,6 @@ require('torch.create')(torch)
 require('torch.operations')(torch)
 require('torch.print')(torch)
 require('torch.random')(torch)
+require('torch.files')(torch)
 
 return torch

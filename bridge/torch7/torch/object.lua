@@ -53,6 +53,12 @@ function object.newtensor(dtype)
    return newtensor(metatables[dtype], dtype)
 end
 
+-- Elements of a storage that are really there: a foreign owner may have shrunk its memory.
+function object.valid(storage)
+   local there = storage.live_nbytes[0] / elements[storage.dtype].bytes
+   return tonumber(there < storage.size and there or storage.size)
+end
+
 -- A userdata for a storage; it takes over one reference.
 function object.wrapstorage(pointer)
    local userdata = newstorage(storagemetatables[pointer.dtype])

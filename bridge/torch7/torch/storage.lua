@@ -8,6 +8,7 @@ local arguments = require 'torch.arguments'
 
 local C, cast = native.C, ffi.cast
 local fail, integer = arguments.fail, arguments.integer
+local valid = object.valid
 
 local function check(name, self)
    local dtype = object.storagetype(self)
@@ -15,12 +16,6 @@ local function check(name, self)
       fail(1, name, 'torch.*Storage expected, got ' .. arguments.typename(self), 1)
    end
    return object.storage(self), elements[dtype]
-end
-
--- Elements that are really there: a foreign owner may have shrunk its memory.
-local function valid(storage)
-   local there = storage.live_nbytes[0] / C.br_element_size(storage.dtype)
-   return tonumber(there < storage.size and there or storage.size)
 end
 
 local function read(element, data, i)

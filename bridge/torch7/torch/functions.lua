@@ -1,0 +1,101 @@
+-- Functions in files: their bytecode and upvalues. A function read from a file is real where that is allowed and the
+-- bytecode is this LuaJIT's; otherwise it is a stand-in that raises when called and is written as it was read.
+local native = require 'bridge.native'
+
+local functions = {}
+
+local standins = setmetatable({}, {__mode = 'k'}) -- stand-in -> true; its record is its upvalue
+
+local function standin(record)
+   local function call()
+      error(record.reason, 2)
+   end
+   standins[call] = true
+   return call
+end
+
+-- What a stand-in stands for: {code, upvalues, reason}; nothing for other functions.
+local function recordof(f)
+   if standins[f] then
+      local _, record = debug.getupvalue(f, 1)
+      return record
+   end
+end
+
+-- The bytecode of a function; nothing for one that has none (a C function).
+function functions.dump(f)
+   local record = recordof(f)
+   if record then
+      return record.code
+   end
+   local ok, code = pcall(string.dump, f)
+   return ok and code or nil
+end
+
+-- Its upvalues as they are written: {name, id, value} each, the id being the same for upvalues that are shared.
+-- `ids` numbers them within one file.
+function functions.upvalues(f, ids)
+   local record = recordof(f)
+   if record then
+      return record.upvalues
+   end
+   local list = {}
+   for i = 1, math.huge do
+      local name, value = debug.getupvalue(f, i)
+      if not name then
+         return list
+      end
+      local shared = debug.upvalueid(f, i)
+      if not ids[shared] then
+         ids.n = (ids.n or 0) + 1
+         ids[shared] = ids.n
+      end
+      list[i] = {name = name, id = ids[shared], value = value}
+   end
+end
+
+local FORBIDDEN = 'a function that was stored in a file was called: functions in files are code of whoever wrote the '
+   .. 'file; bridge.Lua(allow_functions=True) lets them run'
+
+-- The function of a piece of bytecode.
+function functions.load(code)
+   local reason = FORBIDDEN
+   if native.allow_functions then
+      local f, message = load(code, '=(file)', 'b')
+      if f then
+         return f
+      end
+      reason = 'a function that was stored in a file was called, but this LuaJIT cannot load it: ' .. tostring(message)
+   end
+   return standin{code = code, upvalues = {}, reason = reason}
+end
+
+-- Give a function the upvalues that were read; `joined` (id -> {function, index}) lets functions share them. Old files
+-- have bare values.
+function functions.setupvalues(f, upvalues, bare, joined)
+   local record = recordof(f)
+   if record then
+      record.upvalues = upvalues
+      return
+   elseif type(upvalues) ~= 'table' then
+      error('corrupt file: the upvalues of a function are a ' .. type(upvalues), 0)
+   end
+   for i, upvalue in pairs(upvalues) do
+      if type(i) == 'number' then
+         if bare then
+            debug.setupvalue(f, i, upvalue)
+         elseif type(upvalue) == 'table' then
+            debug.setupvalue(f, i, upvalue.value)
+            local id = upvalue.id
+            local first = id and joined[id]
+            if first then
+               debug.upvaluejoin(f, i, first[1], first[2])
+            elseif id then
+               joined[id] = {f, i}
+            end
+         end
+      end
+   end
+end
+
+return functions

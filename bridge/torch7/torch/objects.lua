@@ -1,0 +1,225 @@
+-- Objects in files: File:writeObject and File:readObject. Plain values and tables are done in bridge/core/read.c and
+-- write.c, which ask here for what has a class, and for functions.
+local ffi = require 'ffi'
+local native = require 'bridge.native'
+local class = require 'torch.class'
+local elements = require 'torch.elements'
+local functions = require 'torch.functions'
+
+local C = native.C
+local TORCH, FUNCTION, SHARED_FUNCTION = 4, 6, 8 -- see bridge/core/objects.h
+local INT, CHAR = elements.Int.id, elements.Char.id
+
+local int = ffi.new('int32_t[1]')
+
+return function(torch, file)
+   local methods = file.metatable
+
+   local function putint(state, value)
+      int[0] = value
+      file.put(state, INT, int, 1)
+   end
+
+   local function puttext(state, text)
+      putint(state, #text)
+      if #text > 0 then
+         file.put(state, CHAR, ffi.cast('const char*', text), #text)
+      end
+   end
+
+   local function gettext(state)
+      int[0] = 0
+      file.get(state, INT, int, 1)
+      local length = int[0]
+      if length < 0 then
+         error(string.format('corrupt file: a name or function of %d bytes (before byte %.0f)', length,
+            tonumber(C.br_file_tell(state.c))), 0)
+      end
+      return file.storage(state, CHAR, length):string()
+   end
+
+   -- A class's own way to read or write its objects.
+   local function own(metatable, what)
+      local method = metatable['__' .. what] or metatable[what]
+      return type(method) == 'function' and method or nil
+   end
+
+   -- ---- writing
+
+   -- The number of an object that was written before; nothing for a new one, which gets one.
+   local function numbered(state, key, object)
+      if state.referenced then
+         local number = state.written[key]
+         if number then
+            putint(state, number)
+            return true
+         end
+      end
+      local number = state.c.objects + 1
+      state.c.objects = number
+      if state.referenced then
+         state.written[key] = tonumber(number)
+         state.kept[#state.kept + 1] = object
+      end
+      putint(state, number)
+   end
+
+   -- Fields that can be written; the others are told and left out.
+   local function fieldsof(self, object, typename)
+      local fields = {}
+      for key, value in pairs(object) do
+         if self:isWritableObject(value) then
+            fields[key] = value
+         else
+            print(string.format('$ Warning: cannot write object field <%s> of <%s>', tostring(key), typename))
+         end
+      end
+      return fields
+   end
+
+   local function special(self, object)
+      local state = file.writable('writeObject', self)
+      local kind, typename = type(object), torch.typename(object)
+      if not typename then
+         if kind == 'table' then
+            return nil
+         end
+         local code = kind == 'function' and functions.dump(object)
+         if not code then
+            return false
+         end
+         putint(state, SHARED_FUNCTION)
+         if numbered(state, object, object) then
+            return true
+         end
+         puttext(state, code)
+         state.ids = state.ids or {}
+         return functions.upvalues(object, state.ids)
+      end
+      putint(state, TORCH)
+      if numbered(state, kind == 'table' and object or torch.pointer(object), object) then
+         return true
+      end
+      local metatable = class.classes[typename]
+      puttext(state, 'V ' .. tostring(metatable.__version or 0))
+      puttext(state, typename)
+      local write = own(metatable, 'write')
+      if write then
+         write(object, self)
+         return true
+      elseif kind == 'table' then
+         return fieldsof(self, object, typename)
+      end
+      error(string.format('<%s> is a non-serializable Torch object', typename), 0)
+   end
+
+   -- The number that stands before an object of this kind; nothing for what cannot be written.
+   function methods.isWritableObject(_, object)
+      local kind = type(object)
+      if kind == 'nil' then
+         return 0
+      elseif torch.typename(object) then
+         return TORCH
+      elseif kind == 'table' then
+         return 3
+      elseif kind == 'number' then
+         return 1
+      elseif kind == 'string' then
+         return 2
+      elseif kind == 'boolean' then
+         return 5
+      elseif kind == 'function' and functions.dump(object) then
+         return SHARED_FUNCTION
+      end
+      return nil
+   end
+
+   -- [name]: what messages call the object. [hook]: takes each object, gives what is written in its place.
+   function methods:writeObject(object, name, hook)
+      local state = file.writable('writeObject', self)
+      native.writeobject(state.address, state.referenced and state.written, special, self, object,
+         type(name) == 'string' and name or '<?>', hook)
+   end
+
+   -- ---- reading
+
+   -- Tensors of a GPU become tensors of the same type here, unless a package knows them better.
+   local function substitute(name)
+      local kind, what = name:match('^torch%.Cuda(%a-)(Tensor)$')
+      if not kind then
+         kind, what = name:match('^torch%.Cuda(%a-)(Storage)$')
+      end
+      if kind and (kind == '' or elements[kind]) then
+         return 'torch.' .. (kind == '' and 'Float' or kind) .. what
+      end
+   end
+
+   local function findclass(name)
+      local metatable = class.classes[name]
+      if not (metatable and rawget(metatable, '__factory')) then
+         metatable = class.classes[substitute(name) or name]
+      end
+      local factory = metatable and rawget(metatable, '__factory')
+      if not factory then
+         error(string.format('unknown Torch class <%s> (the file holds an object of this class; '
+            .. 'require the package, or run the file, that defines it first)', name), 0)
+      end
+      return metatable, factory
+   end
+
+   local function readtorch(self, state, number)
+      local version = gettext(state)
+      local name, stored = version, 0 -- before classes had versions
+      local digits = version:match('^V (.*)$')
+      if digits then
+         name, stored = gettext(state), tonumber(digits)
+      end
+      local metatable, factory = findclass(name)
+      local object = factory(self)
+      if state.referenced then
+         state.objects[number] = object
+      end
+      local read = own(metatable, 'read')
+      if read then
+         read(object, self, stored)
+         return object, false
+      elseif type(object) == 'table' then
+         return object, true
+      end
+      error(string.format('cannot read object class <%s>', name), 0)
+   end
+
+   local function begin(self, kind, number)
+      local state = file.readable('readObject', self)
+      if kind == TORCH then
+         return readtorch(self, state, number)
+      end
+      local f = functions.load(gettext(state))
+      if state.referenced and kind ~= FUNCTION then
+         state.objects[number] = f
+      end
+      return f, true
+   end
+
+   local function finish(self, kind, object, fields)
+      if kind ~= TORCH then
+         local state = file.state('readObject', self)
+         state.joined = state.joined or {}
+         return functions.setupvalues(object, fields, kind ~= SHARED_FUNCTION, state.joined)
+      elseif type(fields) ~= 'table' then
+         error(string.format('corrupt file: the fields of a %s are a %s', torch.type(object), type(fields)), 0)
+      end
+      for key, value in pairs(fields) do
+         object[key] = value
+      end
+   end
+
+   function methods:readObject()
+      local state = file.readable('readObject', self)
+      local object, failed = native.readobject(state.address, state.referenced and state.objects, begin, finish, self)
+      if failed then
+         state.haserror = true
+      end
+      return object
+   end
+end

@@ -1,0 +1,34 @@
+-- torch.PipeFile: what a command writes, or is given to read.
+local ffi = require 'ffi'
+local native = require 'bridge.native'
+local arguments = require 'torch.arguments'
+
+local C = native.C
+local fail = arguments.fail
+
+return function(file, disk)
+   local template
+
+   -- command, mode ('r' or 'w'), and whether failing to start gives nil.
+   local function new(command, mode, quiet)
+      if type(command) ~= 'string' then
+         fail(1, '?', 'string expected, got ' .. (command == nil and 'no value' or type(command)))
+      end
+      mode = mode == nil and 'r' or mode
+      if mode ~= 'r' and mode ~= 'w' then
+         fail(2, '?', "file mode should be 'r' or 'w'")
+      end
+      local c = ffi.new('br_file')
+      if C.br_file_open_pipe(c, command, file.mode(mode)) ~= 0 then
+         if quiet then
+            return nil
+         end
+         error(string.format('cannot open <%s> in mode %s', command, file.modename(file.mode(mode))), 3)
+      end
+      return file.new(template, c, {name = command})
+   end
+
+   local methods
+   methods, template = file.class('torch.PipeFile', disk, new)
+   methods.__tostring__ = disk.__tostring__
+end

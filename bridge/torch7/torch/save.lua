@@ -1,0 +1,146 @@
+-- torch.save and torch.load, torch.serialize and torch.deserialize: whole objects to and from files and strings.
+local ffi = require 'ffi'
+local native = require 'bridge.native'
+local elements = require 'torch.elements'
+local object = require 'torch.object'
+local arguments = require 'torch.arguments'
+local formats = require 'torch.formats'
+
+local C = native.C
+local fail = arguments.fail
+local CHAR = elements.Char.id
+local BINARY = {binary = 0, b32 = 4, b64 = 8} -- mode -> bytes of a long
+local NAME = 4096 + 64 -- room for the name of a temporary file
+
+return function(torch, file)
+   local function checkmode(name, mode)
+      if mode ~= nil and mode ~= 'ascii' and not BINARY[mode] then
+         error(string.format('"binary", "b32", "b64" or "ascii" (or nil) expected for mode, got %s (in torch.%s)',
+            tostring(mode), name), 3)
+      end
+   end
+
+   local function prepare(opened, mode, referenced)
+      local c = file.state('save', opened).c
+      c.binary = mode == 'ascii' and 0 or 1
+      c.longsize = BINARY[mode] or 0
+      opened:referenced(referenced ~= false)
+   end
+
+   local function checkarguments(name, filename, mode, referenced)
+      if type(filename) ~= 'string' then
+         fail(1, name, 'string expected, got ' .. (filename == nil and 'no value' or type(filename)), 1)
+      end
+      checkmode(name, mode)
+      if referenced ~= nil and type(referenced) ~= 'boolean' then
+         error('true or false (or nil) expected for referenced', 3)
+      end
+   end
+
+   -- The object is written beside the file, which it then replaces: whatever happens, the file is the old or the new.
+   function torch.save(filename, value, mode, referenced)
+      checkarguments('save', filename, mode, referenced)
+      local c = ffi.new('br_file')
+      local temporary = ffi.new('char[?]', NAME)
+      if filename:find('\0', 1, true) or C.br_file_open_beside(c, filename, temporary, NAME) ~= 0 then
+         error(string.format('cannot open <%s> in mode  w', filename), 2)
+      end
+      local beside = temporary[0] ~= 0
+      local opened = file.disk(c, filename)
+      prepare(opened, mode, referenced)
+      local ok, message = xpcall(function()
+         opened:writeObject(value)
+      end, function(message)
+         return message
+      end)
+      local code = 0
+      if ok and beside then
+         code = C.br_file_replace(c, temporary, filename)
+      elseif C.br_file_close(c) ~= 0 then
+         code = c.error
+      end
+      if beside and (not ok or code ~= 0) then
+         os.remove(ffi.string(temporary))
+      end
+      if not ok then
+         error(message, 0)
+      elseif code ~= 0 then
+         error(string.format('write error: <%s> was not written (%s)', filename,
+            ffi.string(C.br_file_message(code))), 2)
+      end
+   end
+   torch.saveobj = torch.save
+
+   function torch.load(filename, mode, referenced)
+      checkarguments('load', filename, mode, referenced)
+      local opened = torch.DiskFile(filename, 'r')
+      prepare(opened, mode, referenced)
+      local problem = formats.problem(file.state('load', opened).c, filename, mode)
+      if problem then
+         opened:close()
+         error(problem, 2)
+      end
+      local value = opened:readObject()
+      opened:close()
+      return value
+   end
+   torch.loadobj = torch.load
+
+   function torch.serializeToStorage(value, mode)
+      checkmode('serializeToStorage', mode)
+      local opened = torch.MemoryFile()
+      prepare(opened, mode)
+      opened:writeObject(value)
+      local storage = opened:storage()
+      storage:resize(storage:size() - 1) -- the zero at the end is not part of it
+      opened:close()
+      return storage
+   end
+
+   function torch.serialize(value, mode)
+      checkmode('serialize', mode)
+      return torch.serializeToStorage(value, mode):string()
+   end
+
+   local function deserialize(storage, mode)
+      local c = ffi.new('br_file')
+      C.br_file_open_memory(c, object.storage(storage), C.BR_FILE_READ)
+      local opened = file.memory(c)
+      prepare(opened, mode)
+      local value = opened:readObject()
+      opened:close()
+      object.keep(storage)
+      return value
+   end
+
+   -- A CharStorage of what `serialize` gave, or of a longer run of bytes that begins with it.
+   function torch.deserializeFromStorage(storage, mode)
+      checkmode('deserializeFromStorage', mode)
+      if object.storagetype(storage) ~= CHAR then
+         fail(1, 'deserializeFromStorage', 'torch.CharStorage expected, got ' .. arguments.typename(storage))
+      end
+      local size = storage:size()
+      if size == 0 then
+         error("bad argument #1 to 'size' (dimension 1 out of range of 0D tensor)", 2)
+      end
+      local terminated = object.wrapstorage(object.allocate(CHAR, size + 1))
+      local bytes = ffi.cast('char*', object.storage(terminated).live[0])
+      ffi.copy(bytes, object.storage(storage).live[0], size)
+      bytes[size] = 0
+      object.keep(storage)
+      return deserialize(terminated, mode)
+   end
+
+   function torch.deserialize(text, mode)
+      checkmode('deserialize', mode)
+      if type(text) ~= 'string' then
+         fail(1, 'deserialize', 'string expected, got ' .. (text == nil and 'no value' or type(text)))
+      end
+      if #text == 0 then
+         error("bad argument #1 to 'size' (dimension 1 out of range of 0D tensor)", 2)
+      end
+      local terminated = object.wrapstorage(object.allocate(CHAR, #text + 1))
+      ffi.copy(object.storage(terminated).live[0], text) -- with the zero behind it
+      return deserialize(terminated, mode)
+   end
+end
