@@ -83,13 +83,13 @@ static void open_frame(reader *r, int type, int64_t left)
    lua.lua_pushnil(L);
 }
 
-/* An empty table with room for its entries, as far as the file can be believed. */
+/* An empty table with room for its entries, as far as the file can be believed and shows what its keys are. */
 static void push_table(reader *r, int32_t size)
 {
    int32_t type = OBJECT_STRING;
    if (size > PRESIZED) size = PRESIZED;
-   if (r->file->binary && !r->file->foreign && br_file_need(r->file, 4) >= 4)
-      memcpy(&type, r->file->data + r->file->position, 4);
+   if (!r->file->binary || r->file->foreign) size = 0;
+   else if (br_file_need(r->file, 4) >= 4) memcpy(&type, r->file->data + r->file->position, 4);
    if (type == OBJECT_NUMBER) lua.lua_createtable(r->L, size, 0);
    else lua.lua_createtable(r->L, 0, size);
 }

@@ -33,7 +33,7 @@ function functions.dump(f)
 end
 
 -- Its upvalues as they are written: {name, id, value} each, the id being the same for upvalues that are shared.
--- `ids` numbers them within one file.
+-- `ids` numbers them within one file. Those of a stand-in are whatever the file said.
 function functions.upvalues(f, ids)
    local record = recordof(f)
    if record then

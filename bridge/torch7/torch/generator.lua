@@ -40,7 +40,7 @@ function metatable.__factory()
 end
 
 function metatable.__pointer(object)
-   return tonumber(ffi.cast('intptr_t', states[object]))
+   return tonumber(ffi.cast('intptr_t', ffi.cast('void *', states[object])))
 end
 
 metatable.new = generator.new

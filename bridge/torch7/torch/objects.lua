@@ -7,7 +7,7 @@ local elements = require 'torch.elements'
 local functions = require 'torch.functions'
 
 local C = native.C
-local TORCH, FUNCTION, SHARED_FUNCTION = 4, 6, 8 -- see bridge/core/objects.h
+local TABLE, TORCH, FUNCTION, SHARED_FUNCTION = 3, 4, 6, 8 -- see bridge/core/objects.h
 local INT, CHAR = elements.Int.id, elements.Char.id
 
 local int = ffi.new('int32_t[1]')
@@ -77,6 +77,54 @@ return function(torch, file)
       return fields
    end
 
+   -- A table whose entries are written in the order given: `list` has key, value, key, value, ...
+   local function puttable(self, state, identity, list, n)
+      putint(state, TABLE)
+      if numbered(state, identity, identity) then
+         return
+      end
+      local size = 0
+      for i = 2, n, 2 do
+         size = size + (list[i] ~= nil and 1 or 0)
+      end
+      putint(state, size)
+      for i = 1, n, 2 do
+         if list[i + 1] ~= nil then
+            self:writeObject(list[i])
+            self:writeObject(list[i + 1])
+         end
+      end
+   end
+
+   -- Upvalues have their fields in the original's order, whatever that of a table here is.
+   local function putupvalues(self, state, upvalues)
+      putint(state, TABLE)
+      if numbered(state, upvalues, upvalues) then
+         return
+      end
+      putint(state, #upvalues)
+      for i, upvalue in ipairs(upvalues) do
+         self:writeObject(i)
+         puttable(self, state, upvalue, {'name', upvalue.name, 'id', upvalue.id, 'value', upvalue.value}, 6)
+      end
+   end
+
+   local function isupvalues(upvalues)
+      if type(upvalues) ~= 'table' then
+         return false
+      end
+      local n = 0
+      for _, upvalue in pairs(upvalues) do
+         n = n + 1
+         for key in pairs(type(upvalue) == 'table' and upvalue or {[0] = 0}) do
+            if key ~= 'name' and key ~= 'id' and key ~= 'value' then
+               return false
+            end
+         end
+      end
+      return n == #upvalues
+   end
+
    local function special(self, object)
       local state = file.writable('writeObject', self)
       local kind, typename = type(object), torch.typename(object)
@@ -94,7 +142,12 @@ return function(torch, file)
          end
          puttext(state, code)
          state.ids = state.ids or {}
-         return functions.upvalues(object, state.ids)
+         local upvalues = functions.upvalues(object, state.ids)
+         if isupvalues(upvalues) then
+            putupvalues(self, state, upvalues)
+            return true
+         end
+         return upvalues
       end
       putint(state, TORCH)
       if numbered(state, kind == 'table' and object or torch.pointer(object), object) then
