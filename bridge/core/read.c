@@ -22,6 +22,7 @@ typedef struct reader {
 
 enum { FILE_ = 1, OBJECTS, SPECIAL, FINISH, HANDLE, FRAMES };  /* places on the stack */
 
+#define SHORT 4096    /* bytes of a string */
 #define PRESIZED 256  /* entries of a table that are taken on trust */
 
 static int get(reader *r, int dtype, void *to, int64_t width)
@@ -52,7 +53,7 @@ static int push_string(reader *r)
    int32_t length;
    if (!get_int(r, &length)) return 0;
    if (length < 0) return corrupt(r, "the length of a string is negative", length);
-   int64_t left = br_file_remaining(file);
+   int64_t left = length > SHORT ? br_file_remaining(file) : -1;  /* room is made for what can be there */
    if ((left >= 0 && left < length) || br_file_need(file, length) < length) {
       r->truncated = 1;
       return 0;
