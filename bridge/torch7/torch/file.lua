@@ -106,12 +106,14 @@ local function trouble(state, message)
 end
 file.trouble = trouble
 
+-- Trouble, unless all elements that were wanted have been read or written.
 local function check(state, done, wanted, what)
    if done ~= wanted then
       trouble(state, string.format(what == 'read' and 'read error: read %.0f blocks instead of %.0f'
          or 'write error: wrote %.0f blocks instead of %.0f', tonumber(done), tonumber(wanted)))
    end
 end
+file.check = check
 
 -- Read or write `n` elements of a type at a pointer; how many there were.
 function file.get(state, dtype, pointer, n)

@@ -88,7 +88,7 @@ function longs.storage(state, dtype)
       local width = dtype == elements.Long.id and long or elements[dtype].bytes
       if count and count >= 0 and (left < 0 and count < 2^31 or count * width <= tonumber(left) - long) then
          local found = left < 0 and 0 or follows(c, tonumber(start) + long + count * width, tonumber(start + left))
-         if found > score then
+         if found > score and (long == 8 or count > 0 or found > 0) then
             best, score = long, found
          end
       end

@@ -14,8 +14,8 @@ local CHUNK = 2^20 -- elements to make room for where nobody knows whether they 
 local int, long = ffi.new('int32_t[1]'), ffi.new('int64_t[1]')
 
 local function corrupt(state, message, ...)
-   error(string.format('corrupt file: ' .. message .. ' (before byte %.0f)', ...,
-      tonumber(C.br_file_tell(state.c))), 0)
+   error(string.format('corrupt file: ' .. message, ...)
+      .. string.format(' (before byte %.0f)', tonumber(C.br_file_tell(state.c))), 0)
 end
 
 -- Bytes that an element takes in the file, at least.
@@ -30,21 +30,17 @@ return function(file)
    -- Read `size` elements into a storage, as many as there are; memory follows what the file really holds.
    local function fill(state, pointer, size)
       local c, dtype = state.c, pointer.dtype
-      local left = tonumber(C.br_file_remaining(c))
-      if left >= 0 and size * width(c, dtype) > left then
-         C.br_file_seek_end(c)
-         file.trouble(state, string.format('read error: read %.0f blocks instead of %.0f',
-            math.floor(left / width(c, dtype)), size))
-         return 0
-      end
-      local done, bytes = 0, elements[dtype].bytes
-      repeat
-         local room = left >= 0 and size or math.min(size, math.max(CHUNK, 2 * done))
+      local left, bytes = tonumber(C.br_file_remaining(c)), elements[dtype].bytes
+      local most = left >= 0 and math.min(size, math.floor(left / width(c, dtype))) or size
+      local done, some, got = 0, 0, 0
+      while done < most and got == some do
+         local room = left >= 0 and most or math.min(most, math.max(CHUNK, 2 * done))
          object.resizestorage(pointer, room)
-         local some = room - done
-         local got = file.get(state, dtype, ffi.cast('char*', pointer.live[0]) + done * bytes, some)
+         some = room - done
+         got = tonumber(C.br_file_get(c, dtype, ffi.cast('char*', pointer.live[0]) + done * bytes, some))
          done = done + got
-      until got < some or done == size
+      end
+      file.check(state, done, size, 'read')
       return done
    end
 
