@@ -15,5 +15,11 @@ require('torch.operations')(torch)
 require('torch.print')(torch)
 require('torch.random')(torch)
 require('torch.files')(torch)
+require('torch.timer')(torch)
+require('torch.environment')(torch)
+require('torch.cmdline')(torch)
+require('torch.testsuite')(torch)
+require('torch.tester')(torch)
+require('torch.selftest')(torch)
 
 return torch
