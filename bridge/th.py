@@ -34,6 +34,7 @@ class Arguments:
     before: list[tuple[str, str]] = field(default_factory=list)  # ("code" | "library", text) in order
     script: str | None = None
     rest: list[str] = field(default_factory=list)
+    options: list[str] = field(default_factory=list)  # the words before the script
     interactive: bool = False
     help: bool = False
     version: bool = False
@@ -70,6 +71,7 @@ def parse(argv: Sequence[str]) -> Arguments:
             arguments.before.append(("code" if option[1] == "e" else "library", value))
         else:
             raise UsageError(f"unknown option {option}")
+    arguments.options = list(argv)[: len(argv) - len(rest)]
     if rest:
         arguments.script, arguments.rest = rest[0], rest[1:]
     return arguments
@@ -93,7 +95,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     with Lua(allow_functions=True) as lua:
         status = _reported(lambda: _run(lua, arguments))
         if status == 0 and _interactive(arguments):
-            status = _interact(lua)
+            from bridge.repl import interact
+
+            status = interact(lua, _reported)
     sys.stdout.flush()
     return status
 
@@ -103,7 +107,7 @@ def _run(lua: Lua, arguments: Arguments) -> None:
         lua.execute(f"return require('bridge.lua.th').{what}(...)", *values, name=OURS)
 
     call("start", _leave)
-    call("arguments", arguments.script or "", *arguments.rest)
+    call("arguments", arguments.script or "", ["th", *arguments.options], *arguments.rest)
     for kind, text in arguments.before:
         if kind == "code":
             call("code", text, "=(command line)")
@@ -157,38 +161,6 @@ def _described(error: LuaError) -> str:
     if not any(".lua" in frame or "(command line)" in frame or "stdin" in frame for frame in frames):
         return error.message
     return "\n".join([error.message, "stack traceback:", *frames])
-
-
-def _interact(lua: Lua) -> int:
-    """Read, run and show until the input ends."""
-    import contextlib
-
-    if sys.stdin.isatty():
-        with contextlib.suppress(ImportError):
-            import readline  # noqa: F401
-    entry = ""
-    while True:
-        try:
-            line = input("..> " if entry else "th> ")
-        except EOFError:
-            sys.stdout.write("\n")
-            return 0
-        except KeyboardInterrupt:
-            sys.stdout.write("\n")
-            entry = ""
-            continue
-        entry = f"{entry}\n{line}" if entry else line.removeprefix("=")
-        if entry.strip() in ("exit", "quit"):
-            return 0
-        source, entry = entry, ""
-        more: list[bool] = []
-        _reported(lambda source=source, more=more: more.append(_entry(lua, source)))  # type: ignore[misc]
-        if more == [True]:
-            entry = source
-
-
-def _entry(lua: Lua, source: str) -> bool:
-    return bool(lua.execute("return require('bridge.lua.th').entry(...)", source, name=OURS))
 
 
 if __name__ == "__main__":

@@ -1,73 +1,36 @@
 -- What `th` adds to a state: Torch's packages as globals, `arg`, print that shows tables, and ways to run code.
 local language = require 'bridge.lua.language'
+local show = require 'bridge.lua.show'
+local complete = require 'bridge.lua.complete'
 local ffi = require 'ffi'
 
 ffi.cdef[[int fflush(void *stream);]]
 
-local DEPTH = 5 -- of nested tables shown
-
 local th = {}
 
--- A table, a line for each field; inner tables further in.
-local function show(write, object, depth)
-   local indent = string.rep(' ', depth * 4)
-   write(indent .. '{\n')
-   for key, value in pairs(object) do
-      local name = indent .. '  ' .. tostring(key) .. ' : '
-      if type(value) ~= 'table' or (getmetatable(value) or {}).__tostring then
-         write(name .. tostring(value) .. '\n')
-      elseif depth >= DEPTH or next(value) == nil then
-         write(name .. '{...}\n')
-      else
-         write(name .. '\n')
-         show(write, value, depth + 1)
-      end
-   end
-   write(indent .. '}\n')
-end
-
--- Tables field by field, everything else as ever; numbers and strings of one call on one line.
-local function printer(write)
-   return function(...)
-      local n = select('#', ...)
-      local line = {}
-      local function finish()
-         if #line > 0 then
-            write(table.concat(line, '\t') .. '\n')
-            line = {}
-         end
-      end
-      for i = 1, n do
-         local object = select(i, ...)
-         local metatable = getmetatable(object)
-         if type(object) == 'table' and not (type(metatable) == 'table' and metatable.__tostring) then
-            finish()
-            show(write, object, 0)
-         elseif type(object) == 'string' or type(object) == 'number' then
-            line[#line + 1] = tostring(object)
-         else
-            line[#line + 1] = tostring(object)
-            if type(object) == 'userdata' or type(object) == 'cdata' then
-               finish()
-            end
-         end
-      end
-      finish()
-      if n == 0 then
-         write('\n')
-      end
-   end
+local function write(text)
+   io.stdout:write(text)
 end
 
 -- Make this state what a Torch program finds at its start. `leave` ends the process at once.
 function th.start(leave)
    package.path = package.path .. ';./?/init.lua'
-   for _, name in ipairs{'torch', 'paths', 'sys', 'xlua'} do
+   for _, name in ipairs{'torch', 'paths', 'sys', 'xlua', 'pl'} do -- pl brings its modules as globals
       if package.searchpath(name, package.path) or package.preload[name] then
-         _G[name] = require(name)
+         local loaded = require(name)
+         rawset(_G, name, loaded ~= true and loaded or rawget(_G, name))
       end
    end
-   print = printer(function(text) io.stdout:write(text) end)
+   function print(...)
+      show.values(write, false, ...)
+   end
+   -- How deep print shows tables.
+   rawset(_G, 'setprintlevel', function(depth)
+      if type(depth) ~= 'number' or depth < 0 then
+         error('setprintlevel: expected a number that is not negative, got ' .. tostring(depth), 2)
+      end
+      show.depth = math.floor(depth)
+   end)
    function os.exit(code)
       if code == nil or code == true then
          code = 0
@@ -77,9 +40,13 @@ function th.start(leave)
    end
 end
 
--- `arg` as the script sees it: the script's name at 0, its arguments from 1.
-function th.arguments(script, ...)
-   rawset(_G, 'arg', {[-1] = 'th', [0] = script, ...})
+-- `arg` as the script sees it: the script's name at 0, its arguments from 1, what stood before it below 0.
+function th.arguments(script, before, ...)
+   local arg = {[0] = script, ...}
+   for i = 1, #before do
+      arg[i - #before - 1] = before[i]
+   end
+   rawset(_G, 'arg', arg)
 end
 
 function th.library(name)
@@ -106,15 +73,32 @@ function th.code(source, name, ...)
    return run(chunk, message, ...)
 end
 
+local last -- what this put into the global _
+
+-- The values of an entry: shown, and the first of them kept as _RESULT, _LAST, and _ unless the program uses that name.
 local function shown(...)
-   if select('#', ...) > 0 then
-      print(...)
+   if select('#', ...) == 0 then
+      return
+   end
+   show.values(write, true, ...)
+   local first = ...
+   rawset(_G, '_RESULT', first)
+   rawset(_G, '_LAST', first)
+   if rawequal(rawget(_G, '_'), last) then
+      rawset(_G, '_', first)
+      last = first
    end
 end
 
--- One entry of the interactive mode: the values of an expression are shown, statements run. True: it goes on in the
--- next line.
+-- One entry of the interactive mode: the values of an expression are shown, statements run, `$` runs a command of the
+-- shell. True: it goes on in the next line.
 function th.entry(source)
+   local command = source:match('^%s*%$(.*)')
+   if command then
+      ffi.C.fflush(nil)
+      os.execute(command)
+      return false
+   end
    local chunk = language.load('(...)(' .. source .. '\n)', '=stdin')
    local message
    if not chunk then
@@ -128,5 +112,7 @@ function th.entry(source)
    end
    error(message, 0)
 end
+
+th.complete = complete
 
 return th

@@ -90,7 +90,7 @@ def test_run_gives_a_program_its_arguments(tmp_path: Path) -> None:
         text=True,
         timeout=60,
     )
-    assert (done.stdout, done.stderr, done.returncode) == ("3\n", "", 0)
+    assert (done.stdout, done.stderr, done.returncode) == ("3\t\n", "", 0)
 
 
 @pytest.mark.parametrize("option", ["--workers=0", "--epochs=-1", "--epochs=many"])

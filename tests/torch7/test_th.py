@@ -32,12 +32,12 @@ def script(tmp_path: Path) -> Path:
 
 def test_a_script_gets_its_arguments(script: Path) -> None:
     script.write_text("print(arg[0], arg[1], arg[2], select('#', ...), (...))")
-    assert th(str(script), "a", "-e").stdout == f"{script}\ta\t-e\t2\ta\n"
+    assert th(str(script), "a", "-e").stdout == f"{script}\ta\t-e\t2\ta\t\n"
 
 
 def test_torch_and_its_companions_are_there(script: Path) -> None:
     script.write_text("print(torch.Tensor{1}:sum(), paths ~= nil, sys ~= nil, ('a b'):split(' ')[2])")
-    assert th(str(script)).stdout == "1\ttrue\ttrue\tb\n"
+    assert th(str(script)).stdout == "1\ttrue\ttrue\tb\t\n"
 
 
 @pytest.mark.parametrize(
@@ -86,41 +86,77 @@ def test_a_syntax_error_is_told_without_traceback(script: Path) -> None:
 
 def test_code_and_libraries_run_in_order(tmp_path: Path) -> None:
     (tmp_path / "mine.lua").write_text("return {n = 5}")
-    assert th("-e", "n = 1", "-l", "mine", "-e", "print(n, mine.n)", cwd=tmp_path).stdout == "1\t5\n"
+    assert th("-e", "n = 1", "-l", "mine", "-e", "print(n, mine.n)", cwd=tmp_path).stdout == "1\t5\t\n"
 
 
 def test_a_file_beside_the_script_can_be_required(tmp_path: Path) -> None:
     (tmp_path / "mine.lua").write_text("return #setmetatable({}, {__len = function() return 9 end})")
-    assert th("-e", "print(require './mine')", cwd=tmp_path).stdout == "9\n"
+    assert th("-e", "print(require './mine')", cwd=tmp_path).stdout == "9\t\n"
 
 
 def test_paths_dofile_looks_beside_the_calling_file(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "a.lua").write_text("local b = paths.dofile('b.lua') return b")
     (tmp_path / "inner" / "b.lua").write_text("return 'found'")
-    assert th("-e", f"print(dofile('{tmp_path}/inner/a.lua'))").stdout == "found\n"
+    assert th("-e", f"print(dofile('{tmp_path}/inner/a.lua'))").stdout == "found\t\n"
 
 
 def test_what_comes_through_a_pipe_is_run() -> None:
-    assert th(given="print(1 + 1)").stdout == "2\n"
+    assert th(given="print(1 + 1)").stdout == "2\t\n"
 
 
 def test_a_dash_reads_the_script_from_standard_input() -> None:
-    assert th("-", "a", given="print(...)").stdout == "a\n"
+    assert th("-", "a", given="print(...)").stdout == "a\t\n"
 
 
-def test_interactive_mode_shows_values_and_continues_open_entries() -> None:
-    done = th("-i", given="1 + 1\nfor i = 1, 2 do\nprint(i * 10)\nend\nerror('oops')\nx = 3\nx\n")
-    assert done.stdout.replace("th> ", "").replace("..> ", "") == "2\n10\n20\n3\n\n"
-    assert done.stderr.startswith("th: stdin:1: oops\n")
+PRINTED = [
+    ("print('a', 1, nil, true)", "a\t1\tnil\ttrue\t\n"),
+    ("print()", "\n"),
+    ("print({})", "{}\n"),
+    ("print({x = {1}})", "{\n  x : \n    {\n      1 : 1\n    }\n}\n"),
+    ("print({'a', false})", '{\n  1 : "a"\n  2 : false\n}\n'),
+    ("print({{}})", "{\n  1 : {...}\n}\n"),
+    ("print({torch.FloatTensor(3, 2)})", "{\n  1 : FloatTensor - size: 3x2\n}\n"),
+    ("print({torch.Tensor()})", "{\n  1 : DoubleTensor - empty\n}\n"),
+    ("print({torch.LongStorage(4)})", "{\n  1 : LongStorage - size: 4\n}\n"),
+    ("print('t', torch.Tensor{5}, 6)", "t\t 5\n[torch.DoubleTensor of size 1]\n\n6\t\n"),
+    ("require 'nn' print(nn.Linear(2, 3))", "nn.Linear(2 -> 3)\n"),
+    ("setprintlevel(1) print({{1}})", "{\n  1 : {...}\n}\n"),
+    ("local t = {} t.t = t setprintlevel(2) print(t)", "{\n  t : \n    {\n      t : {...}\n    }\n}\n"),
+    (
+        "require 'nn' local m = nn.Identity() for k in pairs(m) do m[k] = nil end m.n = 1 print{m}",
+        "{\n  1 : \n    nn.Identity\n    {\n      n : 1\n    }\n}\n",
+    ),
+]
 
 
-def test_print_shows_tables_field_by_field() -> None:
-    assert th("-e", "print({x = {1}})").stdout == "{\n  x : \n    {\n      1 : 1\n    }\n}\n"
+@pytest.mark.parametrize(("code", "text"), PRINTED)
+def test_print_shows_values_as_torch7_does(code: str, text: str) -> None:
+    assert th("-e", code).stdout == text
 
 
-def test_print_shows_objects_as_they_print_themselves() -> None:
-    assert th("-e", "require 'nn' print(nn.Linear(2, 3))").stdout == "nn.Linear(2 -> 3)\n"
+def test_what_stood_before_the_script_has_negative_indices(script: Path) -> None:
+    script.write_text("print(arg[-3], arg[-2], arg[-1], arg[0] == ..., arg[1])")
+    assert th("-l", "nn", str(script), str(script)).stdout == f"th\t-l\tnn\ttrue\t{script}\t\n"
+
+
+def test_moontide_run_is_the_same(script: Path) -> None:
+    script.write_text("print(arg[0] == ..., arg[1]) os.exit(3)")
+    done = subprocess.run(
+        [sys.executable, "-m", "moontide", "run", str(script), str(script)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == (f"true\t{script}\t\n", 3)
+
+
+def test_failing_tests_end_with_status_1(script: Path) -> None:
+    script.write_text("local t = torch.Tester() t:add(function() t:eq(1, 2) end, 'it') t:run()")
+    done = th(str(script))
+    assert done.returncode == 1
+    assert "with 1 failure and 0 errors" in done.stdout
 
 
 def test_help_tells_the_options() -> None:

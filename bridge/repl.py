@@ -1,0 +1,148 @@
+"""The interactive mode of `th`: read an entry, run it, show its values, until the input ends.
+
+On a terminal with readline, lines can be edited, names completed, and earlier entries found again, also those of
+former sessions: `~/.local/state/moontide/th_history` (or below XDG_STATE_HOME), which only its owner can read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from bridge.lua import Lua
+
+NAME = "=(th)"  # of our own chunks, as th leaves them out of tracebacks
+HISTORY = 10_000  # lines kept
+WORDS = " \t\n`~!@#$%^&*()-+=[{]}\\|;'\",<>/?"  # what ends a word; dots and colons belong to it
+
+Reported = Callable[[Callable[[], None]], int]
+
+
+def interact(lua: Lua, reported: Reported) -> int:
+    """Take entries until the input ends or one says `exit`; the exit status.
+
+    `reported` runs an action and writes the error that it raises, if any.
+    """
+    lines = _edited(lua)
+    timed = sys.stdin.isatty() and sys.stdout.isatty()
+    entry = ""
+    while True:
+        try:
+            line = input("..> " if entry else "th> ")
+        except EOFError:
+            sys.stdout.write("\n")
+            return 0
+        except KeyboardInterrupt:
+            sys.stdout.write("\n")
+            entry = ""
+            continue
+        lines.keep()
+        entry = f"{entry}\n{line}" if entry else line.removeprefix("=")
+        if entry.strip() in ("exit", "quit"):
+            return 0
+        began = time.perf_counter()
+        if _unfinished(lua, entry, reported):
+            continue
+        if timed and entry.strip():
+            sys.stdout.write(f"[{time.perf_counter() - began:.4f}s]".rjust(_columns()) + "\n")
+        entry = ""
+
+
+def _unfinished(lua: Lua, entry: str, reported: Reported) -> bool:
+    """Run an entry, unless it goes on in the next line."""
+    more = False
+
+    def action() -> None:
+        nonlocal more
+        more = bool(lua.execute("return require('bridge.lua.th').entry(...)", entry, name=NAME))
+
+    reported(action)
+    return more
+
+
+def _columns() -> int:
+    return min(shutil.get_terminal_size().columns - 1, 80)
+
+
+class _Lines:
+    """Lines as they come."""
+
+    def keep(self) -> None:
+        """Write the last line to the history."""
+
+
+class _Edited(_Lines):
+    """Lines edited by readline."""
+
+    def __init__(self, readline: ModuleType, lua: Lua) -> None:
+        self.readline = readline
+        self.lua = lua
+        self.found: list[str] = []
+        self.length = 0
+        self.file = _history_file()
+        readline.set_completer(self.complete)
+        readline.set_completer_delims(WORDS)
+        if "libedit" in (readline.__doc__ or ""):
+            readline.parse_and_bind("bind ^I rl_complete")
+        else:
+            readline.parse_and_bind("tab: complete")
+        readline.clear_history()
+        if self.file is not None:
+            with contextlib.suppress(OSError):  # not readable: begin without
+                readline.read_history_file(self.file)
+        self.length = readline.get_current_history_length()
+
+    def complete(self, word: str, index: int) -> str | None:
+        """Return completion number `index` of a word; None after the last."""
+        if index == 0:
+            self.found = _completions(self.lua, word)
+        return self.found[index] if index < len(self.found) else None
+
+    def keep(self) -> None:
+        length = self.readline.get_current_history_length()
+        if self.file is None or length == self.length:
+            return
+        try:
+            self.readline.set_history_length(HISTORY)
+            self.readline.append_history_file(1, self.file)
+        except OSError as problem:
+            sys.stderr.write(f"th: the history is not kept: {problem}\n")
+            self.file = None
+        self.length = length
+
+
+def _edited(lua: Lua) -> _Lines:
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        with contextlib.suppress(ImportError):
+            import readline
+
+            return _Edited(readline, lua)
+    return _Lines()
+
+
+def _completions(lua: Lua, word: str) -> list[str]:
+    found = lua.execute("return require('bridge.lua.th').complete(...)", word, name=NAME)
+    return list(found) if isinstance(found, list) else []
+
+
+def _history_file() -> Path | None:
+    """Return the file, made if it is missing; None where there is no place for one."""
+    state = os.environ.get("XDG_STATE_HOME") or ""
+    try:
+        directory = (Path(state) if Path(state).is_absolute() else Path.home() / ".local/state") / "moontide"
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = directory / "th_history"
+        descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        try:
+            os.fchmod(descriptor, 0o600)  # it may have been there, open to others
+        finally:
+            os.close(descriptor)
+    except (OSError, RuntimeError):  # no home, or none that we may write to
+        return None
+    return file
