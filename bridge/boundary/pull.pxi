@@ -76,9 +76,9 @@ cdef object pull_userdata(State state, lua_State *L, int index):
         if state.foreign:
             return foreign_value(state, L, index)
         for d in range(8):
-            if metatable == state.known.tensor_pointers[d]:
+            if metatable == state.known.tensor_pointers[d] or metatable == state.known.cuda_tensor_pointers[d]:
                 return tensor_value(<br_tensor *>payload, state.as_torch())
-            if metatable == state.known.storage_pointers[d]:
+            if metatable == state.known.storage_pointers[d] or metatable == state.known.cuda_storage_pointers[d]:
                 if (<br_storage **>payload)[0] == NULL:
                     return numpy.empty(0, DTYPES[d])
                 return storage_value((<br_storage **>payload)[0], state.as_torch())

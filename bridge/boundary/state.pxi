@@ -4,6 +4,8 @@ cdef extern from "boundary/trampoline.h":
         int tensor_metatables[8]
         const void *tensor_pointers[8]
         const void *storage_pointers[8]
+        const void *cuda_tensor_pointers[8]
+        const void *cuda_storage_pointers[8]
     int br_register(lua_State *) noexcept nogil
     int luaopen_bridge_core(lua_State *) noexcept nogil
 

@@ -154,9 +154,12 @@ typedef struct br_known {
    int tensor_metatables[BR_DTYPES];          /* references in the registry; 0 until torch is loaded */
    const void *tensor_pointers[BR_DTYPES];
    const void *storage_pointers[BR_DTYPES];
+   const void *cuda_tensor_pointers[BR_DTYPES]; /* NULL until cutorch is loaded */
+   const void *cuda_storage_pointers[BR_DTYPES];
 } br_known;
 
-/* native.register(kind, dtype, metatable); upvalue 1: this state's br_known */
+/* native.register(kind, dtype, metatable), kind 'tensor', 'storage', 'cuda tensor' or 'cuda storage'; upvalue 1: this
+   state's br_known */
 static int br_register(lua_State *L)
 {
    br_known *known = (br_known *)lua.lua_touserdata(L, LUA_GLOBALSINDEX - 1);
@@ -165,8 +168,11 @@ static int br_register(lua_State *L)
    int dtype = (int)lua.lua_tonumber(L, 2);
    if (!kind || dtype < 0 || dtype >= BR_DTYPES || lua.lua_type(L, 3) != LUA_TTABLE)
       return lua.luaL_error(L, "register: expected (kind, dtype below %d, metatable)", BR_DTYPES);
-   if (kind[0] == 's') {
-      known->storage_pointers[dtype] = lua.lua_topointer(L, 3);
+   if (strcmp(kind, "tensor") != 0) {
+      const void **pointers = strcmp(kind, "storage") == 0 ? known->storage_pointers
+                              : strcmp(kind, "cuda tensor") == 0 ? known->cuda_tensor_pointers
+                                                                 : known->cuda_storage_pointers;
+      pointers[dtype] = lua.lua_topointer(L, 3);
       return 0;
    }
    known->tensor_pointers[dtype] = lua.lua_topointer(L, 3);

@@ -1,5 +1,6 @@
 -- torch's own kernels for modules, called without the GIL. Buffers get their size here: torch must never resize them.
 local aten = require 'torch.aten'
+local object = require 'torch.object'
 
 local kernel = {}
 
@@ -20,8 +21,6 @@ function kernel.fromoutput(name)
       return self.gradInput
    end
 end
-
-local ids = {['torch.HalfTensor'] = 5, ['torch.FloatTensor'] = 6, ['torch.DoubleTensor'] = 7} -- c10::ScalarType
 
 -- The dimension that holds the classes, from 0: the first of 1 or 3 dimensions, the second of 2 or 4.
 local function classes(input)
@@ -44,8 +43,8 @@ function kernel.softmax(name)
    end, function(self, input, gradOutput)
       local dimension = classes(input)
       self.gradInput:resizeAs(input)
-      backward(kernel.matching(gradOutput, self.output), self.output, dimension, ids[self.output:type()],
-         self.gradInput)
+      local dtype = object.dtype(self.output) -- the same number as c10::ScalarType
+      backward(kernel.matching(gradOutput, self.output), self.output, dimension, dtype, self.gradInput)
       return self.gradInput
    end
 end

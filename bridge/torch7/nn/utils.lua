@@ -17,6 +17,9 @@ end
 local function convert(tensor, typename, cache)
    local constructor = torch.getconstructortable(typename)
    if not constructor then
+      if package.loaded.cutorch then
+         tensor:type(typename) -- says what a GPU would take
+      end
       error(string.format('there is no tensor type %s%s', typename,
          typename:find('Cuda') and ' (no GPU support is loaded: require "cutorch" first)' or ''), 0)
    end

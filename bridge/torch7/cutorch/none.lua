@@ -1,0 +1,54 @@
+-- The backend without a device: the names are there, and what would put a tensor on a GPU tells the way out.
+local native = require 'bridge.native'
+local elements = require 'torch.elements'
+local object = require 'torch.object'
+local types = require 'cutorch.types'
+
+local none = {count = 0}
+
+local function explain()
+   local found = native.python and native.python('cuda.is_available')
+   return found and 'tensors on a GPU are not supported by this version'
+      or 'there is no GPU here that torch can use'
+end
+
+-- Refuse `what`: the error is that of the function's caller.
+function none.refuse(what)
+   error(string.format('%s needs a GPU: %s. Set MOONTIDE_CUDA=cpu in the environment to run GPU programs on the ' ..
+      'CPU, or turn the GPU option of the program off', what, explain()), 3)
+end
+
+local function refuser(what)
+   return function()
+      none.refuse(what)
+   end
+end
+
+local function constructor(name)
+   return setmetatable({}, {__call = refuser(name), __index = refuser(name)})
+end
+
+function none.install(torch)
+   local needed = {}
+   for id = 0, elements.count - 1 do
+      local kind = types[id]
+      torch[kind.name .. 'Tensor'] = constructor(kind.tensortype)
+      torch[kind.name .. 'Storage'] = constructor(kind.storagetype)
+      needed[kind.tensortype] = true
+      for other = 0, elements.count - 1 do
+         object.metatables[other][kind.conversion] = refuser('tensor:' .. kind.conversion .. '()')
+      end
+   end
+   for id = 0, elements.count - 1 do
+      local metatable = object.metatables[id]
+      local convert = metatable.type
+      function metatable:type(name)
+         if needed[name] then
+            none.refuse(name)
+         end
+         return convert(self, name)
+      end
+   end
+end
+
+return none
