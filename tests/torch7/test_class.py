@@ -198,6 +198,43 @@ def test_tensor_types_can_be_patched(lua: bridge.Lua) -> None:
     assert lua.eval("torch.FloatTensor{2}:twice()[1]") == 4
 
 
+def test_inheritance_goes_any_number_of_levels_deep(lua: bridge.Lua) -> None:
+    code = """
+    local parent
+    for level = 1, 5 do
+       local name = 'Level' .. level
+       local Class, above = torch.class(name, level > 1 and 'Level' .. level - 1 or nil)
+       assert(above == parent)
+       Class['own' .. level] = function() return level end
+       function Class:where() return level end
+       parent = Class
+    end
+    local deep = Level5()
+    return deep:own1(), deep:own5(), deep:where(), torch.isTypeOf(deep, 'Level1'), torch.isTypeOf(Level1(), 'Level5')
+    """
+    assert lua.execute(code) == (1, 5, 5, True, False)
+
+
+def test_a_metatable_may_be_made_by_hand(zoo: bridge.Lua) -> None:
+    code = """
+    local metatable = torch.newmetatable('zoo.Made', 'zoo.Animal', function(name) return torch.setmetatable(
+       {name = name}, 'zoo.Made') end, nil, function() return torch.setmetatable({name = 'empty'}, 'zoo.Made') end)
+    return metatable == torch.getmetatable('zoo.Made'), zoo.Made('a'):speak(), torch.factory('zoo.Made')():speak(),
+       torch.getconstructortable('zoo.Made') == zoo.Made, torch.typename(zoo.Made('a'))
+    """
+    assert zoo.execute(code) == (True, "a speaks", "empty speaks", True, "zoo.Made")
+
+
+def test_a_storage_is_made_around_its_pointer(lua: bridge.Lua) -> None:
+    code = """
+    local storage = torch.FloatStorage{1, 2, 3}
+    storage:retain()
+    local again = torch.pushudata(storage:cdata(), 'torch.FloatStorage')
+    return again == storage, again[2]
+    """
+    assert lua.execute(code) == (True, 2)
+
+
 def test_cdata_types_can_be_named(lua: bridge.Lua) -> None:
     code = """
     local ffi = require 'ffi'

@@ -141,15 +141,15 @@ def test_what_stood_before_the_script_has_negative_indices(script: Path) -> None
 
 
 def test_moontide_run_is_the_same(script: Path) -> None:
-    script.write_text("print(arg[0] == ..., arg[1]) os.exit(3)")
+    script.write_text("print(n, nn ~= nil, arg[1], arg[2]) os.exit(3)")
     done = subprocess.run(
-        [sys.executable, "-m", "moontide", "run", str(script), str(script)],
+        [sys.executable, "-m", "moontide", "run", "-e", "n = 1", "-l", "nn", str(script), "-e", "-i"],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert (done.stdout, done.returncode) == (f"true\t{script}\t\n", 3)
+    assert (done.stdout, done.returncode) == ("1\ttrue\t-e\t-i\t\n", 3)
 
 
 def test_failing_tests_end_with_status_1(script: Path) -> None:
