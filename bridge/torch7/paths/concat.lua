@@ -1,5 +1,7 @@
 -- One absolute path from several: each part is taken from where the parts before it lead; '.', '..' and doubled
 -- slashes are resolved.
+local arguments = require 'paths.arguments'
+
 return function(cwd, ...)
    local parts = {}
    local function append(path)
@@ -14,13 +16,9 @@ return function(cwd, ...)
          end
       end
    end
-   append(cwd() or '/')
+   append(cwd)
    for i = 1, select('#', ...) do
-      local part = select(i, ...)
-      if type(part) ~= 'string' then
-         error(string.format("bad argument #%d to 'concat' (string expected, got %s)", i, type(part)), 3)
-      end
-      append(part)
+      append(arguments.text(i, 'concat', (select(i, ...))))
    end
    return '/' .. table.concat(parts, '/')
 end

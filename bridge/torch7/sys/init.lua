@@ -1,21 +1,25 @@
--- The sys package: clocks, sleeping, commands.
+-- The sys package: clocks, sleeping, commands, colours.
 local ffi = require 'ffi'
+local paths = require 'paths'
+local split = require 'sys.split'
 
 ffi.cdef[[
 typedef struct { long seconds, microseconds; } sys_timeval;
 int gettimeofday(sys_timeval *now, void *zone);
 int usleep(unsigned int microseconds);
 ]]
-local clib = ffi.C
+local C = ffi.C
 local now = ffi.new('sys_timeval')
 
 local sys = {}
 _G.sys = sys
 package.loaded.sys = sys
 
+-- ---- time
+
 -- Seconds since 1970, to the microsecond.
 function sys.clock()
-   clib.gettimeofday(now, nil)
+   C.gettimeofday(now, nil)
    return tonumber(now.seconds) + tonumber(now.microseconds) * 1e-6
 end
 
@@ -34,9 +38,10 @@ function sys.toc(verbose)
    return elapsed
 end
 
+-- In pieces, so that a long sleep can be interrupted.
 function sys.usleep(microseconds)
    while microseconds > 0 do
-      clib.usleep(math.min(microseconds, 500000))
+      C.usleep(math.min(microseconds, 500000))
       microseconds = microseconds - 500000
    end
 end
@@ -45,16 +50,86 @@ function sys.sleep(seconds)
    sys.usleep(seconds * 1e6)
 end
 
--- What a command prints, without the newline at its end.
+-- ---- commands
+
+local function trim(text)
+   return (text:gsub('^%s*', ''):gsub('%s*$', ''))
+end
+
+-- What a command prints (its errors too), without white space around it.
 function sys.execute(command)
    local pipe = assert(io.popen(command .. ' 2>&1'))
    local output = pipe:read('*a')
    pipe:close()
-   return (output:gsub('\n$', ''))
+   return trim(output)
+end
+
+-- The same by way of a file, which `format` says how to read (all of it).
+function sys.fexecute(command, format)
+   local name = os.tmpname()
+   os.execute(command .. ' 1>' .. name .. ' 2>' .. name)
+   local file = assert(io.open(name))
+   local output = file:read(format or '*all')
+   file:close()
+   os.remove(name)
+   return trim(output or '')
+end
+
+function sys.ls(directory)
+   return sys.execute('ls ' .. (directory or ' '))
+end
+
+function sys.ll(directory)
+   return sys.execute('ls -l ' .. (directory or ' '))
+end
+
+function sys.la(directory)
+   return sys.execute('ls -a ' .. (directory or ' '))
+end
+
+function sys.lla(directory)
+   return sys.execute('ls -la ' .. (directory or ' '))
+end
+
+-- ---- the system
+
+local systems = {Linux = 'linux', Darwin = 'macos', Windows = 'windows'}
+
+function sys.uname()
+   return systems[(paths.uname())] or '?'
+end
+
+sys.OS = sys.uname()
+
+-- The directory and the name of the file that calls this.
+function sys.fpath()
+   local file = paths.concat((debug.getinfo(2, 'S').source:gsub('^@', '')))
+   return paths.dirname(file), paths.basename(file)
+end
+
+-- Where Torch is installed: above the directory of its programs.
+sys.prefix = paths.dirname(paths.execdir() or paths.cwd())
+
+sys.dirname, sys.concat = paths.dirname, paths.concat
+
+-- ---- values
+
+-- The parts of a string between separators.
+function sys.split(text, separator)
+   return split(text, separator)
 end
 
 function sys.isNaN(number)
    return number ~= number
+end
+
+-- What a terminal writes in colour after: plain names thin, capital ones bold, and '_' before one its background.
+sys.COLORS = {none = '\27[0m'}
+for i, name in ipairs{'black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'} do
+   local code = 29 + i
+   sys.COLORS[name] = '\27[0;' .. code .. 'm'
+   sys.COLORS[name:gsub('^%l', string.upper)] = '\27[1;' .. code .. 'm'
+   sys.COLORS['_' .. name] = '\27[' .. code + 10 .. 'm'
 end
 
 return sys
