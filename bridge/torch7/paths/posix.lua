@@ -52,13 +52,18 @@ function posix.status(path, nofollow)
    return status
 end
 
--- What a file is: 'file', 'directory', 'link', ...; nil if it is not there.
+-- What a mode says that a file is: 'file', 'directory', 'link', ...
+function posix.kindof(mode)
+   return kinds[bit.band(mode, 0xf000)] or 'other'
+end
+
+-- The same of a path; nil and the error's number if it is not there.
 function posix.kind(path, nofollow)
    local status, number = posix.status(path, nofollow)
    if not status then
       return nil, number
    end
-   return kinds[bit.band(status.mode, 0xf000)] or 'other'
+   return posix.kindof(status.mode)
 end
 
 -- The names in a directory, '.' and '..' too, in the order of the file system; nil and the error's number.
