@@ -20,7 +20,7 @@ local function load()
    ]]
    local library = ffi.load(path)
    C.br_loops_parallel(ffi.cast('void*', library.torch_parallel_for))
-   loaded = true
+   loaded = library
 end
 
 -- torch's message, without the place in its source.
@@ -29,10 +29,12 @@ local function raise()
    error((message:gsub('\nException raised from.*', ''):gsub('%s+$', '')), 0)
 end
 
+-- torch's library, with what it links to, for whoever declares functions of it.
 local function ready()
    if not loaded then
       load()
    end
+   return loaded
 end
 
 -- Lua code that puts argument i into entry k of `values`. Tensors come after everything that allocates: a pointer does

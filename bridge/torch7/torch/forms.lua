@@ -3,7 +3,8 @@
 -- A form is words separated by blanks. `T`: a tensor of the operation's type; `Byte`, `Long`: of that type; `T~2D`:
 -- with so many dimensions. `*T` is the result: made when a function is not given it, the first argument of a method.
 -- `T+` is the source: a method without it works on its result. `number`, `index`, `boolean`: those. `[...]`: may be
--- left out; `[number=1]` gives what stands for it then.
+-- left out; `[number=1]` gives what stands for it then. `*T!`: a result that a function must be given, too. `N|V`: a
+-- string that begins with one of these letters, of which the function gets the letter.
 local ffi = require 'ffi'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
@@ -21,9 +22,15 @@ local function parse(word)
    token.optional = inner ~= nil
    inner = inner or word
    inner, token.default = inner:match('^([^=]+)=?(.*)$')
+   if inner:find('|', 1, true) then
+      token.kind, token.letters = '(' .. inner .. ')', inner:gsub('|', '')
+      token.default = token.default ~= '' and string.format('%q', token.default) or ''
+      return token
+   end
+   token.given = inner:sub(-1) == '!'
    token.result = inner:sub(1, 1) == '*'
    token.source = inner:sub(-1) == '+'
-   inner = inner:gsub('[*+]', '')
+   inner = inner:gsub('[*+!]', '')
    token.kind, token.dims = inner:match('^(%a+)~?(%d*)')
    token.tensor = not kinds[token.kind]
    token.dims = token.dims ~= '' and token.dims or nil
@@ -32,7 +39,7 @@ end
 
 -- May the word be missing?
 local function optional(token, ismethod)
-   return token.optional or not ismethod and token.result or ismethod and token.source
+   return token.optional or not ismethod and token.result and not token.given or ismethod and token.source
 end
 
 -- What the error message shows of a form.
@@ -74,6 +81,9 @@ local function branch(tokens, present, number, ismethod)
             if token.dims then
                tests[#tests + 1] = string.format('cast(pointer, %s).nDimension == %s', a, token.dims)
             end
+         elseif token.letters then
+            tests[#tests + 1] = string.format("type(%s) == 'string' and match(%s, '^[%s]')", a, a, token.letters)
+            a = string.format('match(%s, "^.")', a)
          else
             tests[#tests + 1] = string.format("type(%s) == '%s'", a, kinds[token.kind])
          end
@@ -186,7 +196,7 @@ function forms.compile(name, list, has, ismethod)
       calls[i] = 'f' .. i
    end
    local source = string.format(
-      'local dtypeof, has, new, default, mismatch, cast, pointer, type, getmetatable, %s = ...\n' ..
+      'local dtypeof, has, new, default, mismatch, cast, pointer, type, getmetatable, match, %s = ...\n' ..
       'return function(%s)\n%s%s   return mismatch(%s)\nend\n',
       table.concat(calls, ', '), table.concat(names, ', '), table.concat(loads), table.concat(code),
       table.concat(names, ', '))
@@ -196,7 +206,7 @@ function forms.compile(name, list, has, ismethod)
    end
    self = assert(loadstring(source, '=torch.' .. name))(object.dtypeof, has, object.newtensor,
       function() return object.default end, fail, ffi.cast, ffi.typeof('br_tensor*'), type, getmetatable,
-      unpack(functions))
+      string.match, unpack(functions))
    return self
 end
 

@@ -1,13 +1,15 @@
 -- The interpreter of the operator table: each row of torch/ops/*.lua becomes torch.name and a method.
 --
 -- A row: {name = 'add' or {'mod', 'cmod'}, types = a list of element types, forms (of the function), methods (forms of
--- the method where they differ)}. Forms are described in torch.forms. With `inplace` the method's result is `self`.
--- A function whose arguments no form describes stands as `method`, and as `call` if torch.name exists too.
+-- the method where they differ)}. Forms are described in torch.forms. With `inplace` the method's result is `self`;
+-- with `nomethod` there is no method. A function whose arguments no form describes stands as `method`, and as `call` if
+-- torch.name exists too.
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local forms = require 'torch.forms'
 
-local rooms = {'pointwise', 'maths', 'reduce', 'order', 'compare', 'blas', 'pick', 'matrix'}
+local rooms = {'pointwise', 'maths', 'reduce', 'order', 'compare', 'blas', 'pick', 'matrix', 'solve', 'cholesky',
+   'eigen', 'orthogonal'}
 
 local function typeset(types)
    local has = {[false] = false}
@@ -29,7 +31,7 @@ local function install(torch, row)
       local list = row.methods or row.forms
       local method = row.method or list and forms.compile(name, list, has, row.methods ~= nil or row.inplace)
       for id = 0, elements.count - 1 do
-         if has[id] then
+         if has[id] and not row.nomethod then
             object.metatables[id][name] = method
          end
       end
