@@ -9,7 +9,7 @@ local object = require 'torch.object'
 local forms = require 'torch.forms'
 
 local rooms = {'pointwise', 'maths', 'reduce', 'order', 'compare', 'blas', 'pick', 'matrix', 'solve', 'cholesky',
-   'eigen', 'orthogonal'}
+   'eigen', 'orthogonal', 'convolution', 'histogram'}
 
 local function typeset(types)
    local has = {[false] = false}

@@ -1,0 +1,95 @@
+-- Convolutions and cross-correlations of planes and volumes: conv2, xcorr2, conv3, xcorr3.
+local native = require 'bridge.native'
+local types = require 'torch.ops.types'
+local object = require 'torch.object'
+local geometry = require 'torch.geometry'
+local kernels = require 'torch.kernels'
+
+local C = native.C
+local tensor, scratch = object.tensor, object.scratch
+
+-- A contiguous view: these sizes, then the tensor's own last `rank`, as three.
+local function view(userdata, rank, ...)
+   local t, sizes = tensor(userdata), {...}
+   for d = 3, 2, -1 do
+      sizes[#sizes + 1] = rank >= d and tonumber(t.size[t.nDimension - d]) or 1
+   end
+   sizes[#sizes + 1] = tonumber(t.size[t.nDimension - 1])
+   return userdata:contiguous():view(unpack(sizes))
+end
+
+-- Sizes of the result along the last `rank` dimensions, in scratch after `planes` of its own.
+local function shape(name, from, by, rank, full, front)
+   for i = 1, rank do
+      local a = tonumber(from.size[from.nDimension - i])
+      local k = tonumber(by.size[by.nDimension - i])
+      if not full and a < k then
+         error(string.format("bad argument #2 to '?' (%s : Input image is smaller than kernel)", name), 0)
+      end
+      scratch[front + rank - i] = full and a + k - 1 or a - k + 1
+   end
+end
+
+-- How planes go together -> the planes of the result, with sizes for a and k in front of those of one plane.
+local function plain()
+   return nil, {1}, {1}
+end
+
+local function each(from, by)
+   if from.size[0] ~= by.size[0] then
+      error('invalid number of input/kernel planes', 0)
+   end
+   local n = tonumber(from.size[0])
+   return n, {n}, {n}
+end
+
+local function summed(from, by)
+   if from.size[0] ~= by.size[1] then
+      error("bad argument #2 to '?' (invalid number of input planes)", 0)
+   end
+   return tonumber(by.size[0]), {tonumber(from.size[0])}, {tonumber(by.size[0]), tonumber(by.size[1])}
+end
+
+local function form(rank, flip, together, routine)
+   local name = string.format('conv%dD%s', rank, routine)
+   return function(r, a, k, mode)
+      local full, from, by = mode == 'F', tensor(a), tensor(k)
+      local planes, ahead, kahead = together(from, by)
+      local front = planes and 1 or 0
+      shape(name, from, by, rank, full, front)
+      if planes then
+         scratch[0] = planes
+      end
+      local result = object.newtensor(from.dtype)
+      geometry.resize(tensor(result), front + rank)
+      local to = view(result, rank, planes or 1)
+      local code = C.br_convolve(to, view(a, rank, unpack(ahead)), view(k, rank, unpack(kahead)), full and 1 or 0,
+         full ~= flip and 1 or 0)
+      if code ~= 0 then
+         kernels.fault(code, result, a, k)
+      end
+      if tensor(r).nDimension == 0 then
+         geometry.assign(tensor(r), tensor(result))
+      else
+         geometry.resizeas(tensor(r), tensor(result))
+         kernels.copy(r, result)
+      end
+      return r
+   end
+end
+
+local function row(name, rank, flip)
+   local words = '*T T~%dD T~%dD [V|F=V]'
+   return {name = name, types = types.NUMERIC, forms = {
+      string.format(words, rank, rank), form(rank, flip, plain, 'mul'),
+      string.format(words, rank + 1, rank + 1), form(rank, flip, each, 'cmul'),
+      string.format(words, rank + 1, rank + 2), form(rank, flip, summed, 'mv'),
+   }}
+end
+
+return {
+   row('conv2', 2, true),
+   row('xcorr2', 2, false),
+   row('conv3', 3, true),
+   row('xcorr3', 3, false),
+}

@@ -1,0 +1,86 @@
+-- Histograms: histc of all elements, bhistc of each row.
+local native = require 'bridge.native'
+local types = require 'torch.ops.types'
+local object = require 'torch.object'
+local geometry = require 'torch.geometry'
+local kernels = require 'torch.kernels'
+
+local C = native.C
+local tensor, scratch = object.tensor, object.scratch
+
+-- The limits of the bins: those of the elements unless they are given, and never the same.
+local function limits(t, low, high)
+   if low == high then
+      low, high = kernels.reduce(C.BR_MIN, t), kernels.reduce(C.BR_MAX, t)
+   end
+   if low == high then
+      low, high = low - 1, high + 1
+   end
+   return low, high
+end
+
+-- Count the elements of one row, in contiguous memory from `first` on.
+local function count(data, first, n, bins, low, high, counts)
+   local span = high - low
+   for i = first, first + n - 1 do
+      local x = tonumber(data[i])
+      if x >= low and x <= high then
+         local bin = math.min(math.floor((x - low) / span * bins), bins - 1)
+         if bin >= 0 then -- nan, when the span is infinite
+            counts[bin] = counts[bin] + 1
+         end
+      end
+   end
+end
+
+local function check(name, t, bins)
+   if t.nDimension == 0 then
+      error(string.format("bad argument #2 to '%s' (tensor must have one dimension)", name), 0)
+   end
+   bins = math.floor(bins)
+   if bins < 1 then
+      error(string.format("bad argument #3 to '%s' (number of bins must be at least 1, got %d)", name, bins), 0)
+   end
+   return bins
+end
+
+-- Fill r, of `rows` rows of bins, from as many rows of the source.
+local function histogram(r, source, rows, bins, low, high)
+   low, high = limits(source, low, high)
+   local from = source:contiguous()
+   local result = geometry.contiguous(tensor(r)) and tensor(r).storage ~= tensor(source).storage and r
+      or object.newtensor(tensor(r).dtype)
+   scratch[0], scratch[1] = rows or bins, bins
+   geometry.resize(tensor(result), rows and 2 or 1)
+   kernels.fill(result, 0)
+   local n = geometry.elements(tensor(from)) / (rows or 1)
+   local data, counts = from:data(), result:data()
+   for i = 0, (rows or 1) - 1 do
+      count(data, i * n, n, bins, low, high, counts + i * bins)
+   end
+   object.keep(from)
+   if result ~= r then
+      geometry.resizeas(tensor(r), tensor(result))
+      kernels.copy(r, result)
+   end
+   return r
+end
+
+local function histc(r, source, bins, low, high)
+   return histogram(r, source, nil, check('histc', tensor(source), bins), low, high)
+end
+
+local function bhistc(r, source, bins, low, high)
+   local t = tensor(source)
+   bins = check('bhistc', t, bins)
+   if t.nDimension ~= 2 then
+      error(string.format("bad argument #2 to 'bhistc' (invalid dimension %d, the input must be a 2d tensor)",
+         t.nDimension), 0)
+   end
+   return histogram(r, source, tonumber(t.size[0]), bins, low, high)
+end
+
+return {
+   {name = 'histc', types = types.FLOAT, forms = {'*T T [long=100] [number=0] [number=0]', histc}},
+   {name = 'bhistc', types = types.FLOAT, forms = {'*T T [long=100] [number=0] [number=0]', bhistc}},
+}
