@@ -5,12 +5,18 @@ Importing it starts nothing; a LuaJIT state is made by `Lua()`.
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from bridge._boundary import LuaFunction, LuaObject, LuaTable
 from bridge.errors import LuaError, StateBusy, StateClosed
 from bridge.lua import Lua, LuaModule
 from bridge.marks import index, null
 from bridge.pool import LuaPool
 from bridge.python2torch import PyTorch
+
+if TYPE_CHECKING:
+    from bridge import t7
 
 __all__ = [
     "Lua",
@@ -25,4 +31,12 @@ __all__ = [
     "StateClosed",
     "index",
     "null",
+    "t7",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what not everybody needs when it is asked for."""
+    if name == "t7":
+        return importlib.import_module("bridge.t7")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,376 @@
+"""Torch7's files from Python without any Lua: `load`, `save`, `inspect`, and `loads`, `dumps` on bytes.
+
+Nothing in a file is ever run. Tables become lists and dicts, tensors become arrays (or tensors of torch) that share
+memory as they did in Torch7, instances of classes become `TorchObject`. What was loaded is saved back byte for byte.
+"""
+
+from __future__ import annotations
+
+import importlib
+import mmap as mapping
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy
+
+from bridge._t7 import PART_KINDS, read, written
+from bridge.t7_inspect import StorageSummary, Summary, TensorSummary
+from bridge.t7_objects import Key, Storage, T7Error, TorchFunction, TorchObject
+
+__all__ = [
+    "Key",
+    "Storage",
+    "StorageSummary",
+    "Summary",
+    "T7Error",
+    "TensorSummary",
+    "TorchFunction",
+    "TorchObject",
+    "dumps",
+    "inspect",
+    "load",
+    "loads",
+    "save",
+]
+
+Source = str | os.PathLike[str] | BinaryIO
+Layouts = Mapping[str, Sequence[str]]
+
+# How files begin that are often taken for Torch7's.
+SIGNATURES = (
+    (b"PK\x03\x04", "a zip archive, as torch.save of PyTorch writes: use torch.load"),
+    (b"\x80\x02\x8a\x0al\xfc", "a file of an old torch.save of PyTorch: use torch.load"),
+    (b"\x80", "a Python pickle: use pickle or torch.load"),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 file: use h5py"),
+    (b"\x93NUMPY", "a numpy array file: use numpy.load"),
+    (b"\x1f\x8b", "a gzip file: unpack it first"),
+    (b"BZh", "a bzip2 file: unpack it first"),
+    (b"\xfd7zXZ", "an xz file: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"),
+    (b"\x1bLJ", "LuaJIT bytecode, a program"),
+    (b"\x1bLua", "Lua bytecode, a program"),
+    (b"\x7fELF", "an ELF program or library"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"\xef\xbb\xbf", "text"),
+    (b"version https://git-lfs", "a pointer of Git LFS: the file itself was not fetched"),
+    (b"<", "an HTML or XML page: was the download refused?"),
+    (b"{", "JSON text"),
+)
+
+
+def load(
+    file: Source,
+    *,
+    tensors: Literal["numpy", "torch"] = "numpy",
+    tables: Literal["list", "dict"] = "list",
+    mmap: bool = False,
+    long_size: int | None = None,
+    byteorder: Literal["auto", "little", "big"] = "auto",
+    layouts: Layouts | None = None,
+    force_8bytes_long: bool = False,
+) -> Any:
+    """Read what `torch.save` of Torch7 wrote; binary or ascii is found out. No code in the file is run.
+
+    Parameters
+    ----------
+    file : path or binary file
+        A binary file object is read from its place to its end.
+    tensors : {"numpy", "torch"}
+        What tensors become. Those on one storage share its memory, whatever their strides.
+    tables : {"list", "dict"}
+        "list": a table whose keys are exactly 1 .. n (or that is empty) is a list; "dict": always a dict.
+    mmap : bool
+        Tensors whose data lies aligned in the file are private maps of it: they can be written, which the file does
+        not see. The file must not change meanwhile: shortening it ends the process.
+    long_size : {4, 8}, optional
+        The size of a C long where the file was written; found out by default.
+    byteorder : {"auto", "little", "big"}
+        The file's byte order.
+    layouts : mapping of str to sequence of str
+        For classes that write something else than one table of fields: what their `write` method calls, in order, of
+        "object", "int", "long", "short", "byte", "char", "bool", "float", "double".
+    force_8bytes_long : bool
+        The same as `long_size=8`.
+
+    Returns
+    -------
+    object
+        nil None; numbers int where they are whole and below 2^53, else float; strings str, or bytes where they are
+        not UTF-8; tables list or dict, the same one wherever the file has the same one; tensors ndarray or
+        torch.Tensor (Cuda tensors in main memory, a tensor without dimension of shape (0,)); storages `Storage`;
+        functions `TorchFunction`; instances of classes `TorchObject`. Keys that Python cannot hash are `Key`.
+
+    Raises
+    ------
+    T7Error
+        For what is no Torch7 file, or a damaged one: with file, byte and value.
+    OSError
+        When the file cannot be read.
+    """
+    options = _options(tensors, tables, 8 if force_8bytes_long else long_size, byteorder, layouts)
+    if not isinstance(file, str | os.PathLike):
+        if mmap:
+            raise ValueError("mmap=True needs the file's path, not an open file")
+        return _read(file.read(), str(getattr(file, "name", "<file>")), options)
+    with Path(file).open("rb", buffering=0) as opened:
+        mapped = (
+            mapping.mmap(opened.fileno(), 0, access=mapping.ACCESS_COPY) if mmap and _size(opened) else None
+        )
+        return _read_file(opened, os.fspath(file), {**options, "mapped": mapped})
+
+
+def loads(
+    data: bytes | bytearray | memoryview,
+    *,
+    tensors: Literal["numpy", "torch"] = "numpy",
+    tables: Literal["list", "dict"] = "list",
+    long_size: int | None = None,
+    byteorder: Literal["auto", "little", "big"] = "auto",
+    layouts: Layouts | None = None,
+) -> Any:
+    """Read what `torch.serialize` of Torch7 gave, as `load` does; tensors get memory of their own."""
+    return _read(data, "<bytes>", _options(tensors, tables, long_size, byteorder, layouts))
+
+
+def inspect(
+    file: Source,
+    *,
+    long_size: int | None = None,
+    byteorder: Literal["auto", "little", "big"] = "auto",
+    layouts: Layouts | None = None,
+) -> Summary:
+    """Describe what a file holds without reading its tensors' data; `print` it.
+
+    Parameters and errors are those of `load`.
+
+    Returns
+    -------
+    Summary
+        With `value` (as `load` gives it, tensors and storages as their descriptions), counts and bytes; its `text`
+        method bounds depth and width.
+    """
+    options = _options("numpy", "list", long_size, byteorder, layouts)
+    options["summary"] = (TensorSummary, StorageSummary)
+    if not isinstance(file, str | os.PathLike):
+        content = file.read()
+        name = str(getattr(file, "name", "<file>"))
+        return Summary(_read(content, name, options), name, len(content))
+    with Path(file).open("rb", buffering=0) as opened:
+        name = os.fspath(file)
+        return Summary(_read_file(opened, name, options), name, _size(opened))
+
+
+def save(
+    obj: Any,
+    file: str | os.PathLike[str],
+    *,
+    ascii: bool = False,  # noqa: A002
+    long_size: int = 8,
+    byteorder: Literal["little", "big"] = "little",
+) -> None:
+    """Write a file that `torch.load` of Torch7 reads: the old file stays until the new one is complete on disk.
+
+    Parameters
+    ----------
+    obj : object
+        None, bool, numbers, str, bytes, list, tuple, dict, numpy arrays, torch tensors, numpy numbers, and what `load`
+        gives, nested in any way, shared or cyclic. An array is written with its strides and the whole memory of the
+        array that it is a view of, once for all its views, as Torch7 does; pass a copy of a small piece of a big array.
+    file : path
+        Where to write; a symbolic link is followed.
+    ascii : bool
+        The textual form.
+    long_size : {4, 8}
+        The size of a C long where the file will be read (4: Windows and 32-bit systems).
+    byteorder : {"little", "big"}
+        Of the binary form.
+
+    Raises
+    ------
+    T7Error
+        For a value that has no form in the format, with the way to it, such as `obj["a"][3]`; nothing was changed.
+    OSError
+        When the file cannot be written; nothing was changed.
+    """
+    swap = _form(long_size, byteorder, ascii)
+    target = Path(os.path.realpath(file))
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
+    try:
+        try:
+            written(obj, descriptor, _plain, ascii=ascii, long_size=long_size, swap=swap)
+            os.fchmod(descriptor, _mode(target))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        Path(name).replace(target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+    _sync_directory(target.parent)
+
+
+def dumps(
+    obj: Any,
+    *,
+    ascii: bool = False,  # noqa: A002
+    long_size: int = 8,
+    byteorder: Literal["little", "big"] = "little",
+) -> bytes:
+    """Return the bytes that `save` would write, which `torch.deserialize` of Torch7 reads."""
+    swap = _form(long_size, byteorder, ascii)
+    return bytes(written(obj, -1, _plain, ascii=ascii, long_size=long_size, swap=swap))
+
+
+def _options(
+    tensors: str, tables: str, long_size: int | None, byteorder: str, layouts: Layouts | None
+) -> dict[str, Any]:
+    """Check the options of a reader and give them their final form."""
+    for name, value, allowed in (
+        ("tensors", tensors, ("numpy", "torch")),
+        ("tables", tables, ("list", "dict")),
+        ("byteorder", byteorder, ("auto", "little", "big")),
+        ("long_size", long_size, (None, 4, 8)),
+    ):
+        if value not in allowed:
+            raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
+    return {
+        "torch": importlib.import_module("torch") if tensors == "torch" else None,
+        "always_dict": tables == "dict",
+        "long_size": long_size or 0,
+        "byteorder": byteorder,
+        "layouts": {name: _layout(name, kinds) for name, kinds in (layouts or {}).items()},
+    }
+
+
+def _layout(name: str, kinds: Sequence[str]) -> tuple[str, ...]:
+    wrong = [kind for kind in kinds if kind not in PART_KINDS]
+    if wrong or isinstance(kinds, str) or not kinds:
+        raise ValueError(f"layouts[{name!r}]: expected some of {', '.join(PART_KINDS)}; got {kinds!r}")
+    return tuple(kinds)
+
+
+def _form(long_size: int, byteorder: str, text: bool) -> bool:
+    """Check a writer's options; whether bytes have to be swapped."""
+    if long_size not in (4, 8):
+        raise ValueError(f"long_size={long_size!r}: expected 4 or 8")
+    if byteorder not in ("little", "big"):
+        raise ValueError(f"byteorder={byteorder!r}: expected 'little' or 'big'")
+    return byteorder != sys.byteorder and not text
+
+
+def _size(opened: Any) -> int:
+    return os.fstat(opened.fileno()).st_size
+
+
+def _read_file(opened: Any, name: str, options: dict[str, Any]) -> Any:
+    """Read an open file; one without a size, such as a pipe, through memory."""
+    if not os.path.isfile(name):  # noqa: PTH113  # a pipe or a device
+        return _read(opened.read(), name, options)
+    size = _size(opened)
+    _refuse_foreign(os.pread(opened.fileno(), 64, 0), name)
+    return read(opened.fileno(), name, size=size, **options)
+
+
+def _read(data: Any, name: str, options: dict[str, Any]) -> Any:
+    _refuse_foreign(bytes(memoryview(data)[:64]), name)
+    return read(data, name, **options)
+
+
+def _refuse_foreign(head: bytes, name: str) -> None:
+    """Say what a file looks like that cannot be Torch7's."""
+    if not head:
+        raise T7Error(f"{name}: is no Torch7 file: it is empty", name, 0)
+    if head[0] <= 8 and (head[1:4] == b"\0\0\0" or head[:3] == b"\0\0\0"):
+        return
+    first = head.lstrip(b" \t\r\n\v\f")[:1]
+    looks = next((what for start, what in SIGNATURES if head.startswith(start)), None)
+    if looks is None and head[8:9] == b"{":
+        looks = "a safetensors file: use safetensors"
+    if looks is None and (not first.isdigit() or not _first_line_is_a_type(head)):
+        looks = "text" if _is_text(head) else "no format known here"
+    if looks is not None:
+        raise T7Error(
+            f"{name}: is no Torch7 file: it looks like {looks} (it begins with {head[:12]!r})", name, 0
+        )
+
+
+def _first_line_is_a_type(head: bytes) -> bool:
+    """Whether text begins as Torch7's ascii form does, with a number from 0 to 8 alone."""
+    word = head.split(None, 1)[0]
+    return word.isdigit() and len(word) == 1 and word <= b"8"
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        text = head.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 3:  # not only a character that was cut off
+            return False
+        text = head[: error.start].decode()
+    return all(character.isprintable() or character.isspace() for character in text)
+
+
+# Kinds whose values, also those of subclasses, are written as those of a plain type, and how they become it.
+PLAIN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (int, int.__int__),
+    (float, float.__float__),
+    (str, str.__str__),
+    (dict, dict),
+    ((list, tuple, range), list),
+    ((bytes, bytearray, memoryview), lambda value: bytes(memoryview(value))),
+)
+
+
+def _plain(value: Any) -> Any:
+    """Return the plain value that another type's value means, or refuse it."""
+    if isinstance(value, numpy.generic) and value.dtype.kind in "buif":
+        return value.item() if value.dtype.itemsize <= 8 else _refuse(value)
+    if isinstance(value, numpy.ma.MaskedArray):
+        raise T7Error("a masked array: Torch7 has no masks, pass its filled()")
+    for kinds, plain in PLAIN:
+        if isinstance(value, kinds):
+            return plain(value)
+    if isinstance(value, TorchFunction | Storage):
+        raise T7Error(f"{type(value).__name__}: a subclass of {type(value).__mro__[1].__name__}")
+    return _refuse(value)
+
+
+def _refuse(value: Any) -> Any:
+    raise T7Error(
+        f"{type(value).__module__}.{type(value).__qualname__} has no form in a Torch7 file: "
+        "pass numbers, strings, lists, dicts, arrays, tensors or a TorchObject"
+    )
+
+
+def _mode(target: Path) -> int:
+    """Return the permissions of the file to be replaced, or those that a new file gets."""
+    try:
+        return target.stat().st_mode & 0o7777
+    except FileNotFoundError:
+        mask = int(
+            next(
+                line.split()[1]
+                for line in Path("/proc/self/status").read_text().splitlines()
+                if line.startswith("Umask:")
+            ),
+            8,
+        )
+        return 0o666 & ~mask
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the new name itself last."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

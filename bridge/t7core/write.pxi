@@ -1,0 +1,527 @@
+# Writing: a walk over the values with a stack of its own.
+
+cdef enum:
+    W_LIST, W_DICT, W_PARTS
+
+cdef struct Open:
+    int kind
+    PyObject *owner           # the list or tuple, the dict, or the TorchObject or TorchFunction
+    PyObject *values          # W_PARTS: what is written of it, a list of (kind, value)
+    PyObject *key             # W_DICT: of the value that comes next; W_LIST: unused
+    PyObject *value           # W_DICT: the value that comes next
+    Py_ssize_t at, count, done
+
+# A storage's memory.
+cdef struct Region:
+    const uint8_t *data
+    int64_t count             # elements
+    uint64_t name             # the same for the same storage
+
+
+@cython.final
+@cython.internal
+cdef class Writer:
+    cdef Sink sink
+    cdef Map indices                  # an object's or a storage's address, stirred with its type -> index
+    cdef int64_t count
+    cdef list kept                    # every object with an index lives until the end: addresses are its name
+    cdef dict moved                   # a CUDA storage's address -> its copy in main memory
+    cdef object plain                 # makes a known value of any other, or raises
+    cdef Open *frames
+    cdef int64_t depth, frames_size
+
+    def __cinit__(self, Sink sink, plain):
+        self.sink = sink
+        self.plain = plain
+        self.indices = Map()
+        self.kept = []
+        self.moved = {}
+
+    def __dealloc__(self):
+        while self.depth:
+            self.pop()
+        free(self.frames)
+
+    cdef int pop(self) except -1:
+        cdef Open *frame
+        self.depth -= 1
+        frame = &self.frames[self.depth]
+        Py_XDECREF(frame.owner)
+        Py_XDECREF(frame.values)
+        Py_XDECREF(frame.key)
+        Py_XDECREF(frame.value)
+        return 0
+
+    cdef Open *push(self, int kind, owner, Py_ssize_t count) except NULL:
+        cdef Open *frame
+        cdef int64_t size
+        if self.depth == self.frames_size:
+            size = self.frames_size * 2 + 64
+            frame = <Open *>realloc(self.frames, size * sizeof(Open))
+            if frame == NULL:
+                raise MemoryError()
+            self.frames, self.frames_size = frame, size
+        frame = &self.frames[self.depth]
+        memset(frame, 0, sizeof(Open))
+        frame.kind, frame.count = kind, count
+        Py_INCREF(owner)
+        frame.owner = <PyObject *>owner
+        self.depth += 1
+        return frame
+
+    cdef int write(self, root) except -1:
+        try:
+            self.value(root)
+            while self.depth:
+                self.step()
+        except (T7Error, TypeError, OverflowError, UnicodeEncodeError) as error:
+            raise T7Error(f"{self.path()}: {error}") from (None if isinstance(error, T7Error) else error)
+        return self.sink.flush()
+
+    cdef int step(self) except -1:
+        """Write one more entry of what was opened last."""
+        cdef Open *frame = &self.frames[self.depth - 1]
+        cdef PyObject *key
+        cdef PyObject *value
+        cdef object item
+        if frame.kind == W_DICT:
+            if frame.value != NULL:
+                item = <object>frame.value
+                Py_DECREF(item)
+                frame.value = NULL
+                return self.value(item)
+            if not PyDict_Next(<object>frame.owner, &frame.at, &key, &value):
+                self.complete(frame)
+                return self.pop()
+            Py_INCREF(<object>key)
+            Py_INCREF(<object>value)
+            Py_XDECREF(frame.key)
+            frame.key, frame.value = key, value
+            frame.done += 1
+            return self.key(<object>key)
+        if frame.kind == W_LIST:
+            if frame.at == frame.count:
+                self.complete(frame)
+                return self.pop()
+            item = <object>frame.owner
+            if frame.at >= len(item):
+                self.complete(frame)
+            item = item[frame.at]
+            frame.at += 1
+            frame.done += 1
+            if frame.key == NULL:      # a table's entry has its number before it, that of tds.Vec has not
+                self.sink.integer(T_NUMBER)
+                self.sink.number(frame.at)
+            return self.value(item)
+        if frame.at == frame.count:
+            return self.pop()
+        kind, item = (<list>frame.values)[frame.at]
+        frame.at += 1
+        return self.part(kind, item)
+
+    cdef int complete(self, Open *frame) except -1:
+        if frame.done != frame.count or len(<object>frame.owner) != frame.count:
+            raise T7Error("changed while it was written")
+        return 0
+
+    cdef str path(self):
+        """Where the walk is, as Python would reach it."""
+        cdef list steps = ["obj"]
+        cdef int64_t i
+        cdef Open *frame
+        for i in range(self.depth):
+            frame = &self.frames[i]
+            owner = <object>frame.owner
+            if frame.kind == W_LIST:
+                steps.append(f"[{frame.at - 1}]" if frame.at else "")
+            elif frame.kind == W_PARTS:
+                if isinstance(owner, TorchFunction):
+                    steps.append(".upvalues")
+            elif frame.key != NULL:
+                key = <object>frame.key
+                if frame.value != NULL:     # still at the key
+                    steps.append(f", key {key!r:.60}")
+                else:
+                    steps.append(f"[{key!r:.60}]")
+            if len(steps) > 40:             # of a deep structure the beginning and the end say enough
+                del steps[20]
+                steps[19] = " ... "
+        return "".join(steps)
+
+    # Values.
+
+    cdef int64_t known(self, uint64_t name) noexcept:
+        return self.indices.get(name)
+
+    cdef bint begin(self, int kind, value) except -1:
+        """Write a value's type and index; whether the value itself has to follow."""
+        cdef uint64_t name = mix(<uintptr_t><PyObject *>value)
+        cdef int64_t index = self.indices.get(name)
+        self.sink.integer(kind)
+        if index >= 0:
+            self.sink.integer(index)
+            return False
+        self.kept.append(value)
+        self.sink.integer(self.fresh(name))
+        return True
+
+    cdef int64_t fresh(self, uint64_t name) except -1:
+        if self.count == INT_MAX:
+            raise T7Error(f"more than {INT_MAX} tables, tensors and objects: the format has no numbers for them")
+        self.count += 1
+        self.indices.put(name, self.count)
+        return self.count
+
+    cdef int value(self, value) except -1:
+        cdef object kind = type(value)
+        if kind is str:
+            return self.string(value)
+        if kind is int or kind is float:
+            self.sink.integer(T_NUMBER)
+            return self.sink.number(exact(value) if kind is int else PyFloat_AS_DOUBLE(value))
+        if kind is dict:
+            return self.table(W_DICT, value)
+        if kind is list or kind is tuple:
+            return self.table(W_LIST, value)
+        if value is None:
+            return self.sink.integer(T_NIL)
+        if kind is bool:
+            self.sink.integer(T_BOOLEAN)
+            return self.sink.integer(1 if value else 0)
+        if kind is bytes:
+            return self.bytes_value(value)
+        if kind is TorchObject:
+            return self.torch_object(value)
+        if kind is ndarray:
+            return self.tensor(value)
+        if kind is Storage:
+            return self.storage_alone(value)
+        if kind is TorchFunction:
+            return self.function(value)
+        if kind is Key:
+            raise T7Error("a Key stands for a table's key and is no value")
+        return self.other(value)
+
+    cdef int other(self, value) except -1:
+        """A value of another type that means one of the above."""
+        cdef object plain
+        if isinstance(value, TorchObject):
+            return self.torch_object(value)
+        if isinstance(value, numpy.ndarray) or hasattr(value, "untyped_storage"):
+            return self.tensor(value)
+        plain = self.plain(value)
+        if type(plain) in (list, dict):      # a table is known by the object that it was made of
+            return self.table(W_LIST if type(plain) is list else W_DICT, plain, value)
+        if type(plain) not in (str, int, float, bytes, bool):
+            raise T7Error(f"{type(value).__name__} became {type(plain).__name__}")
+        return self.value(plain)
+
+    cdef int key(self, key) except -1:
+        cdef object kind = type(key)
+        if key is None:
+            raise T7Error("None is no key of a Lua table")
+        if kind is Key:
+            key = key.value
+            if type(key) is Key or key is None:
+                raise T7Error(f"{key!r:.60} is no key of a Lua table")
+        if kind is float and isnan(<double>key):
+            raise T7Error("nan is no key of a Lua table")
+        return self.value(key)
+
+    cdef int string(self, str value) except -1:
+        cdef Py_ssize_t length
+        cdef const char *text = PyUnicode_AsUTF8AndSize(value, &length)
+        self.check_length(length)
+        self.sink.integer(T_STRING)
+        return self.sink.string(text, length)
+
+    cdef int bytes_value(self, bytes value) except -1:
+        self.check_length(len(value))
+        self.sink.integer(T_STRING)
+        return self.sink.string(PyBytes_AS_STRING(value), len(value))
+
+    cdef int check_length(self, int64_t length) except -1:
+        if length > INT_MAX:
+            raise T7Error(f"a string of {length} bytes: the format holds up to {INT_MAX}, a ByteTensor holds more")
+        return 0
+
+    cdef int table(self, int kind, values, original=None) except -1:
+        cdef Py_ssize_t count = len(values)
+        if count > INT_MAX:
+            raise T7Error(f"a table of {count} entries: the format holds up to {INT_MAX}")
+        if self.begin(T_TABLE, values if original is None else original):
+            self.sink.integer(count)
+            self.push(kind, values, count)
+        return 0
+
+    cdef int function(self, value) except -1:
+        cdef bytes code = value.code
+        cdef int kind = value.kind
+        if not T_FUNCTION <= kind <= T_NEW_FUNCTION:
+            raise T7Error(f"a function of kind {kind}; they are 6 to 8")
+        self.check_length(len(code))
+        if kind == T_FUNCTION:
+            self.sink.integer(kind)
+        elif not self.begin(kind, value):
+            return 0
+        self.sink.string(PyBytes_AS_STRING(code), len(code))
+        return self.push_parts(value, [("object", value.upvalues)])
+
+    cdef int push_parts(self, owner, list parts) except -1:
+        cdef Open *frame = self.push(W_PARTS, owner, len(parts))
+        Py_INCREF(parts)
+        frame.values = <PyObject *>parts
+        return 0
+
+    # Instances of classes.
+
+    cdef int class_name(self, bytes name, version) except -1:
+        cdef bytes text
+        if version is not None:
+            text = f"V {version}".encode()
+            self.sink.string(PyBytes_AS_STRING(text), len(text))
+        return self.sink.string(PyBytes_AS_STRING(name), len(name))
+
+    cdef int torch_object(self, value) except -1:
+        cdef bytes name = value.torch_typename().encode()
+        cdef object payload = value.torch_payload()
+        cdef object tail = value._tail
+        cdef tuple known = CLASSES.get(name)
+        cdef int64_t count
+        cdef Open *frame
+        cdef str form
+        if not 0 < len(name) <= 1000:
+            raise T7Error(f"the name of a class of {len(name)} bytes; it has 1 to 1000")
+        if known is not None and known[0] <= C_STORAGE:
+            raise T7Error(f"a {name.decode()} is an array, a tensor or a Storage, not a TorchObject")
+        if not self.begin(T_TORCH, value):
+            return 0
+        self.class_name(name, value.torch_version())
+        if known is None:
+            parts = list(value.torch_parts())
+            if tail is not None:
+                form = written_form(self.sink.ascii, self.sink.long_size, self.sink.swap)
+                if tail[0] != form:
+                    raise T7Error(
+                        f"{name.decode()} has a layout of its own, whose end is known only in the form of the file it "
+                        f"came from ({tail[0]}, this is {form}): load it with layouts={{{name.decode()!r}: (...)}}"
+                    )
+                parts.append(("tail", tail[1]))
+            return self.push_parts(value, parts)
+        if known[0] == C_GENERATOR:
+            count = GENERATOR_BYTES if self.sink.ascii or self.sink.long_size == 8 else GENERATOR_BYTES_4
+            if not isinstance(payload, bytes) or len(payload) != count:
+                raise T7Error(f"a torch.Generator's payload is {count} bytes here, got {payload!r:.40}")
+            return self.sink.raw(PyBytes_AsString(payload), count)
+        if not isinstance(payload, list if known[0] == C_VEC else dict):
+            raise T7Error(f"the payload of a {name.decode()} cannot be {type(payload).__name__}")
+        count = len(payload)
+        self.sink.longs(&count, 1)
+        frame = self.push(W_LIST if known[0] == C_VEC else W_DICT, payload, count)
+        if known[0] == C_VEC:
+            Py_INCREF(None)
+            frame.key = <PyObject *>None
+        return 0
+
+    cdef int part(self, kind, value) except -1:
+        cdef int64_t whole
+        cdef double real
+        cdef float single
+        cdef uint8_t[8] bits
+        if kind == "object":
+            return self.value(value)
+        if kind == "tail":
+            return self.sink.put(PyBytes_AsString(value), len(value))
+        if kind == "double":
+            return self.sink.number(value)
+        if kind == "float":
+            single = value
+            memcpy(bits, &single, 4)
+            return self.sink.elements(E_FLOAT, bits, 1)
+        whole = value
+        if kind == "long":
+            return self.sink.longs(&whole, 1)
+        width = {"byte": 8, "char": 8, "short": 16, "int": 32, "bool": 1}.get(kind)
+        if width is None:
+            raise T7Error(f"{kind!r:.40} is no kind of a layout's part; they are {', '.join(PART_KINDS)}")
+        low = 0 if kind in ("byte", "bool") else -(1 << (width - 1))
+        if not low <= whole < low + (1 << width):
+            raise T7Error(f"{whole} does not fit {kind}")
+        if width >= 32 or width == 1:
+            return self.sink.integer(whole)
+        memcpy(bits, &whole, 8)
+        return self.sink.elements(E_BYTE if kind == "byte" else E_CHAR if kind == "char" else E_SHORT, bits, 1)
+
+    # Tensors.
+
+    cdef int storage(self, int element, Region region, owner) except -1:
+        """Write a storage, or the index of one that was written before."""
+        cdef int64_t index = self.indices.get(region.name)
+        self.sink.integer(T_TORCH)
+        if index >= 0:
+            return self.sink.integer(index)
+        self.kept.append(owner)
+        self.sink.integer(self.fresh(region.name))
+        self.class_name(STORAGE_NAMES[element], 1)
+        self.sink.longs(&region.count, 1)
+        return self.sink.elements(element, region.data, region.count)
+
+    cdef int storage_alone(self, value) except -1:
+        cdef object array, root
+        array, root = self.memory(value.array)
+        if array.ndim != 1 or not array.flags.c_contiguous:
+            raise T7Error("a Storage is one array or tensor of one dimension whose elements lie side by side")
+        element = ELEMENT_OF[array.dtype]
+        return self.storage(element, region_of(array, element), array)
+
+    cdef tuple memory(self, value):
+        """An array of one of the format's element types, and the array that it is a view of."""
+        cdef object array = value
+        if hasattr(value, "untyped_storage"):
+            return self.torch_memory(value)
+        if not isinstance(value, numpy.ndarray) or isinstance(value, numpy.ma.MaskedArray):
+            self.plain(value)
+        if array.dtype not in ELEMENT_OF:
+            if array.dtype == bool:
+                array = array.view(numpy.uint8)
+            elif array.dtype.newbyteorder("=") in ELEMENT_OF:
+                array = array.astype(array.dtype.newbyteorder("="))
+            else:
+                raise T7Error(
+                    f"an array of {array.dtype}: Torch7 has {', '.join(DTYPE_NAMES)}; convert it with astype()"
+                )
+        root = array
+        base = root.base
+        while base is not None:        # as_strided puts an object between, which has the array as its base
+            if isinstance(base, numpy.ndarray):
+                root = base
+            elif not isinstance(getattr(base, "base", None), numpy.ndarray):
+                break
+            base = base.base
+        if hasattr(root.base, "untyped_storage"):       # an array on a tensor's memory
+            root = self.torch_memory(root.base)[1]
+        if root.dtype.kind not in "buif":
+            root = array
+        return array, root
+
+    cdef tuple torch_memory(self, tensor):
+        cdef object torch = sys.modules["torch"]
+        if str(tensor.dtype).removeprefix("torch.") not in (*DTYPE_NAMES, "bool") or tensor.layout != torch.strided:
+            raise T7Error(
+                f"a tensor of {tensor.dtype} and layout {tensor.layout}: Torch7 has dense {', '.join(DTYPE_NAMES)}; "
+                "convert it with to()"
+            )
+        tensor = tensor.detach()
+        if tensor.dtype == torch.bool:
+            tensor = tensor.view(torch.uint8)
+        storage = tensor.untyped_storage()
+        if tensor.device.type != "cpu":
+            storage = self.moved.setdefault(storage.data_ptr(), storage.cpu())
+            tensor = torch.empty(0, dtype=tensor.dtype).set_(
+                storage, tensor.storage_offset(), tensor.size(), tensor.stride()
+            )
+        return tensor.numpy(), torch.empty(0, dtype=tensor.dtype).set_(storage).numpy()
+
+    cdef int tensor(self, value) except -1:
+        """An array or a tensor; one without dimensions is a number."""
+        cdef Geometry shape
+        cdef Region region
+        cdef int element
+        cdef int64_t offset
+        cdef object array, root
+        if len(value.shape) == 0:
+            return self.value(value.item())
+        if self.indices.get(mix(<uintptr_t><PyObject *>value)) >= 0:
+            self.begin(T_TORCH, value)
+            return 0
+        array, root = self.memory(value)
+        element = ELEMENT_OF[array.dtype]
+        if not geometry(array, &shape):
+            root = array = numpy.ascontiguousarray(array)
+            geometry(array, &shape)
+        region = region_of(root, element)
+        offset = place_in(region, &shape, ELEMENT_SIZE[element])
+        if offset < 0 and shape.ndim:        # memory that its base does not tell of
+            root = array = numpy.array(array, order="C")
+            geometry(array, &shape)
+            region = region_of(root, element)
+            offset = 0
+        self.begin(T_TORCH, value)
+        self.class_name(TENSOR_NAMES[element], 1)
+        self.sink.integer(shape.ndim)
+        self.sink.longs(shape.sizes, shape.ndim)
+        self.sink.longs(shape.strides, shape.ndim)
+        offset = max(offset, <int64_t>0) + 1
+        self.sink.longs(&offset, 1)
+        if shape.ndim == 0 and region.count == 0 and (array.base is None or not isinstance(value, numpy.ndarray)):
+            return self.sink.integer(T_NIL)
+        return self.storage(element, region, root)
+
+
+cdef struct Geometry:
+    const uint8_t *data
+    int64_t ndim                          # 0 where there are no elements, as Torch7 has it
+    int64_t[MAX_DIMENSIONS] sizes
+    int64_t[MAX_DIMENSIONS] strides       # elements
+    int64_t extent                        # elements from the first to the last in memory, both included
+
+
+cdef bint geometry(array, Geometry *shape) except -1:
+    """Where an array's elements lie; False for strides that Torch7 does not have."""
+    cdef Py_buffer view
+    cdef int64_t i
+    PyObject_GetBuffer(array, &view, PyBUF_STRIDED_RO)
+    try:
+        shape.data = <const uint8_t *>view.buf
+        shape.ndim = view.ndim if view.len else 0
+        shape.extent = 1 if view.len else 0
+        for i in range(shape.ndim):
+            shape.sizes[i] = view.shape[i]
+            shape.strides[i] = view.strides[i] // view.itemsize
+            if view.strides[i] < 0 or view.strides[i] % view.itemsize:
+                if view.shape[i] > 1:
+                    return False
+                shape.strides[i] = 1
+            shape.extent += (shape.sizes[i] - 1) * shape.strides[i]
+        return True
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef Region region_of(root, int element):
+    """The memory of an array that owns it, as elements; where that has gaps, from its first element to its last."""
+    cdef Geometry shape
+    cdef Region region
+    cdef uint64_t name
+    region.data = NULL
+    region.count = 0
+    if geometry(root, &shape):
+        region.data = shape.data
+        region.count = shape.extent * <int64_t>root.itemsize // ELEMENT_SIZE[element]
+    name = <uintptr_t>region.data if region.count else <uintptr_t><PyObject *>root + 1
+    region.name = mix(mix(name + 1) ^ <uint64_t>region.count) + <uint64_t>element + 1
+    return region
+
+
+cdef int64_t place_in(Region region, Geometry *shape, int size) noexcept:
+    """The element of a region at which an array begins, or -1 for one that does not lie in it."""
+    cdef int64_t distance = shape.data - region.data
+    if distance < 0 or distance % size or distance // size + shape.extent > region.count:
+        return -1
+    return distance // size
+
+
+cdef double exact(value) except? -1:
+    """An int as a double that is the same number."""
+    cdef double number = float(value)
+    if not -EXACT < number < EXACT and int(number) != value:
+        raise T7Error(f"{value} is no double: pass float({value}) to have it rounded, or an int64 array")
+    return number
+
+
+def written(obj, int fd, plain, *, bint ascii=False, int long_size=8, bint swap=False):
+    """Write one value to a descriptor and return the number of bytes; with -1 return the bytes."""
+    cdef Sink sink = Sink(fd, ascii, long_size, swap)
+    cdef Writer writer = Writer(sink, plain)
+    writer.write(obj)
+    return sink.written if fd >= 0 else sink.content()
