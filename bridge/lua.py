@@ -14,7 +14,7 @@ from typing import Any, Literal
 import lupa
 import lupa.luajit21
 
-from bridge import _boundary
+from bridge import _boundary, threads
 from bridge._boundary import LuaFunction, LuaTable
 from bridge.marks import null
 
@@ -86,7 +86,7 @@ class Lua:
         )
         self.__dict__["_state"] = state
         boot = PACKAGE / "lua" / "boot.lua"
-        state.boot(boot.read_text(), f"@{boot}", (_boot_options(path, prefix, allow_functions),))
+        state.boot(boot.read_text(), f"@{boot}", (_boot_options(path, prefix, allow_functions, interruptible),))
 
     # ---- running code
 
@@ -246,7 +246,9 @@ def _templates(directory: Path | str) -> list[str]:
     return [f"{directory}/?.lua", f"{directory}/?/init.lua"]
 
 
-def _boot_options(path: Sequence[Source], torch7: Path | None, allow_functions: bool) -> dict[str, Any]:
+def _boot_options(
+    path: Sequence[Source], torch7: Path | None, allow_functions: bool, interruptible: bool
+) -> dict[str, Any]:
     directories: list[Path | str] = [os.fspath(directory) for directory in path]
     directories.append(PACKAGE / "torch7" if torch7 is None else torch7 / "share" / "lua" / "5.1")
     directories.append(PACKAGE.parent)
@@ -265,6 +267,9 @@ def _boot_options(path: Sequence[Source], torch7: Path | None, allow_functions: 
         "exit": _exit,
         "load_torch": _boundary.load_torch,
         "python": _boundary.torch_function(_torch_operator),
+        "start_thread": threads.start,
+        "join_thread": threads.join,
+        "heed_signals": threads.heed_signals if interruptible else None,
     }
 
 

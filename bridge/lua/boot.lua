@@ -9,6 +9,8 @@ package.cpath = options.cpath .. package.cpath
 native.library, native.headers = options.library, options.headers
 native.load_torch, native.python = options.load_torch, options.python
 native.allow_functions = options.allow_functions -- that were stored in files
+native.start_thread, native.join_thread = options.start_thread, options.join_thread
+native.heed_signals = options.heed_signals
 package.loaded['bridge.native'] = assert(loadfile(options.root .. '/lua/native.lua'))(native)
 
 local null = options.null

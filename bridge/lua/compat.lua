@@ -1,7 +1,10 @@
 -- What Lua 5.2 added and Torch7 programs use, where this LuaJIT (built without LUA52COMPAT) lacks it.
+local ffi = require 'ffi'
+
 local rawequal, type, select = rawequal, type, select
 
 local compat = {}
+local ctypes = {} -- number of a ctype -> the metatable that ffi.metatype gave it
 
 function compat.pack(...)
    return {n = select('#', ...), ...}
@@ -15,8 +18,23 @@ function compat.rawlen(object)
    return #object
 end
 
+-- ffi.metatype, which keeps the metatable for the metamethods that LuaJIT itself does not ask for.
+function compat.metatype(native)
+   return function(ctype, metatable)
+      local made = native(ctype, metatable)
+      for _, declarator in ipairs{'$', '$ &', '$ *'} do
+         ctypes[tonumber(ffi.typeof(declarator, made))] = metatable
+      end
+      return made
+   end
+end
+
 -- A metamethod of any value, hidden metatables included.
 local function metamethod(object, name)
+   if type(object) == 'cdata' then
+      local metatable = ctypes[tonumber(ffi.typeof(object))]
+      return metatable and metatable[name]
+   end
    local metatable = getmetatable(object)
    if metatable == nil then
       return nil
@@ -81,6 +99,7 @@ function compat.install()
    pairs = iterator('pairs', pairs)
    ipairs = iterator('ipairs', ipairs)
    os.execute = compat.execute(os.execute)
+   ffi.metatype = compat.metatype(ffi.metatype)
 end
 
 return compat

@@ -1,0 +1,81 @@
+-- tds.Hash: a table in C memory. Keys and values are whatever tds holds.
+local ffi = require 'ffi'
+local C = require 'tds.C'
+local elem = require 'tds.elem'
+local ctype = require 'tds.ctype'
+local show = require 'tds.show'
+
+local new, set, take = elem.new, elem.set, elem.take
+local position = ffi.typeof('int64_t[1]')
+
+local hash = {}
+
+function hash:__index(key)
+   if key == nil then
+      return nil
+   end
+   local k, v = new(), new()
+   set(k, key)
+   local found = C.tds_hash_get(self, k, v)
+   C.tds_elem_free_content(k)
+   if found == 0 then
+      return nil
+   end
+   return take(v)
+end
+
+function hash:__newindex(key, value)
+   if key == nil then
+      error('a key of a tds.Hash is not nil', 2)
+   elseif key ~= key then
+      error('a key of a tds.Hash is not NaN', 2)
+   end
+   local k, v = new(), new()
+   set(v, value)
+   set(k, key)
+   if C.tds_hash_set(self, k, v) ~= 0 then
+      error('not enough memory')
+   end
+end
+
+function hash:__len()
+   return tonumber(C.tds_hash_size(self))
+end
+
+function hash:__pairs()
+   local at = position()
+   return function()
+      local k, v = new(), new()
+      if C.tds_hash_next(self, at, k, v) == 0 then
+         return nil
+      end
+      return take(k), take(v)
+   end
+end
+
+function hash:__tostring()
+   local keys, values = {}, {}
+   for key, value in hash.__pairs(self) do
+      keys[#keys + 1], values[#values + 1] = tostring(key), tostring(value)
+   end
+   return show('tds.Hash', keys, values, '')
+end
+
+function hash:write(file)
+   file:writeLong(#self)
+   for key, value in hash.__pairs(self) do
+      file:writeObject(key)
+      file:writeObject(value)
+   end
+end
+
+function hash:read(file)
+   for _ = 1, file:readLong() do
+      local key = file:readObject()
+      self[key] = file:readObject()
+   end
+end
+
+local create = ctype('tds.Hash', 'tds_hash', 'tds_hash', hash)
+
+return create
