@@ -86,7 +86,9 @@ class Lua:
         )
         self.__dict__["_state"] = state
         boot = PACKAGE / "lua" / "boot.lua"
-        state.boot(boot.read_text(), f"@{boot}", (_boot_options(path, prefix, allow_functions, interruptible),))
+        state.boot(
+            boot.read_text(), f"@{boot}", (_boot_options(path, prefix, allow_functions, interruptible),)
+        )
 
     # ---- running code
 

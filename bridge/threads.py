@@ -30,19 +30,22 @@ class LuaThread(threading.Thread):
         A chunk of Lua.
     path, cpath : str
         Lua's search paths there.
+    allow_functions : bool
+        As for `bridge.Lua`.
     """
 
-    def __init__(self, code: str | bytes, path: str, cpath: str) -> None:
+    def __init__(self, code: str | bytes, path: str, cpath: str, allow_functions: bool) -> None:
         super().__init__(name="lua", daemon=True)
         self._code = code
         self._paths = path, cpath
+        self._allow_functions = allow_functions
 
     def run(self) -> None:
         """Run the code; what goes wrong is written to standard error."""
         from bridge.lua import Lua
 
         try:
-            with Lua(interruptible=False) as lua:
+            with Lua(interruptible=False, allow_functions=self._allow_functions) as lua:
                 lua.execute("package.path, package.cpath = ...", *self._paths)
                 lua.execute(self._code, name="=(thread)")
         except BaseException as problem:
@@ -53,10 +56,10 @@ class LuaThread(threading.Thread):
                 _running.discard(self)
 
 
-def start(code: str | bytes, path: str, cpath: str) -> LuaThread:
+def start(code: str | bytes, path: str, cpath: str, allow_functions: bool) -> LuaThread:
     """Start a thread; raises RuntimeError where the system allows no more."""
     global _ending_arranged  # noqa: PLW0603
-    thread = LuaThread(code, path, cpath)
+    thread = LuaThread(code, path, cpath, allow_functions)
     with _guard:
         if not _ending_arranged:
             _ending_arranged = True

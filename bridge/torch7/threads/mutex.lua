@@ -49,4 +49,14 @@ function Mutex:free()
    self.pointer = nil
 end
 
+-- Unlock and free; then what a pcall came to, its error raised.
+function Mutex:release(ok, ...)
+   self:unlock()
+   self:free()
+   if not ok then
+      error((...), 0)
+   end
+   return ...
+end
+
 return home.Mutex

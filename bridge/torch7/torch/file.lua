@@ -53,6 +53,11 @@ function file.class(name, parent, constructor)
    return setmetatable(metatable, parent), template
 end
 
+-- Functions in this file are the program's own, on their way between its threads.
+function file.trust(self)
+   states[self].trusted = true
+end
+
 -- The state of a file, which need not be open.
 function file.state(name, self)
    local state = states[self]
@@ -323,9 +328,11 @@ end
 
 file.metatable = methods
 
-return function()
-   class.adopt('torch.File', methods, function()
-      error('torch.File is what files have in common: make a torch.DiskFile, MemoryFile or PipeFile', 3)
-   end)
-   return file
-end
+return setmetatable(file, {
+   __call = function()
+      class.adopt('torch.File', methods, function()
+         error('torch.File is what files have in common: make a torch.DiskFile, MemoryFile or PipeFile', 3)
+      end)
+      return file
+   end
+})

@@ -132,7 +132,9 @@ return function(torch, file)
          if kind == 'table' then
             return nil
          end
-         local code = kind == 'function' and functions.dump(object)
+         -- What is read back as trusted must not be a file's.
+         local code = kind == 'function' and not (state.trusted and functions.isstandin(object))
+            and functions.dump(object)
          if not code then
             return false
          end
@@ -247,7 +249,7 @@ return function(torch, file)
       if kind == TORCH then
          return readtorch(self, state, number)
       end
-      local f = functions.load(gettext(state))
+      local f = functions.load(gettext(state), state.trusted)
       if state.referenced and kind ~= FUNCTION then
          state.objects[number] = f
       end

@@ -1,0 +1,139 @@
+-- As threads.serialize, but tensors, storages and tds objects are not copied: both sides have the same memory.
+local ffi = require 'ffi'
+local torch = require 'torch'
+local native = require 'bridge.native'
+local elements = require 'torch.elements'
+local object = require 'torch.object'
+local trust = require('torch.file').trust
+require 'tds'
+
+local C = native.C
+local destructor = ffi.typeof('void (*)(void *)')
+local outgoing = setmetatable({}, {__mode = 'k'}) -- file -> the cargo for what is written to it
+local incoming = setmetatable({}, {__mode = 'k'}) -- file -> the br_storage whose cargo is read from it
+
+-- The next reference that a file names.
+local function unload(file, free)
+   local pointer = C.br_cargo_find(incoming[file], file:readLong(), free)
+   if pointer == nil then
+      error('these bytes name a reference that did not come with them: load what sharedserialize.save returned')
+   end
+   return pointer
+end
+
+-- Have objects of a class be written as references. `share(self)` answers a pointer with a reference of its own, which
+-- `free` gives back.
+local function write(metatable, free, share)
+   local copy = metatable.write
+   function metatable:write(file)
+      local cargo = outgoing[file]
+      if not cargo then
+         return copy(self, file)
+      end
+      local number = C.br_cargo_add(cargo, share(self), free)
+      if number < 0 then
+         error('not enough memory')
+      end
+      file:writeLong(tonumber(number))
+   end
+end
+
+-- ---- storages, and so tensors
+
+local storagepointer, slot = ffi.typeof('br_storage *'), ffi.typeof('br_storage **')
+local release = ffi.cast(destructor, C.br_storage_release)
+
+local function sharestorage(self)
+   local pointer = object.storage(self)
+   C.br_storage_retain(pointer)
+   object.keep(self)
+   return pointer
+end
+
+for id = 0, elements.count - 1 do
+   local metatable = object.storagemetatables[id]
+   local copy = metatable.read
+   write(metatable, release, sharestorage)
+   function metatable:read(file)
+      if not incoming[file] then
+         return copy(self, file)
+      end
+      local pointer = ffi.cast(storagepointer, unload(file, release))
+      if pointer.dtype ~= id then
+         error('these bytes name a storage of another type')
+      end
+      C.br_storage_retain(pointer)
+      C.br_storage_release(object.storage(self))
+      ffi.cast(slot, self)[0] = pointer
+   end
+end
+
+-- ---- tds objects, each a reference from its beginning
+
+local function sharetds(typename, struct, prefix)
+   local metatable = torch.getmetatable(typename)
+   local create, copy = metatable.__factory, metatable.read
+   local reference, retain, give_back = ffi.typeof(struct .. '&'), C[prefix .. '_retain'], C[prefix .. '_free']
+   local free = ffi.cast(destructor, give_back)
+
+   write(metatable, free, function(self)
+      retain(self)
+      return self
+   end)
+
+   function metatable.__factory(file)
+      if not incoming[file] then
+         return create()
+      end
+      local self = ffi.cast(reference, unload(file, free))
+      retain(self)
+      return ffi.gc(self, give_back)
+   end
+
+   function metatable:read(file)
+      if not incoming[file] then
+         return copy(self, file)
+      end
+   end
+end
+
+sharetds('tds.Hash', 'tds_hash', 'tds_hash')
+sharetds('tds.Vec', 'tds_vec', 'tds_vec')
+sharetds('tds.AtomicCounter', 'tds_atomic_counter', 'tds_atomic')
+
+-- ----
+
+local serialize = {}
+
+-- A CharStorage with an object in it, and with references to what the object shares.
+function serialize.save(value)
+   local file = torch.MemoryFile()
+   file:binary()
+   trust(file)
+   local cargo = C.br_cargo_new()
+   if cargo == nil then
+      error('not enough memory')
+   end
+   outgoing[file] = ffi.gc(cargo, C.br_cargo_free)
+   file:writeObject(value)
+   outgoing[file] = nil
+   local storage = file:storage()
+   file:close()
+   C.br_cargo_load(ffi.gc(cargo, nil), object.storage(storage))
+   return storage
+end
+
+-- The object that is in a CharStorage; it may be loaded several times.
+function serialize.load(storage)
+   local file = torch.MemoryFile(storage, 'r')
+   file:binary()
+   trust(file)
+   incoming[file] = object.storage(storage)
+   local value = file:readObject()
+   incoming[file] = nil
+   file:close()
+   object.keep(storage)
+   return value
+end
+
+return serialize

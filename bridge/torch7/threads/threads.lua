@@ -1,0 +1,269 @@
+-- threads.Threads: a pool of threads. Jobs go out through one queue that all threads share or, in specific mode,
+-- through each thread's own; what they return comes back through another and ends in an endcallback here.
+local torch = require 'torch'
+local native = require 'bridge.native'
+local Queue = require 'threads.queue'
+local Thread = require 'threads.thread'
+
+local C = native.C
+
+local Threads = {__serialize = 'threads.serialize'}
+Threads.__index = Threads
+
+-- Which package serializes jobs and results, from the next pool on; without a name: the current one.
+function Threads.serialization(name)
+   if name == nil then
+      return Threads.__serialize
+   elseif type(name) ~= 'string' then
+      error('serialization: name of a package expected, got ' .. torch.type(name), 2)
+   end
+   Threads.__serialize = name
+end
+
+-- Threads end when nobody has their pool any more. The queues are held once more for that: when a state is closed,
+-- finalizers run in any order.
+local function guard(queues)
+   local pointers = {}
+   for i, queue in ipairs(queues) do
+      pointers[i] = C.br_queue_find(queue:id())
+   end
+   local proxy = newproxy(true)
+   getmetatable(proxy).__gc = function()
+      for _, pointer in ipairs(pointers) do
+         C.br_queue_close(pointer)
+         C.br_queue_release(pointer)
+      end
+   end
+   return proxy
+end
+
+local function running(self)
+   if not self.__running then
+      error('thread system is not running', 3)
+   end
+end
+
+-- A thread that ended by itself will answer nothing.
+local function checkalive(self)
+   for id, thread in ipairs(self.threads) do
+      if thread:ended() then
+         error(string.format('[thread %d] has ended; standard error has its last words', id), 0)
+      end
+   end
+end
+
+local function stop(self)
+   self.__running = false
+   self.threadqueue:close()
+   for _, queue in ipairs(self.threadspecificqueues) do
+      queue:close()
+   end
+   for _, thread in ipairs(self.threads) do
+      thread:free()
+   end
+end
+
+-- N threads, each of which first runs all the functions given, with its number. The pool, and for each thread a table
+-- of what the last of them returned there.
+function Threads.new(N, ...)
+   local number = tonumber(N)
+   if not number or number < 1 or number ~= math.floor(number) then
+      error('Threads: a positive number of threads expected, got ' .. tostring(N), 2)
+   end
+   local functions = {...}
+   for i = 1, select('#', ...) do
+      if type(functions[i]) ~= 'function' then
+         error(string.format('Threads: function expected as argument %d, got %s', i + 1, torch.type(functions[i])), 2)
+      end
+   end
+   local serialize = Threads.__serialize
+   local self = setmetatable({
+      N = number,
+      mainqueue = Queue(2^53, serialize),
+      threadqueue = Queue(number, serialize),
+      threadspecificqueues = {},
+      threads = {},
+      endcallbacks = {n = 0},
+      errors = false,
+      jobs = 0,
+      __specific = true,
+      __running = true,
+   }, Threads)
+   local queues = {self.threadqueue}
+   for i = 1, number do
+      self.threadspecificqueues[i] = Queue(number, serialize)
+      queues[i + 1] = self.threadspecificqueues[i]
+   end
+   self.guard = guard(queues)
+   for i = 1, number do
+      self.threads[i] = Thread(string.format("require 'threads.worker'(%d, %d, %d, %d, %q)", i, self.threadqueue:id(),
+         self.threadspecificqueues[i]:id(), self.mainqueue:id(), serialize))
+   end
+   local results = {}
+   local started, message = pcall(function()
+      for k, f in ipairs(functions) do
+         for i = 1, number do
+            self:addjob(i, f, function(...)
+               results[i] = k == #functions and {...} or nil
+            end, i)
+         end
+      end
+      self:specific(false)
+   end)
+   if not started then
+      stop(self)
+      error(message, 0)
+   end
+   return self, results
+end
+
+-- Switch to jobs for a certain thread (true) or for any (false); without an argument: which it is.
+function Threads:specific(yes)
+   if yes == nil then
+      return self.__specific
+   end
+   running(self)
+   self:synchronize()
+   yes = yes and true or false
+   if yes == self.__specific then
+      return
+   end
+   for i = 1, self.N do -- each thread takes one, as it then waits at the other queue
+      local queue = self.__specific and self.threadspecificqueues[i] or self.threadqueue
+      queue:put(nil, 0)
+   end
+   self.__specific = yes
+end
+
+local function queueof(self, name, id)
+   if not self.__specific then
+      return self.threadqueue
+   end
+   local queue = self.threadspecificqueues[id]
+   if not queue then
+      error(string.format('%s: in specific mode, a thread id from 1 to %d is expected, got %s', name, self.N,
+         tostring(id)), 3)
+   end
+   return queue
+end
+
+-- Would addjob return at once?
+function Threads:acceptsjob(id)
+   running(self)
+   if not self.__specific and id ~= nil then
+      error('acceptsjob: a thread id is for specific mode only', 2)
+   end
+   return not queueof(self, 'acceptsjob', id):isfull()
+end
+
+function Threads:hasjob()
+   return self.endcallbacks.n > 0
+end
+
+-- Has a job failed since the last synchronize?
+function Threads:haserror()
+   return self.errors
+end
+
+local function add(self, queue, callback, endcallback, ...)
+   if type(callback) ~= 'function' then
+      error('addjob: function expected as callback, got ' .. torch.type(callback), 3)
+   elseif endcallback ~= nil and type(endcallback) ~= 'function' then
+      error('addjob: function expected as endcallback, got ' .. torch.type(endcallback), 3)
+   end
+   if self.errors then
+      self:synchronize()
+   end
+   local number = self.jobs + 1
+   local job = {callback = callback, arguments = {n = select('#', ...), ...}}
+   local sent, message = pcall(queue.put, queue, job, number)
+   if not sent then
+      error('FATAL THREAD PANIC: (addjob) ' .. tostring(message), 0)
+   end
+   self.jobs = number
+   self.endcallbacks.n = self.endcallbacks.n + 1
+   self.endcallbacks[number] = endcallback or function() end
+end
+
+-- addjob([id,] callback [, endcallback [, ...]]): run `callback(...)` in a thread and give what it returns to
+-- `endcallback` in this one.
+function Threads:addjob(...)
+   running(self)
+   if self.__specific then
+      return add(self, queueof(self, 'addjob', (...)), select(2, ...))
+   end
+   return add(self, self.threadqueue, ...)
+end
+
+-- Wait for the next job to be finished, and run its endcallback.
+function Threads:dojob()
+   running(self)
+   local endcallbacks = self.endcallbacks
+   if endcallbacks.n == 0 then
+      error('dojob: there is no job to wait for', 2)
+   end
+   local message, number = self.mainqueue:take(function() checkalive(self) end)
+   if not message then
+      error('the process is ending', 2)
+   end
+   local endcallback = endcallbacks[number]
+   endcallbacks[number] = nil
+   endcallbacks.n = endcallbacks.n - 1 -- before anything can raise, or yield to somebody who asks for it
+   local opened, result = pcall(self.mainqueue.open, self.mainqueue, message)
+   if not opened then
+      self.errors = true
+      error('FATAL THREAD PANIC: (dojob) ' .. tostring(result), 0)
+   end
+   local id = result.thread
+   if not result.ok then
+      self.errors = true
+      error(string.format('[thread %d callback] %s', id, result.values))
+   end
+   local ended, failure = xpcall(function()
+      endcallback(unpack(result.values, 1, result.values.n))
+   end, debug.traceback)
+   if not ended then
+      self.errors = true
+      error(string.format('[thread %d endcallback] %s', id, tostring(failure)))
+   end
+end
+
+-- Run the endcallbacks of all jobs; the first that failed is an error, and the rest wait for another call.
+function Threads:synchronize()
+   if not self.__running then
+      return
+   end
+   while self:hasjob() do
+      self:dojob()
+   end
+   self.errors = false
+end
+
+-- Finish all jobs and end the threads; then the first error there was is raised.
+function Threads:terminate()
+   if not self.__running then
+      return
+   end
+   local first
+   while self:hasjob() do
+      local ok, message = pcall(self.dojob, self)
+      first = first or not ok and message
+      for _, thread in ipairs(self.threads) do
+         if thread:ended() then -- it will answer no more
+            self.endcallbacks.n = 0
+         end
+      end
+   end
+   stop(self)
+   if first then
+      error(first, 0)
+   end
+end
+
+return setmetatable({}, {
+   __index = Threads,
+   __newindex = Threads,
+   __call = function(_, ...)
+      return Threads.new(...)
+   end
+})
