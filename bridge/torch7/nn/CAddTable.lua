@@ -1,4 +1,6 @@
 -- The sum of a table's tensors.
+local slots = require 'nn.slots'
+
 local CAddTable, parent = torch.class('nn.CAddTable', 'nn.Module')
 
 function CAddTable:__init(ip)
@@ -20,16 +22,17 @@ function CAddTable:updateOutput(input)
 end
 
 function CAddTable:updateGradInput(input, gradOutput)
-   for i = 1, #input do
-      self.gradInput[i] = self.gradInput[i] or input[1].new()
-      if self.inplace then
-         self.gradInput[i]:set(gradOutput)
-      else
-         self.gradInput[i]:resizeAs(input[i]):copy(gradOutput)
+   if self.inplace then
+      for i = 1, #input do
+         self.gradInput[i] = (self.gradInput[i] or input[1].new()):set(gradOutput)
       end
+      for i = #self.gradInput, #input + 1, -1 do
+         self.gradInput[i] = nil
+      end
+      return self.gradInput
    end
-   for i = #input + 1, #self.gradInput do
-      self.gradInput[i] = nil
+   for _, gradInput in ipairs(slots(self.gradInput, input)) do
+      gradInput:copy(gradOutput)
    end
    return self.gradInput
 end

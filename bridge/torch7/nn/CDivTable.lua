@@ -1,4 +1,6 @@
 -- The first tensor of a table divided by the second.
+local slots = require 'nn.slots'
+
 local CDivTable, parent = torch.class('nn.CDivTable', 'nn.Module')
 
 function CDivTable:__init()
@@ -12,9 +14,8 @@ function CDivTable:updateOutput(input)
 end
 
 function CDivTable:updateGradInput(input, gradOutput)
-   self.gradInput[1] = self.gradInput[1] or input[1].new()
-   self.gradInput[2] = self.gradInput[2] or input[1].new()
-   self.gradInput[1]:resizeAs(input[1]):copy(gradOutput):cdiv(input[2])
-   self.gradInput[2]:resizeAs(input[2]):zero():addcdiv(-1, self.gradInput[1], input[2]):cmul(input[1])
+   slots(self.gradInput, input)
+   self.gradInput[1]:copy(gradOutput):cdiv(input[2])
+   self.gradInput[2]:zero():addcdiv(-1, self.gradInput[1], input[2]):cmul(input[1])
    return self.gradInput
 end

@@ -1,4 +1,6 @@
 -- The product, element by element, of a table's tensors.
+local slots = require 'nn.slots'
+
 local CMulTable, parent = torch.class('nn.CMulTable', 'nn.Module')
 
 function CMulTable:__init()
@@ -15,17 +17,13 @@ function CMulTable:updateOutput(input)
 end
 
 function CMulTable:updateGradInput(input, gradOutput)
-   for i = 1, #input do
-      self.gradInput[i] = self.gradInput[i] or input[1].new()
-      self.gradInput[i]:resizeAs(input[i]):copy(gradOutput)
+   for i, gradInput in ipairs(slots(self.gradInput, input)) do
+      gradInput:copy(gradOutput)
       for j = 1, #input do
          if j ~= i then
-            self.gradInput[i]:cmul(input[j])
+            gradInput:cmul(input[j])
          end
       end
-   end
-   for i = #input + 1, #self.gradInput do
-      self.gradInput[i] = nil
    end
    return self.gradInput
 end

@@ -1,4 +1,6 @@
 -- The first tensor of a table minus the second.
+local slots = require 'nn.slots'
+
 local CSubTable, parent = torch.class('nn.CSubTable', 'nn.Module')
 
 function CSubTable:__init()
@@ -12,9 +14,8 @@ function CSubTable:updateOutput(input)
 end
 
 function CSubTable:updateGradInput(input, gradOutput)
-   self.gradInput[1] = self.gradInput[1] or input[1].new()
-   self.gradInput[2] = self.gradInput[2] or input[1].new()
-   self.gradInput[1]:resizeAs(input[1]):copy(gradOutput)
-   self.gradInput[2]:resizeAs(input[2]):copy(gradOutput):mul(-1)
+   slots(self.gradInput, input)
+   self.gradInput[1]:copy(gradOutput)
+   self.gradInput[2]:copy(gradOutput):mul(-1)
    return self.gradInput
 end

@@ -1,4 +1,7 @@
 -- A table's tensors one after the other along a dimension.
+local positive = require 'nn.dimension'
+local slots = require 'nn.slots'
+
 local JoinTable, parent = torch.class('nn.JoinTable', 'nn.Module')
 
 function JoinTable:__init(dimension, nInputDims)
@@ -10,13 +13,7 @@ function JoinTable:__init(dimension, nInputDims)
 end
 
 function JoinTable:_getPositiveDimension(input)
-   local dimension = self.dimension
-   if dimension < 0 then
-      dimension = input[1]:dim() + dimension + 1
-   elseif self.nInputDims and input[1]:dim() == self.nInputDims + 1 then
-      dimension = dimension + 1
-   end
-   return dimension
+   return positive(self, input[1])
 end
 
 function JoinTable:updateOutput(input)
@@ -39,14 +36,10 @@ end
 function JoinTable:updateGradInput(input, gradOutput)
    local dimension = self:_getPositiveDimension(input)
    local offset = 1
-   for i = 1, #input do
+   for i, gradInput in ipairs(slots(self.gradInput, input)) do
       local length = input[i]:size(dimension)
-      self.gradInput[i] = self.gradInput[i] or input[i].new()
-      self.gradInput[i]:resizeAs(input[i]):copy(gradOutput:narrow(dimension, offset, length))
+      gradInput:copy(gradOutput:narrow(dimension, offset, length))
       offset = offset + length
-   end
-   for i = #input + 1, #self.gradInput do
-      self.gradInput[i] = nil
    end
    return self.gradInput
 end

@@ -9,15 +9,7 @@ function Max:__init(dimension, nInputDims)
    self.nInputDims = nInputDims
 end
 
-function Max:_getPositiveDimension(input)
-   local dimension = self.dimension
-   if dimension < 0 then
-      dimension = input:dim() + dimension + 1
-   elseif self.nInputDims and input:dim() == self.nInputDims + 1 then
-      dimension = dimension + 1
-   end
-   return dimension
-end
+Max._getPositiveDimension = require 'nn.dimension'
 
 function Max:updateOutput(input)
    local dimension = self:_getPositiveDimension(input)

@@ -1,4 +1,6 @@
 -- One entry of a table.
+local zeros = require 'nn.zeros'
+
 local SelectTable, parent = torch.class('nn.SelectTable', 'nn.Module')
 
 function SelectTable:__init(index)
@@ -18,24 +20,6 @@ function SelectTable:updateOutput(input)
    end
    self.output = input[index]
    return self.output
-end
-
--- Buffers like `input`, all zero.
-local function zeros(buffer, input)
-   if type(input) ~= 'table' then
-      buffer = torch.isTensor(buffer) and buffer or input.new()
-      return buffer:resizeAs(input):zero()
-   end
-   buffer = type(buffer) == 'table' and buffer or {}
-   for key, value in pairs(input) do
-      buffer[key] = zeros(buffer[key], value)
-   end
-   for key in pairs(buffer) do
-      if input[key] == nil then
-         buffer[key] = nil
-      end
-   end
-   return buffer
 end
 
 function SelectTable:updateGradInput(input, gradOutput)

@@ -7,15 +7,7 @@ function SplitTable:__init(dimension, nInputDims)
    self.nInputDims = nInputDims
 end
 
-function SplitTable:_getPositiveDimension(input)
-   local dimension = self.dimension
-   if dimension < 0 then
-      dimension = input:dim() + dimension + 1
-   elseif self.nInputDims and input:dim() == self.nInputDims + 1 then
-      dimension = dimension + 1
-   end
-   return dimension
-end
+SplitTable._getPositiveDimension = require 'nn.dimension'
 
 function SplitTable:updateOutput(input)
    local dimension = self:_getPositiveDimension(input)

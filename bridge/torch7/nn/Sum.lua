@@ -1,4 +1,6 @@
 -- The sum (or mean) over a dimension, which disappears unless `squeeze` is false.
+local positive = require 'nn.dimension'
+
 local Sum, parent = torch.class('nn.Sum', 'nn.Module')
 
 function Sum:__init(dimension, nInputDims, sizeAverage, squeeze)
@@ -17,12 +19,7 @@ function Sum:__init(dimension, nInputDims, sizeAverage, squeeze)
 end
 
 function Sum:_getPositiveDimension(input)
-   local dimension = self.dimension
-   if dimension < 0 then
-      dimension = input:dim() + dimension + 1
-   elseif self.nInputDims and input:dim() == self.nInputDims + 1 then
-      dimension = dimension + 1
-   end
+   local dimension = positive(self, input)
    if input:dim() < dimension then
       error('dimension exceeds input dimensions')
    end
@@ -51,8 +48,4 @@ function Sum:updateGradInput(input, gradOutput)
       self.gradInput:div(input:size(dimension))
    end
    return self.gradInput
-end
-
-function Sum:clearState()
-   return parent.clearState(self)
 end
