@@ -27,6 +27,28 @@ local classes = {
    -- criterions
    'ClassNLLCriterion', 'CrossEntropyCriterion', 'MSECriterion', 'AbsCriterion', 'BCECriterion', 'SmoothL1Criterion',
    'ParallelCriterion', 'MultiCriterion',
+   -- modules around a module
+   'Decorator', 'Bottle', 'DontCast', 'GPU', 'NaN', 'Profile', 'MapTable', 'Parallel',
+   'WeightNorm',
+   -- more parameters
+   'Bilinear', 'CAdd', 'Cosine', 'Euclidean', 'WeightedEuclidean', 'PReLU', 'LinearWeightNorm', 'Maxout',
+   'SparseLinear',
+   -- more functions of each element
+   'HardShrink', 'SoftShrink', 'ReLU6', 'RReLU', 'CReLU', 'GatedLinearUnit', 'WhiteNoise', 'L1Penalty',
+   -- the input as it is, or anew
+   'Collapse', 'Constant', 'Convert', 'Copy', 'FeatureLPPooling', 'GradientReversal', 'OneHot', 'PrintSize',
+   'Replicate', 'ZeroGrad',
+   -- more tables
+   'CAddTensorTable', 'CMaxTable', 'CMinTable', 'CosineDistance', 'DotProduct', 'Index', 'MM', 'MV', 'MaskedSelect',
+   'MixtureTable', 'PairwiseDistance', 'ZipTable', 'ZipTableOneToMany',
+   -- more criterions, and criterions as modules
+   'L1HingeEmbeddingCriterion', 'CosineEmbeddingCriterion', 'ClassSimplexCriterion', 'DistKLDivCriterion',
+   'DistanceRatioCriterion', 'HingeEmbeddingCriterion', 'L1Cost', 'MarginCriterion', 'MarginRankingCriterion',
+   'ModuleCriterion', 'MultiLabelMarginCriterion', 'MultiLabelSoftMarginCriterion', 'MultiMarginCriterion',
+   'SoftMarginCriterion', 'SpatialAutoCropMSECriterion', 'SpatialClassNLLCriterion', 'WeightedMSECriterion',
+   'CriterionTable', 'ModuleFromCriterion',
+   -- made of the ones above
+   'PartialLinear',
 }
 
 for _, name in ipairs(classes) do
