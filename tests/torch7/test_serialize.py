@@ -150,7 +150,7 @@ def test_th_runs_stored_functions(tmp_path: Path) -> None:
         timeout=60,
         env={**os.environ, "PYTHONPATH": root},
     )
-    assert (done.stdout, done.stderr) == ("7\n", "")
+    assert (done.stdout, done.stderr) == ("7\t\n", "")
 
 
 # ---- variants of the format
