@@ -10,6 +10,7 @@ import ctypes
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from bridge import _boundary
@@ -32,13 +33,23 @@ class LuaThread(threading.Thread):
         Lua's search paths there.
     allow_functions : bool
         As for `bridge.Lua`.
+    leave : callable, optional
+        What os.exit does, given the status; by default it ends the thread.
     """
 
-    def __init__(self, code: str | bytes, path: str, cpath: str, allow_functions: bool) -> None:
+    def __init__(
+        self,
+        code: str | bytes,
+        path: str,
+        cpath: str,
+        allow_functions: bool,
+        leave: Callable[[int], None] | None = None,
+    ) -> None:
         super().__init__(name="lua", daemon=True)
         self._code = code
         self._paths = path, cpath
         self._allow_functions = allow_functions
+        self._leave = leave
 
     def run(self) -> None:
         """Run the code; what goes wrong is written to standard error."""
@@ -49,17 +60,24 @@ class LuaThread(threading.Thread):
                 lua.execute("package.path, package.cpath = ...", *self._paths)
                 lua.execute(self._code, name="=(thread)")
         except BaseException as problem:
-            # SystemExit as well: os.exit in a thread of Lua ends that thread
+            if self._leave is not None and isinstance(problem, SystemExit):
+                self._leave(problem.code if isinstance(problem.code, int) else 1)
             sys.stderr.write(f"FATAL THREAD PANIC: {type(problem).__name__}: {problem}\n")
         finally:
             with _guard:
                 _running.discard(self)
 
 
-def start(code: str | bytes, path: str, cpath: str, allow_functions: bool) -> LuaThread:
+def start(
+    code: str | bytes,
+    path: str,
+    cpath: str,
+    allow_functions: bool,
+    leave: Callable[[int], None] | None = None,
+) -> LuaThread:
     """Start a thread; raises RuntimeError where the system allows no more."""
     global _ending_arranged  # noqa: PLW0603
-    thread = LuaThread(code, path, cpath, allow_functions)
+    thread = LuaThread(code, path, cpath, allow_functions, leave)
     with _guard:
         if not _ending_arranged:
             _ending_arranged = True

@@ -2,6 +2,7 @@
 local language = require 'bridge.lua.language'
 local show = require 'bridge.lua.show'
 local complete = require 'bridge.lua.complete'
+local native = require 'bridge.native'
 local ffi = require 'ffi'
 
 ffi.cdef[[int fflush(void *stream);]]
@@ -31,6 +32,7 @@ function th.start(leave)
       end
       show.depth = math.floor(depth)
    end)
+   native.leave = leave -- also what os.exit does in the program's threads
    function os.exit(code)
       if code == nil or code == true then
          code = 0

@@ -828,3 +828,22 @@ def test_pools_work_within_a_thread(threads: bridge.Lua) -> None:
         pool:terminate()
     """)
     assert threads.eval("total") == 55
+
+
+def test_os_exit_in_a_thread_ends_a_program_of_th(tmp_path: Path) -> None:
+    script = tmp_path / "script.lua"
+    script.write_text("""
+        local pool = require('threads').Threads(1)
+        pool:addjob(function() print('leaving') os.exit(5) end)
+        pool:synchronize()
+        print('not reached')
+    """)
+    done = subprocess.run(
+        [sys.executable, "-m", "bridge.th", str(script)],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert (done.stdout, done.returncode) == ("leaving\n", 5)

@@ -11,7 +11,7 @@ function Thread:__init(code)
    if type(code) ~= 'string' then
       error('Thread: string of code expected, got ' .. torch.type(code), 3)
    end
-   self.thread = native.start_thread(code, package.path, package.cpath, native.allow_functions or false)
+   self.thread = native.start_thread(code, package.path, package.cpath, native.allow_functions or false, native.leave)
 end
 
 -- Has it ended? Waits up to so many seconds for it.
