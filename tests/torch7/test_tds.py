@@ -362,3 +362,46 @@ def test_a_c_type_of_the_program_is_held_and_given_back(tds: bridge.Lua) -> None
     assert tds.eval("v[1][0]") == 2.5
     tds.execute("v[1] = nil")
     assert tds.eval("v[1]") is None
+
+
+def test_the_documented_example_of_a_file(tds: bridge.Lua) -> None:
+    tds.execute("""
+        d = tds.Vec(4, 5, torch.Tensor{1, 2}, nil, 'hello world', tds.Hash{a = true}, tds.AtomicCounter())
+        d[7]:set(9)
+        f = torch.MemoryFile('rw')
+        f:writeObject(d)
+        f:seek(1)
+        back = f:readObject()
+    """)
+    assert tds.eval("torch.type(back), #back, back[1], back[4], back[5], back[6].a, back[7]:get()") == (
+        "tds.Vec",
+        7,
+        4,
+        None,
+        "hello world",
+        True,
+        9,
+    )
+    assert tds.eval("back[3]:totable()") == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["Vec", "Hash"])
+@pytest.mark.parametrize("quiet", ["f:quiet()", ""])
+def test_a_file_that_promises_more_than_it_holds_takes_no_memory(
+    tds: bridge.Lua, kind: str, quiet: str
+) -> None:
+    code = f"""
+        local f = torch.MemoryFile()
+        f:writeInt(4) f:writeInt(1)
+        for _, name in ipairs{{'V 1', 'tds.{kind}'}} do f:writeInt(#name) f:writeString(name) end
+        f:writeLong(2^40)
+        for i = 1, 4 do f:writeObject(i) end
+        f:seek(1)
+        {quiet}
+        return #f:readObject()
+    """
+    if quiet:
+        assert tds.execute(code) <= 5
+    else:
+        with pytest.raises(bridge.LuaError, match="read error"):
+            tds.execute(code)

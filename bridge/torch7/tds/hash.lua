@@ -71,8 +71,11 @@ end
 
 function hash:read(file)
    for _ = 1, file:readLong() do
-      local key = file:readObject()
-      self[key] = file:readObject()
+      local key, value = file:readObject(), file:readObject()
+      if file:hasError() then
+         return
+      end
+      self[key] = value
    end
 end
 

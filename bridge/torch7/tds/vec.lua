@@ -84,10 +84,11 @@ function vec:write(file)
 end
 
 function vec:read(file)
-   local n = file:readLong()
-   self:resize(n)
-   for i = 1, n do
+   for i = 1, file:readLong() do -- as many as the file really has, whatever it promises
       self[i] = file:readObject()
+      if file:hasError() then
+         return
+      end
    end
 end
 

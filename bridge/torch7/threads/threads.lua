@@ -95,12 +95,12 @@ function Threads.new(N, ...)
       queues[i + 1] = self.threadspecificqueues[i]
    end
    self.guard = guard(queues)
-   for i = 1, number do
-      self.threads[i] = Thread(string.format("require 'threads.worker'(%d, %d, %d, %d, %q)", i, self.threadqueue:id(),
-         self.threadspecificqueues[i]:id(), self.mainqueue:id(), serialize))
-   end
    local results = {}
    local started, message = pcall(function()
+      for i = 1, number do
+         self.threads[i] = Thread(string.format("require 'threads.worker'(%d, %d, %d, %d, %q)", i,
+            self.threadqueue:id(), self.threadspecificqueues[i]:id(), self.mainqueue:id(), serialize))
+      end
       for k, f in ipairs(functions) do
          for i = 1, number do
             self:addjob(i, f, function(...)
