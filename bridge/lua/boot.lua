@@ -174,7 +174,7 @@ end
 -- ---- code and functions
 
 function helpers.load(source, name)
-   return assert(language.load(source, name))
+   return (assert(language.load(source, name)))
 end
 
 function helpers.execute(source, name, ...)

@@ -30,6 +30,13 @@ def test_a_files_functions_are_attributes(model: bridge.LuaModule) -> None:
     assert model.greeting == "hello"
 
 
+def test_a_compiled_chunk_is_a_function_that_was_not_run(lua: bridge.Lua) -> None:
+    chunk = lua.compile("ran = true return ...")
+    assert isinstance(chunk, bridge.LuaFunction)
+    assert lua.eval("ran") is None
+    assert (chunk(6), lua.ran) == (6, True)
+
+
 def test_dir_lists_what_the_file_defined(model: bridge.LuaModule) -> None:
     assert dir(model) == ["Counter", "add", "greeting"]
 
