@@ -106,6 +106,7 @@ def test_failures_are_returned(lua: bridge.Lua, call: str, result: str) -> None:
         ("touch('/', 'x')", r"bad argument #2 to 'touch' \(number expected, got string\)"),
         ("lock(1, 'r')", r"bad argument #1 to 'lock' \(FILE\* expected, got number\)"),
         ("lock(io.stdout, 'x')", "lock: invalid mode"),
+        ("lock(io.stdout, 'w', {})", r"bad argument #3 to 'lock' \(number expected, got table\)"),
         ("setmode(io.stdout, 'x')", r"bad argument #2 to 'setmode' \(invalid option 'x'\)"),
     ],
 )

@@ -286,6 +286,7 @@ def test_modules_come_when_their_names_are_read() -> None:
         ("tablex.readonly{1}.x()", "attempt to call"),
         ("utils.split('abc', 'x*')", "matches the empty string"),
         ("stringx.split('abc', '')", "empty separator"),
+        ("stringx.wrap('a b', 0, true)", "a width of at least 1 expected, got 0"),
         ("dir.getfiles('/no/directory')", "argument 1: '/no/directory' not a directory"),
         ("pretty.write(utils.assert_string(2, {}))", "argument 2 expected a 'string', got a 'table'"),
     ],

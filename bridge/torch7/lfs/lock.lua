@@ -26,8 +26,17 @@ local function check(name, file)
    return file
 end
 
+-- Where a part begins, or how long it is; 0 if it is not given.
+local function part(index, name, value)
+   if value == nil then
+      return 0
+   end
+   return tonumber(value)
+      or error(string.format("bad argument #%d to '%s' (number expected, got %s)", index, name, type(value)), 3)
+end
+
 local function set(file, kind, start, length)
-   local lock = ffi.new('lfs_lock', {type = kind, start = start or 0, length = length or 0})
+   local lock = ffi.new('lfs_lock', {type = kind, start = start, length = length})
    local ok, message = posix.outcome(C.fcntl(C.fileno(file), SET, lock))
    if ok then
       return true
@@ -43,11 +52,12 @@ return function(lfs)
       if not kind then
          error('lock: invalid mode', 2)
       end
-      return set(file, kind, start, length)
+      return set(file, kind, part(3, 'lock', start), part(4, 'lock', length))
    end
 
    function lfs.unlock(file, start, length)
-      return set(check('unlock', file), kinds.u, start, length)
+      check('unlock', file)
+      return set(file, kinds.u, part(2, 'unlock', start), part(3, 'unlock', length))
    end
 
    -- There is one mode here, so nothing changes.

@@ -286,6 +286,9 @@ end
 -- Words in lines of at most `width` (70) characters, as a list.
 function stringx.wrap(s, width, break_words)
    width = width or 70
+   if not (width >= 1) then
+      error('argument 2: a width of at least 1 expected, got ' .. tostring(width), 2)
+   end
    local lines, line = List(), nil
    for word in text(1, s):gmatch('%S+') do
       while break_words and #word > width do
