@@ -60,7 +60,8 @@ def _unfinished(lua: Lua, entry: str, reported: Reported) -> bool:
 
     def action() -> None:
         nonlocal more
-        more = bool(lua.execute("return require('bridge.lua.th').entry(...)", entry, name=NAME))
+        source = entry.encode(errors="surrogateescape")  # the bytes that came
+        more = bool(lua.execute("return require('bridge.lua.th').entry(...)", source, name=NAME))
 
     reported(action)
     return more
@@ -127,7 +128,8 @@ def _edited(lua: Lua) -> _Lines:
 
 
 def _completions(lua: Lua, word: str) -> list[str]:
-    found = lua.execute("return require('bridge.lua.th').complete(...)", word, name=NAME)
+    source = word.encode(errors="surrogateescape")
+    found = lua.execute("return require('bridge.lua.th').complete(...)", source, name=NAME)
     return list(found) if isinstance(found, list) else []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -98,7 +99,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from bridge.repl import interact
 
             status = interact(lua, _reported)
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _unheard()
     return status
 
 
@@ -106,17 +110,19 @@ def _run(lua: Lua, arguments: Arguments) -> None:
     def call(what: str, *values: object) -> None:
         lua.execute(f"return require('bridge.lua.th').{what}(...)", *values, name=OURS)
 
+    rest = [os.fsencode(word) for word in arguments.rest]  # any bytes, as the shell gave them
     call("start", _leave)
-    call("arguments", arguments.script or "", ["th", *arguments.options], *arguments.rest)
+    options = [os.fsencode(word) for word in ("th", *arguments.options)]
+    call("arguments", os.fsencode(arguments.script or ""), options, *rest)
     for kind, text in arguments.before:
         if kind == "code":
-            call("code", text, "=(command line)")
+            call("code", os.fsencode(text), "=(command line)")
         else:
-            call("library", text)
+            call("library", os.fsencode(text))
     if arguments.script == "-" or _piped(arguments):
-        call("code", sys.stdin.read(), "=stdin", *arguments.rest)
+        call("code", sys.stdin.buffer.read(), "=stdin", *rest)
     elif arguments.script is not None:
-        call("script", arguments.script, *arguments.rest)
+        call("script", os.fsencode(arguments.script), *rest)
 
 
 def _piped(arguments: Arguments) -> bool:
@@ -139,6 +145,8 @@ def _reported(action: Callable[[], None]) -> int:
     try:
         action()
     except LuaError as error:
+        if isinstance(error.original, BrokenPipeError):
+            return _unheard()
         sys.stdout.flush()
         sys.stderr.write(f"th: {_described(error)}\n")
         return 1
@@ -149,6 +157,14 @@ def _reported(action: Callable[[], None]) -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 1
     return 0
+
+
+def _unheard() -> int:
+    """Nobody reads our output any more: drop the rest of it; the status that a shell knows for that."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return 128 + signal.SIGPIPE
 
 
 def _described(error: LuaError) -> str:

@@ -100,6 +100,12 @@ ERRORS: list[tuple[str, str]] = [
     ("torch.setmetatable({}, 'zoo.Cat')", "unknown typename zoo.Cat"),
     ("torch.pointer(3)", "Torch object, table, thread, cdata or function expected"),
     ("torch.pushudata(nil, 'zoo.Dog')", "zoo.Dog cannot be made from a C pointer"),
+    ("torch.pushudata(nil, 'torch.DoubleTensor')", "expecting number or cdata"),
+    ("torch.pushudata(0, 'torch.DoubleTensor')", "there is no torch.DoubleTensor at the null pointer"),
+    (
+        "torch.pushudata(require('ffi').cast('void *', nil), 'torch.FloatStorage')",
+        "there is no torch.FloatStorage at the null pointer",
+    ),
 ]
 
 
@@ -233,6 +239,16 @@ def test_a_storage_is_made_around_its_pointer(lua: bridge.Lua) -> None:
     return again == storage, again[2]
     """
     assert lua.execute(code) == (True, 2)
+
+
+def test_a_tensor_is_made_around_its_pointer(lua: bridge.Lua) -> None:
+    code = """
+    local tensor = torch.range(1, 6):resize(2, 3):t()
+    local again = torch.pushudata(tensor:cdata(), 'torch.DoubleTensor')
+    again[3][2] = 60
+    return torch.typename(again), again:size(1), tensor[3][2], again:isSetTo(tensor)
+    """
+    assert lua.execute(code) == ("torch.DoubleTensor", 3, 60, True)
 
 
 def test_cdata_types_can_be_named(lua: bridge.Lua) -> None:

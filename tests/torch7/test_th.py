@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -157,6 +158,41 @@ def test_failing_tests_end_with_status_1(script: Path) -> None:
     done = th(str(script))
     assert done.returncode == 1
     assert "with 1 failure and 0 errors" in done.stdout
+
+
+def test_output_that_nobody_reads_ends_the_program_quietly() -> None:
+    command = f"{sys.executable} -m bridge.th -e 'for i = 1, 100000 do print(i) end'"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -1; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("1\t\n141\n", "")
+
+
+def test_bytes_that_are_no_text_reach_the_program(script: Path) -> None:
+    script.write_bytes(b"print(#arg[1], arg[1]:byte(1), #'\xff\xfe')")
+    done = subprocess.run(
+        [os.fsencode(sys.executable), b"-m", b"bridge.th", bytes(script), b"\xff\xfe\xfd"],
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == b"3\t255\t2\t\n"
+
+
+@pytest.mark.parametrize("options", [[], ["-i"]])
+def test_input_that_is_no_text_is_run(options: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bridge.th", *options],
+        input=b"print(#'\xff\xfe')\n",
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.replace(b"th> ", b"").strip() == b"2"
 
 
 def test_help_tells_the_options() -> None:

@@ -81,6 +81,12 @@ def test_other_values_are_no_timers(lua: bridge.Lua, value: str) -> None:
         lua.eval(f"torch.Timer().time({value})")
 
 
+def test_a_timer_has_no_fields(lua: bridge.Lua) -> None:
+    assert lua.eval("torch.Timer().anything") is None
+    with pytest.raises(bridge.LuaError, match=r"the class torch\.Timer cannot be indexed"):
+        lua.execute("torch.Timer().anything = 1")
+
+
 def test_tic_and_toc_measure_what_lies_between(lua: bridge.Lua) -> None:
     assert 0.04 < lua.execute(f"local began = torch.tic() {BUSY} return torch.toc(began)") < 30
 

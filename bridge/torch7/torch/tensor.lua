@@ -201,6 +201,12 @@ local function build(kind)
    metatable.__pointer = function(self)
       return tonumber(cast('intptr_t', cast(tensorpointer, self)))
    end
+   -- Another tensor over what a tensor's cdata() points to, which must be alive.
+   metatable.__pushudata = function(pointer)
+      local userdata = object.newtensor(kind.id)
+      geometry.assign(cast(tensorpointer, userdata), cast(tensorpointer, pointer))
+      return userdata
+   end
    class.adopt(kind.tensortype, metatable, new)
    native.register('tensor', kind.id, metatable)
 end

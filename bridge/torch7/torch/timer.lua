@@ -102,6 +102,9 @@ return function(torch)
       metatable[name] = method
    end
    metatable.new = new
+   function metatable.__newindex()
+      error('the class torch.Timer cannot be indexed', 2)
+   end
    class.adopt('torch.Timer', metatable, new)
 
    function torch.tic()

@@ -89,7 +89,8 @@ local function install(torch, class)
       error('Torch object, table, thread, cdata or function expected', 2)
    end
 
-   -- An object of class `typed` around a C pointer to its struct; the object takes the caller's reference.
+   -- An object of class `typed` around a C pointer (or an address) to its struct; the object takes the caller's
+   -- reference.
    function torch.pushudata(pointer, typed)
       local metatable = torch.getmetatable(typed)
       if not metatable then
@@ -98,6 +99,14 @@ local function install(torch, class)
       local push = rawget(metatable, '__pushudata')
       if not push then
          error(string.format('%s cannot be made from a C pointer', typed), 2)
+      end
+      if type(pointer) == 'number' then
+         pointer = ffi.cast('void *', ffi.cast('intptr_t', pointer))
+      elseif type(pointer) ~= 'cdata' then
+         error('expecting number or cdata', 2)
+      end
+      if pointer == nil then
+         error(string.format('there is no %s at the null pointer', typed), 2)
       end
       return push(pointer)
    end
