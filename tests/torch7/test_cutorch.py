@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,22 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[bridge.Lua]:
     with bridge.Lua() as lua:
         lua.execute("require 'cutorch' require 'nn' t = torch.CudaTensor{{1, 2, 3}, {4, 5, 6}}")
         yield lua
+
+
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[bridge.Lua]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOONTIDE_CUDA", "cpu")
+        with bridge.Lua() as lua:
+            lua.execute("require 'cutorch' require 'nn'")
+            yield lua
+
+
+@pytest.fixture
+def shared(lasting: bridge.Lua) -> bridge.Lua:
+    """Such a state for tests that change nothing but `t`."""
+    lasting.execute("t = torch.CudaTensor{{1, 2, 3}, {4, 5, 6}}")
+    return lasting
 
 
 @pytest.fixture
@@ -117,6 +135,9 @@ EXPRESSIONS: list[tuple[str, Any]] = [
     ("torch.type(torch.add(t, 1))", "torch.CudaTensor"),
     ("torch.type(torch.cat({t, t}, 1))", "torch.CudaTensor"),
     ("torch.type(t:split(1)[2])", "torch.CudaTensor"),
+    ("torch.type(torch.inverse(torch.CudaTensor{{2, 0}, {0, 4}}))", "torch.CudaTensor"),
+    ("torch.type(select(2, torch.symeig(torch.CudaTensor{{2, 0}, {0, 4}}, 'V')))", "torch.CudaTensor"),
+    ("torch.type(torch.conv2(t, torch.CudaTensor{{1}}))", "torch.CudaTensor"),
     ("torch.type(t.new(3))", "torch.CudaTensor"),
     ("torch.type(t:new())", "torch.CudaTensor"),
     ("torch.type(t:clone())", "torch.CudaTensor"),
@@ -144,12 +165,12 @@ EXPRESSIONS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("expression", "value"), EXPRESSIONS)
-def test_expressions(cuda: bridge.Lua, expression: str, value: Any) -> None:
-    assert cuda.eval(expression) == value
+def test_expressions(shared: bridge.Lua, expression: str, value: Any) -> None:
+    assert shared.eval(expression) == value
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
-def test_every_type_converts_there_and_back(cuda: bridge.Lua, element: str) -> None:
+def test_every_type_converts_there_and_back(shared: bridge.Lua, element: str) -> None:
     name = cuda_name(element)
     method = name[0].lower() + name[1:]
     code = f"""
@@ -159,26 +180,26 @@ def test_every_type_converts_there_and_back(cuda: bridge.Lua, element: str) -> N
     device:fill(7)
     return torch.type(device), torch.type(back), back:double():sum(), cpu:double():sum()
     """
-    assert cuda.execute(code) == (f"torch.{name}Tensor", f"torch.{element}Tensor", 6, 6)
+    assert shared.execute(code) == (f"torch.{name}Tensor", f"torch.{element}Tensor", 6, 6)
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
-def test_every_type_has_its_constructor_and_storage(cuda: bridge.Lua, element: str) -> None:
+def test_every_type_has_its_constructor_and_storage(shared: bridge.Lua, element: str) -> None:
     name = cuda_name(element)
     code = f"""
     local a, b = torch.{name}Tensor(2, 3), torch.{name}Tensor(torch.{name}Storage{{1, 2}})
     return a:nElement(), b[2], torch.type(a:storage()), tostring(b):match('%[(.*) of')
     """
-    assert cuda.execute(code) == (6, 2, f"torch.{name}Storage", f"torch.{name}Tensor")
+    assert shared.execute(code) == (6, 2, f"torch.{name}Storage", f"torch.{name}Tensor")
 
 
 @pytest.mark.parametrize("element", ARITHMETIC)
-def test_arithmetic_stays_in_the_type(cuda: bridge.Lua, element: str) -> None:
+def test_arithmetic_stays_in_the_type(shared: bridge.Lua, element: str) -> None:
     name = cuda_name(element)
     code = (
         f"local a = torch.{name}Tensor{{1, 2}} local b = a:clone():add(a):mul(3) return torch.type(b), b[2]"
     )
-    assert cuda.execute(code) == (f"torch.{name}Tensor", 12)
+    assert shared.execute(code) == (f"torch.{name}Tensor", 12)
 
 
 def test_a_view_is_of_the_same_memory(cuda: bridge.Lua) -> None:
@@ -222,6 +243,20 @@ def test_they_cross_to_python_as_arrays_over_the_same_memory(cuda: bridge.Lua) -
     assert cuda.eval("t:storage()").tolist() == [50, 2, 3, 4, 5, 6]
 
 
+def test_they_are_written_and_read_as_what_they_are(cuda: bridge.Lua, tmp_path: Path) -> None:
+    code = """
+    torch.save(..., {t, t:storage(), torch.CudaLongTensor{5}})
+    local read = torch.load(...)
+    return torch.type(read[1]), torch.type(read[2]), torch.type(read[3]), read[1][2][3]
+    """
+    file = str(tmp_path / "cuda.t7")
+    assert cuda.execute(code, file) == ("torch.CudaTensor", "torch.CudaStorage", "torch.CudaLongTensor", 6)
+    with bridge.Lua() as without:
+        without.require("torch")
+        kinds = "local read = torch.load(...) return torch.type(read[1]), torch.type(read[3]), read[1][2][3]"
+        assert without.execute(kinds, file) == ("torch.FloatTensor", "torch.LongTensor", 6)
+
+
 def test_many_are_made_and_collected(cuda: bridge.Lua) -> None:
     assert cuda.execute(
         "local s = 0 for i = 1, 20000 do s = s + torch.CudaTensor(1000):fill(1)[1] end return s"
@@ -258,6 +293,67 @@ def test_a_network_trains_as_on_the_cpu(cuda: bridge.Lua) -> None:
     assert kinds == ["torch.CudaTensor"] * 4
     assert loss == expected
     assert loss < 0.5
+
+
+MODULES = [
+    (entry["ctor"], entry["inputsrc"])
+    for path in sorted((Path(__file__).parents[1] / "data" / "torch7").glob("nn*.json"))
+    for entry in json.loads(path.read_text()).get("modules", [])
+    if not re.match(
+        r"nn\.(Dropout|SpatialDropout|VolumetricDropout|RReLU|WhiteNoise)", entry["ctor"]
+    )  # they draw
+]
+
+BOTH = """
+local ctor, inputsrc = ...
+-- What f makes of every tensor, in tables nested as the tensors are.
+local function each(value, f)
+   if torch.isTensor(value) then
+      return f(value)
+   end
+   local made = {}
+   for key, inner in pairs(value) do
+      made[key] = each(inner, f)
+   end
+   return made
+end
+local function pass(typename)
+   torch.manualSeed(7)
+   local module, input = loadstring('return ' .. ctor)(), loadstring('return ' .. inputsrc)()
+   module:type(typename)
+   module:zeroGradParameters()
+   input = each(input, function(t) -- indices stay what they are
+      return torch.type(t) == 'torch.LongTensor' and t or t:type(typename)
+   end)
+   local output = module:forward(input)
+   local result = {output = each(output, function(t) return t:float():clone() end)}
+   local gradInput = module:backward(input, each(output, function(t) return t:clone():fill(1) end))
+   local kinds = {}
+   each({output, gradInput}, function(t) kinds[torch.type(t)] = true end)
+   result.gradInput = gradInput and each(gradInput, function(t) return t:float() end)
+   return kinds, result
+end
+local _, expected = pass('torch.FloatTensor')
+local kinds, got = pass('torch.CudaTensor')
+return kinds, expected, got
+"""
+
+
+def flat(values: Any) -> list[float]:
+    if isinstance(values, dict):
+        values = [values[key] for key in sorted(values)]
+    if isinstance(values, list):
+        return [x for value in values for x in flat(value)]
+    return np.asarray(values, dtype=float).ravel().tolist() if values is not None else []
+
+
+@pytest.mark.parametrize(("ctor", "inputsrc"), MODULES)
+def test_every_module_computes_on_the_device_what_it_does_on_the_cpu(
+    shared: bridge.Lua, ctor: str, inputsrc: str
+) -> None:
+    kinds, expected, got = shared.execute(BOTH, ctor, inputsrc)
+    assert {kind for kind in kinds if "Cuda" not in kind} <= {"torch.LongTensor"}
+    assert flat(got) == pytest.approx(flat(expected), nan_ok=True)
 
 
 def test_shared_parameters_stay_shared(cuda: bridge.Lua) -> None:
@@ -299,8 +395,8 @@ CALLS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("expression", "value"), CALLS)
-def test_calls(cuda: bridge.Lua, expression: str, value: Any) -> None:
-    assert cuda.eval(expression) == value
+def test_calls(shared: bridge.Lua, expression: str, value: Any) -> None:
+    assert shared.eval(expression) == value
 
 
 def test_memory_is_that_of_the_machine(cuda: bridge.Lua) -> None:
@@ -342,9 +438,11 @@ def test_streams_are_numbered_as_they_are_reserved(cuda: bridge.Lua) -> None:
         ("torch.CudaTensor(2):add(torch.CudaTensor(3))", "inconsistent tensor size"),
     ],
 )
-def test_what_cannot_be_is_told(cuda: bridge.Lua, code: str, message: str) -> None:
+def test_what_cannot_be_is_told(shared: bridge.Lua, code: str, message: str) -> None:
     with pytest.raises(bridge.LuaError) as raised:
-        cuda.execute(f"local _ = nil {code.replace('torch.CudaTensor(2)[3]', '_ = torch.CudaTensor(2)[3]')}")
+        shared.execute(
+            f"local _ = nil {code.replace('torch.CudaTensor(2)[3]', '_ = torch.CudaTensor(2)[3]')}"
+        )
     assert message in raised.value.message
 
 
@@ -381,6 +479,6 @@ def test_the_device_has_random_numbers_of_its_own(cuda: bridge.Lua) -> None:
         "cauchy()",
     ],
 )
-def test_draws_fill_the_tensor(cuda: bridge.Lua, draw: str) -> None:
+def test_draws_fill_the_tensor(shared: bridge.Lua, draw: str) -> None:
     code = f"local t = torch.CudaTensor(50):fill(-77) t:{draw} return t:eq(-77):sum(), torch.type(t)"
-    assert cuda.execute(code) == (0, "torch.CudaTensor")
+    assert shared.execute(code) == (0, "torch.CudaTensor")

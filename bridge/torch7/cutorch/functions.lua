@@ -3,7 +3,9 @@
 local object = require 'torch.object'
 local retag = require 'cutorch.retag'
 
-local makers = {'zeros', 'ones', 'rand', 'randn', 'range', 'linspace', 'logspace', 'eye', 'cat'}
+-- Functions of tensors that are no methods of any: those that make tensors, and LAPACK's.
+local others = {'zeros', 'ones', 'rand', 'randn', 'range', 'linspace', 'logspace', 'eye', 'cat', 'gesv', 'gels',
+   'trtrs', 'symeig', 'eig', 'svd', 'inverse', 'potrf', 'potrs', 'potri', 'pstrf', 'qr', 'geqrf', 'orgqr', 'ormqr'}
 
 return function(torch)
    local iscuda = {}
@@ -53,7 +55,7 @@ return function(torch)
          wrap(name)
       end
    end
-   for _, name in ipairs(makers) do
+   for _, name in ipairs(others) do
       wrap(name)
    end
 end
