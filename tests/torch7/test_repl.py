@@ -48,6 +48,15 @@ class Terminal:
     def write(self, text: str) -> None:
         os.write(self.master, text.encode())
 
+    def interrupt(self) -> None:
+        """Press Ctrl-C at a prompt; again if it came in the moment before readline listens for it."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            self.write("\x03")
+            if select.select([self.master], [], [], 2.0)[0]:
+                return
+        raise AssertionError(f"Ctrl-C changed nothing within {PATIENCE} s")
+
     def until(self, text: str) -> str:
         """What comes until `text` (left out), control sequences and carriage returns taken off."""
         deadline = time.monotonic() + PATIENCE
@@ -191,7 +200,7 @@ def test_an_open_entry_goes_on_in_the_next_line(terminal: Terminal) -> None:
 def test_ctrl_c_drops_an_open_entry(terminal: Terminal) -> None:
     terminal.write("for i = 1, 2 do\n")
     terminal.until("..> ")
-    terminal.write("\x03")
+    terminal.interrupt()
     terminal.until(PROMPT)
     assert terminal.enter("5").strip() == "5"
 
