@@ -76,6 +76,15 @@ def test_a_reduction_is_a_number(pair: bridge.Lua, expression: str, expected: in
     assert pair.eval(expression) == expected
 
 
+@pytest.mark.parametrize("name", DTYPES)
+def test_squared_distances_of_rows_wrap_as_their_type(pair: bridge.Lua, name: str) -> None:
+    distances = ((A[:, None, :] - B[None, :, :]) ** 2).sum(2)
+    np.testing.assert_array_equal(pair.eval("torch.match(a, b)"), distances)
+    np.testing.assert_array_equal(pair.eval("a.new():match(a, b, 20)"), (20 * distances).astype(DTYPES[name]))
+    with pytest.raises(bridge.LuaError, match="same inner vector dim"):
+        pair.execute("torch.match(a, b:narrow(2, 1, 2))")
+
+
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize(
     ("function", "peer"),

@@ -43,6 +43,15 @@ function metatable.__pointer(object)
    return tonumber(ffi.cast('intptr_t', ffi.cast('void *', states[object])))
 end
 
+-- A generator that is gone takes its state with it.
+function metatable.__gc(object)
+   states[object] = nil
+end
+
+function metatable.__newindex()
+   error('the class torch.Generator cannot be indexed', 2)
+end
+
 metatable.new = generator.new
 
 return function(torch)

@@ -19,7 +19,7 @@ local function typeset(types)
    return has
 end
 
-local function install(torch, row)
+local function install(torch, row, alone)
    local has = typeset(row.types)
    local names = type(row.name) == 'table' and row.name or {row.name}
    for _, name in ipairs(names) do
@@ -31,18 +31,26 @@ local function install(torch, row)
       local list = row.methods or row.forms
       local method = row.method or list and forms.compile(name, list, has, row.methods ~= nil or row.inplace)
       for id = 0, elements.count - 1 do
-         if has[id] and not row.nomethod then
+         if has[id] and row.nomethod then
+            alone[id][name] = true
+         elseif has[id] then
             object.metatables[id][name] = method
          end
       end
    end
 end
 
+-- Returns the names of functions that are no methods, for each element type.
 return function(torch)
+   local alone = {}
+   for id = 0, elements.count - 1 do
+      alone[id] = {}
+   end
    for _, room in ipairs(rooms) do
       for _, row in ipairs(require('torch.ops.' .. room)) do
-         install(torch, row)
+         install(torch, row, alone)
       end
    end
    require('torch.arithmetic')(torch)
+   return alone
 end

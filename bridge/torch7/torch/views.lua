@@ -340,7 +340,7 @@ local function install(torch)
          metatable[name] = method
       end
    end
-   for _, name in ipairs{'expand', 'expandAs', 'squeeze', 'view', 'viewAs'} do
+   for _, name in ipairs{'expand', 'expandAs', 'squeeze', 'view', 'viewAs', 'permute'} do
       torch[name] = methods[name]
    end
 end

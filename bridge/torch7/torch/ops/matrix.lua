@@ -5,6 +5,8 @@ local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 local index = require 'torch.index'
+local elements = require 'torch.elements'
+local ffi = require 'ffi'
 
 local C = native.C
 local tensor, scratch = object.tensor, object.scratch
@@ -131,11 +133,45 @@ local function renorm(r, source, p, d, limit)
    return r
 end
 
+-- r[i][j] = gain times the squared distance of a's i-th and b's j-th row, of which each holds all other dimensions.
+local function match(r, a, b, gain)
+   local first, second = tensor(a), tensor(b)
+   local n, m = geometry.elements(first), geometry.elements(second)
+   local rows, columns = n > 0 and tonumber(first.size[0]) or 0, m > 0 and tonumber(second.size[0]) or 0
+   local width = n / rows
+   if width ~= m / columns then
+      fail(3, 'match', 'm1 and m2 must have the same inner vector dim')
+   end
+   local element = elements[first.dtype]
+   local result = object.newtensor(first.dtype)
+   scratch[0], scratch[1] = rows, columns
+   geometry.resize(tensor(result), 2)
+   a, b = a:contiguous(), b:contiguous()
+   local x, y, to = a:data(), b:data(), result:data()
+   local number = element.integer and ffi.typeof('int64_t') or tonumber -- integers wrap
+   local scale = number(gain)
+   for i = 0, rows - 1 do
+      for j = 0, columns - 1 do
+         local sum = number(0)
+         for k = 0, width - 1 do
+            local d = number(x[i * width + k]) - number(y[j * width + k])
+            sum = sum + d * d
+         end
+         to[i * columns + j] = sum * scale
+      end
+   end
+   object.keep(a, b)
+   geometry.resizeas(tensor(r), tensor(result))
+   kernels.copy(r, result)
+   return r
+end
+
 return {
    {name = 'diag', types = NUMERIC, forms = {'*T T [number=0]', diag}},
    {name = 'tril', types = NUMERIC, forms = {'*T T [number=0]', tril}},
    {name = 'triu', types = NUMERIC, forms = {'*T T [number=0]', triu}},
    {name = 'trace', types = NUMERIC, forms = {'T', trace}},
    {name = 'cross', types = NUMERIC, forms = {'*T T T [index]', cross}},
+   {name = 'match', types = NUMERIC, forms = {'*T T T [number=1]', match}, methods = {'*T T T [number=1]', match}},
    {name = 'renorm', types = FLOAT, forms = {'*T T+ number index number', renorm}, inplace = true},
 }

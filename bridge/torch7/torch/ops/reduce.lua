@@ -121,7 +121,7 @@ end
 return {
    {name = 'sum', types = NUMERIC, forms = {'T', whole(C.BR_SUM), '*T T index', along('sum', C.BR_SUM)}},
    {name = 'prod', types = NUMERIC, forms = {'T', whole(C.BR_PROD), '*T T index', along('prod', C.BR_PROD)}},
-   {name = 'mean', types = FLOAT, forms = {'T', mean, '*T T index', along('mean', C.BR_MEAN)}},
+   {name = 'mean', types = {'Half', 'Float', 'Double'}, forms = {'T', mean, '*T T index', along('mean', C.BR_MEAN)}},
    {name = 'var', types = FLOAT,
       forms = {'T [boolean]', variance, '*T T index [boolean]', alongbiased('var', C.BR_VAR)}},
    {name = 'std', types = FLOAT, forms = {'T [boolean]', std, '*T T index [boolean]', alongbiased('std', C.BR_STD)}},

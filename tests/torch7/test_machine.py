@@ -1,0 +1,38 @@
+"""Cores, threads and heap tracking."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import torch
+
+import bridge
+
+
+def test_cores_are_those_of_this_process(lua: bridge.Lua) -> None:
+    assert lua.eval("torch.getnumcores()") == len(os.sched_getaffinity(0))
+
+
+def test_threads_are_torchs(lua: bridge.Lua) -> None:
+    before = torch.get_num_threads()
+    try:
+        lua.execute("torch.setnumthreads(1)")
+        assert torch.get_num_threads() == 1
+        assert lua.eval("torch.getnumthreads()") == 1
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "1e99", "nil", "{}"])
+def test_a_number_of_threads_that_cannot_be(lua: bridge.Lua, count: str) -> None:
+    with pytest.raises(bridge.LuaError, match="'setnumthreads'"):
+        lua.execute(f"torch.setnumthreads({count})")
+
+
+def test_heap_tracking_is_remembered(lua: bridge.Lua) -> None:
+    assert lua.eval("torch._heaptracking") is True
+    lua.execute("torch.setheaptracking(false)")
+    assert lua.eval("torch._heaptracking") is False
+    with pytest.raises(bridge.LuaError, match="boolean expected, got number"):
+        lua.execute("torch.setheaptracking(1)")
