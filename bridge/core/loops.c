@@ -176,9 +176,9 @@ FLOAT_TYPES(FLOAT_KERNELS)
 INTEGER_TYPES(INTEGER_TRIPLES)
 FLOAT_TYPES(FLOAT_TRIPLES)
 
-/* cmax, cmin: `a` wins a comparison with nan, as in Torch7. clamp keeps nan. */
+/* cmax, cmin: a comparison with nan goes to the second operand, as in Torch7. clamp keeps nan. */
 #define ORDER_KERNELS(T) \
-   MAP(T, cmaxs, a < v ? v : a) MAP(T, cmins, a > v ? v : a) \
+   MAP(T, cmaxs, a > v ? a : v) MAP(T, cmins, a < v ? a : v) \
    MAP(T, clamp, a < v ? v : a > w ? w : a) MAP(T, sign, a > 0 ? 1 : a < 0 ? -1 : 0) \
    PAIR(T, cmax, a > b ? a : b) PAIR(T, cmin, a < b ? a : b)
 ALL_TYPES(ORDER_KERNELS)

@@ -170,13 +170,14 @@ int br_reduce(int op, const br_tensor *a, double v, double *result)
 
 /* ---- two tensors into one number */
 
+/* Every run's sum wraps as its type does, as BLAS's result would; their sum is a long. */
 #define INTEGER_DOT(T) \
    static void dot_##T(gathered *g, const char *p, ptrdiff_t ps, const char *q, ptrdiff_t qs, int64_t n) \
    { \
-      uint64_t s = (uint64_t)g->i; \
+      uint64_t s = 0; \
       for (; n > 0; n--, p += ps, q += qs) \
          s += (uint64_t)T##_load(*(const T##_s *)p) * (uint64_t)T##_load(*(const T##_s *)q); \
-      g->i = (int64_t)s; \
+      g->i = (int64_t)((uint64_t)g->i + (uint64_t)(T##_s)s); \
    }
 /* Eight sums in the type itself, as a BLAS would. */
 #define FLOAT_DOT(T) \

@@ -218,3 +218,47 @@ def test_picking_by_index(lua: bridge.Lua) -> None:
             lua.execute(f"return x:{call}")
     with pytest.raises(bridge.LuaError, match="0 and 1"):
         lua.execute("x:maskedFill(torch.ByteTensor(4, 5):fill(2), 1)")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [("Byte", 200, 128), ("Char", 100, 32), ("Short", 300, -16608), ("Int", 2**16, 0), ("Long", 2**32, 0)],
+)
+def test_a_dot_product_wraps_as_its_type(lua: bridge.Lua, name: str, value: int, expected: int) -> None:
+    lua.execute(f"a = torch.{name}Tensor(2):fill({value})")
+    assert lua.eval("a:dot(a)") == expected
+    lua.execute("m = a.new(2, 2):fill(a[1]):narrow(2, 1, 1)")
+    assert lua.eval("m:dot(m)") == expected
+    lua.execute("m = a.new(2, 3):fill(a[1]):narrow(2, 1, 2)")
+    assert lua.eval("m:dot(m)") == 2 * expected, "each of two runs wraps, their sum does not"
+
+
+def test_what_comparisons_with_nan_give(lua: bridge.Lua) -> None:
+    lua.execute("nan, n, one = 0/0, torch.Tensor{0/0}, torch.Tensor{1}")
+    for name in ("cmax", "cmin"):
+        assert lua.eval(f"torch.{name}(n, one)[1]") == 1
+        assert lua.eval(f"torch.{name}(n, 1)[1]") == 1
+        assert lua.eval(f"torch.{name}(one, n)[1] ~= 1 and torch.{name}(one, nan)[1] ~= 1")
+    assert lua.eval("n:clone():clamp(0, 1)[1] ~= 0 and torch.sign(n)[1] == 0")
+
+
+@pytest.mark.parametrize("name", ["bitand", "bitor", "bitxor", "cbitand", "cbitor", "cbitxor"])
+def test_bits_are_of_integers_alone(lua: bridge.Lua, name: str) -> None:
+    operand = "torch.Tensor{1}" if name.startswith("c") else "1"
+    with pytest.raises(bridge.LuaError, match=f"{name} is only supported for integer type tensors"):
+        lua.execute(f"return torch.{name}(torch.Tensor{{3}}, {operand})")
+
+
+def test_sequences_fill_a_result_of_as_many_elements(lua: bridge.Lua) -> None:
+    lua.execute("r = torch.Tensor(3, 2):t()")
+    for call in ("range(r, 1, 6)", "linspace(r, 1, 6, 6)"):
+        lua.execute(f"r:zero(); torch.{call}")
+        assert lua.eval("r:totable()") == [[1, 2, 3], [4, 5, 6]]
+        assert lua.eval("r:stride():totable()") == [1, 2]
+    assert lua.eval("torch.IntTensor():range(1.9, 4.9, 1.9):totable()") == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("call", ["mean", "var", "std"])
+def test_an_empty_tensor_has_no_mean(lua: bridge.Lua, call: str) -> None:
+    with pytest.raises(bridge.LuaError, match="empty Tensor"):
+        lua.execute(f"return torch.{call}(torch.Tensor())")

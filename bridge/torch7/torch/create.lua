@@ -69,43 +69,61 @@ local function numbered(name, defaults, f)
    functions[name], methods[name] = run, run
 end
 
-local function resize1(t, n)
-   geometry.resize1(t, n)
-   return index.write[t.dtype], t.stride[0]
+local function truncated(x)
+   return x < 0 and math.ceil(x) or math.floor(x)
 end
 
 local function bad(argument, message)
    error(string.format("bad argument #%d to '?' (%s)", argument, message), 0)
 end
 
+-- r gets n elements, and is left as it is if it has as many.
+local function fit(r, t, n)
+   if geometry.elements(t) ~= n then
+      geometry.resize1(t, n)
+   end
+   if geometry.contiguous(t) then
+      return r, t
+   end
+   local flat = object.newtensor(t.dtype)
+   geometry.resize1(tensor(flat), n)
+   return flat, tensor(flat)
+end
+
 numbered('range', {false, false, 1}, function(r, t, first, last, step)
+   if elements[t.dtype].integer then
+      first, last, step = truncated(first), truncated(last), truncated(step)
+   end
    if step == 0 then
       bad(3, 'step must be a non-null number')
    elseif not (step > 0 and last >= first or step < 0 and last <= first) then
       bad(2, 'upper bound and larger bound incoherent with step sign')
    end
    local n = math.floor((last - first) / step) + 1
-   if geometry.elements(t) ~= n then
-      geometry.resize1(t, n)
-   end
-   local flat = object.newtensor(t.dtype)
-   local write, stride = resize1(tensor(flat), n)
+   local flat, to = fit(r, t, n)
+   local write, offset = index.write[t.dtype], to.storageOffset
    for i = 0, n - 1 do
-      write(tensor(flat), i * stride, first + i * step)
+      write(to, offset + i, first + i * step)
    end
-   kernels.copy(r, flat)
+   if flat ~= r then
+      kernels.copy(r, flat)
+   end
 end)
 
 local function spaced(name, value)
-   numbered(name, {false, false, 100}, function(_, t, first, last, n)
+   numbered(name, {false, false, 100}, function(r, t, first, last, n)
       n = math.floor(n)
       if not (n > 1 or n == 1 and first == last) then
          bad(3, 'invalid number of points')
       end
-      local write, stride = resize1(t, n)
+      local flat, to = fit(r, t, n)
+      local write, offset = index.write[t.dtype], to.storageOffset
       local step = n > 1 and (last - first) / (n - 1) or 0
       for i = 0, n - 1 do
-         write(t, t.storageOffset + i * stride, value(first + i * step))
+         write(to, offset + i, value(first + i * step))
+      end
+      if flat ~= r then
+         kernels.copy(r, flat)
       end
    end)
 end
@@ -132,7 +150,8 @@ return function(torch)
    end
    for id = 0, elements.count - 1 do
       for name, method in pairs(methods) do
-         if id ~= elements.Half.id then
+         local spaces = name == 'linspace' or name == 'logspace'
+         if id ~= elements.Half.id and not (spaces and elements[id].integer) then
             object.metatables[id][name] = method
          end
       end

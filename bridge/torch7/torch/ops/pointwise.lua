@@ -4,6 +4,7 @@ local types = require 'torch.ops.types'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local elements = require 'torch.elements'
 
 local C = native.C
 local tensor, resizeas = object.tensor, geometry.resizeas
@@ -90,6 +91,19 @@ local function pairRow(name, of, op)
    return {name = name, types = of, inplace = true, forms = {'*T T+ T', pair(op)}}
 end
 
+-- Bits: of integers alone, but the names exist for all.
+local function bitRow(name, row, op)
+   local made = row(name, types.NUMERIC, op)
+   local f = made.forms[2]
+   made.forms[2] = function(r, t, v)
+      if not elements[tensor(t).dtype].integer then
+         error(name .. ' is only supported for integer type tensors', 0)
+      end
+      return f(r, t, v)
+   end
+   return made
+end
+
 local function eitherRow(name, of, scalarop, pairop)
    return {name = name, types = of, inplace = true,
       forms = {'*T T+ number', scalar(scalarop), '*T T+ T', pair(pairop)}}
@@ -110,9 +124,9 @@ return {
    scalarRow({'remainder', 'mod'}, NUMERIC, C.BR_REMAINDERS),
    scalarRow('lshift', NUMERIC, C.BR_LSHIFTS),
    scalarRow('rshift', NUMERIC, C.BR_RSHIFTS),
-   scalarRow('bitand', NUMERIC, C.BR_ANDS),
-   scalarRow('bitor', NUMERIC, C.BR_ORS),
-   scalarRow('bitxor', NUMERIC, C.BR_XORS),
+   bitRow('bitand', scalarRow, C.BR_ANDS),
+   bitRow('bitor', scalarRow, C.BR_ORS),
+   bitRow('bitxor', scalarRow, C.BR_XORS),
    pairRow('cmul', NUMERIC, C.BR_MUL),
    pairRow('cdiv', NUMERIC, C.BR_DIV),
    pairRow('cfmod', NUMERIC, C.BR_FMOD),
@@ -120,9 +134,9 @@ return {
    pairRow('cpow', NUMERIC, C.BR_POW),
    pairRow('clshift', NUMERIC, C.BR_LSHIFT),
    pairRow('crshift', NUMERIC, C.BR_RSHIFT),
-   pairRow('cbitand', NUMERIC, C.BR_AND),
-   pairRow('cbitor', NUMERIC, C.BR_OR),
-   pairRow('cbitxor', NUMERIC, C.BR_XOR),
+   bitRow('cbitand', pairRow, C.BR_AND),
+   bitRow('cbitor', pairRow, C.BR_OR),
+   bitRow('cbitxor', pairRow, C.BR_XOR),
    eitherRow('cmax', NUMERIC, C.BR_CMAXS, C.BR_CMAX),
    eitherRow('cmin', NUMERIC, C.BR_CMINS, C.BR_CMIN),
    {name = 'addcmul', types = NUMERIC, inplace = true, forms = {'*T T+ [number=1] T T', triple(C.BR_ADDCMUL)}},

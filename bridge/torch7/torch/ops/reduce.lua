@@ -49,7 +49,7 @@ end
 
 local function nonempty(name, t)
    if t.nDimension == 0 then
-      error(string.format("bad argument #1 to '%s' (empty tensor)", name), 0)
+      error(string.format("bad argument #1 to '%s' (empty Tensor)", name), 0)
    end
 end
 
