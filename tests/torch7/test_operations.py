@@ -262,3 +262,20 @@ def test_sequences_fill_a_result_of_as_many_elements(lua: bridge.Lua) -> None:
 def test_an_empty_tensor_has_no_mean(lua: bridge.Lua, call: str) -> None:
     with pytest.raises(bridge.LuaError, match="empty Tensor"):
         lua.execute(f"return torch.{call}(torch.Tensor())")
+
+
+def test_results_of_ordering_may_each_be_given(lua: bridge.Lua) -> None:
+    lua.execute("x, v, i = torch.Tensor{3, 1, 2}, torch.Tensor(), torch.LongTensor()")
+    lua.execute("torch.sort(v, x); torch.sort(i, x)")
+    assert lua.eval("v:totable()") == [1, 2, 3]
+    assert lua.eval("i:totable()") == [2, 3, 1]
+    with pytest.raises(
+        bridge.LuaError, match=r"\| \[\*DoubleTensor\*\] \[\*LongTensor\*\] DoubleTensor index\n"
+    ):
+        lua.execute("return torch.max(3, 4)")
+
+
+def test_lerp_of_numbers_and_cross_without_a_dimension_of_three(lua: bridge.Lua) -> None:
+    assert lua.eval("torch.lerp(1, 3, 0.25)") == 1.5
+    with pytest.raises(bridge.LuaError, match=r"no dimension of size 3 in a: \[2 x 4\]"):
+        lua.execute("return torch.cross(torch.ones(2, 4), torch.ones(2, 4))")

@@ -94,8 +94,12 @@ local function cross(r, a, b, d)
          d = first.size[k - 1] == 3 and k or d
       end
    end
-   if not d or not (d >= 1 and d <= first.nDimension) or first.size[d - 1] ~= 3 then
-      fail(1, 'cross', 'no dimension of size 3')
+   if not d then
+      error('no dimension of size 3 in a: ' .. geometry.describe(first), 0)
+   elseif not (d >= 1 and d <= first.nDimension) then
+      fail(3, 'cross', string.format('dimension %d out of range', d))
+   elseif first.size[d - 1] ~= 3 then
+      fail(3, 'cross', 'dimension size is not 3')
    end
    local result = object.newtensor(first.dtype)
    geometry.resizeas(tensor(result), first)

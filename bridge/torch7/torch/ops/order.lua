@@ -108,17 +108,8 @@ local function mode(values, indices, t, d)
    return order(C.BR_MODE, values, indices, t, chosen('mode', tensor(t), d), 1)
 end
 
--- Results come as (values, indices), as one tensor of values, or are made.
 local function row(name, of, arguments, f)
-   local function fresh(t, ...)
-      local values = object.newtensor(tensor(t).dtype)
-      return f(values, object.newtensor(LONG), t, ...)
-   end
-   local function withvalues(values, t, ...)
-      return f(values, object.newtensor(LONG), t, ...)
-   end
-   return {name = name, types = of, forms = {'T ' .. arguments, fresh, 'T T ' .. arguments, withvalues,
-      'T Long T ' .. arguments, f}}
+   return {name = name, types = of, forms = {'*T *Long T ' .. arguments, f}}
 end
 
 local function extremeRow(name, reduction, op)
