@@ -1,6 +1,8 @@
 #include "module.h"
 #include "objects.h"
 
+#include <string.h>
+
 static int newtensor(lua_State *L)
 {
    int dtype = (int)lua.lua_tonumber(L, 2);
@@ -8,6 +10,30 @@ static int newtensor(lua_State *L)
    br_tensor_init(tensor, dtype);
    lua.lua_pushvalue(L, 1);
    lua.lua_setmetatable(L, -2);
+   return 1;
+}
+
+/* row(metatable, tensor, i): tensor[i] of a tensor with several dimensions; -1 is the last. Nil: there is none. One call
+   instead of the several that Lua would make, because a program that walks a matrix makes one per element. */
+static int row(lua_State *L)
+{
+   const br_tensor *t = lua.lua_touserdata(L, 2);
+   double at = lua.lua_tonumber(L, 3);
+   int n = t->nDimension - 1;
+   if (!(at > -9e15 && at < 9e15) || n < 1) return 0;
+   int64_t i = (int64_t)at;
+   if (i < 0) i += t->size[0] + 1;
+   if (i < 1 || i > t->size[0]) return 0;
+   br_tensor *r = lua.lua_newuserdata(L, sizeof *r);
+   br_tensor_init(r, t->dtype);
+   lua.lua_pushvalue(L, 1);
+   lua.lua_setmetatable(L, -2);
+   if (br_tensor_reserve(r, n)) return 0;
+   br_tensor_set_storage(r, t->storage);
+   memcpy(r->size, t->size + 1, (size_t)n * sizeof *r->size);
+   memcpy(r->stride, t->stride + 1, (size_t)n * sizeof *r->stride);
+   r->nDimension = n;
+   r->storageOffset = t->storageOffset + (i - 1) * t->stride[0];
    return 1;
 }
 
@@ -52,6 +78,7 @@ int luaopen_bridge_core(lua_State *L)
    static const struct { const char *name; lua_CFunction f; } functions[] = {
       {"newtensor", newtensor},
       {"newstorage", newstorage},
+      {"row", row},
       {"collect_tensor", collect_tensor},
       {"collect_storage", collect_storage},
       {"collect_reference", collect_reference},

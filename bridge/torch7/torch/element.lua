@@ -6,7 +6,7 @@
 --
 -- Compiled code looks for an interruption wherever the function or the line changes. So that an element costs two looks
 -- and no more, tensor.lua strips the lines from this file, and the way to an element of a vector makes no call.
-return function(id, element, metatable, native, object, index, assign)
+return function(element, metatable, native, index, assign)
    local ffi = require 'ffi'
    local cast, type, tonumber, error, getmetatable = ffi.cast, type, tonumber, error, getmetatable
    local C = native.C
@@ -14,7 +14,7 @@ return function(id, element, metatable, native, object, index, assign)
    local pointer, bytes, name = element.pointer, element.bytes, element.tensortype
    local int64 = ffi.typeof('int64_t')
    local half, long = element.name == 'Half', element.name == 'Long'
-   local newtensor = native.newtensor
+   local view = native.row
 
    local function out()
       error("bad argument #2 to '?' (out of range)", 3)
@@ -65,24 +65,7 @@ return function(id, element, metatable, native, object, index, assign)
 
    -- The row self[key] of a tensor with several dimensions.
    local function row(self, key)
-      local offset = position(cast(tensorpointer, self), 0, key)
-      if not offset then
-         out()
-      end
-      local userdata = newtensor(metatable, id)
-      local r, t = cast(tensorpointer, userdata), cast(tensorpointer, self) -- after what may collect
-      local n = t.nDimension - 1
-      if n > 4 then
-         object.reserve(r, n)
-      end
-      C.br_tensor_set_storage(r, t.storage)
-      for d = 0, n - 1 do
-         r.size[d] = t.size[d + 1]
-         r.stride[d] = t.stride[d + 1]
-      end
-      r.nDimension = n
-      r.storageOffset = t.storageOffset + offset
-      return userdata
+      return view(metatable, self, key) or out()
    end
 
    local function __index(self, key)

@@ -184,9 +184,8 @@ local function build(kind)
    local metatable = {__gc = native.collect_tensor}
    dtypeof[metatable] = kind.id
    object.metatables[kind.id] = metatable
-   local tools = {newtensor = native.newtensor, reserve = geometry.reserve}
    metatable.__index, metatable.__newindex, index.read[kind.id], index.write[kind.id] =
-      object.specialise(element)(kind.id, kind, metatable, native, tools, index.get, index.set)
+      object.specialise(element)(kind, metatable, native, index.get, index.set)
    for name, method in pairs(methods) do
       metatable[name] = method
    end

@@ -1,7 +1,6 @@
 -- Extremes, sorting and ranks, with the places they came from.
 local native = require 'bridge.native'
 local types = require 'torch.ops.types'
-local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
@@ -10,7 +9,6 @@ local ffi = require 'ffi'
 local C = native.C
 local tensor, scratch = object.tensor, object.scratch
 local NUMERIC, ALL = types.NUMERIC, types.ALL
-local LONG = elements.Long.id
 
 local function fail(argument, name, message)
    error(string.format("bad argument #%d to '%s' (%s)", argument, name, message), 0)
