@@ -259,6 +259,10 @@ static int turn_to_writing(br_file *file)
 int64_t br_file_write(br_file *file, const void *from, int64_t n)
 {
    if (n <= 0) return 0;
+   if (!file->opened) {  /* closed by an object that was being written */
+      file->error = EBADF;
+      return 0;
+   }
    if (file->storage) return write_memory(file, from, n);
    if (!file->dirty && turn_to_writing(file)) return 0;
    if (n < WINDOW) {

@@ -17,6 +17,9 @@ int br_read_object(lua_State *L);
    first. `name` stands for the object in messages. */
 int br_write_object(lua_State *L);
 
+/* Tables that may be open at once: what reads them takes up to three places of Lua's 8000 for each. */
+#define OBJECTS_DEEP 2600
+
 /* What stands before an object. */
 enum { OBJECT_NIL, OBJECT_NUMBER, OBJECT_STRING, OBJECT_TABLE, OBJECT_TORCH, OBJECT_BOOLEAN, OBJECT_FUNCTION,
        OBJECT_OLD_FUNCTION, OBJECT_SHARED_FUNCTION };

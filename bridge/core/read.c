@@ -81,7 +81,7 @@ static void open_frame(reader *r, int type, int64_t left)
       r->room *= 2;
    }
    r->frames[r->depth++] = (frame){type, 0, left};
-   lua.lua_pushnil(L);
+   if (type == OBJECT_TABLE) lua.lua_pushnil(L);  /* the place of a key */
 }
 
 /* An empty table with room for its entries, as far as the file can be believed and shows what its keys are. */
@@ -167,14 +167,14 @@ static int deliver(reader *r)
    lua_State *L = r->L;
    while (r->depth > 0) {
       frame *f = &r->frames[r->depth - 1];
-      if (f->type != OBJECT_TABLE) {  /* object, nil, fields */
+      if (f->type != OBJECT_TABLE) {  /* object, fields */
          lua.lua_pushvalue(L, FINISH);
          lua.lua_pushvalue(L, HANDLE);
          lua.lua_pushinteger(L, f->type);
-         lua.lua_pushvalue(L, -6);
+         lua.lua_pushvalue(L, -5);
          lua.lua_pushvalue(L, -5);
          lua.lua_call(L, 4, 0);
-         lua_pop(L, 2);
+         lua_pop(L, 1);
          r->depth--;
          continue;
       }

@@ -102,7 +102,7 @@ static void begin_table(writer *w)
       size++;
    }
    put_int(w, (int32_t)size);
-   if (!lua.lua_checkstack(L, 12)) {
+   if (w->depth >= OBJECTS_DEEP || !lua.lua_checkstack(L, 12)) {
       push_path(w);
       lua.luaL_error(L, "objects are nested too deeply (%d) at %s", w->depth, lua.lua_tolstring(L, -1, NULL));
    }

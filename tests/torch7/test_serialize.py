@@ -273,6 +273,10 @@ ROUND_TRIPS = {
         "return u[1] == 2 and u[2] == 5 and u:stride(1) == 3 and u:storage():size() == 6"
     ),
     "a long string": "local s = ('x'):rep(1e6) return again(s) == s",
+    "a table with pairs of its own": (
+        "local t = setmetatable({}, {__pairs = function() return next, {a = 1}, nil end}) "
+        "local u = again{t, t} return u[1].a == 1 and u[1] == u[2]"
+    ),
     "a tensor type": "return torch.type(again(torch.HalfTensor{1.5})) == 'torch.HalfTensor'",
     "depth": (
         "local t = {} local u = t for i = 1, 2000 do u[1] = {} u = u[1] end "
@@ -307,6 +311,44 @@ def test_a_hook_replaces_objects_while_they_are_written(lua: bridge.Lua) -> None
         return t[10], t[20][10]
     """
     assert lua.execute(code) == (10, 20)
+
+
+def test_a_storage_is_read_in_place(lua: bridge.Lua) -> None:
+    code = """
+        local s = torch.serializeToStorage({1, 'x'})
+        local t = torch.deserializeFromStorage(s)
+        return torch.type(s), t[1], t[2]
+    """
+    assert lua.execute(code) == ("torch.CharStorage", 1, "x")
+
+
+def test_what_was_written_can_be_read_however_deep(lua: bridge.Lua) -> None:
+    code = """
+        torch.class('Chain')
+        local function chain(n)
+            local o = Chain()
+            for _ = 1, n do local next = Chain() next.o = o o = next end
+            return o
+        end
+        local o = torch.deserialize(torch.serialize(chain(2500)))
+        local n = 0
+        while o.o do n, o = n + 1, o.o end
+        return n, pcall(torch.serialize, chain(10000))
+    """
+    depth, written, message = lua.execute(code)
+    assert (depth, written) == (2500, False)
+    assert "nested too deeply (2600)" in message
+
+
+def test_modules_nest_deeply(lua: bridge.Lua) -> None:
+    code = """
+        require 'nn'
+        local net = nn.Identity()
+        for _ = 1, 150 do net = nn.Sequential():add(net) end
+        local again = torch.deserialize(torch.serialize(net))
+        return again:forward(torch.ones(2)):sum()
+    """
+    assert lua.execute(code) == 2
 
 
 # ---- classes

@@ -273,6 +273,7 @@ function methods:close()
    if C.br_file_close(state.c) ~= 0 then
       trouble(state, 'write error: not everything could be written')
    end
+   state.objects, state.written, state.kept = {}, {}, {}
    return self
 end
 

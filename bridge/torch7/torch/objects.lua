@@ -96,6 +96,21 @@ return function(torch, file)
       end
    end
 
+   -- A table that says itself what its entries are; nothing for others.
+   local function putpairs(self, state, object)
+      local metatable = debug.getmetatable(object)
+      if rawget(metatable, '__pairs') == nil then
+         return nil
+      end
+      local list, n = {}, 0
+      for key, value in pairs(object) do
+         list[n + 1], list[n + 2] = key, value
+         n = n + 2
+      end
+      puttable(self, state, object, list, n)
+      return true
+   end
+
    -- Upvalues have their fields in the original's order, whatever that of a table here is.
    local function putupvalues(self, state, upvalues)
       putint(state, TABLE)
@@ -130,7 +145,7 @@ return function(torch, file)
       local kind, typename = type(object), torch.typename(object)
       if not typename then
          if kind == 'table' then
-            return nil
+            return putpairs(self, state, object)
          end
          -- What is read back as trusted must not be a file's.
          local code = kind == 'function' and not (state.trusted and functions.isstandin(object))
@@ -156,7 +171,7 @@ return function(torch, file)
          return true
       end
       local metatable = class.classes[typename]
-      puttext(state, 'V ' .. tostring(metatable.__version or 0))
+      puttext(state, 'V ' .. tostring(metatable.__version or 1))
       puttext(state, typename)
       local write = own(metatable, 'write')
       if write then

@@ -102,9 +102,14 @@ return function(torch, file)
       return torch.serializeToStorage(value, mode):string()
    end
 
-   local function deserialize(storage, mode)
+   -- The object that the first `size` bytes of a CharStorage hold.
+   local function deserialize(storage, size, mode)
+      if size == 0 then
+         error("bad argument #1 to 'size' (dimension 1 out of range of 0D tensor)", 3)
+      end
       local c = ffi.new('br_file')
       C.br_file_open_memory(c, object.storage(storage), C.BR_FILE_READ)
+      c.filled = size -- there need not be a zero behind it
       local opened = file.memory(c)
       prepare(opened, mode)
       local value = opened:readObject()
@@ -119,16 +124,7 @@ return function(torch, file)
       if object.storagetype(storage) ~= CHAR then
          fail(1, 'deserializeFromStorage', 'torch.CharStorage expected, got ' .. arguments.typename(storage))
       end
-      local size = storage:size()
-      if size == 0 then
-         error("bad argument #1 to 'size' (dimension 1 out of range of 0D tensor)", 2)
-      end
-      local terminated = object.wrapstorage(object.allocate(CHAR, size + 1))
-      local bytes = ffi.cast('char*', object.storage(terminated).live[0])
-      ffi.copy(bytes, object.storage(storage).live[0], size)
-      bytes[size] = 0
-      object.keep(storage)
-      return deserialize(terminated, mode)
+      return deserialize(storage, object.valid(object.storage(storage)), mode)
    end
 
    function torch.deserialize(text, mode)
@@ -136,11 +132,8 @@ return function(torch, file)
       if type(text) ~= 'string' then
          fail(1, 'deserialize', 'string expected, got ' .. (text == nil and 'no value' or type(text)))
       end
-      if #text == 0 then
-         error("bad argument #1 to 'size' (dimension 1 out of range of 0D tensor)", 2)
-      end
-      local terminated = object.wrapstorage(object.allocate(CHAR, #text + 1))
-      ffi.copy(object.storage(terminated).live[0], text) -- with the zero behind it
-      return deserialize(terminated, mode)
+      local storage = object.wrapstorage(object.allocate(CHAR, #text))
+      ffi.copy(object.storage(storage).live[0], text, #text)
+      return deserialize(storage, #text, mode)
    end
 end
