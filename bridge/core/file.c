@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define WINDOW 65536
+#define AHEAD 4096       /* bytes read ahead after a large read: most of what comes next may be large too */
 #define PART (1 << 30)  /* bytes per system call */
 
 /* A memory file's storage may be resized by whoever else holds it. */
@@ -31,6 +32,7 @@ static void prepare(br_file *file, int mode)
    file->mode = mode;
    file->opened = 1;
    file->spacing = 1;
+   file->ahead = AHEAD;
 }
 
 static int attach(br_file *file, int descriptor, int mode)
@@ -193,11 +195,14 @@ int64_t br_file_need(br_file *file, int64_t n)
       file->filled = there;
    }
    if (room(file, n)) return there;
+   if (room(file, file->ahead)) return there;
    while (file->filled < n) {
-      ssize_t got = read_some(file, file->data + file->filled, file->capacity - file->filled);
+      int64_t most = n > file->ahead ? n : file->ahead;
+      ssize_t got = read_some(file, file->data + file->filled, most - file->filled);
       if (got <= 0) break;
       file->filled += got;
    }
+   if (file->ahead < WINDOW) file->ahead *= 2;
    return file->filled;
 }
 
@@ -211,6 +216,7 @@ int64_t br_file_read(br_file *file, void *to, int64_t n)
    if (done == n || file->descriptor < 0 || n < WINDOW) return done;
    file->base += file->position;  /* much: past the window, straight to where it belongs */
    file->position = file->filled = 0;
+   file->ahead = AHEAD;
    while (done < n) {
       ssize_t got = read_some(file, (char *)to + done, n - done);
       if (got <= 0) break;

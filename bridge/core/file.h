@@ -18,6 +18,7 @@ typedef struct br_file {
    int64_t filled;     /* bytes of `data` that mean something */
    int64_t capacity;
    int64_t base;
+   int64_t ahead;      /* bytes to read at once when more are needed */
    br_storage *storage; /* whose memory a memory file reads and writes; a reference */
    void *stream;       /* popen's, of a pipe */
    int descriptor;     /* -1: none */
