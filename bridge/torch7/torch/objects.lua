@@ -9,6 +9,7 @@ local functions = require 'torch.functions'
 local C = native.C
 local TABLE, TORCH, FUNCTION, SHARED_FUNCTION = 3, 4, 6, 8 -- see bridge/core/objects.h
 local INT, CHAR = elements.Int.id, elements.Char.id
+local LONGEST = 200 -- characters of a class's name that a message shows
 
 local int = ffi.new('int32_t[1]')
 
@@ -232,7 +233,7 @@ return function(torch, file)
       local factory = metatable and rawget(metatable, '__factory')
       if not factory then
          error(string.format('unknown Torch class <%s> (the file holds an object of this class; '
-            .. 'require the package, or run the file, that defines it first)', name), 0)
+            .. 'require the package, or run the file, that defines it first)', name:sub(1, LONGEST)), 0)
       end
       return metatable, factory
    end
