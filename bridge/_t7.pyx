@@ -8,9 +8,10 @@ from cpython.buffer cimport (
     PyBUF_SIMPLE, PyBUF_STRIDED_RO, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 )
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_AsString, PyBytes_FromStringAndSize
-from cpython.dict cimport PyDict_Next
+from cpython.dict cimport PyDict_Next, PyDict_SetItem
 from cpython.exc cimport PyErr_CheckSignals, PyErr_SetFromErrno
 from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.list cimport PyList_Append
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.errno cimport EINTR, errno

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from bridge.t7_objects import Key, Storage, TorchFunction, TorchObject
 
 ITEM_BYTES = {"Byte": 1, "Char": 1, "Short": 2, "Int": 4, "Long": 8, "Half": 2, "Float": 4, "Double": 8}
+PLAIN = frozenset((str, int, float, bytes, bool, type(None)))
 
 
 def _element(typename: str) -> str:
@@ -133,10 +134,10 @@ class Summary:
         waiting = [self.value]
         while waiting:
             value = waiting.pop()
-            if isinstance(value, str | int | float | bytes | None) or id(value) in seen:
+            if id(value) in seen:
                 continue
             seen.add(id(value))
-            waiting.extend(child for _, child in _children(value))
+            waiting.extend(child for child in _held(value) if type(child) not in PLAIN)
             if isinstance(value, TensorSummary):
                 self.tensors += 1
                 if value.storage is not None:
@@ -209,6 +210,18 @@ class Summary:
 
 
 _NOTHING = object()
+
+
+def _held(value: Any) -> Iterable[Any]:
+    """Return what a value holds."""
+    if isinstance(value, TorchObject):
+        value = value.torch_payload()
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        keys = [key.value if isinstance(key, Key) else key for key in value if type(key) not in PLAIN]
+        return [*value.values(), *keys] if keys else value.values()
+    return (value.upvalues,) if isinstance(value, TorchFunction) else ()
 
 
 def _has_fields(value: TorchObject) -> bool:

@@ -242,4 +242,5 @@ class Key:
         return hash((Key, id(self.value)))
 
     def __repr__(self) -> str:
-        return f"Key({self.value!r:.60})"
+        plain = isinstance(self.value, bool | int | float | str | bytes)
+        return f"Key({self.value!r:.60})" if plain else f"Key(<{type(self.value).__name__}>)"

@@ -69,8 +69,13 @@ cdef struct Entry:
 @cython.final
 @cython.internal
 cdef class Map:
-    """From 64-bit keys to numbers from 0 on; open addressing, at most half full."""
+    """From 64-bit keys to numbers from 0 on; open addressing, at most half full.
+
+    Small keys that come in order, as a file's indices do, lie in an array of their own.
+    """
     cdef Entry *entries
+    cdef int64_t *dense
+    cdef uint64_t dense_size, dense_count
     cdef uint64_t mask
     cdef uint64_t count
 
@@ -80,6 +85,7 @@ cdef class Map:
 
     def __dealloc__(self):
         free(self.entries)
+        free(self.dense)
 
     cdef Entry *fresh(self, uint64_t size) except NULL:
         cdef Entry *entries = <Entry *>malloc(size * sizeof(Entry))
@@ -96,12 +102,26 @@ cdef class Map:
 
     cdef inline int64_t get(self, uint64_t key) noexcept:
         """The key's number, or -1."""
-        return self.find(key).value
+        if key < self.dense_size and self.dense[key] != -1:
+            return self.dense[key]
+        return self.find(key).value if self.count else -1
 
     cdef int put(self, uint64_t key, int64_t value) except -1:
         cdef Entry *old
         cdef Entry *entry
         cdef uint64_t i, size
+        cdef int64_t *dense
+        if key <= 2 * self.dense_count + 64:
+            if key >= self.dense_size:
+                size = 4 * self.dense_count + 256
+                dense = <int64_t *>realloc(self.dense, size * sizeof(int64_t))
+                if dense == NULL:
+                    raise MemoryError()
+                memset(dense + self.dense_size, 0xff, (size - self.dense_size) * sizeof(int64_t))
+                self.dense, self.dense_size = dense, size
+            self.dense_count += 1
+            self.dense[key] = value
+            return 0
         if self.count * 2 > self.mask:
             size = self.mask + 1
             old = self.entries

@@ -23,6 +23,8 @@ cdef enum:
     CACHED_STRINGS = 1024
     CACHED_LENGTH = 32
     MAX_TAIL = 1 << 16
+    POOLED_LEAST = 16 << 10
+    POOL = 16 << 20
 
 cdef struct Frame:
     int kind
@@ -63,9 +65,13 @@ cdef class Reader:
     cdef uint8_t *shapes                  # what each table becomes, in the order of the file
     cdef int64_t shape_count, shapes_size, shapes_known
     cdef PyObject *strings[CACHED_STRINGS]
+    cdef int64_t plain_bytes              # of the plain values that were looked at last
     cdef int kind                         # of the last value, while scanning
     cdef double scanned
     cdef str stranger                     # the last class of unknown layout
+    cdef int64_t pooled                   # bytes of storages of middle size that are still to come
+    cdef object pool                      # memory for some of them
+    cdef int64_t pool_used, pool_size
     cdef list parts_stack                 # of the frames of kind F_PARTS: [layout, values]
 
     def __cinit__(self, Source source, *, bint always_dict, dict layouts, torch, mapped, summary):
@@ -105,6 +111,9 @@ cdef class Reader:
         self.stranger = None
         if building:
             self.shapes_known = self.shape_count
+        else:
+            self.pooled = 0
+        self.pool_used = self.pool_size = 0
         self.shape_count = 0
         self.source.seek(0)
         try:
@@ -122,9 +131,14 @@ cdef class Reader:
         cdef object value
         self.push(F_ROOT, 1, None)
         while self.depth:
-            value = self.value()
-            if self.opened:
-                continue
+            if self.frames[self.depth - 1].kind == F_TABLE and self.source.native and self.entries():
+                value = self.finished()
+                if self.depth == 0:
+                    return value
+            else:
+                value = self.value()
+                if self.opened:
+                    continue
             while not self.deliver(value):
                 value = self.finished()
                 if self.depth == 0:
@@ -196,26 +210,115 @@ cdef class Reader:
 
     # Tables.
 
-    cdef int check_key(self, Frame *frame, value) except -1:
-        cdef int64_t whole
-        if self.building:
-            frame.key_kind = K_OTHER
-            if type(value) is not str and type(value) is not int:
-                value = self.odd_key(frame, value)
-            Py_INCREF(value)
-            frame.key = <PyObject *>value
+    cdef bint entries(self) except -1:
+        """Read the uppermost table's entries as long as they are plain and wholly in the window; True at its end."""
+        cdef Frame *frame = &self.frames[self.depth - 1]
+        cdef const uint8_t *key
+        cdef const uint8_t *value
+        while frame.key_kind == K_NONE:
+            key = self.plain_value(0)
+            if key == NULL:
+                return False
+            value = self.plain_value(self.plain_bytes)
+            if value == NULL:
+                return False
+            if self.building:
+                self.store_plain(frame, key, value)
+            else:
+                self.note_plain_key(frame, key)
+            self.source.at += self.plain_bytes
+            frame.done += 1
+            if frame.done == frame.count:
+                return True
+        return False
+
+    cdef inline const uint8_t *plain_value(self, int64_t skipped) noexcept:
+        """Where a number, string or boolean lies in the window, `skipped` bytes on; adds its bytes to `plain_bytes`."""
+        cdef Source source = self.source
+        cdef int64_t left = source.have - source.at - skipped
+        cdef const uint8_t *at = source.window + source.at + skipped
+        cdef int32_t kind, length
+        if left < 12:
+            return NULL
+        memcpy(&kind, at, 4)
+        if kind == T_NUMBER:
+            self.plain_bytes = skipped + 12
+            return at
+        memcpy(&length, at + 4, 4)
+        if kind == T_STRING and 0 <= length <= left - 8:
+            self.plain_bytes = skipped + 8 + length
+            return at
+        if kind == T_BOOLEAN and 0 <= length <= 1:
+            self.plain_bytes = skipped + 8
+            return at
+        return NULL
+
+    cdef int note_plain_key(self, Frame *frame, const uint8_t *key) except -1:
+        if key[0] == T_NUMBER:
+            memcpy(&self.scanned, key + 4, 8)
+            self.kind = K_NUMBER
+            return self.note_key(frame)
+        frame.booleans |= key[0] == T_BOOLEAN
+        frame.whole = False
+        return 0
+
+    cdef inline object plain_object(self, const uint8_t *at, bint is_key):
+        cdef double number
+        cdef int32_t length
+        if at[0] == T_NUMBER:
+            memcpy(&number, at + 4, 8)
+            return number_value(number)
+        memcpy(&length, at + 4, 4)
+        if at[0] == T_BOOLEAN:
+            return length == 1
+        if is_key and length <= CACHED_LENGTH:
+            return self.short_string(<const char *>at + 8, length)
+        return text_value(<const char *>at + 8, length)
+
+    cdef int store_plain(self, Frame *frame, const uint8_t *key, const uint8_t *value) except -1:
+        cdef object target = <object>frame.target
+        cdef object name
+        if self.shapes[frame.place] & AS_LIST:
+            PyList_Append(target, self.plain_object(value, False))
             return 0
-        frame.key_kind = self.kind
+        name = self.plain_object(key, True)
+        if type(name) is not str and type(name) is not int:
+            name = self.odd_key(frame, name)
+        if type(target) is dict:
+            PyDict_SetItem(target, name, self.plain_object(value, False))
+        else:
+            (<list>target)[name - 1] = self.plain_object(value, False)
+        return 0
+
+    cdef int check_key(self, Frame *frame, value) except -1:
+        if not self.building:
+            frame.key_kind = self.kind
+            return self.note_key(frame)
+        frame.key_kind = K_OTHER
+        if type(value) is not str and type(value) is not int:
+            value = self.odd_key(frame, value)
+        Py_INCREF(value)
+        frame.key = <PyObject *>value
+        return 0
+
+    cdef int note_key(self, Frame *frame) except -1:
+        """See, while scanning, whether the keys are still those of a list."""
+        cdef int64_t whole
         if self.kind == K_NUMBER:
             if isnan(self.scanned):
                 self.source.fail("a table has nan as a key")
             frame.binary |= self.scanned == 0 or self.scanned == 1
-            if not 1 <= self.scanned <= frame.count or self.scanned != <int64_t>self.scanned:
+            if not 1 <= self.scanned <= frame.count:
                 frame.whole = False
                 return 0
             whole = <int64_t>self.scanned
-            if whole != frame.done + 1:
-                frame.ordered = False
+            if whole == frame.done + 1 and <double>whole == self.scanned:
+                if not frame.ordered:
+                    frame.found += mix(whole)
+                    frame.expected += mix(whole)
+                return 0
+            frame.ordered = False
+            frame.whole &= <double>whole == self.scanned
             frame.found += mix(whole)
             frame.expected += mix(frame.done + 1)
         elif self.kind == K_NONE:
@@ -715,6 +818,8 @@ cdef class Reader:
             if self.building:
                 array = self.summary[1](STORAGE_NAMES[element].decode(), count, self.source.tell())
             self.source.skip_elements(element, count)
+            if POOLED_LEAST <= count * ELEMENT_SIZE[element] < HUGE:
+                self.pooled += (count * ELEMENT_SIZE[element] + 63) & ~<int64_t>63
         slot = self.add_slot(index, S_STORAGE, array)
         slot.size = count
         slot.element = element
@@ -733,16 +838,32 @@ cdef class Reader:
                     self.mapped, dtype=self.torch_dtypes[element], count=count, offset=here
                 )
             return numpy.frombuffer(self.mapped, DTYPES[element], count, here)
-        if self.torch is not None:
+        if POOLED_LEAST <= count * size < HUGE and self.pooled + self.pool_size >= HUGE:
+            array = self.pooled_array(element, count)
+        elif self.torch is not None:
             tensor = self.torch.empty(count, dtype=self.torch_dtypes[element])
             self.source.elements(element, <uint8_t *><uintptr_t>tensor.data_ptr(), count)
             return tensor
-        array = empty(count, DTYPES[element])
+        else:
+            array = empty(count, DTYPES[element])
         PyObject_GetBuffer(array, &view, PyBUF_WRITABLE)
         try:
             self.source.elements(element, <uint8_t *>view.buf, count)
         finally:
             PyBuffer_Release(&view)
+        return array if self.torch is None else self.torch.from_numpy(array)
+
+    cdef object pooled_array(self, int element, int64_t count):
+        """Memory in large pages, shared with the storages that come next: a page fault for each 4 KB costs more."""
+        cdef int64_t size = (count * ELEMENT_SIZE[element] + 63) & ~<int64_t>63
+        cdef object array
+        if self.pool_used + size > self.pool_size:
+            self.pool_size = max(size, min(self.pooled, <int64_t>POOL))
+            self.pool = memoryview(empty(self.pool_size, DTYPES[E_BYTE]))
+            self.pool_used = 0
+        array = numpy.frombuffer(self.pool, DTYPES[element], count, self.pool_used)
+        self.pool_used += size
+        self.pooled -= size
         return array
 
 
@@ -803,6 +924,7 @@ def read(where, str name, *, int64_t size=0, int long_size=0, str byteorder="aut
         source.swap = byteorder == "big" or (
             byteorder == "auto" and first[0] == 0 and first[1] == 0 and first[2] == 0 and 0 < first[3] <= 8
         )
+    source.native = not source.ascii and not source.swap
     scan(reader, long_size)
     collecting = PyGC_Disable()     # visiting what is made here, over and over, would take longer than making it
     try:
@@ -822,12 +944,14 @@ cdef str written_form(bint ascii, int long_size, bint swap):
 
 
 cdef int scan(Reader reader, int long_size) except -1:
-    """Check the whole value; where the size of `long` is not given, the one that reads the file to its end."""
+    """Check the whole value; where the size of `long` is not given, the one that reads the file to its end.
+
+    What follows the value may be another's, but with the rarer size it rather means that the guess is wrong.
+    """
     cdef Source source = reader.source
-    cdef list sizes = [long_size] if long_size else [8] if source.ascii else [8, 4]
-    cdef int fits = 0
+    cdef bint fits = False
     failure = None
-    for size in sizes:
+    for size in [long_size] if long_size else [8] if source.ascii else [8, 4]:
         source.long_size = size
         try:
             reader.walk(False)
@@ -835,12 +959,12 @@ cdef int scan(Reader reader, int long_size) except -1:
             if failure is None or error.offset > failure.offset:
                 failure = error
             continue
-        if source.left() == 0:
+        if source.left() == 0 or long_size:
             return 0
-        fits = fits or size
+        fits = fits or size == 8
     if not fits:
         raise failure
-    if fits != source.long_size:
-        source.long_size = fits
+    if source.long_size == 4:
+        source.long_size = 8
         reader.walk(False)
     return 0

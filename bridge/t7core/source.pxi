@@ -21,8 +21,9 @@ cdef class Source:
     cdef int64_t start, have, at, capacity
     cdef int64_t size
     cdef readonly str name
-    cdef public bint ascii, swap
-    cdef public int long_size
+    cdef bint ascii, swap             # the form; `native` is neither
+    cdef bint native
+    cdef int long_size
     cdef char[TOKEN] token
     cdef int token_length
 
@@ -213,8 +214,16 @@ cdef class Source:
 
     # Single values of both forms.
 
-    cdef int64_t integer(self, str what) except? -1:
+    cdef inline int64_t integer(self, str what) except? -1:
         """An `int` of four bytes."""
+        cdef int32_t value
+        if self.native and self.have - self.at >= 4:
+            memcpy(&value, self.window + self.at, 4)
+            self.at += 4
+            return value
+        return self.any_integer(what)
+
+    cdef int64_t any_integer(self, str what) except? -1:
         cdef uint32_t bits
         cdef int64_t value
         if self.ascii:
@@ -298,7 +307,7 @@ cdef class Source:
                 self.check_element(element, self.token_integer("an element"))
         else:
             for _ in range(count):
-                self.token_double()
+                self.next_token("an element")     # whether it is a number is seen when it is read
         if self.ascii and count:
             self.end_line()
         return 0

@@ -139,6 +139,8 @@ cdef class Writer:
                     steps.append(".upvalues")
             elif frame.key != NULL:
                 key = <object>frame.key
+                if not isinstance(key, (str, bytes, int, float, Key)):
+                    key = type(key)
                 if frame.value != NULL:     # still at the key
                     steps.append(f", key {key!r:.60}")
                 else:
