@@ -829,7 +829,7 @@ cdef class Reader:
         cdef Py_buffer view
         cdef int64_t here = self.source.tell()
         cdef int size = ELEMENT_SIZE[element]
-        if self.mapped is not None and count and here % size == 0 and not self.source.swap and (
+        if self.mapped is not None and count and here % size == 0 and self.source.native and (
             element != E_LONG or self.source.long_size == 8
         ):
             self.source.skip(count * size)
