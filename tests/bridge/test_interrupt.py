@@ -20,6 +20,7 @@ LOOPS = {
     "ffi": "local p = require('ffi').new('double[10]') while true do for i = 0, 9 do p[i] = p[i] + 1 end end",
     "pcall": "while true do pcall(function() while true do end end) end",
     "callback": "while true do pcall(tick) end",
+    "sleep": "require('sys').sleep(1000)",
 }
 PROGRAM = """
 import signal, sys

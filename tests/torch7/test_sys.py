@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,3 +64,16 @@ def test_a_file_knows_where_it_is(lua: bridge.Lua, tmp_path: Path) -> None:
         str(tmp_path),
         "me.lua",
     )
+
+
+def test_signals_do_not_shorten_a_pause(lua: bridge.Lua) -> None:
+    seen: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _: seen.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    try:
+        elapsed = lua.execute("sys.tic() sys.sleep(0.3) return sys.toc()")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert 0.3 <= elapsed < 5
+    assert len(seen) >= 3

@@ -4,12 +4,14 @@ local paths = require 'paths'
 local split = require 'sys.split'
 
 ffi.cdef[[
-typedef struct { long seconds, microseconds; } sys_timeval;
+typedef struct { long seconds, fraction; } sys_timeval;
 int gettimeofday(sys_timeval *now, void *zone);
 int usleep(unsigned int microseconds);
+int clock_gettime(int clock, sys_timeval *now);
 ]]
 local C = ffi.C
 local now = ffi.new('sys_timeval')
+local SIGNALS_EVERY = 1e5 -- microseconds after which a pause lets signals be handled
 
 local sys = {}
 _G.sys = sys
@@ -20,7 +22,7 @@ package.loaded.sys = sys
 -- Seconds since 1970, to the microsecond.
 function sys.clock()
    C.gettimeofday(now, nil)
-   return tonumber(now.seconds) + tonumber(now.microseconds) * 1e-6
+   return tonumber(now.seconds) + tonumber(now.fraction) * 1e-6
 end
 
 local started = sys.clock()
@@ -38,11 +40,18 @@ function sys.toc(verbose)
    return elapsed
 end
 
--- In pieces, so that a long sleep can be interrupted.
+local function monotonic()
+   C.clock_gettime(1, now) -- CLOCK_MONOTONIC; its fractions are nanoseconds
+   return tonumber(now.seconds) * 1e6 + tonumber(now.fraction) * 1e-3
+end
+
+-- In pieces, so that a long pause can be interrupted. A signal ends a piece early: the clock says when it is over.
 function sys.usleep(microseconds)
+   local stop = monotonic() + microseconds
    while microseconds > 0 do
-      C.usleep(math.min(microseconds, 500000))
-      microseconds = microseconds - 500000
+      C.usleep(math.min(microseconds, SIGNALS_EVERY))
+      io.stdout:flush() -- where that is Python's output, it handles its signals now: Ctrl-C ends a pause
+      microseconds = stop - monotonic()
    end
 end
 
