@@ -95,3 +95,15 @@ def test_an_element_type_has_its_own_functions(existing: dict[str, set[str]]) ->
         assert lua.eval("torch.LongTensor.torch.gesv == nil and torch.DoubleTensor.torch.gesv ~= nil")
         assert lua.eval("torch.DoubleTensor.torch.add(torch.ones(2), 1):sum()") == 4
     assert "torch" not in existing["HalfTensor"]
+
+
+def test_indexing_by_name_says_whether_it_understood_the_key() -> None:
+    with bridge.Lua() as lua:
+        lua.require("torch")
+        lua.execute(
+            "t, s = torch.range(1, 3), torch.LongStorage{4, 5}; m, l = getmetatable(t), getmetatable(s)"
+        )
+        assert lua.eval("{m.__index__(t, 2)}") == [2, True]
+        assert lua.eval("{m.__index__(t, 'size')}") == [False]
+        assert lua.eval("m.__newindex__(t, 2, 9) and t[2] == 9 and not m.__newindex__(t, 'x', 1)")
+        assert lua.eval("l.__index__(s, 2) == 5 and l.__len__(s) == 2")

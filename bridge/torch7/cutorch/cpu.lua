@@ -3,7 +3,6 @@ local native = require 'bridge.native'
 local class = require 'torch.class'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
-local geometry = require 'torch.geometry'
 local index = require 'torch.index'
 local construct = require 'torch.construct'
 local element = require 'torch.element'
@@ -56,8 +55,7 @@ local function tensors(kind)
    end)
    metatable.__tostring__ = renamed(base.__tostring__, kind.element.tensortype, kind.tensortype)
    metatable.__len__ = base.__len__
-   local tools = {newtensor = native.newtensor, reserve = geometry.reserve}
-   metatable.__index, metatable.__newindex = object.specialise(element)(id, described, metatable, native, tools,
+   metatable.__index, metatable.__newindex = object.specialise(element)(described, metatable, native,
       retag.wrap(index.get), index.set)
    local make = construct(described)
    metatable.new = retag.wrap(function(first, ...)

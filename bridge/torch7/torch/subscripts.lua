@@ -18,13 +18,13 @@ end
 local function install(metatable, understood)
    metatable.__index__ = function(self, key)
       if understood(key) then
-         return metatable.__index(self, key), true
+         return getmetatable(self).__index(self, key), true
       end
       return false
    end
    metatable.__newindex__ = function(self, key, value)
       if understood(key) then
-         metatable.__newindex(self, key, value)
+         getmetatable(self).__newindex(self, key, value)
          return true
       end
       return false
