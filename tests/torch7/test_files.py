@@ -90,6 +90,18 @@ def test_special_numbers_survive_text(f: bridge.Lua) -> None:
     assert f.execute(code) == (float("inf"), float("-inf"), True, 5e-324, float("-inf"))
 
 
+@pytest.mark.parametrize(
+    ("kind", "bits"), [("Double", "255, 255, 255, 255"), ("Float", ""), ("Double", "0, 0, 250, 255")]
+)
+def test_any_nan_of_a_file_is_a_number(f: bridge.Lua, kind: str, bits: str) -> None:
+    code = f"""
+        f:binary() f:writeByte(torch.ByteStorage{{0, 0, 208, 255, {bits}}}) f:seek(1)
+        local x = f:read{kind}()
+        return type(x), x ~= x
+    """
+    assert f.execute(code) == ("number", True)
+
+
 def test_numbers_have_a_point_in_every_locale(f: bridge.Lua) -> None:
     before = locale.setlocale(locale.LC_NUMERIC)
     for name in ("de_DE.UTF-8", "fr_FR.UTF-8", before):

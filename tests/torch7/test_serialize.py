@@ -561,6 +561,12 @@ def test_a_file_with_any_byte_changed_is_an_error_or_an_object(module: bridge.Lu
             assert module.outcome(blob[:i] + bytes([value]) + blob[i + 1 :])
 
 
+@pytest.mark.parametrize("bits", [2**64 - 1, 0xFFFA << 48, 0xFFFA << 48 | 0xDEADBEEF, 0x7FF4 << 48])
+def test_any_nan_of_an_object_is_a_number(lua: bridge.Lua, bits: int) -> None:
+    blob = ints(1) + struct.pack("<Q", bits)
+    assert lua.execute("local x = torch.deserialize(...) return type(x), x ~= x", blob) == ("number", True)
+
+
 def test_loading_runs_no_code(module: bridge.Lua, tmp_path: Path) -> None:
     program = f"return io.open([[{tmp_path / 'made'}]], 'w')".encode()
     blob = ints(8, 1, len(program)) + program + ints(3, 2, 0)

@@ -146,6 +146,9 @@ for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Float', 'Double'}
       if into == nil then
          box[0] = 0
          file.get(state, dtype, box, 1)
+         if not element.integer then
+            return C.br_file_number(box, dtype)
+         end
          return tonumber(box[0])
       elseif object.storagetype(into) == dtype then
          local storage = object.storage(into)
