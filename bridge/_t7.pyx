@@ -58,6 +58,8 @@ cdef extern from "Python.h":
 
 include "t7core/format.pxi"
 include "t7core/source.pxi"
+include "t7core/arrays.pxi"
 include "t7core/read.pxi"
+include "t7core/load.pxi"
 include "t7core/sink.pxi"
 include "t7core/write.pxi"

@@ -10,21 +10,9 @@ cdef enum:
     MARKED_KEYS = 4           # has booleans as keys besides 0 or 1, which are the same to Python
 
 cdef enum:
-    K_NONE, K_NUMBER, K_BOOLEAN, K_OTHER
-
-cdef enum:
-    S_TABLE = 3
-    S_FUNCTION = 8
-    S_OBJECT = 16
-    S_TENSOR = 17
-    S_STORAGE = 18
-
-cdef enum:
     CACHED_STRINGS = 1024
     CACHED_LENGTH = 32
     MAX_TAIL = 1 << 16
-    POOLED_LEAST = 16 << 10
-    POOL = 16 << 20
 
 cdef struct Frame:
     int kind
@@ -38,40 +26,21 @@ cdef struct Frame:
     bint ordered, whole, booleans, binary      # what the keys seen so far are
     uint64_t found, expected  # sums over the keys, and over 1 .. n: the same for the same set
 
-cdef struct Slot:
-    PyObject *value           # NULL while scanning
-    int64_t size              # of a storage
-    int kind, element
-
 
 @cython.final
 @cython.internal
-cdef class Reader:
-    cdef Source source
-    cdef bint building
+cdef class Reader(Arrays):
     cdef bint opened                      # the last value has begun, and has values of its own
     cdef bint always_dict
     cdef dict layouts
-    cdef object torch                     # the module, for tensors of torch
-    cdef list torch_dtypes
-    cdef object mapped                    # a buffer of the whole file
-    cdef object summary                   # makes (tensor, storage) descriptions where no data is read
     cdef Frame *frames
     cdef int64_t depth, frames_size
-    cdef Slot *slots
-    cdef int64_t slot_count, slots_size
-    cdef Map indices                      # the file's index -> slot
-    cdef dict storage_values              # slot -> Storage
     cdef uint8_t *shapes                  # what each table becomes, in the order of the file
     cdef int64_t shape_count, shapes_size, shapes_known
     cdef PyObject *strings[CACHED_STRINGS]
     cdef int64_t plain_bytes              # of the plain values that were looked at last
-    cdef int kind                         # of the last value, while scanning
     cdef double scanned
     cdef str stranger                     # the last class of unknown layout
-    cdef int64_t pooled                   # bytes of storages of middle size that are still to come
-    cdef object pool                      # memory for some of them
-    cdef int64_t pool_used, pool_size
     cdef list parts_stack                 # of the frames of kind F_PARTS: [layout, values]
 
     def __cinit__(self, Source source, *, bint always_dict, dict layouts, torch, mapped, summary):
@@ -411,34 +380,6 @@ cdef class Reader:
         self.shapes, self.shapes_size = shapes, size
         return 0
 
-    # What has an index: the file's first mention defines it, every further one is the index alone.
-
-    cdef Slot *add_slot(self, int64_t index, int kind, value) except NULL:
-        cdef Slot *slot
-        cdef int64_t size
-        if self.slot_count == self.slots_size:
-            size = self.slots_size * 2 + 64
-            slot = <Slot *>realloc(self.slots, size * sizeof(Slot))
-            if slot == NULL:
-                raise MemoryError()
-            self.slots, self.slots_size = slot, size
-        slot = &self.slots[self.slot_count]
-        memset(slot, 0, sizeof(Slot))
-        slot.kind = kind
-        if self.building:
-            Py_INCREF(value)
-            slot.value = <PyObject *>value
-        self.indices.put(index, self.slot_count)
-        self.slot_count += 1
-        return slot
-
-    cdef int64_t index(self) except -1:
-        cdef int64_t offset = self.source.tell()
-        cdef int64_t index = self.source.integer("an object's index")
-        if index < 1:
-            self.source.fail(f"an object has the index {index}; they count from 1", offset)
-        return index
-
     cdef object seen(self, int64_t place, bint table, bint function):
         """What an index stands for that was met before."""
         cdef Slot *slot = &self.slots[place]
@@ -450,13 +391,6 @@ cdef class Reader:
         if slot.kind == S_STORAGE:
             return self.storage_value(place)
         return <object>slot.value
-
-    cdef object storage_value(self, int64_t place):
-        if self.summary is not None:
-            return <object>self.slots[place].value
-        if place not in self.storage_values:
-            self.storage_values[place] = Storage(<object>self.slots[place].value)
-        return self.storage_values[place]
 
     # Values.
 
@@ -613,12 +547,6 @@ cdef class Reader:
             typename.startswith(("nn.", "torch.")) or typename in self.layouts or typename.encode() in CLASSES
         )
 
-    cdef bytes class_text(self):
-        cdef int64_t length = self.source.length("the name of a class")
-        if not 0 < length <= 1000:
-            self.source.fail(f"the name of a class of {length} bytes")
-        return self.source.raw(length)
-
     cdef bint plain_parts(self, Frame *frame) except -1:
         """Read a declared layout up to the next object in it; False when all was read."""
         cdef list values
@@ -691,280 +619,3 @@ cdef class Reader:
         self.push(F_VEC if kind == C_VEC else F_HASH, count, target)
         self.opened = True
         return None
-
-    # Tensors.
-
-    cdef object tensor(self, int64_t index, int element):
-        cdef int64_t[MAX_DIMENSIONS] sizes
-        cdef int64_t[MAX_DIMENSIONS] strides
-        cdef int64_t offset = 1
-        cdef int64_t here = self.source.tell()
-        cdef int64_t ndim = self.source.integer("a tensor's number of dimensions")
-        cdef int64_t place
-        cdef object target = None
-        if not 0 <= ndim <= MAX_DIMENSIONS:
-            self.source.fail(f"a tensor of {ndim} dimensions; up to {MAX_DIMENSIONS} can be read", here)
-        self.source.longs(sizes, ndim, "a tensor's sizes")
-        self.source.longs(strides, ndim, "a tensor's strides")
-        self.source.longs(&offset, 1, "a tensor's offset")
-        place = self.tensor_storage(element)
-        self.check_tensor(here, ndim, sizes, strides, offset, place)
-        if self.building:
-            target = self.make_tensor(element, ndim, sizes, strides, offset - 1, place)
-        self.add_slot(index, S_TENSOR, target)
-        self.kind = K_OTHER
-        return target
-
-    cdef int64_t tensor_storage(self, int element) except -2:
-        """The slot of the storage that follows a tensor, or -1 for none."""
-        cdef int64_t offset = self.source.tell()
-        cdef int64_t kind = self.source.integer("a tensor's storage")
-        cdef int64_t index, place
-        cdef bytes name
-        cdef tuple known
-        if kind == T_NIL:
-            return -1
-        if kind != T_TORCH:
-            self.source.fail(f"a tensor's storage is a value of type {kind}", offset)
-        index = self.index()
-        place = self.indices.get(index)
-        if place < 0:
-            name = self.class_text()
-            if name[:2] == b"V ":
-                name = self.class_text()
-            known = CLASSES.get(name)
-            if known is None or known[0] != C_STORAGE:
-                self.source.fail(f"a tensor's storage is an object of the class {name[:40]!r}", offset)
-            place = self.storage(index, known[1])
-        if self.slots[place].kind != S_STORAGE or self.slots[place].element != element:
-            self.source.fail(f"a {ELEMENT_NAMES[element]} tensor's storage is of another type", offset)
-        return place
-
-    cdef int check_tensor(self, int64_t here, int64_t ndim, int64_t *sizes, int64_t *strides, int64_t offset,
-                          int64_t place) except -1:
-        """Every element must lie in the storage."""
-        cdef int64_t room = self.slots[place].size if place >= 0 else 0
-        cdef int64_t left = room - offset
-        cdef int64_t i
-        cdef double elements = 1
-        if offset < 1:
-            self.source.fail(f"a tensor begins at the element {offset} of its storage; they count from 1", here)
-        if ndim == 0:
-            return 0
-        for i in range(ndim):
-            if sizes[i] < 1 or strides[i] < 0:
-                self.source.fail(f"a tensor has the size {sizes[i]} with the stride {strides[i]}", here)
-            elements *= sizes[i]
-            if elements > 1e18:
-                self.source.fail("a tensor of more elements than can be counted", here)
-            if sizes[i] > 1 and strides[i] > 0:
-                if left < 0 or sizes[i] - 1 > left // strides[i]:
-                    left = -1
-                else:
-                    left -= (sizes[i] - 1) * strides[i]
-        if left < 0:
-            self.source.fail(
-                f"a tensor of the sizes {[sizes[i] for i in range(ndim)]} with the strides "
-                f"{[strides[i] for i in range(ndim)]} from element {offset} on, but its storage has {room} elements",
-                here,
-            )
-        return 0
-
-    cdef object make_tensor(self, int element, int64_t ndim, int64_t *sizes, int64_t *strides, int64_t offset,
-                            int64_t place):
-        cdef int64_t i
-        cdef int itemsize = ELEMENT_SIZE[element]
-        cdef tuple shape
-        cdef object base
-        if self.summary is not None:
-            return self.summary[0](
-                TENSOR_NAMES[element].decode(),
-                tuple([sizes[i] for i in range(ndim)]),
-                tuple([strides[i] for i in range(ndim)]),
-                offset,
-                <object>self.slots[place].value if place >= 0 else None,
-            )
-        base = <object>self.slots[place].value if place >= 0 else None
-        if ndim == 0:
-            sizes[0], strides[0], ndim = 0, 1, 1
-            offset = min(offset, self.slots[place].size) if place >= 0 else 0
-        shape = tuple([sizes[i] for i in range(ndim)])
-        if self.torch is not None:
-            tensor = self.torch.empty(0, dtype=self.torch_dtypes[element])
-            if base is None:
-                return tensor
-            return tensor.set_(base.untyped_storage(), offset, shape, tuple([strides[i] for i in range(ndim)]))
-        if base is None:
-            return numpy.empty(shape, DTYPES[element])
-        return ndarray(
-            shape, DTYPES[element], base, offset * itemsize, tuple([strides[i] * itemsize for i in range(ndim)])
-        )
-
-    cdef int64_t storage(self, int64_t index, int element) except -1:
-        """Read a storage; returns its slot."""
-        cdef int64_t here = self.source.tell()
-        cdef int64_t count = 0
-        cdef object array = None
-        cdef Slot *slot
-        self.source.longs(&count, 1, "a storage's size")
-        if count < 0 or count > self.source.left() or self.source.least_bytes(element, count) > self.source.left():
-            self.source.fail(
-                f"a {ELEMENT_NAMES[element]} storage of {count} elements, but {self.source.left()} bytes are left "
-                "in the file", here
-            )
-        if self.building and self.summary is None:
-            array = self.read_storage(element, count)
-        else:
-            if self.building:
-                array = self.summary[1](STORAGE_NAMES[element].decode(), count, self.source.tell())
-            self.source.skip_elements(element, count)
-            if POOLED_LEAST <= count * ELEMENT_SIZE[element] < HUGE:
-                self.pooled += (count * ELEMENT_SIZE[element] + 63) & ~<int64_t>63
-        slot = self.add_slot(index, S_STORAGE, array)
-        slot.size = count
-        slot.element = element
-        return self.slot_count - 1
-
-    cdef object read_storage(self, int element, int64_t count):
-        cdef Py_buffer view
-        cdef int64_t here = self.source.tell()
-        cdef int size = ELEMENT_SIZE[element]
-        if self.mapped is not None and count and here % size == 0 and self.source.native and (
-            element != E_LONG or self.source.long_size == 8
-        ):
-            self.source.skip(count * size)
-            if self.torch is not None:
-                return self.torch.frombuffer(
-                    self.mapped, dtype=self.torch_dtypes[element], count=count, offset=here
-                )
-            return numpy.frombuffer(self.mapped, DTYPES[element], count, here)
-        if POOLED_LEAST <= count * size < HUGE and self.pooled + self.pool_size >= HUGE:
-            array = self.pooled_array(element, count)
-        elif self.torch is not None:
-            tensor = self.torch.empty(count, dtype=self.torch_dtypes[element])
-            self.source.elements(element, <uint8_t *><uintptr_t>tensor.data_ptr(), count)
-            return tensor
-        else:
-            array = empty(count, DTYPES[element])
-        PyObject_GetBuffer(array, &view, PyBUF_WRITABLE)
-        try:
-            self.source.elements(element, <uint8_t *>view.buf, count)
-        finally:
-            PyBuffer_Release(&view)
-        return array if self.torch is None else self.torch.from_numpy(array)
-
-    cdef object pooled_array(self, int element, int64_t count):
-        """Memory in large pages, shared with the storages that come next: a page fault for each 4 KB costs more."""
-        cdef int64_t size = (count * ELEMENT_SIZE[element] + 63) & ~<int64_t>63
-        cdef object array
-        if self.pool_used + size > self.pool_size:
-            self.pool_size = max(size, min(self.pooled, <int64_t>POOL))
-            self.pool = memoryview(empty(self.pool_size, DTYPES[E_BYTE]))
-            self.pool_used = 0
-        array = numpy.frombuffer(self.pool, DTYPES[element], count, self.pool_used)
-        self.pool_used += size
-        self.pooled -= size
-        return array
-
-
-cdef object ndarray = numpy.ndarray
-cdef object empty = numpy.empty
-
-
-cdef inline object number_value(double number):
-    """An int where the number is whole and below 2^53; -0.0 stays what it is."""
-    cdef int64_t whole
-    if -EXACT < number < EXACT:
-        whole = <int64_t>number
-        if <double>whole == number and not (whole == 0 and signbit(number)):
-            return whole
-    return number
-
-
-cdef inline object text_value(const char *text, int64_t length):
-    try:
-        return PyUnicode_DecodeUTF8(text, length, NULL)
-    except UnicodeDecodeError:
-        return PyBytes_FromStringAndSize(text, length)
-
-
-cdef object element_value(int element, const uint8_t *bits):
-    if element == E_BYTE:
-        return bits[0]
-    if element == E_CHAR:
-        return (<int8_t *>bits)[0]
-    if element == E_SHORT:
-        return (<int16_t *>bits)[0]
-    return <double>(<float *>bits)[0]
-
-
-cdef object version_number(bytes text):
-    """What follows "V ", as a number; None where it is none, as in the name of a class from before versions."""
-    if not text.removeprefix(b"-").replace(b".", b"", 1).isdigit():
-        return None
-    return float(text) if b"." in text else int(text)
-
-
-def read(where, str name, *, int64_t size=0, int long_size=0, str byteorder="auto", bint always_dict=False,
-         dict layouts=None, torch=None, mapped=None, summary=None):
-    """Read the first value of a file (its descriptor and size) or of bytes; `long_size` 0 finds it out."""
-    cdef Source source = Source(where, name, size)
-    cdef Reader reader = Reader(
-        source, always_dict=always_dict, layouts=layouts or {}, torch=torch, mapped=mapped, summary=summary
-    )
-    cdef const uint8_t *first
-    cdef bint collecting
-    if source.size < 1:
-        source.fail("the file is empty")
-    first = source.take(min(4, source.size))
-    source.ascii = first[0] > 8
-    if not source.ascii:
-        if source.size < 4:
-            source.ended("a value's type")
-        source.swap = byteorder == "big" or (
-            byteorder == "auto" and first[0] == 0 and first[1] == 0 and first[2] == 0 and 0 < first[3] <= 8
-        )
-    source.native = not source.ascii and not source.swap
-    scan(reader, long_size)
-    collecting = PyGC_Disable()     # visiting what is made here, over and over, would take longer than making it
-    try:
-        value = reader.walk(True)
-    finally:
-        if collecting:
-            PyGC_Enable()
-    if isinstance(value, TorchObject) and 0 < source.left() <= MAX_TAIL and reader.is_stranger(value):
-        form = written_form(source.ascii, source.long_size, source.swap)
-        object.__setattr__(value, "_tail", (form, source.raw_tail()))
-    reader.forget()
-    return value
-
-
-cdef str written_form(bint ascii, int long_size, bint swap):
-    return "ascii" if ascii else f"binary, {'big' if swap else 'little'}-endian, long of {long_size} bytes"
-
-
-cdef int scan(Reader reader, int long_size) except -1:
-    """Check the whole value; where the size of `long` is not given, the one that reads the file to its end.
-
-    What follows the value may be another's, but with the rarer size it rather means that the guess is wrong.
-    """
-    cdef Source source = reader.source
-    cdef bint fits = False
-    failure = None
-    for size in [long_size] if long_size else [8] if source.ascii else [8, 4]:
-        source.long_size = size
-        try:
-            reader.walk(False)
-        except T7Error as error:
-            if failure is None or error.offset > failure.offset:
-                failure = error
-            continue
-        if source.left() == 0 or long_size:
-            return 0
-        fits = fits or size == 8
-    if not fits:
-        raise failure
-    if source.long_size == 4:
-        source.long_size = 8
-        reader.walk(False)
-    return 0
