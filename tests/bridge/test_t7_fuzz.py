@@ -14,6 +14,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+import torch
 
 from bridge import t7
 
@@ -126,6 +127,7 @@ def read_all(count: int, tmp_path: Path) -> dict[str, int]:
 def check_file(data: bytes, file: Path, seed: int) -> str:
     """Read a file in the other ways that there are."""
     file.write_bytes(data)
+    assert torch.get_num_threads()  # it is there already: loading it is no file's time
     try:
         t7.load(file, tensors="torch" if seed % 100 else "numpy", mmap=seed % 200 == 0, tables="dict")
         str(t7.inspect(file))
