@@ -13,6 +13,7 @@ import pytest
 import bridge
 
 FACTS = Path(__file__).with_name("nn_facts.lua")
+MORE_FACTS = Path(__file__).with_name("nn_more_facts.lua")
 NET = """
 torch.setdefaulttensortype('torch.DoubleTensor')
 torch.manualSeed(1)
@@ -25,13 +26,38 @@ local x = torch.randn(5,4)
 def nn() -> Iterator[bridge.Lua]:
     with bridge.Lua() as lua:
         lua.execute("require 'nn'")
-        lua.execute("facts = dofile(...)", str(FACTS))
+        lua.execute("facts, more = dofile(...), dofile(select(2, ...))", str(FACTS), str(MORE_FACTS))
         yield lua
 
 
 @pytest.mark.parametrize("fact", re.findall(r"^facts\['(.*)'\]", FACTS.read_text(), re.MULTILINE))
 def test_fact(nn: bridge.Lua, fact: str) -> None:
     assert nn.execute(f"{NET} return facts[...](net, x)", fact) is True
+
+
+@pytest.mark.parametrize("fact", re.findall(r"^facts\['(.*)'\]", MORE_FACTS.read_text(), re.MULTILINE))
+def test_more_facts(nn: bridge.Lua, fact: str) -> None:
+    nn.execute("torch.setdefaulttensortype('torch.DoubleTensor') torch.manualSeed(1)")
+    assert nn.execute("return more[...]()", fact) is True
+
+
+@pytest.mark.parametrize("name", ["test", "testTHNN"])
+def test_a_program_can_check_nn_itself(nn: bridge.Lua, name: str) -> None:
+    nn.execute("torch.setdefaulttensortype('torch.DoubleTensor')")
+    assert nn.execute(f"local tester = nn.{name}(nil, 1) return #tester.errors, tester.countasserts >= 30") == (0, True)
+
+
+def test_a_self_check_that_fails_is_told(nn: bridge.Lua) -> None:
+    code = """
+    local original = nn.Tanh.updateGradInput
+    nn.Tanh.updateGradInput = nn.Sigmoid.updateGradInput
+    local ok, message = pcall(nn.test, 'Tanh', 1)
+    nn.Tanh.updateGradInput = original
+    return ok, message
+    """
+    ok, message = nn.execute(code)
+    assert ok is False
+    assert "An error was found while running tests!" in message
 
 
 ERRORS: list[tuple[str, str]] = [
@@ -49,6 +75,70 @@ ERRORS: list[tuple[str, str]] = [
     ("nn.SelectTable(3):forward{torch.randn(1)}", "index does not exist in the input table"),
     ("nn.Linear(2,2):cuda()", "there is no tensor type torch.CudaTensor (no GPU support is loaded"),
     ("nn.Sequential():insert(nn.Tanh(), 3)", "index should be contiguous to existing modules"),
+    (
+        "nn.NaN(nn.Tanh(),7):forward(torch.Tensor{0/0})",
+        "NaN found in input of module :\nnn.NaN @ nn.Tanh id=7",
+    ),
+    ("nn.NaN(nn.Log()):forward(torch.Tensor{-1})", "NaN found in output of module"),
+    ("nn.Decorator(3)", "expected a module to wrap, got number"),
+    ("nn.MapTable(nn.Tanh()):add(nn.Tanh())", "Single module required"),
+    ("nn.OneHot(3):forward(torch.Tensor{4})", "indices from 1 to 3 expected, got 4 to 4"),
+    ("nn.MM():forward{torch.ones(2,3),torch.ones(2,3)}", "matrix sizes do not match"),
+    ("nn.MV():forward{torch.ones(2,3),torch.ones(2)}", "matrix row count and vector length do not match"),
+    (
+        "nn.Bilinear(2,3,1):forward{torch.ones(2,2),torch.ones(2,4)}",
+        "dimensionality of second input is erroneous",
+    ),
+    ("nn.PReLU(3):forward(torch.ones(2,4))", "wrong number of input planes: expected 3, got 4"),
+    ("nn.GatedLinearUnit():forward(torch.ones(2,3))", "Halving dimension must be even. Dim 2 is size 3"),
+    (
+        "nn.Replicate(2,5):forward(torch.ones(2))",
+        "Not enough input dimensions to replicate along dimension 5.",
+    ),
+    ("nn.Constant('x')", "Expecting number or tensor at arg 1"),
+    ("nn.RReLU(0.5, 0.1)", "0 <= lower <= upper expected, got 0.5 and 0.1"),
+    (
+        "nn.MixtureTable():forward{torch.ones(2,3),{torch.ones(2,2)}}",
+        "Should be as many experts (1) as gates (3)",
+    ),
+    ("nn.Parallel(1,1):add(nn.Tanh()):forward(torch.ones(2,3))", "2 slices of the input, but 1 modules"),
+    ("nn.ClassSimplexCriterion(1)", "Required positive integer argument nClasses > 1"),
+    ("nn.MultiMarginCriterion(3)", "only p == 1 and p == 2 supported, got 3"),
+    (
+        "nn.MultiMarginCriterion():forward(torch.ones(2,3),torch.Tensor{1,4})",
+        "target out of range: classes from 1 to 3",
+    ),
+    (
+        "nn.MultiLabelMarginCriterion():forward(torch.ones(2),torch.Tensor{3,0})",
+        "classes from 0 to 2 expected, got 3",
+    ),
+    ("nn.DistKLDivCriterion():forward(torch.ones(2),torch.ones(3))", "input and target size mismatch"),
+    (
+        "nn.SpatialClassNLLCriterion():forward(torch.ones(1,2,1,1),torch.Tensor(1,1,1):fill(3))",
+        "Assertion `cur_target >= 0 && cur_target < n_classes'",
+    ),
+    (
+        "nn.SpatialClassNLLCriterion():forward(torch.ones(1,2,1,1),torch.ones(1))",
+        "only batches of spatial targets",
+    ),
+    ("nn.CosineEmbeddingCriterion(2)", "margin must lie between -1 and 1, got 2"),
+    (
+        "nn.IndexLinear(3,2):forward{torch.LongTensor{4},torch.ones(1)}",
+        "keys from 1 to 3 expected, got 4 to 4",
+    ),
+    (
+        "nn.SparseLinear(3,2):forward(torch.Tensor{{4,1}})",
+        "index out of bound. updateOutput: 4 not between 1 and 3",
+    ),
+    ("nn.Kmeans(0,2)", "Clusters cannot be 0 or negative."),
+    (
+        "nn.Kmeans(3,2):initRandom(torch.ones(2,2))",
+        "Please provide at least as many samples (2) as clusters (3).",
+    ),
+    ("nn.FeatureLPPooling(1,1,2)", "width must be at least 2"),
+    ("nn.Convert('chw','hwx')", "there is no way from bchw to bhwx"),
+    ("nn.WeightNorm(nn.Tanh())", "nn.Tanh has no weight"),
+    ("nn.AddConstant({})", "input is not scalar!"),
 ]
 
 
@@ -107,6 +197,12 @@ PRINTED: list[tuple[str, str]] = [
     ("nn.View(2,-1)", "nn.View(2, -1)"),
     ("nn.Reshape(2,3)", "nn.Reshape(2x3)"),
     ("nn.LookupTable(3,2)", "nn.LookupTable"),
+    ("nn.Bilinear(2,3,4,false)", "nn.Bilinear(2x3 -> 4) without bias"),
+    ("nn.GPU(nn.Linear(2,3),1)", "nn.GPU(1) @ nn.Linear(2 -> 3)"),
+    ("nn.MapTable(nn.Linear(2,3))", "nn.MapTable {\n  nn.Linear(2 -> 3)\n}"),
+    ("nn.MapTable()", "nn.MapTable { }"),
+    ("nn.PartialLinear(2,3)", "nn.PartialLinear(2 -> 3)"),
+    ("nn.LinearWeightNorm(2,3,false)", "nn.LinearWeightNorm(2 -> 3) without bias"),
 ]
 
 

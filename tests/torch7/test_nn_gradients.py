@@ -118,6 +118,8 @@ function otherwise(ctor, inputsrc, way)
       other:clearState()
    elseif way == 'cloned' then
       other = module:clone()
+   elseif way == 'saved' then
+      other = torch.deserialize(torch.serialize(module))
    elseif way == 'evaluated' then
       other:evaluate()
       other:training()
@@ -384,7 +386,7 @@ def test_a_distance_has_a_gradient_that_is_a_millionth_off(nn: bridge.Lua, p: in
         assert nn.globals["gradients"](f"nn.PairwiseDistance({p})", source) < 1e-5
 
 
-@pytest.mark.parametrize("way", ["float", "noncontiguous", "cleared", "cloned", "evaluated"])
+@pytest.mark.parametrize("way", ["float", "noncontiguous", "cleared", "cloned", "evaluated", "saved"])
 @pytest.mark.parametrize(("constructor", "source"), GRADIENTS)
 def test_results_are_the_same_in_other_ways(nn: bridge.Lua, constructor: str, source: str, way: str) -> None:
     if way == "noncontiguous" and constructor.startswith("nn.View"):

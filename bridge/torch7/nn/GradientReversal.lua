@@ -22,8 +22,8 @@ function GradientReversal:updateGradInput(_, gradOutput)
    return self.gradInput:mul(-self.lambda)
 end
 
-function GradientReversal:__read(file, version)
-   parent.__read(self, file)
+function GradientReversal:read(file, version)
+   parent.read(self, file)
    if version < 2 then
       self.lambda = 1
    end

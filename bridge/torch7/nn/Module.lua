@@ -4,6 +4,9 @@ local flatten = require 'nn.flatten'
 
 local Module = torch.class('nn.Module')
 
+-- Tensor type -> constructor of what flatten copies through, for libraries whose tensors need one; those here do not.
+Module._flattenTensorBuffer = {}
+
 function Module:__init()
    self.gradInput = torch.Tensor()
    self.output = torch.Tensor()
@@ -142,6 +145,25 @@ function Module:cuda(...)
 end
 
 function Module:reset()
+end
+
+-- How an object lies in a file: a table of its fields. Classes with a format of their own build on these.
+function Module:write(file)
+   local fields = {}
+   for name, value in pairs(self) do
+      if file:isWritableObject(value) then
+         fields[name] = value
+      else
+         print(string.format('$ Warning: cannot write object field <%s> of <%s>', tostring(name), torch.typename(self)))
+      end
+   end
+   file:writeObject(fields)
+end
+
+function Module:read(file)
+   for name, value in pairs(file:readObject()) do
+      self[name] = value
+   end
 end
 
 Module.flatten = flatten

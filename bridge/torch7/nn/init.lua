@@ -32,7 +32,7 @@ local classes = {
    'WeightNorm',
    -- more parameters
    'Bilinear', 'CAdd', 'Cosine', 'Euclidean', 'WeightedEuclidean', 'PReLU', 'LinearWeightNorm', 'Maxout',
-   'SparseLinear',
+   'SparseLinear', 'IndexLinear', 'Kmeans',
    -- more functions of each element
    'HardShrink', 'SoftShrink', 'ReLU6', 'RReLU', 'CReLU', 'GatedLinearUnit', 'WhiteNoise', 'L1Penalty',
    -- the input as it is, or anew
@@ -52,6 +52,11 @@ local classes = {
 }
 
 for _, name in ipairs(classes) do
+   require('nn.' .. name)
+end
+
+-- what is no class
+for _, name in ipairs{'tables', 'Jacobian', 'SparseJacobian', 'hessian', 'StochasticGradient', 'test'} do
    require('nn.' .. name)
 end
 
