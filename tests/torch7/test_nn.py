@@ -44,7 +44,9 @@ def test_more_facts(nn: bridge.Lua, fact: str) -> None:
 @pytest.mark.parametrize("name", ["test", "testTHNN"])
 def test_a_program_can_check_nn_itself(nn: bridge.Lua, name: str) -> None:
     nn.execute("torch.setdefaulttensortype('torch.DoubleTensor')")
-    assert nn.execute(f"local tester = nn.{name}(nil, 1) return #tester.errors, tester.countasserts >= 30") == (0, True)
+    assert nn.execute(
+        f"local tester = nn.{name}(nil, 1) return #tester.errors, tester.countasserts >= 30"
+    ) == (0, True)
 
 
 def test_a_self_check_that_fails_is_told(nn: bridge.Lua) -> None:
