@@ -1,4 +1,6 @@
 -- Binary cross entropy: the mean (or sum) of -(target log(x) + (1 - target) log(1 - x)), weighted.
+local checked = require 'nn.checked'
+
 local BCECriterion, parent = torch.class('nn.BCECriterion', 'nn.Criterion')
 
 local EPS = 1e-12
@@ -6,12 +8,7 @@ local EPS = 1e-12
 function BCECriterion:__init(weights, sizeAverage)
    parent.__init(self)
    self.sizeAverage = sizeAverage == nil or sizeAverage
-   if weights ~= nil then
-      if weights:dim() ~= 1 then
-         error('weights input should be 1-D Tensor')
-      end
-      self.weights = weights
-   end
+   self.weights = checked.weights(weights)
 end
 
 local function spread(self, input)
@@ -23,9 +20,7 @@ local function spread(self, input)
 end
 
 function BCECriterion:updateOutput(input, target)
-   if input:nElement() ~= target:nElement() then
-      error('input and target size mismatch')
-   end
+   checked.sizes(input, target)
    local weights = spread(self, input)
    local hit = torch.add(input, EPS):log()
    local miss = torch.mul(input, -1):add(1 + EPS):log()
@@ -41,9 +36,7 @@ function BCECriterion:updateOutput(input, target)
 end
 
 function BCECriterion:updateGradInput(input, target)
-   if input:nElement() ~= target:nElement() then
-      error('input and target size mismatch')
-   end
+   checked.sizes(input, target)
    local weights = spread(self, input)
    local spreadout = torch.mul(input, -1):add(1 + EPS):cmul(torch.add(input, EPS))
    self.gradInput:resizeAs(input):copy(input):add(-1, target):cdiv(spreadout)

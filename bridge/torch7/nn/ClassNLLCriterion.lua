@@ -1,17 +1,14 @@
 -- The mean (or sum) of -weights[target] * x[target], x being log-probabilities: a vector, or the rows of a matrix.
 -- Targets count from 1; rows whose target is `ignoreIndex` do not count.
+local checked = require 'nn.checked'
+
 local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
 
 function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
    parent.__init(self)
    self.sizeAverage = sizeAverage == nil or sizeAverage
    self.ignoreIndex = ignoreIndex or -100
-   if weights then
-      if weights:dim() ~= 1 then
-         error('weights input should be 1-D Tensor')
-      end
-      self.weights = weights
-   end
+   self.weights = checked.weights(weights)
    self.outputTensor = torch.Tensor(1)
    self.total_weight_tensor = torch.ones(1)
    self.target = torch.zeros(1):long()

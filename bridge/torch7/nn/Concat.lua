@@ -1,5 +1,6 @@
 -- Every module gets the input; the outputs are joined along a dimension.
 local branches = require 'nn.branches'
+local join = require 'nn.join'
 
 local Concat, parent = torch.class('nn.Concat', 'nn.Container')
 
@@ -10,23 +11,11 @@ function Concat:__init(dimension)
 end
 
 function Concat:updateOutput(input)
-   local outputs, size = {}, nil
+   local outputs = {}
    for i, module in ipairs(self.modules) do
       outputs[i] = self:rethrowErrors(module, i, 'updateOutput', input)
-      if i == 1 then
-         size = outputs[i]:size()
-      else
-         size[self.dimension] = size[self.dimension] + outputs[i]:size(self.dimension)
-      end
    end
-   self.outputSize = size
-   self.output:resize(size)
-   local offset = 1
-   for _, output in ipairs(outputs) do
-      local length = output:size(self.dimension)
-      self.output:narrow(self.dimension, offset, length):copy(output)
-      offset = offset + length
-   end
+   self.outputSize = join(self.output, outputs, self.dimension)
    return self.output
 end
 

@@ -1,4 +1,6 @@
 -- Kullback and Leibler's divergence: the mean (or sum) of target (log(target) - x), x being log-probabilities.
+local checked = require 'nn.checked'
+
 local DistKLDivCriterion, parent = torch.class('nn.DistKLDivCriterion', 'nn.Criterion')
 
 function DistKLDivCriterion:__init()
@@ -6,14 +8,8 @@ function DistKLDivCriterion:__init()
    self.sizeAverage = true
 end
 
-local function check(input, target)
-   if input:nElement() ~= target:nElement() then
-      error('input and target size mismatch', 3)
-   end
-end
-
 function DistKLDivCriterion:updateOutput(input, target)
-   check(input, target)
+   checked.sizes(input, target)
    local terms = torch.log(target):add(-1, input):cmul(target)
    terms:maskedFill(target:gt(0):eq(0), 0)
    self.output = terms:sum()
@@ -24,7 +20,7 @@ function DistKLDivCriterion:updateOutput(input, target)
 end
 
 function DistKLDivCriterion:updateGradInput(input, target)
-   check(input, target)
+   checked.sizes(input, target)
    local norm = self.sizeAverage and 1 / input:nElement() or 1
    self.gradInput:resizeAs(input):copy(target):cmax(0):mul(-norm)
    return self.gradInput

@@ -1,4 +1,5 @@
 -- A table's tensors one after the other along a dimension.
+local join = require 'nn.join'
 local positive = require 'nn.dimension'
 local slots = require 'nn.slots'
 
@@ -17,19 +18,7 @@ function JoinTable:_getPositiveDimension(input)
 end
 
 function JoinTable:updateOutput(input)
-   local dimension = self:_getPositiveDimension(input)
-   local size = input[1]:size()
-   for i = 2, #input do
-      size[dimension] = size[dimension] + input[i]:size(dimension)
-   end
-   self.size = size
-   self.output:resize(size)
-   local offset = 1
-   for i = 1, #input do
-      local length = input[i]:size(dimension)
-      self.output:narrow(dimension, offset, length):copy(input[i])
-      offset = offset + length
-   end
+   self.size = join(self.output, input, self:_getPositiveDimension(input))
    return self.output
 end
 

@@ -1,16 +1,13 @@
 -- The mean (or sum) of the binary cross entropy between targets (0 or 1) and the sigmoid of the input, weighted.
+local checked = require 'nn.checked'
+
 local MultiLabelSoftMarginCriterion, parent = torch.class('nn.MultiLabelSoftMarginCriterion', 'nn.Criterion')
 
 function MultiLabelSoftMarginCriterion:__init(weights)
    parent.__init(self)
    self.lsm = nn.Sigmoid()
    self.sizeAverage = true
-   if weights ~= nil then
-      if weights:dim() ~= 1 then
-         error('weights input should be 1-D Tensor')
-      end
-      self.weights = weights
-   end
+   self.weights = checked.weights(weights)
 end
 
 -- Multiply by the weights, which are the same for each row.
@@ -21,15 +18,9 @@ local function weigh(self, tensor)
    return tensor
 end
 
-local function check(input, target)
-   if input:nElement() ~= target:nElement() then
-      error('input and target size mismatch', 3)
-   end
-end
-
 -- max(x, 0) - x target + log(1 + exp(-|x|)), which overflows for no x.
 function MultiLabelSoftMarginCriterion:updateOutput(input, target)
-   check(input, target)
+   checked.sizes(input, target)
    local loss = torch.abs(input):mul(-1):exp():log1p():add(torch.cmax(input, 0))
    loss:addcmul(-1, input, target)
    self.output = weigh(self, loss):sum()
@@ -40,7 +31,7 @@ function MultiLabelSoftMarginCriterion:updateOutput(input, target)
 end
 
 function MultiLabelSoftMarginCriterion:updateGradInput(input, target)
-   check(input, target)
+   checked.sizes(input, target)
    self.gradInput:resizeAs(input):sigmoid(input):add(-1, target)
    weigh(self, self.gradInput)
    if self.sizeAverage then

@@ -1,4 +1,5 @@
 -- The mean (or sum) over rows of sum_j weights[t] max(0, margin - x[t] + x[j])^p / classes, t being the row's target.
+local checked = require 'nn.checked'
 local classes = require 'nn.classes'
 local rows = require 'nn.rows'
 
@@ -12,12 +13,7 @@ function MultiMarginCriterion:__init(p, weights, margin)
    self.margin = margin or 1.0
    parent.__init(self)
    self.sizeAverage = true
-   if weights then
-      if weights:dim() ~= 1 then
-         error('weights input should be 1-D Tensor')
-      end
-      self.weights = weights
-   end
+   self.weights = checked.weights(weights)
 end
 
 -- max(0, margin - x[t] + x[j]) in each place, 0 at the targets; and the targets as a column.

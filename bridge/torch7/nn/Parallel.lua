@@ -1,5 +1,6 @@
 -- Each module gets its slice of the input; the outputs are joined along a dimension.
 local branches = require 'nn.branches'
+local join = require 'nn.join'
 
 local Parallel, parent = torch.class('nn.Parallel', 'nn.Container')
 
@@ -15,23 +16,11 @@ function Parallel:updateOutput(input)
    if count > #self.modules then
       error(string.format('%d slices of the input, but %d modules', count, #self.modules))
    end
-   local outputs, size = {}, nil
+   local outputs = {}
    for i = 1, count do
       outputs[i] = self:rethrowErrors(self.modules[i], i, 'updateOutput', input:select(self.inputDimension, i))
-      if i == 1 then
-         size = outputs[i]:size()
-      else
-         size[self.outputDimension] = size[self.outputDimension] + outputs[i]:size(self.outputDimension)
-      end
    end
-   self.totalOutputSize = size
-   self.output:resize(size)
-   local offset = 1
-   for _, output in ipairs(outputs) do
-      local length = output:size(self.outputDimension)
-      self.output:narrow(self.outputDimension, offset, length):copy(output)
-      offset = offset + length
-   end
+   self.totalOutputSize = join(self.output, outputs, self.outputDimension)
    return self.output
 end
 

@@ -1,16 +1,13 @@
 -- The mean (or sum) over places of -weights[target] * x[target]: x holds log-probabilities as batch x classes x height
 -- x width, targets are batch x height x width, counted from 1.
+local checked = require 'nn.checked'
+
 local SpatialClassNLLCriterion, parent = torch.class('nn.SpatialClassNLLCriterion', 'nn.Criterion')
 
 function SpatialClassNLLCriterion:__init(weights, sizeAverage)
    parent.__init(self)
    self.sizeAverage = sizeAverage == nil or sizeAverage
-   if weights then
-      if weights:dim() ~= 1 then
-         error('weights input should be 1-D Tensor')
-      end
-      self.weights = weights
-   end
+   self.weights = checked.weights(weights)
    self.outputTensor = torch.Tensor(1)
    self.total_weight_tensor = torch.ones(1)
    self.target = torch.zeros(1):long()
