@@ -134,6 +134,21 @@ function otherwise(ctor, inputsrc, way)
       largest(gradients or {}, expected or {}))
 end
 
+-- How far the parameters after accUpdateGradParameters are from those after accGradParameters and updateParameters.
+function updated(ctor, inputsrc)
+   torch.manualSeed(11)
+   local module = loadstring('return ' .. ctor)()
+   local input = loadstring('return ' .. inputsrc)()
+   local other = module:clone()
+   local gradOutput = like(module:forward(input))
+   module:zeroGradParameters()
+   module:backward(input, gradOutput)
+   module:updateParameters(0.1)
+   other:forward(input)
+   other:backwardUpdate(input, gradOutput, 0.1)
+   return largest((other:parameters()) or {}, (module:parameters()) or {})
+end
+
 function lossgradients(ctor, inputsrc, targetsrc)
    torch.manualSeed(11)
    local criterion = loadstring('return ' .. ctor)()
@@ -363,6 +378,7 @@ LOSSES: list[tuple[str, str, str]] = [
         "torch.randn(2,3,2,2)",
         "torch.rand(2,2,2):mul(3):ceil()",
     ),
+    ("nn.SpatialClassNLLCriterion(nil,true,2)", "torch.randn(2,3,2,2)", "torch.rand(2,2,2):mul(3):ceil()"),
     ("nn.ModuleCriterion(nn.MSECriterion(),nn.Tanh(),nn.Identity())", T, T),
 ]
 
@@ -399,6 +415,11 @@ def test_gradients_of_losses_are_those_of_finite_differences(
     nn: bridge.Lua, constructor: str, source: str, target: str
 ) -> None:
     assert nn.globals["lossgradients"](constructor, source, target) < 1e-7
+
+
+@pytest.mark.parametrize(("constructor", "source"), GRADIENTS)
+def test_updating_at_once_is_updating_in_two_steps(nn: bridge.Lua, constructor: str, source: str) -> None:
+    assert nn.globals["updated"](constructor, source) < 1e-13
 
 
 @pytest.mark.parametrize("way", ["float", "noncontiguous"])

@@ -58,8 +58,9 @@ function Cosine:accGradParameters(input, gradOutput, scale)
    scale = scale or 1
    local both, shrink = factors(self, gradOutput)
    shrink = shrink:sum(1):t():contiguous():cdiv(torch.cmul(self._weightNorm, self._weightNorm))
-   self.gradWeight:addmm(scale, both:t(), rows(input))
-   self.gradWeight:addcmul(-scale, shrink:expandAs(self.weight), self.weight)
+   local gradient = torch.mm(both:t(), rows(input))
+   gradient:addcmul(-1, shrink:expandAs(self.weight), self.weight)
+   self.gradWeight:add(scale, gradient)
 end
 
 function Cosine:type(typename, tensorCache)

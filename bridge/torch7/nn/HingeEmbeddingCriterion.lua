@@ -14,7 +14,7 @@ end
 function HingeEmbeddingCriterion:updateOutput(input, target)
    target = tensor(input, target)
    local loss = torch.mul(input, -1):add(self.margin):cmax(0)
-   loss:cmul(target:eq(-1):typeAs(loss)):addcmul(1, input, target:eq(1):typeAs(loss))
+   loss:cmul(target:ne(1):typeAs(loss)):addcmul(1, input, target:ne(-1):typeAs(loss))
    self.output = loss:sum()
    if self.sizeAverage then
       self.output = self.output / input:nElement()

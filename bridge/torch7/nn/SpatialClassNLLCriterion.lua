@@ -1,12 +1,13 @@
 -- The mean (or sum) over places of -weights[target] * x[target]: x holds log-probabilities as batch x classes x height
--- x width, targets are batch x height x width, counted from 1.
+-- x width, targets are batch x height x width, counted from 1; places whose target is `ignoreIndex` do not count.
 local checked = require 'nn.checked'
 
 local SpatialClassNLLCriterion, parent = torch.class('nn.SpatialClassNLLCriterion', 'nn.Criterion')
 
-function SpatialClassNLLCriterion:__init(weights, sizeAverage)
+function SpatialClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
    parent.__init(self)
    self.sizeAverage = sizeAverage == nil or sizeAverage
+   self.ignoreIndex = ignoreIndex or -100
    self.weights = checked.weights(weights)
    self.outputTensor = torch.Tensor(1)
    self.total_weight_tensor = torch.ones(1)
@@ -27,14 +28,21 @@ local function placed(self, input, target)
       error('weight tensor should be defined either for all or no classes', 3)
    end
    self.target = target:long():contiguous()
+   local ignored = self.target:eq(self.ignoreIndex or -100)
+   if ignored:max() == 1 then
+      self.target = self.target:clone() -- they are the caller's
+      self.target:maskedFill(ignored, 1)
+   end
    if self.target:min() < 1 or self.target:max() > classes then
       error("Assertion `cur_target >= 0 && cur_target < n_classes' failed. ", 3)
    end
    local column = self.target:view(target:size(1), 1, target:size(2), target:size(3))
+   local weights = input.new(column:size()):fill(1)
    if self.weights then
-      return column, self.weights:index(1, self.target:view(-1)):viewAs(column)
+      weights:copy(self.weights:index(1, self.target:view(-1)))
    end
-   return column, input.new(column:size()):fill(1)
+   weights:maskedFill(ignored, 0)
+   return column, weights
 end
 
 function SpatialClassNLLCriterion:updateOutput(input, target)
