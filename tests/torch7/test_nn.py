@@ -141,6 +141,11 @@ ERRORS: list[tuple[str, str]] = [
     ("nn.Convert('chw','hwx')", "there is no way from bchw to bhwx"),
     ("nn.WeightNorm(nn.Tanh())", "nn.Tanh has no weight"),
     ("nn.AddConstant({})", "input is not scalar!"),
+    ("nn.JoinTable(1):forward{}", "nothing to join: at least one tensor expected"),
+    ("nn.MapTable():forward{torch.ones(2)}", "nn.MapTable: no module was added"),
+    ("nn.Replicate(0)", "at least one feature expected, got 0"),
+    ("nn.SparseLinear(3,2):forward(torch.Tensor{{1e12,1,1}})", "not enough memory: you tried to allocate"),
+    ("nn.SparseLinear(3,2):forward(torch.Tensor{{0.5,1,1}})", "samples are numbered from 1 on, got 0.5"),
 ]
 
 

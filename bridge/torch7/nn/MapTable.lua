@@ -14,6 +14,9 @@ end
 
 function MapTable:_extend(n)
    self.sharedParams = self.sharedParams or {'weight', 'bias', 'gradWeight', 'gradBias'}
+   if n > 0 and not self.module then
+      error('nn.MapTable: no module was added', 3)
+   end
    self.modules[1] = self.module
    for i = #self.modules + 1, n do
       if self.shared then

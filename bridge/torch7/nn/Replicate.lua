@@ -6,7 +6,9 @@ function Replicate:__init(nf, dim, ndim)
    self.nfeatures = nf
    self.dim = dim or 1
    self.ndim = ndim
-   if not (self.dim > 0) then
+   if not (nf >= 1) then
+      error('at least one feature expected, got ' .. tostring(nf))
+   elseif not (self.dim > 0) then
       error('Can only replicate across positive integer dimensions.')
    end
 end

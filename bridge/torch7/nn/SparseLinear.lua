@@ -19,32 +19,54 @@ function SparseLinear:reset(stdv)
    self.bias:uniform(-stdv, stdv):mul(0.000001)
 end
 
--- Each sample's entries, and whether they are a batch: lists of matrices of index and value.
+-- The rows of sample, index and value as {sample, matrix of index and value}, in order of appearance; the last sample.
+local function grouped(input)
+   local groups, known, last = {}, {}, 0
+   local numbers = input:select(2, 1)
+   for i = 1, input:size(1) do
+      local row = numbers[i]
+      if not (row >= 1 and row < 2 ^ 53 and row % 1 == 0) then
+         error(string.format('samples are numbered from 1 on, got %g', row), 4)
+      elseif not known[row] then
+         known[row] = {row, {}}
+         groups[#groups + 1] = known[row]
+      end
+      table.insert(known[row][2], i)
+      last = math.max(last, row)
+   end
+   for _, group in ipairs(groups) do
+      group[2] = input:index(1, torch.LongTensor(group[2])):narrow(2, 2, 2)
+   end
+   return groups, last
+end
+
+-- The input as {sample, matrix of index and value}; how many samples there are; whether they are a batch.
 local function samples(input)
+   local list = {}
    if type(input) == 'table' then
-      return input, true
+      for row, entries in ipairs(input) do
+         list[row] = {row, entries}
+      end
+      return list, #list, true
    elseif input:dim() == 3 then
-      local list = {}
-      for i = 1, input:size(1) do
-         list[i] = input[i]
+      for row = 1, input:size(1) do
+         list[row] = {row, input[row]}
       end
-      return list, true
+      return list, #list, true
    elseif input:dim() == 2 and input:size(2) == 3 then
-      local list = {}
-      for i = 1, input:max(1)[1][1] do
-         local rows = input:select(2, 1):eq(i):nonzero()
-         list[i] = rows:nElement() > 0 and input:index(1, rows:view(-1)):narrow(2, 2, 2) or input.new()
-      end
-      return list, true
+      local groups, last = grouped(input)
+      return groups, last, true
    elseif input:dim() == 2 and input:size(2) == 2 then
-      return {input}, false
+      return {{1, input}}, 1, false
    end
    error('input must be a matrix of index and value, a list of them, or a matrix of sample, index and value', 3)
 end
 
--- Call f(row, indices, values) for each sample with entries. Indices of 0 pad samples.
+-- Call f(row, indices, values, which of the entries they are, position) for each sample with entries. Indices of 0 pad
+-- samples.
 local function each(self, list, f)
-   for row, entries in ipairs(list) do
+   for position, sample in ipairs(list) do
+      local row, entries = sample[1], sample[2]
       if entries:nElement() > 0 then
          local indices = entries:select(2, 1):long()
          if indices:min() < 0 or indices:max() > self.weight:size(2) then
@@ -54,15 +76,15 @@ local function each(self, list, f)
          local used = indices:gt(0):nonzero()
          if used:nElement() > 0 then
             used = used:view(-1)
-            f(row, indices:index(1, used), entries:select(2, 2):index(1, used), used)
+            f(row, indices:index(1, used), entries:select(2, 2):index(1, used), used, position)
          end
       end
    end
 end
 
 function SparseLinear:updateOutput(input)
-   local list, batch = samples(input)
-   self.output:resize(#list, self.weight:size(1)):copy(self.bias:view(1, -1):expand(#list, self.weight:size(1)))
+   local list, count, batch = samples(input)
+   self.output:resize(count, self.weight:size(1)):copy(self.bias:view(1, -1):expand(count, self.weight:size(1)))
    each(self, list, function(row, indices, values)
       self.output[row]:addmv(1, self.weight:index(2, indices), values)
    end)
@@ -71,8 +93,8 @@ end
 
 function SparseLinear:accGradParameters(input, gradOutput, scale)
    scale = scale or 1
-   local list = samples(input)
-   local rows = gradOutput:contiguous():view(#list, -1)
+   local list, count = samples(input)
+   local rows = gradOutput:contiguous():view(count, -1)
    self.lastInput = input
    each(self, list, function(row, indices, values)
       local products = torch.ger(rows[row], values):mul(scale)
@@ -89,15 +111,15 @@ function SparseLinear:updateGradInput(input, gradOutput)
    if not self.doGradInput then
       return self.gradInput
    end
-   local list, batch = samples(input)
-   local rows = gradOutput:contiguous():view(#list, -1)
+   local list, count, batch = samples(input)
+   local rows = gradOutput:contiguous():view(count, -1)
    local gradients = {}
-   for i, entries in ipairs(list) do
-      gradients[i] = entries:clone()
+   for i, sample in ipairs(list) do
+      gradients[i] = sample[2]:clone()
    end
-   each(self, list, function(row, indices, _, used)
+   each(self, list, function(row, indices, _, used, position)
       local slopes = torch.mv(self.weight:index(2, indices):t(), rows[row])
-      local column = gradients[row]:select(2, 2):zero()
+      local column = gradients[position]:select(2, 2):zero()
       column:indexCopy(1, used, slopes)
    end)
    self.gradInput = batch and gradients or gradients[1]
