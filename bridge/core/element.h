@@ -57,6 +57,10 @@ static inline uint16_t float_to_half(float x)
    return (uint16_t)(sign | bits >> 13);
 }
 
+/* What Lua is given. LuaJIT tells its values apart by the bits of NaNs: any NaN but the plain one may be taken for nil, or
+ * for a table at an address of the data's choice. */
+static inline double plain_number(double x) { return isnan(x) ? (double)NAN : x; }
+
 #define ELEMENT(T, id, stored, computed, unsigned_, load, store, from) \
    enum { T##_id = id }; \
    typedef stored T##_s; \

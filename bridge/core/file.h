@@ -66,9 +66,6 @@ int64_t br_file_remaining(br_file *file);
 /* n elements of a type, binary or as text; how many. */
 int64_t br_file_get(br_file *file, int dtype, void *to, int64_t n);
 int64_t br_file_put(br_file *file, int dtype, const void *from, int64_t n);
-/* The float or double at an address. Every NaN is the plain one: LuaJIT takes the others, which it reads from memory
-   without a look, for values of other types. */
-double br_file_number(const void *from, int dtype);
 /* A line without its end, or everything up to the file's end; its bytes, to be given to free(). NULL: out of memory. */
 char *br_file_text(br_file *file, int line, int64_t *length, int64_t *consumed);
 void br_file_free(char *text);

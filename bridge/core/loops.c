@@ -11,7 +11,12 @@ int32_t (*br_parallel_for)(int64_t, int64_t, int64_t, void (*)(int64_t, int64_t,
 
 void br_loops_parallel(void *f) { memcpy(&br_parallel_for, &f, sizeof f); }
 
-double br_half_to_double(uint16_t half) { return half_to_float(half); }
+double br_half_to_double(uint16_t half) { return plain_number(half_to_float(half)); }
+double br_number(const void *at, int dtype)
+{
+   if (dtype == BR_FLOAT) return plain_number(*(const float *)at);
+   return plain_number(*(const double *)at);
+}
 uint16_t br_half_from_double(double x) { return float_to_half((float)x); }
 
 /* ---- running a kernel over up to four tensors; the first is the result */

@@ -31,6 +31,8 @@ enum { BR_SUM, BR_PROD, BR_MAX, BR_MIN, BR_NORM, BR_SQUARES, BR_ALL, BR_ANY, BR_
        BR_REDUCTIONS };
 enum { BR_CUMSUM, BR_CUMPROD };
 
+/* A float or double of memory as Lua may have it: see torch/number.lua. */
+double br_number(const void *at, int dtype);
 double br_half_to_double(uint16_t half);
 uint16_t br_half_from_double(double x);
 

@@ -164,7 +164,7 @@ int br_reduce(int op, const br_tensor *a, double v, double *result)
       n -= w.left;
       walk_advance(&w, w.left);
    }
-   *result = in_integers(op, a->dtype) ? (double)g.i : g.d;
+   *result = in_integers(op, a->dtype) ? (double)g.i : plain_number(g.d);
    return BR_OK;
 }
 
@@ -214,7 +214,7 @@ int br_dot(const br_tensor *a, const br_tensor *b, double *result)
       walk_advance(&y, count);
       n -= count;
    }
-   *result = a->dtype <= BR_LONG ? (double)g.i : g.d;
+   *result = a->dtype <= BR_LONG ? (double)g.i : plain_number(g.d);
    return BR_OK;
 }
 
@@ -238,7 +238,7 @@ int br_distance(const br_tensor *a, const br_tensor *b, double p, double *result
       walk_advance(&x, 1);
       walk_advance(&y, 1);
    }
-   *result = sum;
+   *result = plain_number(sum);
    return BR_OK;
 }
 

@@ -196,14 +196,6 @@ int64_t br_file_put(br_file *file, int dtype, const void *from, int64_t n)
    return file->binary ? put_binary(file, dtype, from, n) : put_text(file, dtype, from, n);
 }
 
-double br_file_number(const void *from, int dtype)
-{
-   double number;
-   if (dtype == BR_FLOAT) number = *(const float *)from;
-   else memcpy(&number, from, sizeof number);
-   return isnan(number) ? (double)NAN : number;
-}
-
 /* ---- lines */
 
 char *br_file_text(br_file *file, int line, int64_t *length, int64_t *consumed)

@@ -1,6 +1,8 @@
 -- The mean (or sum) of -weights[target] * x[target], x being log-probabilities: a vector, or the rows of a matrix.
 -- Targets count from 1; rows whose target is `ignoreIndex` do not count.
 local checked = require 'nn.checked'
+local numbers = require 'torch.number'
+local object = require 'torch.object'
 
 local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
 
@@ -60,9 +62,9 @@ end
 function ClassNLLCriterion:updateOutput(input, target)
    settarget(self, target)
    local _, _, element, line = layout(input)
-   local data, sum = input:data(), 0
+   local data, number, sum = input:data(), numbers[object.dtype(input)], 0
    local total = each(self, input, function(row, class, weight)
-      sum = sum - weight * data[row * line + class * element]
+      sum = sum - weight * number(data, row * line + class * element)
    end)
    self.outputTensor[1] = self.sizeAverage and total ~= 0 and sum / total or sum
    self.total_weight_tensor[1] = total

@@ -15,8 +15,13 @@ local rows = {
 
 local elements = {count = #rows}
 
+-- Of types with NaNs that LuaJIT may take for other values (torch.number): 32-bit words in an element, and the bits that
+-- are all set in the last word of those NaNs (of a float: of infinities too).
+local nans = {Float = {1, 0x7f800000}, Double = {2, 0x7ff80000}}
+
 for i, row in ipairs(rows) do
    local name, stored, printed, bytes, integer = unpack(row)
+   local nan = nans[name] or {}
    local element = {
       id = i - 1,
       name = name,
@@ -24,6 +29,8 @@ for i, row in ipairs(rows) do
       printed = printed,
       bytes = bytes,
       integer = integer,
+      words = nan[1],
+      nanmask = nan[2],
       pointer = ffi.typeof(stored .. '*'),
       tensor = name .. 'Tensor',
       tensortype = 'torch.' .. name .. 'Tensor',

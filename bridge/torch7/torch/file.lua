@@ -147,7 +147,7 @@ for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Float', 'Double'}
          box[0] = 0
          file.get(state, dtype, box, 1)
          if not element.integer then
-            return C.br_file_number(box, dtype)
+            return C.br_number(box, dtype)
          end
          return tonumber(box[0])
       elseif object.storagetype(into) == dtype then

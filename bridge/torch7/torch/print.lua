@@ -5,6 +5,7 @@ local ffi = require 'ffi'
 local format, floor, ceil, log10, abs = string.format, math.floor, math.ceil, math.log10, math.abs
 local WIDTH = 80
 local doubles = ffi.typeof('double[?]')
+local number = require('torch.number')[require('torch.elements').Double.id]
 
 -- Digits before the decimal point of a magnitude.
 local function digits(x)
@@ -16,7 +17,7 @@ local function layout(values, n)
    local whole = true
    local least, most = math.huge, 0
    for i = 0, n - 1 do
-      local x = values[i]
+      local x = number(values, i)
       if x ~= x then -- there is no width with NaN: plain %f, in one line
          return '%f', nil, x
       end
@@ -48,7 +49,7 @@ local function column(out, values, n)
       out[#out + 1] = format('%g *\n', scale)
    end
    for i = 0, n - 1 do
-      out[#out + 1] = format(fmt, values[i] / (scale or 1))
+      out[#out + 1] = format(fmt, number(values, i) / (scale or 1))
       out[#out + 1] = '\n'
    end
 end
@@ -56,7 +57,7 @@ end
 local function row(fmt, scale, values, first, last)
    local cells = {}
    for i = first, last do
-      cells[#cells + 1] = format(fmt, values[i] / scale)
+      cells[#cells + 1] = format(fmt, number(values, i) / scale)
    end
    return table.concat(cells, ' ')
 end

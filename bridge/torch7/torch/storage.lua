@@ -5,6 +5,7 @@ local class = require 'torch.class'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local arguments = require 'torch.arguments'
+local numbers = require 'torch.number'
 
 local C, cast = native.C, ffi.cast
 local fail, integer = arguments.fail, arguments.integer
@@ -19,10 +20,7 @@ local function check(name, self)
 end
 
 local function read(element, data, i)
-   if element.name == 'Half' then
-      return C.br_half_to_double(data[i])
-   end
-   return tonumber(data[i])
+   return numbers[element.id](data, i)
 end
 
 local function write(element, data, i, value)

@@ -4,6 +4,7 @@ local types = require 'torch.ops.types'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local numbers = require 'torch.number'
 
 local C = native.C
 local tensor, scratch = object.tensor, object.scratch
@@ -20,10 +21,10 @@ local function limits(t, low, high)
 end
 
 -- Count the elements of one row, in contiguous memory from `first` on.
-local function count(data, first, n, bins, low, high, counts)
+local function count(number, data, first, n, bins, low, high, counts)
    local span = high - low
    for i = first, first + n - 1 do
-      local x = tonumber(data[i])
+      local x = number(data, i)
       if x >= low and x <= high then
          local bin = math.min(math.floor((x - low) / span * bins), bins - 1)
          if bin >= 0 then -- nan, when the span is infinite
@@ -54,9 +55,9 @@ local function histogram(r, source, rows, bins, low, high)
    geometry.resize(tensor(result), rows and 2 or 1)
    kernels.fill(result, 0)
    local n = geometry.elements(tensor(from)) / (rows or 1)
-   local data, counts = from:data(), result:data()
+   local data, counts, number = from:data(), result:data(), numbers[tensor(from).dtype]
    for i = 0, (rows or 1) - 1 do
-      count(data, i * n, n, bins, low, high, counts + i * bins)
+      count(number, data, i * n, n, bins, low, high, counts + i * bins)
    end
    object.keep(from)
    if result ~= r then
