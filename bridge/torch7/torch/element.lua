@@ -14,8 +14,8 @@ return function(element, metatable, native, index, assign)
    local pointer, bytes, name = element.pointer, element.bytes, element.tensortype
    local int64 = ffi.typeof('int64_t')
    local half, long = element.name == 'Half', element.name == 'Long'
-   local dtype, per, mask = element.id, element.words or 1, element.nanmask
-   local words, band = ffi.typeof('int32_t*'), require('bit').band
+   local dtype, parts, mask = element.id, element.parts, element.nanmask
+   local band = require('bit').band
    local view = native.row
 
    local function out()
@@ -41,7 +41,7 @@ return function(element, metatable, native, index, assign)
          return C.br_half_to_double(data[offset])
       elseif long then
          return tonumber(data[offset])
-      elseif mask and band(cast(words, data)[offset * per + per - 1], mask) == mask then
+      elseif mask and band(cast(parts, data)[offset].high, mask) == mask then
          return C.br_number(data + offset, dtype)
       end
       return data[offset]
@@ -93,7 +93,7 @@ return function(element, metatable, native, index, assign)
                return C.br_half_to_double(cast(pointer, storage.live[0])[offset])
             elseif long then
                return tonumber(cast(pointer, storage.live[0])[offset])
-            elseif mask and band(cast(words, storage.live[0])[offset * per + per - 1], mask) == mask then
+            elseif mask and band(cast(parts, storage.live[0])[offset].high, mask) == mask then
                return C.br_number(cast(pointer, storage.live[0]) + offset, dtype)
             end
             return cast(pointer, storage.live[0])[offset]

@@ -15,9 +15,12 @@ local rows = {
 
 local elements = {count = #rows}
 
--- Of types with NaNs that LuaJIT may take for other values (torch.number): 32-bit words in an element, and the bits that
--- are all set in the last word of those NaNs (of a float: of infinities too).
-local nans = {Float = {1, 0x7f800000}, Double = {2, 0x7ff80000}}
+-- Of types with NaNs that LuaJIT may take for other values (torch.number): where the high word of an element is, and the
+-- bits of it that are all set in those NaNs (of a float: in infinities too).
+local nans = {
+   Float = {ffi.typeof('struct { int32_t high; }*'), 0x7f800000},
+   Double = {ffi.typeof('struct { int32_t low, high; }*'), 0x7ff80000},
+}
 
 for i, row in ipairs(rows) do
    local name, stored, printed, bytes, integer = unpack(row)
@@ -29,7 +32,7 @@ for i, row in ipairs(rows) do
       printed = printed,
       bytes = bytes,
       integer = integer,
-      words = nan[1],
+      parts = nan[1],
       nanmask = nan[2],
       pointer = ffi.typeof(stored .. '*'),
       tensor = name .. 'Tensor',

@@ -7,17 +7,16 @@ local elements = require 'torch.elements'
 
 local band, cast = require('bit').band, ffi.cast
 local C = native.C
-local words = ffi.typeof('int32_t*')
 
 -- [element type] = function(data, i): the number at data[i], `data` being a pointer to elements of the type.
 local numbers = {}
 
 for id = 0, elements.count - 1 do
    local element = elements[id]
-   local per, mask = element.words, element.nanmask
+   local parts, mask = element.parts, element.nanmask
    if mask then
       numbers[id] = function(data, i)
-         if band(cast(words, data)[i * per + per - 1], mask) == mask then
+         if band(cast(parts, data)[i].high, mask) == mask then
             return C.br_number(data + i, id)
          end
          return data[i]
