@@ -13,6 +13,7 @@ typedef void *handle;
 static struct shim {
    int32_t (*new_tensor_handle)(handle, handle *);
    int32_t (*delete_tensor_object)(handle);
+   int32_t (*copy)(handle, handle, int32_t);
    int32_t (*call_dispatcher)(const char *, const char *, uint64_t *, uint64_t);
    int32_t (*new_list)(size_t, handle *);
    int32_t (*list_push_back)(handle, uint64_t);
@@ -30,6 +31,7 @@ const char *br_aten_load(const char *path)
    static const struct { const char *name; size_t field; } symbols[] = {
       {"aoti_torch_new_tensor_handle", offsetof(struct shim, new_tensor_handle)},
       {"aoti_torch_delete_tensor_object", offsetof(struct shim, delete_tensor_object)},
+      {"aoti_torch_copy_", offsetof(struct shim, copy)},
       {"torch_call_dispatcher", offsetof(struct shim, call_dispatcher)},
       {"torch_new_list_reserve_size", offsetof(struct shim, new_list)},
       {"torch_list_push_back", offsetof(struct shim, list_push_back)},
@@ -92,9 +94,10 @@ static int convert(char kind, const br_argument *a, uint64_t *value)
    }
 }
 
-int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results)
+/* Leaves the results in `stack`, as handles that the caller has to delete. */
+static int dispatch(const char *name, const char *overload, const char *kinds, const br_argument *arguments,
+                    uint64_t stack[MOST])
 {
-   uint64_t stack[MOST];
    char made[MOST];
    int n = 0;
    if (!shim.call_dispatcher) return failed("torch is not loaded");
@@ -124,9 +127,29 @@ int br_aten_call(const char *name, const char *overload, const char *kinds, cons
          made[n] = '?';
       }
    }
-   if (shim.call_dispatcher(name, overload, stack, BUILT_FOR)) return failed(NULL);
+   return shim.call_dispatcher(name, overload, stack, BUILT_FOR) ? failed(NULL) : 0;
+}
+
+int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results)
+{
+   uint64_t stack[MOST];
+   if (dispatch(name, overload, kinds, arguments, stack)) return -1;
    for (int i = 0; i < results; i++) shim.delete_tensor_object((handle)(uintptr_t)stack[i]);
    return 0;
+}
+
+int br_aten_call_into(const char *name, const char *overload, const char *kinds, const br_argument *arguments,
+                      int results, br_tensor *const *into)
+{
+   uint64_t stack[MOST];
+   int rc = 0;
+   if (dispatch(name, overload, kinds, arguments, stack)) return -1;
+   for (int i = 0; i < results; i++) {
+      handle result = (handle)(uintptr_t)stack[i], wanted = !rc && into[i] ? br_tensor_handle(into[i]) : NULL;
+      if (into[i] && !rc && (!wanted || shim.copy(wanted, result, 0))) rc = failed(NULL);
+      shim.delete_tensor_object(result);
+   }
+   return rc;
 }
 
 int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha)

@@ -26,6 +26,10 @@ const char *br_aten_error(void);
    I int list, s string, n None; a ? before a letter: the parameter is optional. The operator must write its `results`
    into tensors that it was given (an out= overload, or one that ends in _). */
 int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results);
+/* The same for an operator that returns new tensors: each of its results is copied into `into`'s, which has its size,
+   and forgotten where that is NULL. */
+int br_aten_call_into(const char *name, const char *overload, const char *kinds, const br_argument *arguments,
+                      int results, br_tensor *const *into);
 /* r = beta m + alpha a b for matrices, or for batches of them (three dimensions). r may be m. */
 int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha);
 /* BRIDGE_CDEF end */

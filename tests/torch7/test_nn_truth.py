@@ -35,6 +35,7 @@ function run(ctor, inputsrc, gradOutput)
    local result = {input = input, params = params or {}, tostring = tostring(module)}
    module:zeroGradParameters()
    result.output = module:forward(input)
+   if torch.isTensor(gradOutput) then torch.randn(gradOutput:size()) end -- here it was drawn
    result.gradInput = module:backward(input, gradOutput)
    result.gradParams = gradParams or {}
    return result, module
@@ -63,13 +64,17 @@ def decode(value: Any) -> Any:
     return value
 
 
-def assert_close(actual: Any, expected: Any) -> None:
+def assert_close(actual: Any, expected: Any, tolerance: float = 1e-12) -> None:
     if isinstance(expected, list):
         assert len(actual) == len(expected)
         for one, other in zip(actual, expected, strict=True):
-            assert_close(one, other)
+            assert_close(one, other, tolerance)
     else:
-        np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance / 10)
+
+
+# Torch7 rounds positions between pixels to floats.
+TOLERANCES = {"nn.SpatialUpSamplingBilinear(2)": 1e-6}
 
 
 def assert_same(actual: Any, expected: Any) -> None:
@@ -90,11 +95,12 @@ def computed(nn: bridge.Lua, request: pytest.FixtureRequest) -> tuple[dict[str, 
 
 def test_modules_compute_what_torch7_computes(computed: tuple[dict[str, Any], dict[str, Any]]) -> None:
     result, entry = computed
+    tolerance = TOLERANCES.get(entry["ctor"], 1e-12)
     assert_same(result["input"], entry["input"])  # so the constructor took as many random numbers
     assert_same(result["params"], entry.get("params", []))
-    assert_close(result["output"], entry["output"])
-    assert_close(result["gradInput"], entry["gradInput"])
-    assert_close(result["gradParams"], entry.get("gradParams", []))
+    assert_close(result["output"], entry["output"], tolerance)
+    assert_close(result["gradInput"], entry["gradInput"], tolerance)
+    assert_close(result["gradParams"], entry.get("gradParams", []), tolerance)
     assert result["tostring"] == entry["tostring"]
 
 
@@ -107,7 +113,8 @@ def test_evaluation_gives_what_torch7_gives(nn: bridge.Lua, name: str) -> None:
     return module:forward(result.input)
     """
     output = nn.execute(code, entry["ctor"], entry["inputsrc"], entry["gradOutput"])
-    assert_close(output, entry["outputEvaluate"])
+    expected = entry.get("outputEvaluate", entry["output"])
+    assert_close(output, expected, TOLERANCES.get(entry["ctor"], 1e-12))
 
 
 @pytest.mark.parametrize("name", CRITERIONS)

@@ -55,13 +55,9 @@ end
 
 local compiled = {}
 
--- The function that calls operator `name` (with its overload: tanh.out) with arguments of the kinds in `kinds`, where n
--- (None) takes no argument. `results`: how many tensors it returns (1); all of them were given to it.
-local function op(name, kinds, results)
-   local key = name .. kinds
-   if compiled[key] then
-      return compiled[key]
-   end
+-- The names of arguments of the kinds in `kinds` (n: None takes none), Lua code that puts them into `values`, and how
+-- many entries they take there.
+local function arguments(kinds)
    local names, before, after, k = {}, {}, {}, 0
    for kind in kinds:gmatch('%a') do
       if kind ~= 'n' then
@@ -77,16 +73,60 @@ local function op(name, kinds, results)
       end
       k = k + (kind == 'I' and 2 or 1)
    end
-   local base, overload = name:match('^([^.]+)%.?(.*)$')
-   local source = string.format(
-      'local C, values, intlist, ready, raise = ...\nreturn function(%s)\n%s   ready()\n%s' ..
-      '   if C.br_aten_call(%q, %q, %q, values, %d) ~= 0 then\n      raise(%s)\n   end\nend\n',
-      table.concat(names, ', '), table.concat(before), table.concat(after), 'aten::' .. base, overload, kinds,
-      results or 1, table.concat(names, ', '))
-   local f = assert(loadstring(source, '=torch.aten.' .. name))(C, ffi.new('br_argument[?]', math.max(k, 1)),
-      intlist, ready, raise)
-   compiled[name], compiled[key] = f, f
+   return names, table.concat(before) .. '   ready()\n' .. table.concat(after), k
+end
+
+local source = [[
+local C, values, into, intlist, ready, raise = ...
+return function(%s)
+%s   if C.%s ~= 0 then
+      raise(%s)
+   end
+end
+]]
+
+local function compile(key, names, body, call, entries, results)
+   names = table.concat(names, ', ')
+   local f = assert(loadstring(source:format(names, body, call, names), '=torch.aten.' .. key))(C,
+      ffi.new('br_argument[?]', math.max(entries, 1)), ffi.new('br_tensor*[?]', results), intlist, ready, raise)
+   compiled[key] = f
    return f
+end
+
+local function qualified(name)
+   local base, overload = name:match('^([^.]+)%.?(.*)$')
+   return 'aten::' .. base, overload
+end
+
+-- The function that calls operator `name` (with its overload: tanh.out) with arguments of the kinds in `kinds`, where n
+-- (None) takes no argument. `results`: how many tensors it returns (1); all of them were given to it.
+local function op(name, kinds, results)
+   local key = name .. kinds
+   if compiled[key] then
+      return compiled[key]
+   end
+   local names, body, entries = arguments(kinds)
+   local base, overload = qualified(name)
+   local call = string.format('br_aten_call(%q, %q, %q, values, %d)', base, overload, kinds, results or 1)
+   compiled[name] = compile(key, names, body, call, entries, 1)
+   return compiled[name]
+end
+
+-- The same for an operator that returns new tensors: the function takes as many tensors (or nil) after the arguments,
+-- and copies what comes into them.
+local function into(name, kinds, results)
+   local key = name .. kinds .. '->'
+   if compiled[key] then
+      return compiled[key]
+   end
+   local names, body, entries = arguments(kinds)
+   for i = 1, results do
+      names[#names + 1] = 'r' .. i
+      body = body .. string.format('   into[%d] = r%d\n', i - 1, i)
+   end
+   local base, overload = qualified(name)
+   local call = string.format('br_aten_call_into(%q, %q, %q, values, %d, into)', base, overload, kinds, results)
+   return compile(key, names, body, call, entries, results)
 end
 
 -- r = beta m + alpha a b, of matrices or batches of matrices.
@@ -97,7 +137,7 @@ local function matmul(r, m, a, b, beta, alpha)
    end
 end
 
-return setmetatable({op = op, matmul = matmul, ready = ready}, {
+return setmetatable({op = op, into = into, matmul = matmul, ready = ready}, {
    __call = function(_, name, ...)
       local f = compiled[name]
       if f then

@@ -1,0 +1,165 @@
+-- Each feature with mean 0 and variance 1 over the batch, then times its weight and plus its bias. In evaluation, mean
+-- and variance are those that training averaged.
+local aten = require 'torch.aten'
+local kernel = require 'nn.kernel'
+
+local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
+
+BatchNormalization.__version = 2
+BatchNormalization.nDim = 2 -- dimensions of a batch
+
+local forward = aten.op('native_batch_norm.out', 'T?T?T?T?TbffTTT', 3)
+local plain = aten.op('native_batch_norm.out', 'Tnn?T?TbffTTT', 3)
+local backward = aten.into('native_batch_norm_backward', 'TT?T?T?T?T?TbfI', 3)
+local plainbackward = aten.into('native_batch_norm_backward', 'TTn?T?T?T?TbfI', 3)
+
+local INPUT, PARAMETERS, BOTH = {1, 0, 0}, {0, 1, 1}, {1, 1, 1}
+local buffers = {} -- tensor type -> what torch returns and nobody needs, gradients on their way
+
+local function buffer(role, like)
+   local key = role .. like:type()
+   buffers[key] = buffers[key] or like.new()
+   return buffers[key]
+end
+
+function BatchNormalization:__init(nOutput, eps, momentum, affine)
+   parent.__init(self)
+   assert(nOutput and type(nOutput) == 'number', 'Missing argument #1: dimensionality of input. ')
+   assert(nOutput ~= 0, 'To set affine=false call BatchNormalization(nOutput,  eps, momentum, false) ')
+   assert(affine == nil or type(affine) == 'boolean', 'affine has to be true/false')
+   self.affine = affine == nil or affine
+   self.eps = eps or 1e-5
+   self.train = true
+   self.momentum = momentum or 0.1
+   self.running_mean = torch.zeros(nOutput)
+   self.running_var = torch.ones(nOutput)
+   if self.affine then
+      self.weight = torch.Tensor(nOutput)
+      self.bias = torch.Tensor(nOutput)
+      self.gradWeight = torch.Tensor(nOutput):zero()
+      self.gradBias = torch.Tensor(nOutput):zero()
+      self:reset()
+   end
+end
+
+function BatchNormalization:reset()
+   if self.weight then
+      self.weight:uniform()
+   end
+   if self.bias then
+      self.bias:zero()
+   end
+   self.running_mean:zero()
+   self.running_var:fill(1)
+end
+
+function BatchNormalization:checkInputDim(input)
+   local dimensions = input:dim()
+   local single = dimensions == self.nDim - 1 and self.train == false
+   if dimensions ~= self.nDim and not single then
+      error(string.format('only mini-batch supported (%dD tensor), got %dD tensor instead', self.nDim, dimensions))
+   end
+   local features = input:size(single and 1 or 2)
+   if features ~= self.running_mean:nElement() then
+      error(string.format('got %d-feature tensor, expected %d', features, self.running_mean:nElement()))
+   end
+end
+
+-- The tensor with a batch around it, which it may lack in evaluation.
+local function batched(self, t)
+   return t:dim() == self.nDim and t or nn.utils.addSingletonDimension(t, 1)
+end
+
+function BatchNormalization:updateOutput(input)
+   self:checkInputDim(input)
+   self.output:resizeAs(input)
+   self.save_mean = self.save_mean or input.new()
+   self.save_mean:resizeAs(self.running_mean)
+   self.save_std = self.save_std or input.new()
+   self.save_std:resizeAs(self.running_var)
+   local training = self.train ~= false
+   -- in evaluation torch gives empty tensors back
+   local mean = training and self.save_mean or buffer('empty', input)
+   local std = training and self.save_std or buffer('none', input)
+   local from, to = batched(self, input), batched(self, self.output)
+   if self.weight then
+      forward(from, self.weight, self.bias, self.running_mean, self.running_var, training, self.momentum, self.eps,
+         to, mean, std)
+   else
+      plain(from, self.running_mean, self.running_var, training, self.momentum, self.eps, to, mean, std)
+   end
+   return self.output
+end
+
+-- Fill those of gradInput, gradWeight and gradBias that are there.
+local function gradients(self, input, gradOutput, gradInput, gradWeight, gradBias)
+   self:checkInputDim(input)
+   self:checkInputDim(gradOutput)
+   if not self.save_mean or self.save_mean:nElement() ~= self.running_mean:nElement() then
+      error('updateOutput has to be called before a gradient is computed', 0)
+   end
+   local training = self.train ~= false
+   input, gradOutput = batched(self, input), kernel.matching(batched(self, gradOutput), input)
+   local mask = gradInput and (gradWeight and BOTH or INPUT) or PARAMETERS
+   gradInput = gradInput and batched(self, gradInput)
+   if self.weight then
+      backward(gradOutput, input, self.weight, self.running_mean, self.running_var, self.save_mean, self.save_std,
+         training, self.eps, mask, gradInput, gradWeight, gradBias)
+   else
+      plainbackward(gradOutput, input, self.running_mean, self.running_var, self.save_mean, self.save_std, training,
+         self.eps, mask, gradInput, gradWeight, gradBias)
+   end
+end
+
+local function accumulate(self, gradWeight, gradBias, scale)
+   self.gradWeight:add(scale or 1, gradWeight)
+   self.gradBias:add(scale or 1, gradBias)
+end
+
+local function parameterbuffers(self)
+   return buffer('weight', self.weight):resizeAs(self.weight), buffer('bias', self.weight):resizeAs(self.weight)
+end
+
+-- Both at once: they share most of their work.
+function BatchNormalization:backward(input, gradOutput, scale)
+   self.gradInput:resizeAs(input)
+   if self.gradWeight then
+      local gradWeight, gradBias = parameterbuffers(self)
+      gradients(self, input, gradOutput, self.gradInput, gradWeight, gradBias)
+      accumulate(self, gradWeight, gradBias, scale)
+   else
+      gradients(self, input, gradOutput, self.gradInput)
+   end
+   return self.gradInput
+end
+
+function BatchNormalization:updateGradInput(input, gradOutput)
+   gradients(self, input, gradOutput, self.gradInput:resizeAs(input))
+   return self.gradInput
+end
+
+function BatchNormalization:accGradParameters(input, gradOutput, scale)
+   if self.gradWeight then
+      local gradWeight, gradBias = parameterbuffers(self)
+      gradients(self, input, gradOutput, nil, gradWeight, gradBias)
+      accumulate(self, gradWeight, gradBias, scale)
+   end
+end
+
+-- Version 1 kept 1 / sqrt(variance + eps) as running_std.
+function BatchNormalization:read(file, version)
+   parent.read(self, file)
+   if version < 2 and self.running_std then
+      self.running_var = self.running_std:pow(-2):add(-self.eps)
+      self.running_std = nil
+   end
+end
+
+function BatchNormalization:clearState()
+   nn.utils.clear(self, '_input', '_gradOutput', 'save_mean', 'save_std')
+   return parent.clearState(self)
+end
+
+function BatchNormalization:__tostring__()
+   return string.format('%s (%dD) (%d)', torch.type(self), self.nDim, self.running_mean:nElement())
+end

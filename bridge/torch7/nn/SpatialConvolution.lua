@@ -1,0 +1,74 @@
+-- Images of nOutputPlane planes from images of nInputPlane: each plane a sum of kernels kW x kH over all planes.
+local convolution = require 'nn.convolution'
+
+local SpatialConvolution, parent = torch.class('nn.SpatialConvolution', 'nn.Module')
+
+function SpatialConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
+   parent.__init(self)
+   self.nInputPlane = nInputPlane
+   self.nOutputPlane = nOutputPlane
+   self.kW = kW
+   self.kH = kH
+   self.dW = dW or 1
+   self.dH = dH or 1
+   self.padW = padW or 0
+   self.padH = padH or self.padW
+   self.weight = torch.Tensor(nOutputPlane, nInputPlane, kH, kW)
+   self.bias = torch.Tensor(nOutputPlane)
+   self.gradWeight = torch.Tensor(nOutputPlane, nInputPlane, kH, kW):zero()
+   self.gradBias = torch.Tensor(nOutputPlane):zero()
+   self:reset()
+end
+
+SpatialConvolution.noBias = convolution.noBias
+
+function SpatialConvolution:reset(stdv)
+   convolution.reset(self, stdv, self.kW * self.kH * self.nInputPlane)
+end
+
+-- Old files keep the weight as a matrix.
+local function compatible(self)
+   convolution.compatible(self, 'HW')
+   if self.weight:dim() == 2 then
+      self.weight = self.weight:view(self.nOutputPlane, self.nInputPlane, self.kH, self.kW)
+   end
+   if self.gradWeight and self.gradWeight:dim() == 2 then
+      self.gradWeight = self.gradWeight:view(self.nOutputPlane, self.nInputPlane, self.kH, self.kW)
+   end
+end
+
+local output, gradinput, gradparameters = convolution.kind('HW', false)
+
+function SpatialConvolution:updateOutput(input)
+   compatible(self)
+   return output(self, input)
+end
+
+function SpatialConvolution:updateGradInput(input, gradOutput)
+   if self.gradInput then
+      compatible(self)
+      return gradinput(self, input, gradOutput, self.gradInput)
+   end
+end
+
+function SpatialConvolution:accGradParameters(input, gradOutput, scale)
+   compatible(self)
+   gradparameters(self, input, gradOutput, scale)
+end
+
+function SpatialConvolution:type(type, tensorCache)
+   if type then
+      self.finput = self.finput and torch.Tensor()
+      self.fgradInput = self.fgradInput and torch.Tensor()
+   end
+   return parent.type(self, type, tensorCache)
+end
+
+function SpatialConvolution:__tostring__()
+   return convolution.text(self, 'WH', convolution.planes(self))
+end
+
+function SpatialConvolution:clearState()
+   convolution.clearState(self)
+   return parent.clearState(self)
+end

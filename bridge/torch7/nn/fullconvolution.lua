@@ -1,0 +1,86 @@
+-- What transposed ("full") convolutions have in common. Their input is a tensor, or {tensor, target}: then the output
+-- gets the target's size.
+local convolution = require 'nn.convolution'
+
+-- Give a class its methods; `letters` are its axes in the order of tensors, `printed` in that of its constructor.
+return function(class, parent, letters, printed)
+   local output, gradinput, gradparameters = convolution.kind(letters, true)
+
+   -- What must be added along each axis for the output to be as large as the target.
+   local function adjust(self, target)
+      local list, n = {}, target:dim()
+      for i = 1, #letters do
+         local axis = letters:sub(i, i)
+         local size = target:size(n - #letters + i)
+         list[i] = (size + 2 * self['pad' .. axis] - self['k' .. axis]) % self['d' .. axis]
+      end
+      return list
+   end
+
+   local function compatible(self)
+      convolution.compatible(self, letters)
+      for i = 1, #letters do
+         local field = 'adj' .. letters:sub(i, i)
+         self[field] = self[field] or 0 -- old files lack it
+      end
+   end
+
+   class.noBias = convolution.noBias
+
+   function class:updateOutput(input)
+      compatible(self)
+      if type(input) == 'table' then
+         return output(self, input[1], adjust(self, input[2]))
+      end
+      return output(self, input)
+   end
+
+   function class:updateGradInput(input, gradOutput)
+      if not self.gradInput then
+         return
+      end
+      compatible(self)
+      if type(input) ~= 'table' then
+         if type(self.gradInput) == 'table' then
+            self.gradInput = self.gradInput[1]
+         end
+         return gradinput(self, input, gradOutput, self.gradInput)
+      end
+      local tensor, target = input[1], input[2]
+      local first = type(self.gradInput) == 'table' and self.gradInput[1] or self.gradInput
+      self.zeroScalar = self.zeroScalar or target.new(1):zero()
+      self.ones = self.ones or torch.LongStorage()
+      self.ones:resize(target:dim()):fill(1)
+      self.gradInput = {
+         gradinput(self, tensor, gradOutput, first or tensor.new(), adjust(self, target)),
+         self.zeroScalar:view(self.ones):expandAs(target),
+      }
+      return self.gradInput
+   end
+
+   function class:accGradParameters(input, gradOutput, scale)
+      compatible(self)
+      if type(input) == 'table' then
+         gradparameters(self, input[1], gradOutput, scale, adjust(self, input[2]))
+      else
+         gradparameters(self, input, gradOutput, scale)
+      end
+   end
+
+   function class:type(type, tensorCache)
+      if type then
+         self.finput = self.finput and torch.Tensor()
+         self.fgradInput = self.fgradInput and torch.Tensor()
+      end
+      return parent.type(self, type, tensorCache)
+   end
+
+   function class:__tostring__()
+      return convolution.text(self, printed, convolution.planes(self))
+   end
+
+   function class:clearState()
+      convolution.clearState(self)
+      return parent.clearState(self)
+   end
+end

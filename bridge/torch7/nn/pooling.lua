@@ -1,0 +1,156 @@
+-- What poolings have in common: sizes and torch's kernels. Letters name the axes, as in nn.convolution.
+--
+-- `indices` says where in its plane each maximum was found, counted from 1; torch's kernels count from 0.
+local aten = require 'torch.aten'
+local shape = require 'nn.shape'
+
+local pooling = {}
+
+local counted = torch.LongTensor() -- indices counted from 0, on their way into a kernel
+
+-- A module's indices, which a change of its type has changed as well.
+function pooling.indices(self)
+   self.indices = self.indices and self.indices:long() or torch.LongTensor()
+   return self.indices
+end
+
+-- Indices as torch's kernels want them, in a tensor that the next call overwrites.
+function pooling.fromzero(indices)
+   return counted:resizeAs(indices):add(indices, -1)
+end
+
+-- Check a gradient against the sizes of the output.
+function pooling.check(output, gradOutput)
+   if gradOutput:dim() ~= output:dim() then
+      error(string.format('gradOutput should have the shape of output, %s, but got %s', shape.text(output),
+         shape.text(gradOutput)), 3)
+   end
+   for d = 1, output:dim() do
+      shape.expect('gradOutput', gradOutput, d, output:size(d))
+   end
+end
+
+-- A function from a module to its windows (kernel, stride, padding, dilation), one from module, input and these to the
+-- sizes of the output.
+function pooling.windows(letters)
+   local n = #letters
+   local K, D = shape.fields('k', letters), shape.fields('d', letters)
+   local P, L = shape.fields('pad', letters), shape.fields('dilation', letters)
+
+   local function describe(self)
+      return {kernel = shape.values(self, K), stride = shape.values(self, D), padding = shape.values(self, P, 0),
+         dilation = shape.values(self, L, 1)}
+   end
+
+   local function sizes(self, input, w)
+      local batch = shape.batched(input, n + 1)
+      shape.atleast('kernel size', 'k', letters, w.kernel, 1)
+      shape.atleast('stride', 'd', letters, w.stride, 1)
+      shape.atleast('dilation', 'dilation', letters, w.dilation, 1)
+      local first = batch and 2 or 1
+      local from, to = {input:size(first)}, {input:size(first)}
+      for i = 1, n do
+         local size, kernel, padding = input:size(first + i), w.kernel[i], w.padding[i]
+         if padding < 0 or padding > kernel / 2 then
+            error(string.format('pad should be smaller than half of kernel size, but got %s = %s, %s = %s', P[i],
+               tostring(padding), K[i], tostring(kernel)), 0)
+         end
+         from[i + 1] = size
+         to[i + 1] = shape.pooled(size, kernel, w.stride[i], padding, w.dilation[i], self.ceil_mode)
+      end
+      shape.positive(from, to, 'x')
+      if batch then
+         table.insert(to, 1, input:size(1))
+      end
+      return to
+   end
+
+   return describe, sizes
+end
+
+-- updateOutput and updateGradInput of maxima.
+function pooling.max(letters)
+   local describe, sizes = pooling.windows(letters)
+   local name = string.format('max_pool%dd_with_indices', #letters)
+   local forward = aten.op(name .. '.out', 'TIIIIbTT', 2)
+   local backward = aten.op(name .. '_backward.grad_input', 'TTIIIIbTT')
+   return function(self, input)
+      local w = describe(self)
+      local to = sizes(self, input, w)
+      shape.resize(self.output, to)
+      shape.resize(pooling.indices(self), to)
+      forward(input, w.kernel, w.stride, w.padding, w.dilation, self.ceil_mode, self.output, self.indices)
+      self.indices:add(1)
+      return self.output
+   end, function(self, input, gradOutput)
+      local w = describe(self)
+      pooling.check(self.indices, gradOutput)
+      self.gradInput:resizeAs(input)
+      backward(gradOutput, input, w.kernel, w.stride, w.padding, w.dilation, self.ceil_mode,
+         pooling.fromzero(pooling.indices(self)), self.gradInput)
+      return self.gradInput
+   end
+end
+
+-- updateOutput and updateGradInput of means.
+function pooling.average(letters)
+   local describe, sizes = pooling.windows(letters)
+   local name = string.format('avg_pool%dd', #letters)
+   local forward = aten.op(name .. '.out', 'TIIIbbnT')
+   local backward = aten.op(name .. '_backward.grad_input', 'TTIIIbbnT')
+   return function(self, input)
+      local w = describe(self)
+      shape.resize(self.output, sizes(self, input, w))
+      forward(input, w.kernel, w.stride, w.padding, self.ceil_mode, self.count_include_pad, self.output)
+      return self.output
+   end, function(self, input, gradOutput)
+      local w = describe(self)
+      for d, size in ipairs(sizes(self, input, w)) do
+         shape.expect('gradOutput', gradOutput, d, size)
+      end
+      self.gradInput:resizeAs(input)
+      backward(gradOutput, input, w.kernel, w.stride, w.padding, self.ceil_mode, self.count_include_pad, self.gradInput)
+      return self.gradInput
+   end
+end
+
+-- updateOutput and updateGradInput of sums over windows (of numbers that are all counted), for what weighs them itself.
+function pooling.sum(n)
+   local forward = aten.op(string.format('avg_pool%dd.out', n), 'TIIIbb?iT')
+   local backward = aten.op(string.format('avg_pool%dd_backward.grad_input', n), 'TTIIIbb?iT')
+   return function(output, input, kernel, stride, padding)
+      forward(input, kernel, stride, padding, false, true, 1, output)
+   end, function(gradInput, input, gradOutput, kernel, stride, padding)
+      backward(gradOutput, input, kernel, stride, padding, false, true, 1, gradInput)
+   end
+end
+
+-- nn.SpatialMaxPooling(3x3, 2,2, 1,1); the letters in the order of the constructor's arguments.
+function pooling.text(self, letters)
+   local function list(prefix, separator)
+      local parts, zero = {}, true
+      for i, value in ipairs(shape.values(self, shape.fields(prefix, letters), 0)) do
+         parts[i], zero = tostring(value), zero and value == 0
+      end
+      return table.concat(parts, separator), zero
+   end
+   local padding, none = list('pad', ',')
+   local text = string.format('%s(%s, %s%s', torch.type(self), (list('k', 'x')), (list('d', ',')),
+      none and '' or ', ' .. padding)
+   if self['dilation' .. letters:sub(1, 1)] then
+      text = text .. ', ' .. (list('dilation', ','))
+   end
+   return text .. ')'
+end
+
+function pooling.ceil(self)
+   self.ceil_mode = true
+   return self
+end
+
+function pooling.floor(self)
+   self.ceil_mode = false
+   return self
+end
+
+return pooling
