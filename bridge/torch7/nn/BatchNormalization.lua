@@ -65,6 +65,15 @@ function BatchNormalization:checkInputDim(input)
    end
 end
 
+-- A contiguous tensor, for torch's kernel is wrong for others when it gets its results' memory.
+local function contiguous(self, field, t)
+   if t:isContiguous() then
+      return t
+   end
+   self[field] = self[field] or t.new()
+   return self[field]:resizeAs(t):copy(t)
+end
+
 -- The tensor with a batch around it, which it may lack in evaluation.
 local function batched(self, t)
    return t:dim() == self.nDim and t or nn.utils.addSingletonDimension(t, 1)
@@ -81,7 +90,7 @@ function BatchNormalization:updateOutput(input)
    -- in evaluation torch gives empty tensors back
    local mean = training and self.save_mean or buffer('empty', input)
    local std = training and self.save_std or buffer('none', input)
-   local from, to = batched(self, input), batched(self, self.output)
+   local from, to = batched(self, contiguous(self, '_input', input)), batched(self, self.output)
    if self.weight then
       forward(from, self.weight, self.bias, self.running_mean, self.running_var, training, self.momentum, self.eps,
          to, mean, std)
@@ -99,7 +108,8 @@ local function gradients(self, input, gradOutput, gradInput, gradWeight, gradBia
       error('updateOutput has to be called before a gradient is computed', 0)
    end
    local training = self.train ~= false
-   input, gradOutput = batched(self, input), kernel.matching(batched(self, gradOutput), input)
+   gradOutput = batched(self, contiguous(self, '_gradOutput', kernel.matching(gradOutput, input)))
+   input = batched(self, contiguous(self, '_input', input))
    local mask = gradInput and (gradWeight and BOTH or INPUT) or PARAMETERS
    gradInput = gradInput and batched(self, gradInput)
    if self.weight then

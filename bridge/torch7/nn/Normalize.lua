@@ -1,4 +1,6 @@
 -- Each row (or a vector) divided by its p-norm.
+local shape = require 'nn.shape'
+
 local Normalize, parent = torch.class('nn.Normalize', 'nn.Module')
 
 function Normalize:__init(p, eps)
@@ -10,12 +12,12 @@ function Normalize:__init(p, eps)
    self.eps = eps or 1e-10
 end
 
--- The input as rows, and a column as wide as the rows.
+-- A vector as a matrix of one row.
 local function rows(t)
    if t:dim() > 2 or t:dim() < 1 then
       error('only 1d layer supported')
    end
-   return t:dim() == 1 and t:view(1, -1) or t
+   return t:dim() == 1 and shape.single(t) or t
 end
 
 function Normalize:updateOutput(input)

@@ -47,7 +47,10 @@ return function(class, parent, letters, printed)
          return gradinput(self, input, gradOutput, self.gradInput)
       end
       local tensor, target = input[1], input[2]
-      local first = type(self.gradInput) == 'table' and self.gradInput[1] or self.gradInput
+      local first = self.gradInput
+      if type(first) == 'table' then
+         first = first[1]
+      end
       self.zeroScalar = self.zeroScalar or target.new(1):zero()
       self.ones = self.ones or torch.LongStorage()
       self.ones:resize(target:dim()):fill(1)
