@@ -1,5 +1,6 @@
 -- The sum of each window kW x kH, times a weight and plus a bias of its plane.
 local shape = require 'nn.shape'
+local plan = require 'nn.plan'
 local pooling = require 'nn.pooling'
 local convolution = require 'nn.convolution'
 
@@ -24,7 +25,7 @@ function SpatialSubSampling:reset(stdv)
 end
 
 local sum, spread = pooling.sum(2)
-local describe, sizes = pooling.windows('HW')
+local windows = pooling.windows('HW')
 
 -- One number for each plane, as large as `like`.
 local function planes(t, like)
@@ -34,13 +35,12 @@ local function planes(t, like)
 end
 
 local function check(self, input, gradOutput)
-   local w = describe(self)
-   local to = sizes(self, input, w)
+   local w = windows(self, input)
    shape.expect('input', input, input:dim() - 2, self.nInputPlane)
-   for d, size in ipairs(gradOutput and to or {}) do
-      shape.expect('gradOutput', gradOutput, d, size)
+   if gradOutput then
+      plan.expect(w, gradOutput)
    end
-   return w, to
+   return w, w.to
 end
 
 function SpatialSubSampling:updateOutput(input)

@@ -3,6 +3,7 @@
 -- A kind of convolution is its axes, as the letters in the names of its fields (kH, dW, padT, ...), and a direction.
 local aten = require 'torch.aten'
 local shape = require 'nn.shape'
+local plan = require 'nn.plan'
 
 local names, values = shape.fields, shape.values
 
@@ -12,7 +13,7 @@ local withbias = aten.op('convolution.out', 'TT?TIIIbIiT')
 local withoutbias = aten.op('convolution.out', 'TTnIIIbIiT')
 local backward = aten.into('convolution_backward', 'TTT?IIIIbIiI', 3)
 
-local INPUT, BOTH, WEIGHT = {1, 0, 0}, {0, 1, 1}, {0, 1, 0}
+local INPUT, BOTH, WEIGHT = aten.list{1, 0, 0}, aten.list{0, 1, 1}, aten.list{0, 1, 0}
 local buffers = {} -- tensor type -> gradients on their way to where they are added
 
 local function buffer(role, like)
@@ -57,67 +58,71 @@ function convolution.kind(letters, transposed, view)
          transposed = transposed, adjust = adjust or values(self, A, 0), groups = 1}
    end
 
-   -- Sizes of the output, without the batch.
-   local function sizes(self, input, batch, g)
-      local kernel = values(self, K)
+   -- What the kernels want, and the sizes of the output.
+   local function make(self, input, adjust)
+      local g, batch, kernel = describe(self, adjust), shape.batched(input, n + 1), values(self, K)
       shape.atleast('kernel size', 'k', letters, kernel, 1)
       shape.atleast('stride', 'd', letters, g.stride, 1)
       shape.atleast('dilation', 'dilation', letters, g.dilation, 1)
       local first = batch and 2 or 1
-      local from, to = {input:size(first)}, {self.nOutputPlane}
+      local from, to = {input:size(1)}, {input:size(1)}
+      from[first], to[first] = input:size(first), self.nOutputPlane
       for i = 1, n do
-         local size = input:size(first + i)
-         from[i + 1] = size
+         local size, place = input:size(first + i), first + i
+         from[place] = size
          if transposed then
-            to[i + 1] = (size - 1) * g.stride[i] - 2 * g.padding[i] + g.dilation[i] * (kernel[i] - 1) + 1 + g.adjust[i]
+            to[place] = (size - 1) * g.stride[i] - 2 * g.padding[i] + g.dilation[i] * (kernel[i] - 1) + 1 + g.adjust[i]
          else
-            to[i + 1] = shape.places(size, kernel[i], g.stride[i], g.padding[i], g.dilation[i])
+            to[place] = shape.places(size, kernel[i], g.stride[i], g.padding[i], g.dilation[i])
          end
       end
-      shape.positive(from, to, separator)
+      shape.positive(from, to, separator, first)
       shape.expect('input', input, first, self.nInputPlane)
-      return to
+      g.batch, g.to = batch, to
+      return g
    end
 
-   local function check(self, input, gradOutput, g)
-      local batch = shape.batched(input, n + 1)
-      local to = sizes(self, input, batch, g)
-      for i = 1, n + 1 do
-         shape.expect('gradOutput', gradOutput, batch and i + 1 or i, to[i])
+   local fields = {'nInputPlane', 'nOutputPlane'}
+   for _, group in ipairs{K, D, P, L, A} do
+      for _, field in ipairs(group) do
+         fields[#fields + 1] = field
       end
-      if batch then
-         shape.expect('gradOutput', gradOutput, 1, input:size(1))
-         return input, gradOutput, true
-      end
-      return shape.single(input), shape.single(gradOutput), false
+   end
+   local kept = plan.keeper(fields, make)
+
+   -- An adjustment that follows from a target is never kept.
+   local function find(self, input, adjust)
+      return adjust and make(self, input, adjust) or kept(self, input)
    end
 
    local function output(self, input, adjust)
-      local g = describe(self, adjust)
-      local batch = shape.batched(input, n + 1)
-      local to = sizes(self, input, batch, g)
-      local out = self.output
-      if batch then
-         table.insert(to, 1, input:size(1))
-         shape.resize(out, to)
-      else
-         input, out = shape.single(input), shape.single(shape.resize(out, to))
+      local g = find(self, input, adjust)
+      local out = plan.resize(self.output, g.to)
+      if not g.batch then
+         input, out = shape.single(input), shape.single(out)
       end
       convolution.forward(out, input, view(self, self.weight), self.bias, g)
       return self.output
    end
 
    local function gradinput(self, input, gradOutput, gradInput, adjust)
-      local g = describe(self, adjust)
+      local g = find(self, input, adjust)
+      plan.expect(g, gradOutput)
       gradInput:resizeAs(input)
-      local images, given, batch = check(self, input, gradOutput, g)
-      convolution.gradinput(batch and gradInput or shape.single(gradInput), images, given, view(self, self.weight), g)
+      local out = gradInput
+      if not g.batch then
+         input, gradOutput, out = shape.single(input), shape.single(gradOutput), shape.single(out)
+      end
+      convolution.gradinput(out, input, gradOutput, view(self, self.weight), g)
       return gradInput
    end
 
    local function gradparameters(self, input, gradOutput, scale, adjust)
-      local g = describe(self, adjust)
-      input, gradOutput = check(self, input, gradOutput, g)
+      local g = find(self, input, adjust)
+      plan.expect(g, gradOutput)
+      if not g.batch then
+         input, gradOutput = shape.single(input), shape.single(gradOutput)
+      end
       local gradWeight, gradBias = convolution.gradparameters(input, gradOutput, view(self, self.weight), self.bias, g)
       self.gradWeight:add(scale or 1, gradWeight)
       if self.bias then
@@ -196,11 +201,14 @@ end
 function convolution.compatible(self, letters)
    self.finput = self.finput or self.weight.new()
    self.fgradInput = self.fgradInput or self.weight.new()
-   for i = 1, #letters do
-      local field = 'pad' .. letters:sub(i, i)
-      self[field] = self.padding or self[field] or 0 -- old files have one `padding`, or none
+   local last = 'pad' .. letters:sub(-1)
+   if self.padding or not self[last] then -- old files have one `padding`, or none
+      for i = 1, #letters do
+         local field = 'pad' .. letters:sub(i, i)
+         self[field] = self.padding or self[field] or 0
+      end
+      self.padding = nil
    end
-   self.padding = nil
 end
 
 return convolution

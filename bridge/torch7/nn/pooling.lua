@@ -3,6 +3,7 @@
 -- `indices` says where in its plane each maximum was found, counted from 1; torch's kernels count from 0.
 local aten = require 'torch.aten'
 local shape = require 'nn.shape'
+local plan = require 'nn.plan'
 
 local pooling = {}
 
@@ -30,8 +31,7 @@ function pooling.check(output, gradOutput)
    end
 end
 
--- A function from a module to its windows (kernel, stride, padding, dilation), one from module, input and these to the
--- sizes of the output.
+-- A function from a module and its input to its windows (kernel, stride, padding, dilation) and the output's sizes.
 function pooling.windows(letters)
    local n = #letters
    local K, D = shape.fields('k', letters), shape.fields('d', letters)
@@ -42,49 +42,54 @@ function pooling.windows(letters)
          dilation = shape.values(self, L, 1)}
    end
 
-   local function sizes(self, input, w)
+   local function make(self, input)
+      local w = describe(self)
       local batch = shape.batched(input, n + 1)
       shape.atleast('kernel size', 'k', letters, w.kernel, 1)
       shape.atleast('stride', 'd', letters, w.stride, 1)
       shape.atleast('dilation', 'dilation', letters, w.dilation, 1)
       local first = batch and 2 or 1
-      local from, to = {input:size(first)}, {input:size(first)}
+      local from, to = {input:size(1)}, {input:size(1)}
+      from[first], to[first] = input:size(first), input:size(first)
       for i = 1, n do
          local size, kernel, padding = input:size(first + i), w.kernel[i], w.padding[i]
          if padding < 0 or padding > kernel / 2 then
             error(string.format('pad should be smaller than half of kernel size, but got %s = %s, %s = %s', P[i],
                tostring(padding), K[i], tostring(kernel)), 0)
          end
-         from[i + 1] = size
-         to[i + 1] = shape.pooled(size, kernel, w.stride[i], padding, w.dilation[i], self.ceil_mode)
+         from[first + i] = size
+         to[first + i] = shape.pooled(size, kernel, w.stride[i], padding, w.dilation[i], self.ceil_mode)
       end
-      shape.positive(from, to, 'x')
-      if batch then
-         table.insert(to, 1, input:size(1))
-      end
-      return to
+      shape.positive(from, to, 'x', first)
+      w.to = to
+      return w
    end
 
-   return describe, sizes
+   local fields = {'ceil_mode'}
+   for _, group in ipairs{K, D, P, L} do
+      for _, field in ipairs(group) do
+         fields[#fields + 1] = field
+      end
+   end
+   return plan.keeper(fields, make)
 end
 
 -- updateOutput and updateGradInput of maxima.
 function pooling.max(letters)
-   local describe, sizes = pooling.windows(letters)
+   local windows = pooling.windows(letters)
    local name = string.format('max_pool%dd_with_indices', #letters)
    local forward = aten.op(name .. '.out', 'TIIIIbTT', 2)
    local backward = aten.op(name .. '_backward.grad_input', 'TTIIIIbTT')
    return function(self, input)
-      local w = describe(self)
-      local to = sizes(self, input, w)
-      shape.resize(self.output, to)
-      shape.resize(pooling.indices(self), to)
+      local w = windows(self, input)
+      plan.resize(self.output, w.to)
+      plan.resize(pooling.indices(self), w.to)
       forward(input, w.kernel, w.stride, w.padding, w.dilation, self.ceil_mode, self.output, self.indices)
       self.indices:add(1)
       return self.output
    end, function(self, input, gradOutput)
-      local w = describe(self)
-      pooling.check(self.indices, gradOutput)
+      local w = windows(self, input)
+      plan.expect(w, gradOutput)
       self.gradInput:resizeAs(input)
       backward(gradOutput, input, w.kernel, w.stride, w.padding, w.dilation, self.ceil_mode,
          pooling.fromzero(pooling.indices(self)), self.gradInput)
@@ -94,20 +99,18 @@ end
 
 -- updateOutput and updateGradInput of means.
 function pooling.average(letters)
-   local describe, sizes = pooling.windows(letters)
+   local windows = pooling.windows(letters)
    local name = string.format('avg_pool%dd', #letters)
    local forward = aten.op(name .. '.out', 'TIIIbbnT')
    local backward = aten.op(name .. '_backward.grad_input', 'TTIIIbbnT')
    return function(self, input)
-      local w = describe(self)
-      shape.resize(self.output, sizes(self, input, w))
+      local w = windows(self, input)
+      plan.resize(self.output, w.to)
       forward(input, w.kernel, w.stride, w.padding, self.ceil_mode, self.count_include_pad, self.output)
       return self.output
    end, function(self, input, gradOutput)
-      local w = describe(self)
-      for d, size in ipairs(sizes(self, input, w)) do
-         shape.expect('gradOutput', gradOutput, d, size)
-      end
+      local w = windows(self, input)
+      plan.expect(w, gradOutput)
       self.gradInput:resizeAs(input)
       backward(gradOutput, input, w.kernel, w.stride, w.padding, self.ceil_mode, self.count_include_pad, self.gradInput)
       return self.gradInput

@@ -92,15 +92,21 @@ function shape.resize(t, sizes)
    return t
 end
 
--- All sizes of the result must be positive; both lists begin with the planes.
-function shape.positive(from, to, separator)
+local function sizes(list, first, separator)
+   local parts = {}
+   for i = first, #list do
+      parts[#parts + 1] = string.format('%.0f', list[i])
+   end
+   return table.concat(parts, separator)
+end
+
+-- All sizes of the output must be positive. Both lists have the input's and the output's dimensions; where there is a
+-- batch, `first` (1) says where those of one sample begin.
+function shape.positive(from, to, separator, first)
    for d = 1, #to do
       if not (to[d] >= 1 and to[d] < 2^53) then
-         for i = 1, #to do
-            from[i], to[i] = string.format('%.0f', from[i]), string.format('%.0f', to[i])
-         end
          error(string.format('Given input size: (%s). Calculated output size: (%s). Output size is too small',
-            table.concat(from, separator), table.concat(to, separator)), 0)
+            sizes(from, first or 1, separator), sizes(to, first or 1, separator)), 0)
       end
    end
 end

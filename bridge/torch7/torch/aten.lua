@@ -44,13 +44,29 @@ local assign = {
    i = '   values[%d].integer = a%d\n',
    b = '   values[%d].integer = a%d and 1 or 0\n',
    f = '   values[%d].number = a%d\n',
-   I = '   values[%d].list, values[%d].integer = intlist(%d, a%d), #a%d\n',
+   I = '   values[%d].list, values[%d].integer = intlist(%d, a%d)\n',
 }
 
+local LENGTH = 16 -- of lists that are made once; what LuaJIT compiles must not make any
+
+-- A list that can be handed to operators again and again at no cost.
+local function list(numbers)
+   return {data = ffi.new('int64_t[?]', math.max(#numbers, 1), numbers), count = #numbers}
+end
+
 local function intlist(position, numbers)
-   local list = ffi.new('int64_t[?]', math.max(#numbers, 1), numbers)
-   lists[position] = list
-   return lists[position]
+   if numbers.data then
+      return numbers.data, numbers.count
+   end
+   local n, buffer = #numbers, lists[position]
+   if not buffer or n > LENGTH then
+      buffer = ffi.new('int64_t[?]', math.max(n, LENGTH))
+      lists[position] = buffer
+   end
+   for i = 1, n do
+      buffer[i - 1] = numbers[i]
+   end
+   return buffer, n
 end
 
 local compiled = {}
@@ -64,7 +80,7 @@ local function arguments(kinds)
          local i = #names + 1
          names[i] = 'a' .. i
          if kind == 'I' then
-            before[#before + 1] = assign.I:format(k, k + 1, i, i, i)
+            before[#before + 1] = assign.I:format(k, k + 1, i, i)
          elseif kind == 'T' then
             after[#after + 1] = assign.T:format(k, i)
          else
@@ -137,7 +153,7 @@ local function matmul(r, m, a, b, beta, alpha)
    end
 end
 
-return setmetatable({op = op, into = into, matmul = matmul, ready = ready}, {
+return setmetatable({op = op, into = into, list = list, matmul = matmul, ready = ready}, {
    __call = function(_, name, ...)
       local f = compiled[name]
       if f then
