@@ -158,7 +158,9 @@ end
 
 -- Version 1 kept 1 / sqrt(variance + eps) as running_std.
 function BatchNormalization:read(file, version)
-   parent.read(self, file)
+   for key, value in pairs(file:readObject()) do
+      self[key] = value
+   end
    if version < 2 and self.running_std then
       self.running_var = self.running_std:pow(-2):add(-self.eps)
       self.running_std = nil

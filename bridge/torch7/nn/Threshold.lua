@@ -19,13 +19,17 @@ end
 
 function Threshold:updateOutput(input)
    self:validateParameters()
+   if self.threshold == self.val then
+      if self.inplace then
+         self.output:set(input)
+         return self.output:cmax(self.val)
+      end
+      return self.output:resizeAs(input):cmax(input, self.val)
+   end
    if self.inplace then
       self.output:set(input)
    else
       self.output:resizeAs(input):copy(input)
-   end
-   if self.threshold == self.val then
-      return self.output:cmax(self.val)
    end
    return self.output:maskedFill(input:gt(self.threshold):eq(0), self.val) and self.output
 end
