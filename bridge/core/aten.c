@@ -8,6 +8,16 @@
 #define BUILT_FOR ((uint64_t)2 << 56 | (uint64_t)10 << 48) /* the oldest torch whose conventions this file follows */
 #define MOST 24                                             /* arguments of one call */
 
+/* Ends the stack, as seen by whoever walks it, at the function that says so. torch notes where it was called from when
+   it makes an error, and libgcc aborts the process when that walk reaches code that LuaJIT compiled. */
+#if defined(__x86_64__)
+#define OUTERMOST() __asm__ volatile(".cfi_undefined rip")
+#elif defined(__aarch64__)
+#define OUTERMOST() __asm__ volatile(".cfi_undefined x30")
+#else
+#define OUTERMOST() ((void)0)
+#endif
+
 typedef void *handle;
 
 static struct shim {
@@ -132,6 +142,7 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
 
 int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results)
 {
+   OUTERMOST();
    uint64_t stack[MOST];
    if (dispatch(name, overload, kinds, arguments, stack)) return -1;
    for (int i = 0; i < results; i++) shim.delete_tensor_object((handle)(uintptr_t)stack[i]);
@@ -141,6 +152,7 @@ int br_aten_call(const char *name, const char *overload, const char *kinds, cons
 int br_aten_call_into(const char *name, const char *overload, const char *kinds, const br_argument *arguments,
                       int results, br_tensor *const *into)
 {
+   OUTERMOST();
    uint64_t stack[MOST];
    int rc = 0;
    if (dispatch(name, overload, kinds, arguments, stack)) return -1;
@@ -154,6 +166,7 @@ int br_aten_call_into(const char *name, const char *overload, const char *kinds,
 
 int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha)
 {
+   OUTERMOST();
    if (!shim.addmm) return failed("torch is not loaded");
    handle hr = br_tensor_handle(r), hm = br_tensor_handle(m), ha = br_tensor_handle(a), hb = br_tensor_handle(b);
    if (!hr || !hm || !ha || !hb) return failed(NULL);

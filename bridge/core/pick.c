@@ -225,3 +225,20 @@ int br_nonzero(br_tensor *r, const br_tensor *a)
    }
    return BR_OK;
 }
+
+int br_index_from_zero(br_tensor *r, const br_tensor *index, int64_t limit)
+{
+   int64_t n = 1, m = 1;
+   if (r->dtype != BR_LONG || index->dtype != BR_LONG) return BR_TYPE;
+   if (!br_tensor_covered(r) || !br_tensor_covered(index)) return BR_GONE;
+   for (int d = 0; d < index->nDimension; d++) n *= index->size[d];
+   for (int d = 0; d < r->nDimension; d++) m *= r->size[d];
+   if (n != m || !r->storage || !index->storage) return BR_COUNT;
+   int64_t *to = (int64_t *)*r->storage->live + r->storageOffset, outside = 0;
+   const int64_t *from = (const int64_t *)*index->storage->live + index->storageOffset;
+   for (int64_t i = 0; i < n; i++) {
+      to[i] = from[i] - 1;
+      outside |= (uint64_t)to[i] >= (uint64_t)limit;
+   }
+   return outside ? BR_INDEX : BR_OK;
+}

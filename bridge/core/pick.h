@@ -24,6 +24,8 @@ int br_masked_copy(br_tensor *r, const br_tensor *mask, const br_tensor *a);
 int br_masked_select(br_tensor *r, const br_tensor *a, const br_tensor *mask);
 /* The positions (1-based) of a's elements that are not 0, one row each; r is a contiguous LongTensor. */
 int br_nonzero(br_tensor *r, const br_tensor *a);
+/* r = index - 1, for contiguous LongTensors of as many elements. BR_INDEX: some are not in 1 .. limit. */
+int br_index_from_zero(br_tensor *r, const br_tensor *index, int64_t limit);
 /* BRIDGE_CDEF end */
 
 #pragma GCC visibility pop

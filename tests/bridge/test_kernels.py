@@ -60,3 +60,16 @@ def test_kernels_leave_pythons_random_numbers_alone(lua: bridge.Lua) -> None:
     torch.manual_seed(7)
     lua.execute("torch.manualSeed(1) torch.randn(100) torch.mm(torch.rand(3, 3), torch.rand(3, 3))")
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_an_error_of_torch_in_compiled_code_is_an_error(lua: bridge.Lua) -> None:
+    code = """
+    require 'torch'
+    local f = require('torch.aten').op('_softmax.out', 'TibT')
+    local x, wrong, failures = torch.rand(3, 4), torch.LongTensor(3, 4), 0
+    for _ = 1, 200 do
+       if not pcall(f, x, 1, false, wrong) then failures = failures + 1 end
+    end
+    return failures
+    """
+    assert lua.execute(code) == 200

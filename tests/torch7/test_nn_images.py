@@ -101,6 +101,35 @@ ERRORS: list[tuple[str, str]] = [
     ("nn.TemporalDynamicKMaxPooling(4):forward(torch.Tensor(3,2))", "too small for desired k value (4)"),
     ("nn.TemporalSubSampling(3,2):forward(torch.Tensor(2,5,3))", "tensor expected"),
     ("nn.PixelShuffle(2):forward(torch.Tensor(6,2,2))", "6 planes cannot be divided into groups of 4"),
+    (
+        (
+            "(function() local m, x = nn.SpatialMaxPooling(2,2), torch.randn(1,4,4) m:forward(x) m.indices:fill(17) "
+            "m:backward(x, m.output) end)()"
+        ),
+        "invalid max index: they must be from 1 to 16",
+    ),
+    (
+        (
+            "(function() local m = nn.SpatialMaxUnpooling(nn.SpatialMaxPooling(2,2)) m.pooling:forward(torch.randn(1,4,4)) "
+            "m.pooling.indices:fill(0) m:forward(m.pooling.output) end)()"
+        ),
+        "invalid max index: they must be from 1 to 16",
+    ),
+    (
+        (
+            "(function() local m, x = nn.TemporalMaxPooling(2), torch.randn(4,3) m:forward(x) m.indices:fill(2) "
+            "m:backward(x, m.output) end)()"
+        ),
+        "invalid max index: they must be from 0 to 1",
+    ),
+    (
+        "(function() local m = nn.BatchNormalization(3) m.weight = torch.ones(1) m:forward(torch.randn(4,3)) end)()",
+        "must have 3 elements",
+    ),
+    (
+        "(function() local m = nn.SpatialConvolution(1,2,3,3) m.kW = 5 m:forward(torch.randn(1,8,8)) end)()",
+        "Need weight of dimension 4 and weight.size[3] == 5",
+    ),
     ("nn.Padding(3,1):forward(torch.Tensor(2,2))", "dimension 3 out of range"),
     ("nn.Padding(1,1,1,0,9):forward(torch.Tensor(2))", "index 9 out of range"),
     ("nn.Normalize(0)", "p-norm"),

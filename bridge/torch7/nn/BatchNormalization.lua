@@ -74,6 +74,22 @@ local function contiguous(self, field, t)
    return self[field]:resizeAs(t):copy(t)
 end
 
+-- torch's kernel reads as many numbers of each as the input has features, and does not look.
+local function complete(self, t)
+   if not t or t:nElement() ~= self.running_mean:nElement() then
+      error(string.format('weight, bias, running_var and saved statistics must have %d elements, as running_mean has',
+         self.running_mean:nElement()), 0)
+   end
+end
+
+local function checkfields(self)
+   complete(self, self.running_var)
+   if self.weight then
+      complete(self, self.weight)
+      complete(self, self.bias)
+   end
+end
+
 -- The tensor with a batch around it, which it may lack in evaluation.
 local function batched(self, t)
    return t:dim() == self.nDim and t or nn.utils.addSingletonDimension(t, 1)
@@ -81,6 +97,7 @@ end
 
 function BatchNormalization:updateOutput(input)
    self:checkInputDim(input)
+   checkfields(self)
    self.output:resizeAs(input)
    self.save_mean = self.save_mean or input.new()
    self.save_mean:resizeAs(self.running_mean)
@@ -107,6 +124,8 @@ local function gradients(self, input, gradOutput, gradInput, gradWeight, gradBia
    if not self.save_mean or self.save_mean:nElement() ~= self.running_mean:nElement() then
       error('updateOutput has to be called before a gradient is computed', 0)
    end
+   checkfields(self)
+   complete(self, self.save_std)
    local training = self.train ~= false
    gradOutput = batched(self, contiguous(self, '_gradOutput', kernel.matching(gradOutput, input)))
    input = batched(self, contiguous(self, '_input', input))

@@ -25,7 +25,7 @@ end
 function SpatialAdaptiveMaxPooling:updateGradInput(input, gradOutput)
    pooling.check(self.indices, gradOutput)
    self.gradInput:resizeAs(input)
-   backward(gradOutput, input, pooling.fromzero(pooling.indices(self)), self.gradInput)
+   backward(gradOutput, input, pooling.fromzero(pooling.indices(self), input, 2), self.gradInput)
    return self.gradInput
 end
 

@@ -6,6 +6,9 @@ local SpatialCrossMapLRN, parent = torch.class('nn.SpatialCrossMapLRN', 'nn.Modu
 
 function SpatialCrossMapLRN:__init(size, alpha, beta, k)
    parent.__init(self)
+   if type(size) ~= 'number' or not (size >= 1) then
+      error('size must be a number of planes, at least 1, got ' .. tostring(size))
+   end
    self.size = size
    self.alpha = alpha or 0.0001
    self.beta = beta or 0.75

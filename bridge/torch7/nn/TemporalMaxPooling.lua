@@ -43,6 +43,9 @@ function TemporalMaxPooling:updateGradInput(input, gradOutput)
    pooling.check(indices, gradOutput)
    self.gradInput:resizeAs(input)
    local numbers = torch.range(0, size - 1):long()
+   if indices:min() < 0 or indices:max() >= self.kW then
+      error(string.format('found an invalid max index: they must be from 0 to %d', self.kW - 1), 0)
+   end
    local flat = torch.add(indices, starts(self, indices, n)):mul(size)
    flat:add((batch and numbers:view(1, 1, size) or numbers:view(1, size)):expandAs(flat))
    backward(frames.image(gradOutput:contiguous(), batch), frames.image(input:contiguous(), batch), {self.kW, 1},

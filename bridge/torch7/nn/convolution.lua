@@ -78,6 +78,11 @@ function convolution.kind(letters, transposed, view)
       end
       shape.positive(from, to, separator, first)
       shape.expect('input', input, first, self.nInputPlane)
+      local weight = view(self, self.weight)
+      shape.expect('weight', weight, transposed and 2 or 1, self.nOutputPlane)
+      for i = 1, n do
+         shape.expect('weight', weight, i + 2, kernel[i])
+      end
       g.batch, g.to = batch, to
       return g
    end

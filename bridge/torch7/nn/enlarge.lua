@@ -63,7 +63,7 @@ function enlarge.scaled(input, n, factor)
    local sizes = {}
    for i = 1, n do
       local d = input:dim() - n + i
-      sizes[i] = d > 0 and input:size(d) * factor or 0
+      sizes[i] = d > 0 and math.floor(input:size(d) * factor) or 0
    end
    return sizes
 end

@@ -72,7 +72,7 @@ return function(class, parent, letters, printed)
       local from, to = {input:size(first)}, {input:size(first)}
       for i = 1, n do
          local size, window = input:size(first + i), self[windows[i]]
-         from[i + 1], to[i + 1] = size, self[results[i]] or math.floor(size * self[ratios[i]])
+         from[i + 1], to[i + 1] = size, math.floor(self[results[i]] or size * self[ratios[i]])
          if to[i + 1] + window - 1 > size - (n - 2) then -- torch's bound for volumes is one less
             error(string.format('pool%s (%d) too large relative to input of size %d and output of size %d',
                letters:sub(i, i), window, size, to[i + 1]), 0)
@@ -115,7 +115,7 @@ return function(class, parent, letters, printed)
       local out = list(sizes(self, input, batch))
       pooling.check(self.indices, gradOutput)
       self.gradInput:resizeAs(input)
-      local indices, gradInput = pooling.fromzero(pooling.indices(self)), self.gradInput
+      local indices, gradInput = pooling.fromzero(pooling.indices(self), input, n), self.gradInput
       if not batch then
          gradOutput, input, gradInput = shape.single(gradOutput), shape.single(input), shape.single(gradInput)
          indices = shape.single(indices)

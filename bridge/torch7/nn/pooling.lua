@@ -1,9 +1,12 @@
 -- What poolings have in common: sizes and torch's kernels. Letters name the axes, as in nn.convolution.
 --
 -- `indices` says where in its plane each maximum was found, counted from 1; torch's kernels count from 0.
+local native = require 'bridge.native'
 local aten = require 'torch.aten'
 local shape = require 'nn.shape'
 local plan = require 'nn.plan'
+
+local C = native.C
 
 local pooling = {}
 
@@ -15,9 +18,18 @@ function pooling.indices(self)
    return self.indices
 end
 
--- Indices as torch's kernels want them, in a tensor that the next call overwrites.
-function pooling.fromzero(indices)
-   return counted:resizeAs(indices):add(indices, -1)
+-- Indices as torch's kernels want them, in a tensor that the next call overwrites. They must lie in planes of the last
+-- n sizes of `input`, for the kernels do not look.
+function pooling.fromzero(indices, input, n)
+   local limit, dimensions = 1, input:dim()
+   for d = dimensions - n + 1, dimensions do
+      limit = limit * input:size(d)
+   end
+   counted:resizeAs(indices)
+   if C.br_index_from_zero(counted, indices:contiguous(), limit) ~= 0 then
+      error(string.format('found an invalid max index: they must be from 1 to %d', limit), 0)
+   end
+   return counted
 end
 
 -- Check a gradient against the sizes of the output.
@@ -92,7 +104,7 @@ function pooling.max(letters)
       plan.expect(w, gradOutput)
       self.gradInput:resizeAs(input)
       backward(gradOutput, input, w.kernel, w.stride, w.padding, w.dilation, self.ceil_mode,
-         pooling.fromzero(pooling.indices(self)), self.gradInput)
+         pooling.fromzero(pooling.indices(self), input, #letters), self.gradInput)
       return self.gradInput
    end
 end

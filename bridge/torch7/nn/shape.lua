@@ -18,11 +18,12 @@ function shape.fields(prefix, letters)
    return list
 end
 
--- What a module has in these fields.
+-- What a module has in these fields, cut to whole numbers.
 function shape.values(module, fields, default)
    local list = {}
    for i = 1, #fields do
-      list[i] = module[fields[i]] or default
+      local value = module[fields[i]] or default
+      list[i] = value >= 0 and math.floor(value) or math.ceil(value)
    end
    return list
 end
@@ -75,6 +76,7 @@ end
 
 -- The sizes of images like these, but H x W large.
 function shape.adapted(input, H, W)
+   H, W = math.floor(H), math.floor(W)
    local batch = shape.batched(input, 3)
    local sizes = batch and {input:size(1), input:size(2), H, W} or {input:size(1), H, W}
    shape.positive({input:size(batch and 2 or 1), input:size(input:dim() - 1), input:size(input:dim())},

@@ -18,13 +18,13 @@ return function(class, parent, name, fields, labels)
    end
 
    local function sizes(self, input)
-      local batch = shape.batched(input, n + 1)
+      local batch, pads = shape.batched(input, n + 1), shape.values(self, fields)
       local first = batch and 2 or 1
       local from, to = {input:size(first)}, {input:size(first)}
       for i = 1, n do
          local side = 2 * (n - i) + 1
          from[i + 1] = input:size(first + i)
-         to[i + 1] = from[i + 1] + self[fields[side]] + self[fields[side + 1]]
+         to[i + 1] = from[i + 1] + pads[side] + pads[side + 1]
       end
       for i = 2, n + 1 do
          if to[i] < 1 then

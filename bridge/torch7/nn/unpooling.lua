@@ -56,7 +56,8 @@ return function(class, parent, letters, wanted, fields)
       if batch then
          table.insert(sizes, 1, input:size(1))
       end
-      unpool(input, pooling.fromzero(self.indices), size, shape.resize(self.output, sizes),
+      shape.resize(self.output, sizes)
+      unpool(input, pooling.fromzero(self.indices, self.output, n), size, self.output,
          shape.values(self.pooling, shape.fields('d', letters)),
          shape.values(self.pooling, shape.fields('pad', letters)))
       return self.output
