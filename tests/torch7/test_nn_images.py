@@ -110,8 +110,8 @@ ERRORS: list[tuple[str, str]] = [
     ),
     (
         (
-            "(function() local m = nn.SpatialMaxUnpooling(nn.SpatialMaxPooling(2,2)) m.pooling:forward(torch.randn(1,4,4)) "
-            "m.pooling.indices:fill(0) m:forward(m.pooling.output) end)()"
+            "(function() local m = nn.SpatialMaxUnpooling(nn.SpatialMaxPooling(2,2)) "
+            "m.pooling:forward(torch.randn(1,4,4)) m.pooling.indices:fill(0) m:forward(m.pooling.output) end)()"
         ),
         "invalid max index: they must be from 1 to 16",
     ),
