@@ -7,7 +7,7 @@ ffi.cdef[[
 int link(const char *old, const char *new);
 int symlink(const char *target, const char *new);
 typedef struct { long access, modification; } lfs_times;
-int utime(const char *path, const lfs_times *times);
+int lfs_utime(const char *path, const lfs_times *times) __asm__("utime");
 ]]
 local C = ffi.C
 
@@ -66,11 +66,11 @@ end
 function lfs.touch(path, access, modification)
    text(1, 'touch', path)
    if access == nil then
-      return posix.outcome(C.utime(path, nil))
+      return posix.outcome(C.lfs_utime(path, nil))
    end
    access = seconds(2, access)
    modification = modification == nil and access or seconds(3, modification)
-   return posix.outcome(C.utime(path, ffi.new('lfs_times', access, modification)))
+   return posix.outcome(C.lfs_utime(path, ffi.new('lfs_times', access, modification)))
 end
 
 return lfs

@@ -14,7 +14,7 @@ typedef struct {
    uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
    uint64_t reserved[14];
 } paths_status;
-int statx(int directory, const char *path, int flags, unsigned int mask, paths_status *status);
+int paths_statx(int directory, const char *path, int flags, unsigned int mask, paths_status *status) __asm__("statx");
 
 typedef struct { uint64_t ino; int64_t offset; uint16_t length; uint8_t type; char name[256]; } paths_entry;
 void *opendir(const char *path);
@@ -46,7 +46,7 @@ local kinds = {
 -- A file's status (of the link itself when `nofollow`); nil and the error's number.
 function posix.status(path, nofollow)
    local status = ffi.new('paths_status')
-   if C.statx(HERE, path, nofollow and NOFOLLOW or 0, BASIC, status) ~= 0 then
+   if C.paths_statx(HERE, path, nofollow and NOFOLLOW or 0, BASIC, status) ~= 0 then
       return nil, ffi.errno()
    end
    return status

@@ -3,11 +3,12 @@ local ffi = require 'ffi'
 local paths = require 'paths'
 local split = require 'sys.split'
 
+-- Under names of our own: a program may declare the same functions with its own structs.
 ffi.cdef[[
 typedef struct { long seconds, fraction; } sys_timeval;
-int gettimeofday(sys_timeval *now, void *zone);
+int sys_gettimeofday(sys_timeval *now, void *zone) __asm__("gettimeofday");
 int usleep(unsigned int microseconds);
-int clock_gettime(int clock, sys_timeval *now);
+int sys_clock_gettime(int clock, sys_timeval *now) __asm__("clock_gettime");
 ]]
 local C = ffi.C
 local now = ffi.new('sys_timeval')
@@ -21,7 +22,7 @@ package.loaded.sys = sys
 
 -- Seconds since 1970, to the microsecond.
 function sys.clock()
-   C.gettimeofday(now, nil)
+   C.sys_gettimeofday(now, nil)
    return tonumber(now.seconds) + tonumber(now.fraction) * 1e-6
 end
 
@@ -41,7 +42,7 @@ function sys.toc(verbose)
 end
 
 local function monotonic()
-   C.clock_gettime(1, now) -- CLOCK_MONOTONIC; its fractions are nanoseconds
+   C.sys_clock_gettime(1, now) -- CLOCK_MONOTONIC; its fractions are nanoseconds
    return tonumber(now.seconds) * 1e6 + tonumber(now.fraction) * 1e-3
 end
 

@@ -68,6 +68,9 @@ local function register(name, metatable)
    if rawget(metatable, '__index') == nil then
       metatable.__index = metatable
    end
+   if rawget(metatable, '__newindex') == nil then
+      metatable.__newindex = rawset
+   end
    operators.install(metatable, names)
 end
 

@@ -15,8 +15,8 @@ local rows = {
 
 local elements = {count = #rows}
 
--- Of types with NaNs that LuaJIT may take for other values (torch.number): where the high word of an element is, and the
--- bits of it that are all set in those NaNs (of a float: in infinities too).
+-- Of types with NaNs that LuaJIT may take for other values (torch.number): where the high word of an element is, and
+-- the bits of it that are all set in those NaNs (of a float: in infinities too).
 local nans = {
    Float = {ffi.typeof('struct { int32_t high; }*'), 0x7f800000},
    Double = {ffi.typeof('struct { int32_t low, high; }*'), 0x7ff80000},

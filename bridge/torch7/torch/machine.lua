@@ -8,13 +8,13 @@ local MASK = 8192 -- bytes of an affinity mask: 65536 cores
 
 ffi.cdef 'long sysconf(int name);'
 if ffi.os == 'Linux' then
-   ffi.cdef 'int sched_getaffinity(int pid, size_t size, uint8_t *mask);'
+   ffi.cdef 'int br_getaffinity(int pid, size_t size, uint8_t *mask) __asm__("sched_getaffinity");'
 end
 
 -- Cores that this process may run on.
 local function allowed()
    local mask, count = ffi.new('uint8_t[?]', MASK), 0
-   if ffi.C.sched_getaffinity(0, MASK, mask) < 0 then
+   if ffi.C.br_getaffinity(0, MASK, mask) < 0 then
       return 0
    end
    for i = 0, MASK - 1 do

@@ -1,6 +1,6 @@
--- Numbers out of memory. LuaJIT tells its values apart by the bits of NaNs, and takes what FFI reads as it is: a NaN that
--- an uninitialised tensor or a file holds may become nil, or a table at an address of the file's choice. So no float or
--- double gets to Lua from a tensor's memory but through here (or, written out for speed, torch.element).
+-- Numbers out of memory. LuaJIT tells its values apart by the bits of NaNs, and takes what FFI reads as it is: a NaN
+-- that an uninitialised tensor or a file holds may become nil, or a table at an address of the file's choice. So no
+-- float or double gets to Lua from a tensor's memory but through here (or, written out for speed, torch.element).
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 local elements = require 'torch.elements'

@@ -102,12 +102,12 @@ local function newindex(metatable, typename)
 end
 
 -- Called before an instance is made: a class with `__index__` or `__newindex__` (its own or inherited) needs
--- functions where others have the class itself, or nothing.
+-- functions where others have the class itself, or rawset.
 function operators.refresh(metatable)
    if metatable.__index__ ~= nil and rawget(metatable, '__index') == metatable then
       rawset(metatable, '__index', index(metatable))
    end
-   if metatable.__newindex__ ~= nil and rawget(metatable, '__newindex') == nil then
+   if metatable.__newindex__ ~= nil and rawget(metatable, '__newindex') == rawset then
       rawset(metatable, '__newindex', newindex(metatable, metatable.__typename))
    end
 end

@@ -3,25 +3,26 @@
 local ffi = require 'ffi'
 local class = require 'torch.class'
 
+-- Under names of our own: a program may declare the same functions with its own structs.
 ffi.cdef[[
 typedef struct { int64_t seconds, nanoseconds; } br_timespec;
 typedef struct { int64_t seconds, microseconds; } br_timeval;
 typedef struct { br_timeval user, system; long others[14]; } br_rusage;
-int clock_gettime(int clock, br_timespec *now);
-int getrusage(int who, br_rusage *usage);
+int br_clock_gettime(int clock, br_timespec *now) __asm__("clock_gettime");
+int br_getrusage(int who, br_rusage *usage) __asm__("getrusage");
 ]]
 local MONOTONIC = 1
 local clib = ffi.C
 local moment, usage = ffi.new('br_timespec'), ffi.new('br_rusage')
 
 local function wall()
-   clib.clock_gettime(MONOTONIC, moment)
+   clib.br_clock_gettime(MONOTONIC, moment)
    return tonumber(moment.seconds) + tonumber(moment.nanoseconds) * 1e-9
 end
 
 -- Every field of time() as of now.
 local function now()
-   clib.getrusage(0, usage)
+   clib.br_getrusage(0, usage)
    return {
       real = wall(),
       user = tonumber(usage.user.seconds) + tonumber(usage.user.microseconds) * 1e-6,
@@ -104,6 +105,9 @@ return function(torch)
    metatable.new = new
    function metatable.__newindex()
       error('the class torch.Timer cannot be indexed', 2)
+   end
+   function metatable.__gc(timer)
+      states[timer] = nil
    end
    class.adopt('torch.Timer', metatable, new)
 
