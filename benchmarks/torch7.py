@@ -1,20 +1,25 @@
-"""Tensors from Lua: elements, views and small operations, then large operations beside PyTorch eager."""
+"""Torch7's torch in Lua: elements beside lupa's tables, operations beside PyTorch eager, files beside a plain read."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import lupa.luajit21
 import torch
 
 import bridge
 from benchmarks.harness import Row, seconds_per_call
+from benchmarks.t7 import plain_read
 
-NAME = "tensors in Lua"
+NAME = "Torch7's torch in Lua"
 
 ELEMENTS = "elements and views"
 SMALL = "operations on 10 doubles"
 LARGE = "operations on a million doubles"
+FILES = "torch.load and torch.save"
 
 SETUP = """
 t = torch.DoubleTensor(1000):fill(1)
@@ -25,7 +30,8 @@ M = torch.DoubleTensor(1000, 1000):fill(0.5)
 P, Q, S = torch.rand(512, 512), torch.rand(512, 512), torch.Tensor(512, 512)
 U = torch.rand(10^6)
 """
-# what, the body of a loop over i = 1 .. 100, target in ns
+TABLE = "t = {} for i = 1, 1000 do t[i] = 1 end"
+# what, the body of a loop over i = 1 .. 100 (those with `t` alone: in lupa with a table too), target in ns
 BODIES = [
     ("element read", "s = s + t[i]", 2),
     ("element written", "t[i] = i", 2),
@@ -46,6 +52,7 @@ OPERATIONS = [
 # what, Lua's statement, the same in Python, target as a ratio
 HEAVY = [
     ("add", "R:add(A, B)", lambda x: torch.add(x.A, x.B, out=x.R), "<= 1.1x"),
+    ("randn", "torch.randn(R, 10^6)", lambda x: torch.randn(10**6, dtype=torch.double, out=x.R), "<= 1.1x"),
     ("exp", "R:exp(A)", lambda x: torch.exp(x.A, out=x.R), "<= 1.1x"),
     ("sum", "s = A:sum()", lambda x: x.A.sum().item(), "<= 1.1x"),
     ("sum along columns", "M:sum(1)", lambda x: x.M.sum(0, keepdim=True), "<= 1.1x"),
@@ -74,15 +81,21 @@ def run(quick: bool) -> list[Row]:
         lua.require("torch")
         lua.execute(SETUP)
         peer = Peer(lua)
-        return [*elements(lua, quick), *small(lua, peer, quick), *large(lua, peer, quick)]
+        rows = [*elements(lua, quick), *small(lua, peer, quick), *large(lua, peer, quick)]
+        with tempfile.TemporaryDirectory() as directory:
+            return [*rows, *files(lua, Path(directory), quick)]
 
 
 def loop(lua: bridge.Lua, body: str, rounds: int) -> Callable[[], Any]:
     """A Lua function that runs `body` with i = 1 .. 100, `rounds` times."""
-    code = (
+    return lua.execute(source(body, rounds))  # type: ignore[no-any-return]
+
+
+def source(body: str, rounds: int) -> str:
+    """Lua's text of such a function."""
+    return (
         f"return function() local s = 0; for _ = 1, {rounds} do for i = 1, 100 do {body} end end return s end"
     )
-    return lua.execute(code)  # type: ignore[no-any-return]
 
 
 def nanoseconds(
@@ -96,9 +109,21 @@ def nanoseconds(
 
 def elements(lua: bridge.Lua, quick: bool) -> Iterator[Row]:
     """Elements and views, inside a loop that LuaJIT compiles."""
+    other = lupa.luajit21.LuaRuntime()
+    other.execute(TABLE)
+    rounds = 1 if quick else 500
     for what, body, target in BODIES:
-        (ours,) = nanoseconds(lua, body, quick)
-        yield Row(table=ELEMENTS, what=what, ours=ours, unit="ns", target=f"<= {target} ns")
+        same = other.execute(source(body, rounds)) if "t[i]" in body else None
+        ours, *theirs = nanoseconds(lua, body, quick, same)
+        yield Row(
+            table=ELEMENTS,
+            what=what,
+            ours=ours,
+            unit="ns",
+            peer="lupa's table" if theirs else "",
+            theirs=theirs[0] / rounds / 100 if theirs else None,
+            target=f"<= {target} ns",
+        )
 
 
 def small(lua: bridge.Lua, peer: Peer, quick: bool) -> Iterator[Row]:
@@ -126,3 +151,57 @@ def large(lua: bridge.Lua, peer: Peer, quick: bool) -> Iterator[Row]:
             theirs=theirs * 1e6,
             target=target,
         )
+
+
+def files(lua: bridge.Lua, directory: Path, quick: bool) -> Iterator[Row]:
+    """Tensors beside a plain read of their bytes into warm memory; small tables."""
+    scale = 100 if quick else 1
+    for what, code, size in (
+        ("load one tensor of 100 MB", "torch.rand(n / 8)", 100_000_000),
+        ("load 1000 tensors of 100 KB", "{torch.rand(12500)}", 100_000),
+    ):
+        path = directory / f"{size}.t7"
+        count = 1000 // scale if size == 100_000 else 1
+        lua.execute(
+            f"""
+            local path, n, count = ...
+            local made = {code}
+            for i = 2, count do made[i] = torch.rand(12500) end
+            torch.save(path, made)
+            """,
+            str(path),
+            size // scale if count == 1 else size,
+            count,
+        )
+        ours, theirs = seconds_per_call(
+            lua.execute("local path = ... return function() torch.load(path) end", str(path)),
+            plain_read(path),
+            quick=quick,
+        )
+        yield Row(
+            table=FILES,
+            what=what,
+            ours=ours * 1e3,
+            unit="ms",
+            peer="plain read",
+            theirs=theirs * 1e3,
+            target="<= 1.3x",
+        )
+        path.unlink()
+    path = directory / "tables.t7"
+    lua.execute(
+        """
+        records = {}
+        for i = 1, ... do
+           records[i] = {id = i, name = 'row ' .. i, values = {i, i + 1, i * 0.5}}
+        end
+        """,
+        100_000 // scale,
+    )
+    save = lua.execute("local path = ... return function() torch.save(path, records) end", str(path))
+    save()
+    load = lua.execute("local path = ... return function() torch.load(path) end", str(path))
+    saving, loading = seconds_per_call(save, load, quick=quick, rounds=5)
+    many = f"{200_000 // scale:,} small tables, {path.stat().st_size / 1e6:.0f} MB"
+    yield Row(table=FILES, what=f"load {many}", ours=loading * 1e3, unit="ms", target="<= 350 ms")
+    yield Row(table=FILES, what=f"save {many}", ours=saving * 1e3, unit="ms", target="<= 700 ms")
