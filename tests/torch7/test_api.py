@@ -1,4 +1,4 @@
-"""Every name of Torch7's torch package exists: `tests/data/torch7/API.txt`, which a real Torch7 wrote.
+"""Every name of Torch7's packages exists: `tests/data/torch7/API.txt`, which a real Torch7 wrote.
 
 `api_missing.txt` lists names (`<where> <name>`) that do not exist yet, and must be true itself: a name that exists has
 to leave it. Where Torch7 lists one type of tensor or storage for all of a kind, the others are held to the same list.
@@ -29,14 +29,21 @@ ALIKE = {
 }
 
 
+PACKAGES = ["torch", "paths", "sys", "xlua", "tds", "threads", "nn"]
+
+
 def listed() -> dict[str, list[str]]:
-    """Return the names by the class that has them, and those of the package itself by `torch`."""
+    """Return the names by the class or package that has them."""
     names: dict[str, list[str]] = {"torch": []}
     for title, count, body in SECTION.findall((DATA / "API.txt").read_text()):
         section = body.split()
         assert len(section) == int(count), title
         if title.startswith("torch.* "):
             names["torch"] += section
+        elif title.removesuffix(".*") in PACKAGES:
+            names[title.removesuffix(".*")] = section
+        elif title in ("nn modules", "nn criterions", "nn other"):
+            names["nn"] = names.get("nn", []) + section
         elif match := re.fullmatch(r"torch\.(\w+) methods", title):
             for name in [match[1], *ALIKE.get(match[1], [])]:
                 names[name] = section
@@ -55,20 +62,26 @@ MISSING = {
 def existing() -> Iterator[dict[str, set[str]]]:
     """What there is of each class, inherited names too."""
     with bridge.Lua() as lua:
-        lua.require("torch")
-        names = lua.execute("""
+        names = lua.execute(
+            """
+           local packages = {...}
+           for _, name in ipairs(packages) do
+              packages[name] = require(name)
+           end
            return function(class)
-              local place = class == 'torch' and torch or torch.getmetatable('torch.' .. class) or {}
+              local place = packages[class] or torch.getmetatable('torch.' .. class) or {}
               local names = {}
               for name in pairs(place) do
                  names[#names + 1] = tostring(name)
               end
               local parent = getmetatable(place)
-              for name in pairs(class ~= 'torch' and parent or {}) do
+              for name in pairs(not packages[class] and parent or {}) do
                  names[#names + 1] = tostring(name)
               end
               return names
-           end""")
+           end""",
+            *PACKAGES,
+        )
         yield {where: set(names(where)) for where in NAMES}
 
 
