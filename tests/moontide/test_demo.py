@@ -148,9 +148,10 @@ def wait_for_workers(demo: subprocess.Popen[str], count: int, kind: str = "") ->
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_lua_and_torch_workers_train_one_accurate_model(tmp_path: Path) -> None:
     demo = start_demo(tmp_path, "--epochs=20", "--seed=2")
-    text, errors = demo.communicate(timeout=60)
+    text, errors = demo.communicate(timeout=120)
     assert (demo.returncode, errors) == (0, "")
     accuracies = re.search(r"test accuracy\s+│\s+([\d.]+)%\s+│\s+([\d.]+)%", text)
     assert accuracies is not None
@@ -161,19 +162,21 @@ def test_lua_and_torch_workers_train_one_accurate_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ["lua", "torch"])
 def test_a_killed_worker_ends_the_demo_with_its_name(tmp_path: Path, kind: str) -> None:
     demo = start_demo(tmp_path, "--epochs=100000", "--workers=1")
     victims = wait_for_workers(demo, 1, kind)
     everybody = wait_for_workers(demo, 2)
     os.kill(victims[0], signal.SIGKILL)
-    _, errors = demo.communicate(timeout=30)
+    _, errors = demo.communicate(timeout=120)
     side = {"lua": "Lua", "torch": "PyTorch"}[kind]
     assert (demo.returncode, errors) == (1, f"moontide demo: {side} worker 1 was killed by SIGKILL\n")
     assert [pid for pid in everybody if Path(f"/proc/{pid}").exists()] == []
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_demo_that_is_stopped_takes_its_workers_along(
     tmp_path: Path, number: signal.Signals, status: int
@@ -181,17 +184,18 @@ def test_a_demo_that_is_stopped_takes_its_workers_along(
     demo = start_demo(tmp_path, "--epochs=100000", "--workers=1")
     workers = wait_for_workers(demo, 2)
     demo.send_signal(number)
-    _, errors = demo.communicate(timeout=30)
+    _, errors = demo.communicate(timeout=120)
     assert (demo.returncode, errors) == (status, "")
     assert [pid for pid in workers if Path(f"/proc/{pid}").exists()] == []
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_workers_end_by_themselves_when_the_demo_is_killed(tmp_path: Path) -> None:
     demo = start_demo(tmp_path, "--epochs=100000", "--workers=1")
     workers = wait_for_workers(demo, 2)
     demo.kill()
-    demo.communicate(timeout=30)
+    demo.communicate(timeout=120)
     deadline = time.monotonic() + 30
     while any(Path(f"/proc/{pid}").exists() for pid in workers):
         assert time.monotonic() < deadline

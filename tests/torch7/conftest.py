@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 import bridge
 
@@ -20,3 +21,12 @@ def lua() -> Iterator[bridge.Lua]:
 @pytest.fixture(scope="session")
 def data() -> Path:
     return Path(__file__).parents[1] / "data" / "torch7"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread_of_torch() -> Iterator[None]:
+    """Its threads cost these tests' small operations more than they give, without end on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -56,19 +56,4 @@ function SpatialConvolution:accGradParameters(input, gradOutput, scale)
    gradparameters(self, input, gradOutput, scale)
 end
 
-function SpatialConvolution:type(type, tensorCache)
-   if type then
-      self.finput = self.finput and torch.Tensor()
-      self.fgradInput = self.fgradInput and torch.Tensor()
-   end
-   return parent.type(self, type, tensorCache)
-end
-
-function SpatialConvolution:__tostring__()
-   return convolution.text(self, 'WH', convolution.planes(self))
-end
-
-function SpatialConvolution:clearState()
-   convolution.clearState(self)
-   return parent.clearState(self)
-end
+convolution.methods(SpatialConvolution, parent, 'WH')

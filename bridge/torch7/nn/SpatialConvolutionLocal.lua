@@ -103,20 +103,9 @@ function SpatialConvolutionLocal:accGradParameters(input, gradOutput, scale)
    self.gradBias:add(scale, batch and gradOutput:sum(1) or gradOutput)
 end
 
-function SpatialConvolutionLocal:type(type, tensorCache)
-   if type then
-      self.finput = self.finput and torch.Tensor()
-      self.fgradInput = self.fgradInput and torch.Tensor()
-   end
-   return parent.type(self, type, tensorCache)
-end
-
 function SpatialConvolutionLocal:__tostring__()
    local planes = string.format('%s%dx%d, ', convolution.planes(self), self.iW, self.iH)
    return convolution.text(self, 'WH', planes)
 end
 
-function SpatialConvolutionLocal:clearState()
-   convolution.clearState(self)
-   return parent.clearState(self)
-end
+convolution.methods(SpatialConvolutionLocal, parent)

@@ -101,19 +101,4 @@ function SpatialDepthWiseConvolution:accGradParameters(input, gradOutput, scale)
    end
 end
 
-function SpatialDepthWiseConvolution:type(type, tensorCache)
-   if type then
-      self.finput = self.finput and torch.Tensor()
-      self.fgradInput = self.fgradInput and torch.Tensor()
-   end
-   return parent.type(self, type, tensorCache)
-end
-
-function SpatialDepthWiseConvolution:__tostring__()
-   return convolution.text(self, 'WH', convolution.planes(self))
-end
-
-function SpatialDepthWiseConvolution:clearState()
-   convolution.clearState(self)
-   return parent.clearState(self)
-end
+convolution.methods(SpatialDepthWiseConvolution, parent, 'WH')

@@ -89,14 +89,6 @@ function TemporalRowConvolution:accGradParameters(input, gradOutput, scale)
    end
 end
 
-function TemporalRowConvolution:type(type, tensorCache)
-   if type then
-      self.finput = self.finput and torch.Tensor()
-      self.fgradInput = self.fgradInput and torch.Tensor()
-   end
-   return parent.type(self, type, tensorCache)
-end
-
 function TemporalRowConvolution:__tostring__()
    local text = string.format('%s(%d, %d', torch.type(self), self.inputFrameSize, self.kW)
    if self.dW ~= 1 then
@@ -108,7 +100,4 @@ function TemporalRowConvolution:__tostring__()
    return text .. (self.bias and ')' or ') without bias')
 end
 
-function TemporalRowConvolution:clearState()
-   convolution.clearState(self)
-   return parent.clearState(self)
-end
+convolution.methods(TemporalRowConvolution, parent)

@@ -50,19 +50,4 @@ function VolumetricConvolution:accGradParameters(input, gradOutput, scale)
    gradparameters(self, input, gradOutput, scale)
 end
 
-function VolumetricConvolution:type(type, tensorCache)
-   if type then
-      self.finput = self.finput and torch.Tensor()
-      self.fgradInput = self.fgradInput and torch.Tensor()
-   end
-   return parent.type(self, type, tensorCache)
-end
-
-function VolumetricConvolution:__tostring__()
-   return convolution.text(self, 'TWH', convolution.planes(self))
-end
-
-function VolumetricConvolution:clearState()
-   convolution.clearState(self)
-   return parent.clearState(self)
-end
+convolution.methods(VolumetricConvolution, parent, 'TWH')

@@ -202,6 +202,28 @@ function convolution.clearState(self)
    return nn.utils.clear(self, 'finput', 'fgradInput', '_input', '_gradOutput')
 end
 
+-- What the classes have alike: their buffers, and (with letters, as in convolution.text) how they are printed.
+function convolution.methods(class, parent, letters)
+   function class:type(type, tensorCache)
+      if type then
+         self.finput = self.finput and torch.Tensor()
+         self.fgradInput = self.fgradInput and torch.Tensor()
+      end
+      return parent.type(self, type, tensorCache)
+   end
+
+   function class:clearState()
+      convolution.clearState(self)
+      return parent.clearState(self)
+   end
+
+   if letters then
+      function class:__tostring__()
+         return convolution.text(self, letters, convolution.planes(self))
+      end
+   end
+end
+
 -- Memory that Torch7 unfolds into; there is no need of it here, but programs expect it.
 function convolution.compatible(self, letters)
    self.finput = self.finput or self.weight.new()

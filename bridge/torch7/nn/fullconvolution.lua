@@ -70,20 +70,5 @@ return function(class, parent, letters, printed)
       end
    end
 
-   function class:type(type, tensorCache)
-      if type then
-         self.finput = self.finput and torch.Tensor()
-         self.fgradInput = self.fgradInput and torch.Tensor()
-      end
-      return parent.type(self, type, tensorCache)
-   end
-
-   function class:__tostring__()
-      return convolution.text(self, printed, convolution.planes(self))
-   end
-
-   function class:clearState()
-      convolution.clearState(self)
-      return parent.clearState(self)
-   end
+   convolution.methods(class, parent, printed)
 end
