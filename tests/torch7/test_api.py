@@ -29,7 +29,7 @@ ALIKE = {
 }
 
 
-PACKAGES = ["torch", "paths", "sys", "xlua", "tds", "threads", "nn"]
+PACKAGES = ["torch", "paths", "sys", "xlua", "tds", "threads", "nn", "optim"]
 
 
 def listed() -> dict[str, list[str]]:

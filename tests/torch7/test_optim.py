@@ -61,9 +61,215 @@ def optim() -> Iterator[bridge.Lua]:
 def test_takes_the_steps_of_torch7(optim: bridge.Lua, name: str) -> None:
     entry = TRUTH[name]
     trajectory, fs = optim.execute(
-        "return run(...)", name.split("_")[0], dict(entry["config"]), entry["x0"], len(entry["trajectory"])
+        "return run(...)",
+        name.split("_", maxsplit=1)[0],
+        dict(entry["config"]),
+        entry["x0"],
+        len(entry["trajectory"]),
     )
     tolerance = TOLERANCES.get(name, 1e-12)
     assert [len(values) for values in fs] == [len(values) for values in entry["fs"]]
     np.testing.assert_allclose(np.concatenate(fs), np.concatenate(entry["fs"]), rtol=tolerance)
     np.testing.assert_allclose(trajectory, entry["trajectory"], rtol=tolerance)
+
+
+STEPS = {
+    "sgd": {"learningRate": 0.1, "momentum": 0.5, "dampening": 0.0},
+    "asgd": {"eta0": 0.1, "t0": 0},
+    "nag": {"learningRate": 0.05},
+    "adagrad": {"learningRate": 1.0},
+    "adadelta": {"eps": 1e-2},
+    "adam": {"learningRate": 0.1},
+    "adamax": {"learningRate": 0.1},
+    "rmsprop": {"learningRate": 0.005},
+    "rprop": {},
+}
+RUNS = {
+    "cg": {},
+    "lbfgs": {},
+    "cmaes": {"maxEval": 3000, "verb_disp": 0},
+    "de": {"maxEval": 6000},
+}
+
+
+@pytest.mark.parametrize("kind", ["Double", "Float"])
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_lead_to_the_minimum_of_a_quadratic(optim: bridge.Lua, name: str, kind: str) -> None:
+    code = """
+    local name, config, kind = ...
+    local x = torch.Tensor{0, 0, 0}:type('torch.' .. kind .. 'Tensor')
+    for _ = 1, 2000 do
+       optim[name](function(at)
+          local f, gradient = quadratic(at:double())
+          return f, gradient:typeAs(at)
+       end, x, config)
+    end
+    assert(x:type() == 'torch.' .. kind .. 'Tensor')
+    return x
+    """
+    found = optim.execute(code, name, STEPS[name], kind)
+    np.testing.assert_allclose(found, [1, 2, 3], atol=0.02)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_one_call_finds_the_minimum_of_a_quadratic(optim: bridge.Lua, name: str) -> None:
+    code = """
+    local name, config = ...
+    torch.manualSeed(1)
+    local x = torch.Tensor{0, 0, 0}
+    local found, values = optim[name](quadratic, x, config)
+    return x, values, found == x
+    """
+    x, values, same = optim.execute(code, name, RUNS[name])
+    np.testing.assert_allclose(x, [1, 2, 3], atol=1e-4)
+    assert same
+    assert values[0] == 22.5
+    assert values[-1] < 1e-7
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"learningRate": 0.1, "learningRateDecay": 0.5},
+        {"learningRate": 0.1, "weightDecay": 0.3},
+        {"learningRate": 0.1, "momentum": 0.9},
+        {"learningRate": 0.1, "momentum": 0.9, "dampening": 0.2},
+        {"learningRate": 0.1, "momentum": 0.9, "dampening": 0, "nesterov": True},
+    ],
+    ids=str,
+)
+def test_sgd_computes_what_its_formulas_say(optim: bridge.Lua, config: dict[str, Any]) -> None:
+    code = """
+    local config = ...
+    local x, state = torch.Tensor{0, 0, 0}, {}
+    for _ = 1, 7 do optim.sgd(quadratic, x, config, state) end
+    assert(config.evalCounter == nil and state.evalCounter == 7)
+    return x
+    """
+    found = optim.execute(code, config)
+    x, buffer = np.zeros(3), None
+    momentum = config.get("momentum", 0.0)
+    dampening = config.get("dampening", momentum)
+    for i in range(7):
+        gradient = (x - [1, 2, 3]) * [1, 2, 4] + config.get("weightDecay", 0) * x
+        if momentum:
+            buffer = gradient.copy() if buffer is None else momentum * buffer + (1 - dampening) * gradient
+            gradient = gradient + momentum * buffer if config.get("nesterov") else buffer
+        x = x - 0.1 / (1 + i * config.get("learningRateDecay", 0)) * gradient
+    np.testing.assert_allclose(found, x, rtol=1e-12)
+
+
+def test_each_parameter_may_have_its_own_rate_and_decay(optim: bridge.Lua) -> None:
+    code = """
+    local x = torch.Tensor{1, 1, 1}
+    optim[...](quadratic, x, {learningRate = 0.1, momentum = 0.9, learningRates = torch.Tensor{1, 0, 2},
+       weightDecays = torch.Tensor{1, 1, 0}})
+    return x
+    """
+    for name in ("sgd", "nag"):  # the gradient at (1, 1, 1) is (0, -2, -8)
+        np.testing.assert_allclose(optim.execute(code, name), [0.9, 1.0, 2.6])
+
+
+def test_nesterov_needs_momentum_without_dampening(optim: bridge.Lua) -> None:
+    with pytest.raises(bridge.LuaError, match="requires a momentum and zero dampening"):
+        optim.execute("optim.sgd(quadratic, torch.zeros(3), {nesterov = true, momentum = 0.9})")
+
+
+def test_a_state_table_keeps_what_config_would(optim: bridge.Lua) -> None:
+    code = """
+    local config, state = {learningRate = 0.1}, {}
+    local x = torch.zeros(3)
+    optim.adam(quadratic, x, config, state)
+    return state.t == 1 and state.m:nElement() == 3 and config.t == nil
+    """
+    assert optim.execute(code)
+
+
+def test_asgd_gives_the_average_too(optim: bridge.Lua) -> None:
+    code = """
+    local x, config, seen = torch.zeros(3), {eta0 = 0.1, t0 = 0}, {}
+    local average
+    for i = 1, 5 do
+       local _, _, ax = optim.asgd(quadratic, x, config)
+       seen[i], average = x:clone(), ax
+    end
+    return seen, average
+    """
+    seen, average = optim.execute(code)
+    # The weights are 1, 1, 1/2, 1/3, 1/4: the first point is replaced, then it is a running mean.
+    np.testing.assert_allclose(average, np.mean(seen[1:], axis=0), rtol=1e-12)
+
+
+def test_fista_solves_the_lasso(optim: bridge.Lua) -> None:
+    code = """
+    local target = torch.Tensor{3, -0.5, 0.2, -2}
+    local lambda = 1
+    local function smooth(x, derivative)
+       local gradient = x - target
+       local f = gradient:dot(gradient) / 2
+       if derivative then return f, gradient end
+       return f
+    end
+    local function absolute(x) return lambda * torch.abs(x):sum() end
+    local function shrink(x, L)
+       local size = torch.abs(x):add(-lambda / L):cmax(0)
+       x:sign():cmul(size)
+    end
+    local params = {errthres = 1e-12, maxiter = 200}
+    local x, history = optim.FistaLS(smooth, absolute, shrink, torch.zeros(4), params)
+    return x, history[#history].F, params.L
+    """
+    x, value, last = optim.execute(code)
+    np.testing.assert_allclose(x, [2, 0, 0, -1], atol=1e-4)
+    assert value == pytest.approx(0.5 * (1 + 0.25 + 0.04 + 1) + 3, abs=1e-6)
+    assert last >= 1 / 1.5
+
+
+def test_polyinterp_finds_the_minimum_of_a_cubic(optim: bridge.Lua) -> None:
+    # x^3 - 3x has its minimum at 1.
+    code = """
+    local function row(x) return {x, x ^ 3 - 3 * x, 3 * x * x - 3} end
+    return optim.polyinterp(torch.Tensor{row(0), row(1.5)})
+    """
+    assert optim.execute(code) == pytest.approx(1)
+
+
+def test_polyinterp_takes_points_without_slope(optim: bridge.Lua) -> None:
+    # Three values of (x - 1)^2, the slope of none.
+    code = "return optim.polyinterp(torch.Tensor{{0, 1, 0/0}, {1.5, 0.25, 0/0}, {3, 4, 0/0}})"
+    x, f = optim.execute(code)
+    assert x == pytest.approx(1)
+    assert f == pytest.approx(0, abs=1e-9)
+
+
+def test_lswolfe_ends_where_the_wolfe_conditions_hold(optim: bridge.Lua) -> None:
+    code = """
+    local x = torch.Tensor{-1.2, 1}
+    local f, g = rosenbrock(x)
+    local d = -g
+    local gtd = g:dot(d)
+    local f2, g2, x2, t, count = optim.lswolfe(rosenbrock, x:clone(), 1, d, f, g, gtd, {})
+    return f, gtd, f2, g2:dot(d), t, count, (x2 - x):add(-t, d):norm()
+    """
+    f, slope, f2, slope2, t, count, off = optim.execute(code)
+    assert f2 <= f + 1e-4 * t * slope
+    assert abs(slope2) <= -0.9 * slope
+    assert count > 1
+    assert off < 1e-12
+
+
+def test_checkgrad_tells_right_from_wrong(optim: bridge.Lua) -> None:
+    code = """
+    local x = torch.Tensor{-1.2, 1}
+    local right, dC, estimate = optim.checkgrad(rosenbrock, x)
+    local wrong = optim.checkgrad(function(at)
+       local f, g = rosenbrock(at)
+       return f, g:mul(2)
+    end, x)
+    return right, wrong, dC, estimate, x
+    """
+    right, wrong, exact, estimate, x = optim.execute(code)
+    assert right < 1e-7
+    assert wrong == pytest.approx(1 / 3, rel=1e-5)
+    np.testing.assert_allclose(estimate, exact, rtol=1e-5)
+    assert x.tolist() == [-1.2, 1]

@@ -20,7 +20,8 @@ return function(f, g, pl, xinit, params)
    local history, tk = {}, 1
    for iteration = 1, maxiter do
       local fy, gradient = f(y, 'dx')
-      local nline, found, Q = 0, false, nil
+      local nline, found = 0, false
+      local Q
       repeat
          ply:copy(y):add(-1 / L, gradient)
          pl(ply, L)

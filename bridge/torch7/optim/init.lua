@@ -12,6 +12,8 @@ local algorithms = {
    'sgd', 'asgd', 'nag', 'adagrad', 'adadelta', 'adam', 'adamax', 'rmsprop', 'rprop',
    -- many steps a call
    'cg', 'polyinterp', 'lswolfe', 'lbfgs', 'FistaLS',
+   -- without a gradient
+   'cmaes', 'de',
    'checkgrad',
 }
 for _, name in ipairs(algorithms) do
@@ -19,5 +21,6 @@ for _, name in ipairs(algorithms) do
 end
 
 require 'optim.ConfusionMatrix'
+require 'optim.Logger'
 
 return optim
