@@ -109,6 +109,30 @@ def test_far_and_frr(optim: bridge.Lua) -> None:
     np.testing.assert_allclose(fars, [0.25, 0])
 
 
+RENDERED = """
+local C = optim.ConfusionMatrix{'cat', 'dog'}
+C.mat = torch.FloatTensor{{1, 3}, {1, 1}}
+return C:render(...)
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "blocks"), [("score", [[0.5, 0.5], [0.75, 0.25]]), ("occurrence", [[0.25, 0.75], [0.5, 0.5]])]
+)
+def test_a_confusion_matrix_is_rendered_in_blocks(
+    optim: bridge.Lua, mode: str, blocks: list[list[float]]
+) -> None:
+    picture = optim.execute(RENDERED, mode, False, 4, 0)
+    assert picture.shape == (3, 8, 8)
+    np.testing.assert_array_equal(picture[0, :8:4, :8:4], blocks)
+    assert (picture[:, 3] == 0.1).all()
+
+
+def test_an_unknown_order_is_refused(optim: bridge.Lua) -> None:
+    with pytest.raises(bridge.LuaError, match=r"sort mode must be one of: score \| occurrence"):
+        optim.execute(RENDERED, "name")
+
+
 def test_a_stored_confusion_matrix_counts_on(optim: bridge.Lua) -> None:
     code = """
     local C = optim.ConfusionMatrix(2)

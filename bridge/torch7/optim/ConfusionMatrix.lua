@@ -161,4 +161,6 @@ function ConfusionMatrix:__tostring__()
    return table.concat(parts)
 end
 
+ConfusionMatrix.render = require 'optim.render'
+
 return ConfusionMatrix
