@@ -76,8 +76,9 @@ return function(tensors)
    local memory = flat:storage()
    for _, tensor in ipairs(tensors) do
       local storage = tensor:storage()
-      if storage and tensor:nElement() > 0 then
-         local start = find(known[torch.pointer(storage)].merged, (extent(tensor)))
+      local from = storage and tensor:nElement() > 0 and known[torch.pointer(storage)]
+      if from then -- else it is empty, or came before: one module may be listed twice
+         local start = find(from.merged, (extent(tensor)))
          tensor:set(memory, start + 1, tensor:size(), tensor:stride())
       end
    end
