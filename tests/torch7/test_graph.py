@@ -151,7 +151,8 @@ while [ $# -gt 0 ]; do
    shift
 done
 if [ "$kind" = plain ]; then
-   printf 'graph 1 2 4\\nnode n1 1 4 1 1 x\\nnode n2 0.5 2 1 1 x\\nnode n3 1.5 2 1 1 x\\nnode n4 1 0 1 1 x\\nstop\\n' > "$out"
+   printf 'graph 1 2 4\\nnode n1 1 4 1 1 x\\nnode n2 0.5 2 1 1 x\\n' > "$out"
+   printf 'node n3 1.5 2 1 1 x\\nnode n4 1 0 1 1 x\\nstop\\n' >> "$out"
 else
    cp "$last" "$out"
 fi

@@ -42,7 +42,8 @@ local function findinput(fg, data)
          found = root
       elseif torch.type(root.data.module) ~= 'nnop.Parameters' then
          error(string.format(
-            'node %s (%s), declared at %s, has no inputs and is not among the inputs of the nn.gModule', root.data.annotations.name or root.id, root.data.module and torch.type(root.data.module) or 'no module',
+            'node %s (%s), declared at %s, has no inputs and is not among the inputs of the nn.gModule',
+            root.data.annotations.name or root.id, root.data.module and torch.type(root.data.module) or 'no module',
             tostring(root.data.annotations._debugLabel)), 4)
       end
    end
