@@ -249,6 +249,27 @@ facts['files of the first versions have no list of modules and no number of inpu
    return #c.modules == 3 and close(c:forward(t), expected) and #c:parameters() == 2
 end
 
+facts['files of the first versions have inputs without a split, and nodes without annotations'] = function()
+   local x, y = nn.Identity()(), nn.Identity()()
+   local m = nn.gModule({x, y}, {nn.CSubTable()({x, y})})
+   local old = torch.setmetatable({verbose = false}, 'nn.gModule')
+   local innode, a, b = nngraph.Node{input = {}}, nn.Identity()(), nn.Identity()()
+   old.outnode = nngraph.Node{input = {}}
+   old.outnode:add(nn.CSubTable()({a, b}), true)
+   a:add(innode, true)
+   b:add(innode, true)
+   old.bg = old.outnode:graph()
+   old.fg = old.bg:reverse()
+   old.innode = old.fg:roots()[1]
+   old.forwardnodes, old.backwardnodes = old.fg:topsort(), old.bg:topsort()
+   for _, node in ipairs(old.backwardnodes) do node.data.annotations = nil end
+   local c = torch.deserialize(torch.serialize(old))
+   local t = {torch.randn(2), torch.randn(2)}
+   local g = c:forward(t) and c:backward(t, torch.ones(2))
+   return close(c.output, m:forward(t)) and #g == 2 and g[2]:sum() == -2 and #c.modules == 3
+      and c.fg:todot():find('Node1', 1, true) ~= nil
+end
+
 facts['clearState lets inputs and outputs go'] = function()
    local m, t = linear(), torch.randn(4, 3)
    local expected = m:forward(t):clone()

@@ -151,7 +151,7 @@ function gModule:runForwardFunction(func, input)
    if type(func) == 'string' then
       func = methods[func]
    end
-   local n = self.nInputs or #self.innode.children -- the second in old files
+   local n = self.nInputs or 1 -- old files have no number: what is split is one input
    if n <= 1 then
       input = {input}
    elseif type(input) ~= 'table' then

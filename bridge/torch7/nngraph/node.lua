@@ -56,12 +56,13 @@ function Node:annotate(annotations)
 end
 
 function Node:graphNodeName()
-   local name = self.data.annotations.name
+   local name = (self.data.annotations or {}).name -- files of the first versions have no annotations
    return name and string.format('%s (%d)', name, self.id) or 'Node' .. self.id
 end
 
 function Node:graphNodeAttributes()
-   local annotations = self.data.annotations
+   local annotations = self.data.annotations or {}
+   self.data.annotations = annotations
    annotations.graphAttributes = annotations.graphAttributes or {}
    annotations.graphAttributes.tooltip = annotations.graphAttributes.tooltip or annotations._debugLabel
    return annotations.graphAttributes

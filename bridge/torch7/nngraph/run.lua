@@ -1,10 +1,13 @@
 -- Run the nodes of a graph in order. An error says at which node it came, and where the program made that node.
 local run = {failed = setmetatable({}, {__mode = 'k'})} -- gModule -> the node that its last error came from
 
-local function loop(progress, nodes, step, ...)
+local function loop(progress, verbose, nodes, step, ...)
    for i = 1, #nodes do
       progress[1] = i
       step(nodes[i], ...)
+      if verbose then
+         print(' V : ' .. nodes[i]:label())
+      end
    end
 end
 
@@ -27,7 +30,7 @@ end
 -- step(node, ...) for every node.
 function run.nodes(graph, nodes, step, ...)
    local progress = {0}
-   local ok, message = xpcall(loop, traced, progress, nodes, step, ...)
+   local ok, message = xpcall(loop, traced, progress, graph.verbose, nodes, step, ...)
    if not ok then
       local node = nodes[progress[1]]
       run.failed[graph] = node
@@ -35,11 +38,6 @@ function run.nodes(graph, nodes, step, ...)
          message = string.format('\nIn %s of %s:\n%s', described(node), torch.type(graph), message)
       end
       error(message, 0)
-   end
-   if graph.verbose then
-      for _, node in ipairs(nodes) do
-         print(' V : ' .. node:label())
-      end
    end
 end
 

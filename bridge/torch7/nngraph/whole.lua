@@ -32,10 +32,28 @@ function gModule:type(typename, tensorCache)
    return self
 end
 
--- Files of the first versions have no list of modules.
+-- In files of the first versions several inputs come straight from `innode`: build the graph anew, with a split.
+local function rebuild(self)
+   local byData, inputs, typename = {}, {}, self._type
+   for _, node in ipairs(self.backwardnodes) do
+      byData[node.data] = node
+   end
+   for i, child in ipairs(self.innode.children) do
+      local node = byData[child.data]
+      node.children, node.data.mapindex = {}, {}
+      inputs[i] = node
+   end
+   gModule.__init(self, inputs, {unpack(self.outnode.children)})
+   self._type = typename or self._type
+end
+
+-- Files of the first versions have no list of modules either.
 function gModule:read(file)
    for name, value in pairs(file:readObject()) do
       self[name] = value
+   end
+   if not self.nInputs and #self.innode.children > 1 then
+      rebuild(self)
    end
    if not self.modules then
       self.modules = {}
