@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import re
 import sys
@@ -20,6 +21,8 @@ from bridge.marks import null
 
 PACKAGE = Path(__file__).resolve().parent
 Source = str | os.PathLike[str]
+# Modules whose functions Lua calls by `native.python`, under the name of the package that needs them.
+COMPANIONS = {"image": "bridge.images"}
 
 
 class Lua:
@@ -310,9 +313,12 @@ def _exit(code: int) -> None:
 
 
 def _torch_operator(name: str, *arguments: Any) -> Any:
-    """Tier 3 of the kernels: a function of Python's torch, named by its dotted path."""
+    """Tier 3 of the kernels: a function of Python's torch, or of a companion, named by its dotted path."""
     import torch
 
+    first, _, rest = name.partition(".")
+    if first in COMPANIONS:
+        return getattr(importlib.import_module(COMPANIONS[first]), rest)(*arguments)
     function: Any = torch
     for part in name.split("."):
         function = getattr(function, part)

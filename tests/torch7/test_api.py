@@ -29,7 +29,7 @@ ALIKE = {
 }
 
 
-PACKAGES = ["torch", "paths", "sys", "xlua", "tds", "threads", "nn", "optim", "graph", "nngraph"]
+PACKAGES = ["torch", "paths", "sys", "xlua", "tds", "threads", "nn", "optim", "graph", "nngraph", "image"]
 
 
 def listed() -> dict[str, list[str]]:
