@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor
 
-FORMATS = {"png": ("PNG",), "jpg": ("JPEG", "MPO"), "ppm": ("PPM",)}
+FORMATS = {"png": ["PNG"], "jpg": ["JPEG"], "ppm": ["PPM"]}
 # The channels of Pillow's modes that are kept as they are; what every other mode becomes.
 KEPT = {"L", "LA", "RGB", "RGBA", "CMYK"}
 BECOMES = {"1": "L", "PA": "RGBA", "YCbCr": "RGB"}

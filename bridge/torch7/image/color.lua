@@ -1,4 +1,5 @@
 -- Colour spaces that are mixtures of red, green and blue (YUV, Y, normalised RGB), and the hue's (HSL, HSV).
+local object = require 'torch.object'
 local plane = require 'image.plane'
 local calls = require 'image.calls'
 
@@ -25,6 +26,7 @@ local function pixelwise(name, what, convert)
       for i = 0, area - 1 do
          target[i], target[area + i], target[2 * area + i] = convert(source[i], source[area + i], source[2 * area + i])
       end
+      object.keep(from)
       return plane.store(output:resizeAs(input), made)
    end
 end

@@ -48,6 +48,10 @@ return function(image)
          {arg = 'max', type = 'number', help = 'upper-bound for range'},
          {arg = 'symmetric', type = 'boolean', help = 'use a symmetric dynamic range', default = false},
          {arg = 'saturate', type = 'boolean', help = 'cut what is outside min and max', default = true})
+      if not (o.nrow >= 1 and o.padding >= 0) then
+         xlua.error(string.format('nrow has to be 1 or more and padding 0 or more, got %s and %s', o.nrow, o.padding),
+            'image.toDisplayTensor')
+      end
       local packed = pack(o.input)
       local dims = packed:dim()
       local function rescale(tensor)

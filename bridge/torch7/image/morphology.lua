@@ -3,8 +3,9 @@ local calls = require 'image.calls'
 
 -- What the kernel counts at every pixel; outside the picture lies `pad`.
 local function count(picture, kernel, pad)
-   local above, left = math.floor(kernel:size(1) / 2), math.floor(kernel:size(2) / 2)
-   local padded = picture.new(picture:size(1) + 2 * above, picture:size(2) + 2 * left):fill(pad)
+   local high, wide = kernel:size(1) - 1, kernel:size(2) - 1
+   local above, left = math.floor(high / 2), math.floor(wide / 2)
+   local padded = picture.new(picture:size(1) + high, picture:size(2) + wide):fill(pad)
    padded:narrow(1, above + 1, picture:size(1)):narrow(2, left + 1, picture:size(2)):copy(picture)
    return torch.conv2(padded:double(), kernel:double())
 end

@@ -1,5 +1,6 @@
 -- Pictures whose pixels are looked up at places in another one. A map says where: a row and a column, counted from 0,
 -- for every pixel; a row of -1 means nowhere, which gives the pad value.
+local object = require 'torch.object'
 local plane = require 'image.plane'
 
 local sampling = {RADIUS = 3} -- of the Lanczos kernel
@@ -23,6 +24,7 @@ function sampling.nearest(source, map, pad)
          to[there + i] = row >= 0 and from[at + math.floor(row) * width + math.floor(columns[i])] or pad
       end
    end
+   object.keep(source, map)
    return made
 end
 
@@ -45,6 +47,7 @@ function sampling.bilinear(source, map, pad)
          to[there + i] = value
       end
    end
+   object.keep(source, map)
    return made
 end
 
@@ -79,6 +82,7 @@ function sampling.bicubic(source, map, pad)
          to[there + i] = value
       end
    end
+   object.keep(source, map)
    return made
 end
 
@@ -124,6 +128,7 @@ function sampling.lanczos(source, map, pad)
          to[channel * pixels + i] = sum
       end
    end
+   object.keep(source, map)
    return made
 end
 

@@ -2,6 +2,7 @@
 --
 -- Bilinear: enlarging interpolates with the corners on the corners, shrinking takes the mean of the area that a pixel
 -- covers. Bicubic interpolates with the corners on the corners; simple takes the pixel to the left and above.
+local object = require 'torch.object'
 local plane = require 'image.plane'
 local calls = require 'image.calls'
 local float = plane.float
@@ -81,6 +82,7 @@ local function separable(line)
                made.data, channel * height * width + column, width, height)
          end
       end
+      object.keep(source, rows)
       return made
    end
 end
@@ -98,6 +100,7 @@ local function simple(source, height, width)
          end
       end
    end
+   object.keep(source)
    return made
 end
 
