@@ -264,6 +264,21 @@ def test_lswolfe_ends_where_the_wolfe_conditions_hold(optim: bridge.Lua) -> None
     assert off < 1e-12
 
 
+def test_lswolfe_comes_back_from_where_the_function_has_no_value(optim: bridge.Lua) -> None:
+    code = """
+    -- x - log x, minimum 1 at 1, NaN below 0
+    local function barrier(x)
+       return x[1] - math.log(x[1]), torch.Tensor{1 - 1 / x[1]}
+    end
+    local x = torch.Tensor{4}
+    local f, g = barrier(x)
+    local f2 = optim.lswolfe(barrier, x, 20, -g, f, g, -g:dot(g))
+    return f, f2
+    """
+    before, after = optim.execute(code)
+    assert after < before - 1
+
+
 def test_checkgrad_tells_right_from_wrong(optim: bridge.Lua) -> None:
     code = """
     local x = torch.Tensor{-1.2, 1}

@@ -72,6 +72,11 @@ def test_a_batch_has_a_target_for_each_prediction(optim: bridge.Lua) -> None:
         optim.execute("optim.ConfusionMatrix(2):batchAdd(torch.ones(3), torch.ones(2))")
 
 
+def test_there_is_at_least_one_class(optim: bridge.Lua) -> None:
+    with pytest.raises(bridge.LuaError, match="at least 1 or a list of their names, got 0"):
+        optim.execute("optim.ConfusionMatrix{}")
+
+
 def test_confusion_matrix_prints_as_in_torch7(optim: bridge.Lua) -> None:
     code = """
     local C = optim.ConfusionMatrix{'cat', 'dog', 'cow'}

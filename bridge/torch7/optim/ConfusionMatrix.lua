@@ -6,6 +6,10 @@ function ConfusionMatrix:__init(nclasses, classes)
       classes = nclasses
       nclasses = #classes
    end
+   if type(nclasses) ~= 'number' or nclasses < 1 then
+      error('optim.ConfusionMatrix: expected a number of classes of at least 1 or a list of their names, got ' ..
+         tostring(nclasses))
+   end
    self.mat = torch.FloatTensor(nclasses, nclasses):zero()
    self.valids = torch.FloatTensor(nclasses):zero()
    self.unionvalids = torch.FloatTensor(nclasses):zero()

@@ -20,6 +20,11 @@ return function(opfunc, x, t, d, f, g, gtd, options)
       return {t = step, f = value, g = gradient, gtd = gradient:dot(d)}
    end
    local function between(one, other, low, high)
+      for _, point in ipairs{one, other} do
+         if point.f ~= point.f or point.gtd ~= point.gtd then -- outside the function's domain: halve
+            return ((low or one.t) + (high or other.t)) / 2
+         end
+      end
       return polyinterp(torch.DoubleTensor{{one.t, one.f, one.gtd}, {other.t, other.f, other.gtd}}, low, high)
    end
    local function armijo(point)
@@ -74,7 +79,7 @@ return function(opfunc, x, t, d, f, g, gtd, options)
 
       new = evaluate(t)
       iterations = iterations + 1
-      local lowFirst = low.f <= high.f
+      local lowFirst = not (high.f < low.f)
       local best, worst = lowFirst and low or high, lowFirst and high or low
       if not armijo(new) or new.f >= best.f then
          worst = new
