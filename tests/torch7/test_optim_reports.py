@@ -133,6 +133,13 @@ def test_a_confusion_matrix_is_rendered_in_blocks(
     assert (picture[:, 3] == 0.1).all()
 
 
+def test_a_rendered_matrix_has_a_legend_on_its_right(optim: bridge.Lua) -> None:
+    picture = optim.execute(RENDERED)
+    assert picture.shape == (3, 50, 250)
+    assert picture[:, :25, 50:].max() == 1
+    assert picture[:, 25:, 50:].max() == 1
+
+
 def test_an_unknown_order_is_refused(optim: bridge.Lua) -> None:
     with pytest.raises(bridge.LuaError, match=r"sort mode must be one of: score \| occurrence"):
         optim.execute(RENDERED, "name")
