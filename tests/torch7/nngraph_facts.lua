@@ -201,6 +201,14 @@ facts['type converts all, and the graph still runs'] = function()
       and (after:double() - before):abs():max() < 1e-6
 end
 
+facts['a type that does not exist leaves the graph as it was'] = function()
+   local m, t = linear(), torch.randn(4, 3)
+   local expected = m:forward(t):clone()
+   local ok, message = pcall(m.type, m, 'torch.NoTensor')
+   return not ok and message:find('there is no tensor type torch.NoTensor', 1, true) ~= nil
+      and close(m:forward(t), expected) and #m.fg.nodes == 5
+end
+
 facts['type keeps sharing'] = function()
    local a, x = nn.Linear(2, 2), nn.Identity()()
    local b = a:clone('weight', 'bias')

@@ -13,9 +13,12 @@ function gModule:type(typename, tensorCache)
    for _, name in ipairs(GRAPH) do -- full of cycles: not for recursive conversion
       kept[name], self[name] = self[name], nil
    end
-   parent.type(self, typename, tensorCache)
+   local ok, message = pcall(parent.type, self, typename, tensorCache)
    for _, name in ipairs(GRAPH) do
       self[name] = kept[name]
+   end
+   if not ok then
+      error(message, 0)
    end
    for _, module in ipairs(self.modules) do
       converted[module] = true
