@@ -147,7 +147,7 @@ def test_an_installed_command_finds_the_lua_client_and_the_library(installed: Pa
 def test_an_installed_th_runs_a_program(installed: Path, tmp_path: Path) -> None:
     program = tmp_path / "hello.lua"
     program.write_text("print('hello ' .. arg[1])")
-    assert run(installed / "bin" / "th", program, "moon", cwd=tmp_path) == "hello moon\n"
+    assert run(installed / "bin" / "th", program, "moon", cwd=tmp_path) == "hello moon\t\n"
 
 
 def test_every_compiled_module_has_a_stub() -> None:

@@ -300,7 +300,8 @@ MODULES = [
     for path in sorted((Path(__file__).parents[1] / "data" / "torch7").glob("nn*.json"))
     for entry in json.loads(path.read_text()).get("modules", [])
     if not re.match(
-        r"nn\.(Dropout|SpatialDropout|VolumetricDropout|RReLU|WhiteNoise)", entry["ctor"]
+        r"nn\.(Dropout|SpatialDropout|VolumetricDropout|RReLU|WhiteNoise|\w*FractionalMaxPooling)",
+        entry["ctor"],
     )  # they draw
 ]
 
