@@ -5,14 +5,7 @@ local SpatialConvolutionMM, parent = torch.class('nn.SpatialConvolutionMM', 'nn.
 
 function SpatialConvolutionMM:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
    parent.__init(self)
-   self.nInputPlane = nInputPlane
-   self.nOutputPlane = nOutputPlane
-   self.kW = kW
-   self.kH = kH
-   self.dW = dW or 1
-   self.dH = dH or 1
-   self.padW = padW or 0
-   self.padH = padH or self.padW
+   convolution.planar(self, nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
    self.weight = torch.Tensor(nOutputPlane, nInputPlane * kH * kW)
    self.bias = torch.Tensor(nOutputPlane)
    self.gradWeight = torch.Tensor(nOutputPlane, nInputPlane * kH * kW):zero()

@@ -5,16 +5,7 @@ local VolumetricMaxPooling, parent = torch.class('nn.VolumetricMaxPooling', 'nn.
 
 function VolumetricMaxPooling:__init(kT, kW, kH, dT, dW, dH, padT, padW, padH)
    parent.__init(self)
-   self.kT = kT
-   self.kH = kH
-   self.kW = kW
-   self.dT = dT or kT
-   self.dW = dW or kW
-   self.dH = dH or kH
-   self.padT = padT or 0
-   self.padW = padW or 0
-   self.padH = padH or 0
-   self.ceil_mode = false
+   pooling.volumetric(self, kT, kW, kH, dT, dW, dH, padT, padW, padH)
    self.indices = torch.LongTensor()
 end
 

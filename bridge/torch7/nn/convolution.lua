@@ -198,6 +198,18 @@ function convolution.planes(self)
    return string.format('%d -> %d, ', self.nInputPlane, self.nOutputPlane)
 end
 
+-- The fields of a convolution of images.
+function convolution.planar(self, nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
+   self.nInputPlane = nInputPlane
+   self.nOutputPlane = nOutputPlane
+   self.kW = kW
+   self.kH = kH
+   self.dW = dW or 1
+   self.dH = dH or 1
+   self.padW = padW or 0
+   self.padH = padH or self.padW
+end
+
 function convolution.clearState(self)
    return nn.utils.clear(self, 'finput', 'fgradInput', '_input', '_gradOutput')
 end

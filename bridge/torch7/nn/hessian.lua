@@ -114,23 +114,15 @@ local function enablecontainers()
       return list
    end
 
-   function nn.Sequential:backwardDiagHessian(input, diagHessianOutput)
-      for i = #self.modules, 1, -1 do
-         local before = i > 1 and self.modules[i - 1].output or input
-         diagHessianOutput = self.modules[i]:backwardDiagHessian(before, diagHessianOutput)
+   for _, name in ipairs{'backwardDiagHessian', 'updateDiagHessianInput'} do
+      nn.Sequential[name] = function(self, input, diagHessianOutput)
+         for i = #self.modules, 1, -1 do
+            local before = i > 1 and self.modules[i - 1].output or input
+            diagHessianOutput = self.modules[i][name](self.modules[i], before, diagHessianOutput)
+         end
+         self.diagHessianInput = diagHessianOutput
+         return diagHessianOutput
       end
-      self.diagHessianInput = diagHessianOutput
-      return diagHessianOutput
-   end
-
-   -- both halves are done by backwardDiagHessian of the modules inside
-   function nn.Sequential:updateDiagHessianInput(input, diagHessianOutput)
-      for i = #self.modules, 1, -1 do
-         local before = i > 1 and self.modules[i - 1].output or input
-         diagHessianOutput = self.modules[i]:updateDiagHessianInput(before, diagHessianOutput)
-      end
-      self.diagHessianInput = diagHessianOutput
-      return diagHessianOutput
    end
 
    function nn.Sequential:accDiagHessianParameters(input, diagHessianOutput)

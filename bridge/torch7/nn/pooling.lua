@@ -12,6 +12,20 @@ local pooling = {}
 
 local counted = torch.LongTensor() -- indices counted from 0, on their way into a kernel
 
+-- The fields of a pooling of volumes.
+function pooling.volumetric(self, kT, kW, kH, dT, dW, dH, padT, padW, padH)
+   self.kT = kT
+   self.kH = kH
+   self.kW = kW
+   self.dT = dT or kT
+   self.dW = dW or kW
+   self.dH = dH or kH
+   self.padT = padT or 0
+   self.padW = padW or 0
+   self.padH = padH or 0
+   self.ceil_mode = false
+end
+
 -- A module's indices, which a change of its type has changed as well.
 function pooling.indices(self)
    self.indices = self.indices and self.indices:long() or torch.LongTensor()
