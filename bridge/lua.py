@@ -164,6 +164,16 @@ class Lua:
         """Whether `close` was called."""
         return self._state.closed
 
+    def exclusive(self) -> _boundary.State:
+        """Keep other threads out for several calls: `with lua.exclusive(): ...`.
+
+        Raises
+        ------
+        StateBusy
+            On entering, when another thread uses the state for longer than `busy_timeout`.
+        """
+        return self._state
+
     @property
     def held_bytes(self) -> int:
         """Bytes of tensor memory that this state keeps alive."""

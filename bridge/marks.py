@@ -1,6 +1,7 @@
 """Marks for values whose conversion depends on their meaning: indices, and an explicit null.
 
-Data never shifts by itself; what means an index is translated here and nowhere else, by name.
+Data never shifts by itself; what means an index is translated here, by name. (What nn's modules read in their inputs
+while `bridge.legacy` calls them cannot be seen from here; `bridge/lua/legacy.lua` does that.)
 """
 
 from __future__ import annotations
@@ -79,3 +80,30 @@ def shift_index(value: Any, offset: int) -> Any:
     raise TypeError(
         f"a {type(value).__name__} is not an index; mark an int, an array of integers, or a list of those"
     )
+
+
+def shift_position(value: Any, offset: int) -> Any:
+    """Add `offset` to what counts from the start; a negative position, from the end, is the same in both languages.
+
+    Parameters
+    ----------
+    value : int, array of integers, or a list, tuple or dict of those
+        Anything else, such as the name of a field, is left alone.
+    offset : int
+        1 on the way to Lua, -1 on the way back.
+    """
+    if isinstance(value, bool | numpy.bool_):
+        raise TypeError(f"{value!r} is not a position")
+    least = 0 if offset > 0 else 1
+    if isinstance(value, int | float | numpy.integer):
+        return value + offset if value >= least else value
+    if isinstance(value, list | tuple):
+        return type(value)(shift_position(item, offset) for item in value)
+    if isinstance(value, dict):
+        return {key: shift_position(item, offset) for key, item in value.items()}
+    torch = sys.modules.get("torch")
+    if isinstance(value, numpy.ndarray) or (torch is not None and isinstance(value, torch.Tensor)):
+        shifted = shift_index(value, offset)
+        shifted[value < least] -= offset
+        return shifted
+    return value

@@ -63,6 +63,7 @@ cdef class State:
     cdef object available                    # a Condition, for threads that wait
     cdef double busy_timeout
     cdef object unwinding                    # an exception that no pcall may swallow
+    cdef readonly dict attached              # what Python keeps with this state, by the name of the package
 
     def __cinit__(self, runtime, str api, *, bint as_torch=False, bint always_dict=False, double busy_timeout=60.0,
                   bint interruptible=True, bint foreign=False):
@@ -84,6 +85,7 @@ cdef class State:
         self.foreign = foreign
         self.forgotten = []
         self.helpers = {}
+        self.attached = {}
         self.available = threading.Condition()
         if as_torch:
             use_torch()
@@ -169,6 +171,16 @@ cdef class State:
         elif self.interruptible and ticking != self.main:
             start_ticking(self.main)
         return 0
+
+    def __enter__(self):
+        """Keep other threads out for several calls, until `__exit__`; may be nested."""
+        self.enter()
+        return self
+
+    def __exit__(self, *exception):
+        if self.owner != PyThread_get_thread_ident():
+            raise RuntimeError("this thread does not hold the Lua state")
+        self.leave()
 
     cdef int leave(self) except -1:
         self.depth -= 1
