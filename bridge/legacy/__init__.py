@@ -1,0 +1,57 @@
+"""Torch7's nn and optim from Python, in the shape of PyTorch's torch.legacy, on a Lua state of the process.
+
+    from bridge.legacy import nn, optim
+
+    net = nn.Sequential().add(nn.Linear(4, 3)).add(nn.LogSoftMax())
+    criterion = nn.ClassNLLCriterion()
+    loss = criterion.forward(net.forward(x), targets)
+    net.backward(x, criterion.backward(net.output, targets))
+
+Everything counts from 0, as `bridge.legacy.nn` says.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Any
+
+from bridge.legacy.session import current, state, use
+
+if TYPE_CHECKING:
+    from bridge.legacy import nn, optim
+
+__all__ = ["load", "nn", "optim", "save", "state", "use"]
+
+
+def load(file: str | os.PathLike[str], format: str = "binary") -> Any:  # noqa: A002, torch.load's word
+    """Load a .t7 file: modules and criterions as those of `nn`, tables as lists and dicts.
+
+    Parameters
+    ----------
+    file : path
+        The file.
+    format : {"binary", "ascii"}
+        As Lua's `torch.load` takes it.
+
+    Raises
+    ------
+    LuaError
+        The file is missing, is no Torch7 file, or has objects of classes that the state does not know.
+    """
+    session = current()
+    for package in ("nngraph", "optim"):
+        session.require(package)
+    return session.from_lua(session.run(session.require("torch").load, os.fspath(file), format, base=1))
+
+
+def save(value: Any, file: str | os.PathLike[str], format: str = "binary") -> None:  # noqa: A002
+    """Write a value with its modules to a .t7 file, which Torch7 reads; positions in it count from 1, as in Lua."""
+    session = current()
+    session.run(session.require("torch").save, os.fspath(file), session.to_lua(value), format, base=1)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("nn", "optim"):
+        return importlib.import_module(f"bridge.legacy.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,286 @@
+"""What Python keeps of a Lua state whose objects it shows as modules: calls, conversions, and who stands for whom."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+import numpy
+
+from bridge._boundary import LuaObject, Proxy, State
+from bridge.errors import StateClosed
+from bridge.lua import Lua
+from bridge.marks import Index
+
+if TYPE_CHECKING:
+    from bridge.legacy.objects import LegacyObject
+
+ATTACHED = "bridge.legacy"
+
+
+class Session:
+    """One Lua state as `bridge.legacy` sees it; `session_of` finds it."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.base = 1  # where indices start in the call that runs now
+        self._lua: Any = state.helper("require", "bridge.lua.legacy", proxies=True)
+        self._call = self._lua.call
+        self._run = self._lua.run
+        self._inherited = self._lua.inherited
+        self._identify = self._lua.identify
+        self._restore = self._lua.restore
+        self._living: WeakValueDictionary[str, LegacyObject] = WeakValueDictionary()
+        self._classes: dict[str, type[LegacyObject] | None] = {}
+
+    # ---- calls
+
+    def _guarded(self, base: int, call: Callable[..., Any], *arguments: Any) -> Any:
+        with self.state:
+            outer, self.base = self.base, base
+            try:
+                return call(base, *arguments)
+            except BaseException:
+                if not self.state.closed:
+                    self._restore(outer)
+                raise
+            finally:
+                self.base = outer
+
+    def call(self, target: LuaObject, name: str, *arguments: Any, base: int = 0) -> Any:
+        """Call a method; what modules read as indices starts at `base`. Nothing else is converted."""
+        return self._guarded(base, self._call, target, name, *arguments)
+
+    def run(self, function: Any, *arguments: Any, base: int = 0) -> Any:
+        """Call a Lua function, likewise."""
+        return self._guarded(base, self._run, function, *arguments)
+
+    def inherited(self, typename: str, target: LuaObject, name: str, *arguments: Any, base: int = 0) -> Any:
+        """Call the method that a class has, whatever its children made of it."""
+        return self._guarded(base, self._inherited, typename, target, name, *arguments)
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Call a function of `bridge/lua/legacy.lua`."""
+        return getattr(self._lua, name)(*arguments)
+
+    def function(self, name: str) -> Any:
+        """Return a function of `bridge/lua/legacy.lua`."""
+        return getattr(self._lua, name)
+
+    def require(self, name: str) -> Any:
+        """Lua's `require`; a table comes by reference."""
+        return self.state.helper("require", name, proxies=True)
+
+    # ---- values
+
+    def to_lua(self, value: Any) -> Any:
+        """Return what stands for a value on its way to Lua: objects of ours by their Lua object, callables wrapped."""
+        if isinstance(value, str | int | float | numpy.ndarray | Index) or value is None:
+            return value
+        target = getattr(type(value), "_is_legacy", None) and value.__dict__["_object"]
+        if target is not None:
+            if target.state is not self.state:
+                raise ValueError(
+                    f"{type(value).__name__} belongs to another Lua state; values do not move between states"
+                )
+            return target
+        if isinstance(value, list | tuple):
+            return [self.to_lua(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self.to_lua(item) for key, item in value.items()}
+        if callable(value) and not isinstance(value, Proxy):
+            return self.callback(value)
+        return value
+
+    def from_lua(self, value: Any, kind: str | None = None) -> Any:
+        """Show Lua's objects as ours, and tensors as `kind` ("numpy", "torch", or None for as they came)."""
+        if isinstance(value, LuaObject):
+            return self.shown(value)
+        if isinstance(value, list):
+            value[:] = [self.from_lua(item, kind) for item in value]
+            return value
+        if isinstance(value, tuple):
+            return tuple(self.from_lua(item, kind) for item in value)
+        if isinstance(value, dict):
+            return {key: self.from_lua(item, kind) for key, item in value.items()}
+        return as_kind(value, kind)
+
+    def callback(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap a Python function for Lua: it gets and gives our objects, and what it calls in Lua starts at 1."""
+
+        def called(*arguments: Any) -> Any:
+            outer, self.base = self.base, 1
+            self._restore(1)
+            try:
+                result = function(*(self.from_lua(argument) for argument in arguments))
+                if isinstance(result, tuple):
+                    return tuple(self.to_lua(item) for item in result)
+                return self.to_lua(result)
+            finally:
+                self.base = outer
+                self._restore(outer)
+
+        return called
+
+    # ---- objects
+
+    def shown(self, target: LuaObject) -> Any:
+        """Return the Python object that stands for a Lua object of a known class; any other stays as it is."""
+        pointer, typename = self._identify(target)
+        if typename is None:
+            return target
+        living = self._living.get(pointer)
+        if living is not None:
+            return living
+        cls = self._class(typename)
+        if cls is None:
+            return target
+        made = cls.__new__(cls)
+        self.adopt(made, target, pointer)
+        return made
+
+    def adopt(self, made: LegacyObject, target: LuaObject, pointer: str | None = None) -> None:
+        """Let a Python object stand for a Lua object."""
+        made.__dict__["_object"] = target
+        made.__dict__["_session"] = self
+        self._living[pointer or self._identify(target)[0]] = made
+
+    def _class(self, typename: str) -> type[LegacyObject] | None:
+        from bridge.legacy import objects
+
+        if typename not in self._classes:
+            self._classes[typename] = objects.class_of(self.ask("lineage", typename))
+        return self._classes[typename]
+
+    def register(self, typename: str, cls: type[LegacyObject]) -> None:
+        """Show objects of a Lua class as those of a Python class."""
+        self._classes[typename] = cls
+
+    def registered(self, typename: str) -> type[LegacyObject] | None:
+        """Return the Python class of a Lua class, if it is known by now."""
+        return self._classes.get(typename)
+
+
+def as_kind(value: Any, kind: str | None) -> Any:
+    """Return a tensor as `kind`, over the same memory; other values as they are."""
+    if kind == "numpy" and is_torch(value) and value.device.type == "cpu":
+        return value.numpy()
+    if kind == "torch" and isinstance(value, numpy.ndarray):
+        import torch
+
+        return torch.from_numpy(value)
+    return value
+
+
+def is_torch(value: Any) -> bool:
+    """Tell whether a value is a torch.Tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def kind_of(values: Any) -> str | None:
+    """Return what the first tensor in some arguments is: "numpy", "torch", or None when there is none."""
+    for value in values:
+        if isinstance(value, numpy.ndarray):
+            return "numpy"
+        if is_torch(value):
+            return "torch"
+        if isinstance(value, Index):
+            value = [value.value]  # noqa: PLW2901
+        if isinstance(value, dict):
+            value = value.values()  # noqa: PLW2901
+        elif not isinstance(value, list | tuple):
+            continue
+        found = kind_of(value)
+        if found is not None:
+            return found
+    return None
+
+
+def marked(values: Any) -> bool:
+    """Tell whether a value inside some arguments is marked by `bridge.index`."""
+    for value in values:
+        if isinstance(value, Index):
+            return True
+        if isinstance(value, dict):
+            if marked(value.values()):
+                return True
+        elif isinstance(value, list | tuple) and marked(value):
+            return True
+    return False
+
+
+def session_of(state: State) -> Session:
+    """Return the session of a state, made when it is first asked for."""
+    with state:
+        session: Session | None = state.attached.get(ATTACHED)
+        if session is None:
+            session = state.attached[ATTACHED] = Session(state)
+        return session
+
+
+# ---- the state that classes make their objects in
+
+_guard = threading.Lock()
+_default: Lua | None = None
+_chosen: Lua | None = None
+
+
+class Use:
+    """What `use` returns: as a context manager, it gives back the state that was in use before."""
+
+    def __init__(self, before: Lua | None) -> None:
+        self._before = before
+
+    def __enter__(self) -> Use:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        use(self._before)
+
+
+def use(lua: Lua | None) -> Use:
+    """Make objects in this state from now on, in all threads; None goes back to the process's own.
+
+    As a context manager it goes back to what was in use before: `with bridge.legacy.use(lua): ...`.
+
+    Raises
+    ------
+    StateClosed
+        The state is closed.
+    """
+    global _chosen
+    if lua is not None and not isinstance(lua, Lua):
+        raise TypeError(
+            f"use takes a bridge.Lua, or None for the process's own state, got {type(lua).__name__}"
+        )
+    if lua is not None and lua.closed:
+        raise StateClosed("this Lua state is closed")
+    with _guard:
+        before, _chosen = _chosen, lua
+    return Use(before)
+
+
+def state() -> Lua:
+    """Return the `bridge.Lua` in use: the one that `use` chose, or the process's own, made when first needed.
+
+    The process's own state gives `torch.Tensor`s, as PyTorch's torch.legacy did.
+    """
+    global _default  # noqa: PLW0603
+    with _guard:
+        if _chosen is not None:
+            return _chosen
+        if _default is None or _default.closed:
+            _default = Lua(tensors="torch")
+        return _default
+
+
+def current() -> Session:
+    """Return the session of the state in use."""
+    return session_of(state().exclusive())
