@@ -16,7 +16,7 @@ from bridge.pool import LuaPool
 from bridge.python2torch import PyTorch
 
 if TYPE_CHECKING:
-    from bridge import t7
+    from bridge import legacy, nn, t7
 
 __all__ = [
     "Lua",
@@ -30,6 +30,8 @@ __all__ = [
     "StateBusy",
     "StateClosed",
     "index",
+    "legacy",
+    "nn",
     "null",
     "t7",
 ]
@@ -37,6 +39,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load what not everybody needs when it is asked for."""
-    if name == "t7":
-        return importlib.import_module("bridge.t7")
+    if name in ("legacy", "nn", "t7"):
+        return importlib.import_module(f"bridge.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -39,7 +39,7 @@ CosineDistance < Module:
 CriterionTable < Module: criterion?
 Decorator < Container: module
 DepthConcat < Concat: dimension@
-DontCast < Decorator: module, castin, castout, moduleType?
+DontCast < Decorator: module, castin?, castout?, moduleType?
 DotProduct < Module:
 Dropout < Module: p?, v1?, inplace?, stochasticInference?
 ELU < Module: alpha?, inplace?
@@ -84,7 +84,7 @@ Narrow < Module: dimension@, offset@, length?
 NarrowTable < Module: offset@, length?
 Normalize < Module: p?, eps?
 OneHot < Module: outputSize
-PReLU < Module: nOutputPlane
+PReLU < Module: nOutputPlane?
 Padding < Module: dim@, pad, nInputDim?, value?, index@?
 PairwiseDistance < Module: p?
 Parallel < Container: inputDimension@, outputDimension@
@@ -132,14 +132,14 @@ SpatialLPPooling < Sequential: nInputPlane, pnorm, kW, kH, dW?, dH?
 SpatialLogSoftMax < Module:
 SpatialMaxPooling < Module: kW, kH, dW?, dH?, padW?, padH?
 SpatialMaxUnpooling < Module: poolingModule
-SpatialReflectionPadding < Module: pad_l, pad_r, pad_t, pad_b
-SpatialReplicationPadding < Module: pad_l, pad_r, pad_t, pad_b
+SpatialReflectionPadding < Module: pad_l, pad_r?, pad_t?, pad_b?
+SpatialReplicationPadding < Module: pad_l, pad_r?, pad_t?, pad_b?
 SpatialSoftMax < Module:
 SpatialSubSampling < Module: nInputPlane, kW, kH, dW?, dH?
 SpatialSubtractiveNormalization < Module: nInputPlane, kernel?
 SpatialUpSamplingBilinear < Module: params
 SpatialUpSamplingNearest < Module: scale
-SpatialZeroPadding < Module: pad_l, pad_r, pad_t, pad_b
+SpatialZeroPadding < Module: pad_l, pad_r?, pad_t?, pad_b?
 SplitTable < Module: dimension@, nInputDims?
 Sqrt < Module:
 Square < Module:
@@ -170,7 +170,7 @@ VolumetricFullConvolution < Module: nInputPlane, nOutputPlane, kT, kW, kH, dT?, 
     padH?, adjT?, adjW?, adjH?
 VolumetricMaxPooling < Module: kT, kW, kH, dT?, dW?, dH?, padT?, padW?, padH?
 VolumetricMaxUnpooling < Module: poolingModule
-VolumetricReplicationPadding < Module: pleft, pright, ptop, pbottom, pfront, pback
+VolumetricReplicationPadding < Module: pleft, pright?, ptop?, pbottom?, pfront?, pback?
 WeightNorm < Decorator: module, outputDim@?
 WeightedEuclidean < Module: inputSize, outputSize
 WhiteNoise < Module: mean?, std?

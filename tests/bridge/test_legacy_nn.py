@@ -361,10 +361,10 @@ def test_python_code_that_lua_calls_meets_lua_counting_from_1(state: bridge.Lua)
     forward = state.eval("function(module, x) return module:forward(x) end")
     seen = []
 
-    class Peek(nn.Module):  # type: ignore[misc, name-defined]
-        def updateOutput(self, input: Any) -> Any:
+    class Peek(nn.Module):
+        def updateOutput(self, x: Any) -> Any:
             seen.append(forward(table.lua_object, np.array([1.0]))[0, 0])
-            return input
+            return x
 
     net = nn.Sequential().add(Peek()).add(nn.LookupTable(3, 1))
     assert net.forward(np.array([0.0])).tolist() == [[net.get(1).weight[0, 0]]]
@@ -472,25 +472,25 @@ def test_threads_share_a_module() -> None:
 # ---- classes written in Python and in Lua
 
 
-class Scale(nn.Module):  # type: ignore[misc, name-defined]
+class Scale(nn.Module):
     """Multiplies by a number."""
 
     def __init__(self, factor: float) -> None:
         super().__init__()
         self.factor = factor
 
-    def updateOutput(self, input: Any) -> Any:
-        self.output = input * self.factor
+    def updateOutput(self, x: Any) -> Any:
+        self.output = x * self.factor
         return self.output
 
-    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+    def updateGradInput(self, x: Any, gradOutput: Any) -> Any:
         self.gradInput = gradOutput * self.factor
         return self.gradInput
 
 
-class Doubled(nn.Linear):  # type: ignore[misc, name-defined]
-    def updateOutput(self, input: Any) -> Any:
-        return super().updateOutput(input) * 2
+class Doubled(nn.Linear):
+    def updateOutput(self, x: Any) -> Any:
+        return super().updateOutput(x) * 2
 
 
 def test_a_module_written_in_python_works_inside_lua_s() -> None:
@@ -528,8 +528,8 @@ def test_a_pickle_opens_in_another_state() -> None:
 
 
 def test_an_exception_of_a_module_written_in_python_comes_out() -> None:
-    class Broken(nn.Module):  # type: ignore[misc, name-defined]
-        def updateOutput(self, input: Any) -> Any:
+    class Broken(nn.Module):
+        def updateOutput(self, x: Any) -> Any:
             raise KeyError("no such layer")
 
     with pytest.raises(bridge.LuaError) as caught:
@@ -538,7 +538,7 @@ def test_an_exception_of_a_module_written_in_python_comes_out() -> None:
 
 
 def test_a_constructor_that_forgets_super_is_told() -> None:
-    class Forgetful(nn.Module):  # type: ignore[misc, name-defined]
+    class Forgetful(nn.Module):
         def __init__(self) -> None:
             self.k = 1
 

@@ -199,3 +199,31 @@ def test_a_forward_pass_is_not_slowed_by_a_busy_python_thread(lua: bridge.Lua) -
         stop.set()
         thread.join()
     assert beside < 10 * alone
+
+
+def test_an_exclusive_block_keeps_other_threads_out_and_lets_its_own_in(lua: bridge.Lua) -> None:
+    lua.execute("n = 0")
+    add = lua.eval("function(k) n = n + k return n end")
+    torn: list[int] = []
+
+    def work() -> None:
+        for _ in range(200):
+            with lua.exclusive():
+                before = add(1)
+                with lua.exclusive():
+                    if add(-1) != before - 1:
+                        torn.append(before)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert torn == []
+    assert lua.eval("n") == 0
+
+
+def test_a_state_that_is_not_held_cannot_be_let_go(lua: bridge.Lua) -> None:
+    with pytest.raises(RuntimeError, match="does not hold the Lua state"):
+        lua.exclusive().__exit__(None, None, None)

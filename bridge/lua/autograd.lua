@@ -1,0 +1,158 @@
+-- What bridge.nn asks of a state: a module's parameters by name, whether they moved, copies that share them, gradients.
+require 'nn'
+local ffi = require 'ffi'
+
+local autograd = {}
+
+-- Fields that are no parameters but are learnt too.
+local statistics = {'running_mean', 'running_var'}
+
+local function children(module)
+   local list = {}
+   for i, child in ipairs(module.modules or {}) do
+      list[i] = {tostring(i - 1), child}
+   end
+   local names = {}
+   for name, value in next, module do
+      if type(name) == 'string' and torch.isTypeOf(value, 'nn.Module') then
+         names[#names + 1] = name
+      end
+   end
+   table.sort(names)
+   for _, name in ipairs(names) do
+      list[#list + 1] = {name, module[name]}
+   end
+   return list
+end
+
+-- Call f(module, path) with a module and all in it, each once; a path is '' or ends with a dot.
+local function walk(net, f)
+   local seen = {}
+   local function visit(module, path)
+      if seen[module] then
+         return
+      end
+      seen[module] = true
+      f(module, path)
+      for _, child in ipairs(children(module)) do
+         visit(child[2], path .. child[1] .. '.')
+      end
+   end
+   visit(net, '')
+end
+
+local function parameters(net)
+   local values, gradients = net:parameters()
+   return values or {}, gradients or {}
+end
+
+-- The names of net:parameters(), in order: where the tensor is found, as in '0.weight'.
+function autograd.names(net)
+   local places = {}
+   walk(net, function(module, path)
+      local fields = {}
+      for name, value in next, module do
+         if type(name) == 'string' and torch.isTensor(value) then
+            fields[#fields + 1] = name
+         end
+      end
+      table.sort(fields)
+      for _, name in ipairs(fields) do
+         local key = torch.pointer(module[name])
+         places[key] = places[key] or path .. name
+      end
+   end)
+   local values, gradients = parameters(net)
+   local names = {}
+   for i, value in ipairs(values) do
+      if not torch.isTensor(value) or not torch.isTensor(gradients[i]) then
+         error(string.format('%s has a parameter without a tensor for its gradient', torch.typename(net)), 0)
+      end
+      names[i] = places[torch.pointer(value)] or 'parameter' .. (i - 1)
+   end
+   return names
+end
+
+function autograd.parameters(net)
+   local values, gradients = parameters(net)
+   return values, gradients
+end
+
+-- Names and tensors of what is learnt beside the parameters.
+function autograd.statistics(net)
+   local names, tensors = {}, {}
+   walk(net, function(module, path)
+      for _, name in ipairs(statistics) do
+         if torch.isTensor(rawget(module, name)) then
+            names[#names + 1] = path .. name
+            tensors[#tensors + 1] = module[name]
+         end
+      end
+   end)
+   return names, tensors
+end
+
+local function address(tensor)
+   return tensor:nElement() > 0 and tonumber(ffi.cast('uintptr_t', torch.data(tensor))) or 0
+end
+
+-- A function that tells whether the parameters or statistics are elsewhere than when it was last called.
+function autograd.watch(net)
+   local addresses = {}
+   return function()
+      local values = parameters(net)
+      local _, more = autograd.statistics(net)
+      local changed = #addresses ~= #values + #more
+      for i = 1, #values + #more do
+         local now = address(values[i] or more[i - #values])
+         changed = changed or addresses[i] ~= now
+         addresses[i] = now
+      end
+      for i = #values + #more + 1, #addresses do
+         addresses[i] = nil
+      end
+      return changed
+   end
+end
+
+-- Does a module work in its input's or its gradient's memory?
+function autograd.inplace(net)
+   local found = false
+   walk(net, function(module)
+      found = found or rawget(module, 'inplace') == true
+   end)
+   return found
+end
+
+local function set(tensors, others)
+   for i, tensor in ipairs(tensors) do
+      tensor:set(others[i])
+   end
+end
+
+-- A copy with buffers of its own that shares everything that is learnt.
+function autograd.twin(net)
+   local copied = net:clone()
+   if not torch.isTypeOf(net, 'nn.Module') then
+      return copied
+   end
+   local values, gradients = parameters(net)
+   local copiedvalues, copiedgradients = parameters(copied)
+   set(copiedvalues, values)
+   set(copiedgradients, gradients)
+   local _, learnt = autograd.statistics(net)
+   local _, copiedlearnt = autograd.statistics(copied)
+   set(copiedlearnt, learnt)
+   return copied
+end
+
+-- The gradient by the input. With `all`, also those of the parameters: theirs alone, nothing of earlier calls.
+function autograd.backward(net, input, gradOutput, all)
+   if not all then
+      return net:updateGradInput(input, gradOutput)
+   end
+   net:zeroGradParameters()
+   return net:backward(input, gradOutput)
+end
+
+return autograd

@@ -1,0 +1,95 @@
+"""`LuaCriterion`: a Lua nn.Criterion as a torch loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from bridge.nn.host import LuaHost
+from bridge.nn.leases import Lease
+from bridge.nn.module import apply, input_gradient
+from bridge.nn.trees import flatten, pick, unflatten
+
+
+class LuaCriterion(LuaHost):
+    """A Torch7 criterion inside a PyTorch model: `criterion(input, target)` is a loss that autograd goes back through.
+
+    Parameters
+    ----------
+    net : bridge.legacy.nn.Criterion or LuaObject
+        The Lua criterion.
+    base : {0, 1}
+        Where classes in targets start: 0 as in Python, or 1 as in Lua.
+
+    Raises
+    ------
+    TypeError
+        `net` is no Lua criterion; an input's dtype is not the one it computes in (`.float()` and `.double()` convert
+        it); or the target requires grad, which Torch7's criterions have none for.
+    LuaError
+        From a call: an error in Lua.
+    """
+
+    parent = "nn.Criterion"
+
+    def forward(self, input: Any, target: Any) -> torch.Tensor:  # noqa: A002, Torch7's and PyTorch's name
+        """Return the loss of an input (a tensor, or a list of them) and a target, as a tensor without dimension."""
+        tensors: list[torch.Tensor] = []
+        inputs = flatten(input, tensors)
+        count = len(tensors)
+        targets = flatten(target, tensors)
+        if any(tensor.requires_grad for tensor in tensors[count:]):
+            raise TypeError(f"{self._target.typename} has no gradient for its target; pass target.detach()")
+        with self._session.state:
+            dtype = self.check(tensors[:count])
+            call = CriterionCall(self, dtype, inputs, targets, count)
+            return apply(call, tensors)[0]
+
+
+class CriterionCall:
+    """One forward of a LuaCriterion."""
+
+    def __init__(
+        self, criterion: LuaCriterion, dtype: torch.dtype, inputs: Any, targets: Any, count: int
+    ) -> None:
+        self.criterion = criterion
+        self.state = criterion.state
+        self._dtype = dtype
+        self.structure: Any = None
+        self._inputs = inputs
+        self._targets = targets
+        self._count = count
+
+    def take(self) -> Lease:
+        """Lease the copy that computes it."""
+        return self.criterion.take()
+
+    def _arguments(self, tensors: tuple[torch.Tensor, ...]) -> tuple[Any, Any]:
+        return unflatten(self._inputs, tensors), unflatten(self._targets, tensors)
+
+    def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        """Return the loss."""
+        loss = self.criterion.call(lease.copy.target, "forward", *self._arguments(tensors))
+        if isinstance(loss, list):  # some criterions add a total weight
+            loss = loss[0]
+        if isinstance(loss, torch.Tensor):
+            return loss.reshape(())
+        return torch.tensor(loss, dtype=self._dtype)
+
+    def backward(
+        self,
+        lease: Lease,
+        tensors: tuple[torch.Tensor, ...],
+        gradients: list[torch.Tensor],
+        needed: tuple[bool, ...],
+    ) -> list[torch.Tensor | None]:
+        """Return the gradients of the inputs; targets have none."""
+        target = lease.copy.target
+        found: dict[int, torch.Tensor] = {}
+        pick(self._inputs, self.criterion.call(target, "backward", *self._arguments(tensors)), found)
+        result: list[torch.Tensor | None] = [None] * len(tensors)
+        for place in range(self._count):
+            if needed[place]:
+                result[place] = input_gradient(found.get(place), tensors[place], place, target) * gradients[0]
+        return result

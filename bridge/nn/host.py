@@ -1,0 +1,158 @@
+"""What LuaModule and LuaCriterion share: the Lua object behind them, its element type, its mode, its copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import torch
+
+from bridge._boundary import LuaObject, State
+from bridge.legacy.objects import LegacyObject
+from bridge.legacy.session import Session, as_kind, session_of
+from bridge.nn.leases import Copies, Lease
+
+# Element types that nn computes in; on a GPU, `CudaTensor` is the name of float32.
+TYPES = {torch.float32: "torch.FloatTensor", torch.float64: "torch.DoubleTensor"}
+CUDA_TYPES = {
+    torch.float16: "torch.CudaHalfTensor",
+    torch.float32: "torch.CudaTensor",
+    torch.float64: "torch.CudaDoubleTensor",
+}
+DTYPES = {name: dtype for table in (TYPES, CUDA_TYPES) for dtype, name in table.items()}
+
+
+class LuaHost(torch.nn.Module):
+    """A Lua object inside a PyTorch model; base of LuaModule and LuaCriterion."""
+
+    parent = "nn.Module"  # what the Lua object must derive from
+
+    def __init__(self, net: Any, *, base: int = 0) -> None:
+        super().__init__()
+        if base not in (0, 1):
+            raise ValueError(
+                f"base= is 0, where indices in inputs and targets start in Python, or 1, got {base!r}"
+            )
+        target = net.lua_object if isinstance(net, LegacyObject) else net
+        if not isinstance(target, LuaObject):
+            raise TypeError(f"{type(self).__name__} takes a Lua {self.parent}, got {type(net).__name__}")
+        self.base = base
+        self._attach(target)
+
+    def _attach(self, target: LuaObject) -> None:
+        """Take a Lua object as the one behind this."""
+        session = session_of(target.state)
+        if self.parent not in session.ask("lineage", target.typename):
+            raise TypeError(f"{type(self).__name__} takes a Lua {self.parent}, got a {target.typename}")
+        self._session: Session = session
+        self._lua: Any = session.require("bridge.lua.autograd")
+        self._target: LuaObject = target
+        self._copies = Copies(target, self._lua.twin)
+
+    @property
+    def net(self) -> Any:
+        """The Lua object, as `bridge.legacy` shows it."""
+        return self._session.from_lua(self._target)
+
+    # ---- element type and device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The element type that the Lua object computes in."""
+        name = self._session.call(self._target, "type")
+        if name not in DTYPES:
+            raise TypeError(f"this Lua object computes in {name}; call .float() or .double() first")
+        return DTYPES[name]
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
+        """Follow `.to`, `.float`, `.double`, `.cuda`: what torch would do to a parameter is done in Lua."""
+        name = self._session.call(self._target, "type")
+        device = "cuda" if name in CUDA_TYPES.values() else "cpu"
+        wanted = fn(torch.empty(0, dtype=DTYPES.get(name, torch.float64), device=device))
+        table = CUDA_TYPES if wanted.device.type == "cuda" else TYPES
+        if wanted.device.type not in ("cpu", "cuda") or wanted.dtype not in table:
+            raise TypeError(
+                f"a Lua module computes in {', '.join(map(str, TYPES))}, not in {wanted.dtype} on {wanted.device}"
+            )
+        if table[wanted.dtype] != name:
+            with self._session.state:
+                self._session.call(self._target, "type", table[wanted.dtype])
+                self._copies.drop()
+        return self
+
+    def share_memory(self) -> Self:
+        """Not possible: raises NotImplementedError."""
+        raise NotImplementedError(
+            "the parameters lie in the Lua state's memory, which no other process has; "
+            "load the module in each process, or keep its parameters in a parameter server"
+        )
+
+    @property
+    def state(self) -> State:
+        """The Lua state, which is also its lock."""
+        return self._session.state
+
+    def check(self, tensors: list[torch.Tensor]) -> torch.dtype:
+        """Return the element type of the Lua object; refuse floating inputs of another. Indices may be of any."""
+        dtype = self.dtype
+        for place, tensor in enumerate(tensors):
+            if tensor.is_floating_point() and tensor.dtype != dtype:
+                raise TypeError(
+                    f"{self._target.typename} computes in {dtype}, got input {place} of {tensor.dtype}; convert one "
+                    f"of them: .to({tensor.dtype}) on the module, or .to({dtype}) on the tensor"
+                )
+        return dtype
+
+    # ---- calls
+
+    def take(self) -> Lease:
+        """Lease a copy for a forward; the state is held."""
+        return self._copies.take()
+
+    def call(self, target: LuaObject, name: str, *arguments: Any) -> Any:
+        """Call a method of a copy; tensors come as torch's."""
+        return self.as_torch(self._session.call(target, name, *arguments, base=self.base))
+
+    def run(self, function: Any, *arguments: Any) -> Any:
+        """Call a Lua function, likewise."""
+        return self.as_torch(self._session.run(function, *arguments, base=self.base))
+
+    def as_torch(self, value: Any) -> Any:
+        """Return what Lua gave with its tensors as torch's, over the same memory."""
+        if isinstance(value, list | tuple):
+            return [self.as_torch(item) for item in value]
+        if isinstance(value, dict):
+            return {key: self.as_torch(item) for key, item in value.items()}
+        return as_kind(value, "torch")
+
+    # ---- as a value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in {**self.__dict__, "_target": self.net}.items()
+            if name
+            not in (
+                "_session",
+                "_lua",
+                "_copies",
+                "_moved",
+                "_names",
+                "_values",
+                "_statistic_names",
+                "_statistics",
+            )
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(
+            {  # type: ignore[no-untyped-call]
+                **state,
+                "_target": None,
+            }
+        )
+        self._attach(state["_target"].lua_object)
+
+    def extra_repr(self) -> str:
+        """Return Lua's text for the object."""
+        return str(self._target)

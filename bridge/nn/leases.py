@@ -1,0 +1,91 @@
+"""Which copy of a Lua module computes a forward: its buffers must stay until the backward that belongs to it.
+
+A module of nn keeps what its backward needs in itself, so each forward that waits for its backward has a copy to
+itself; copies share all parameters. A copy is free again when its backward was done, or when nobody can call it any
+more.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from bridge._boundary import LuaObject
+
+
+class Lease:
+    """One forward's right to a copy. Once released, it holds until another forward takes the copy."""
+
+    __slots__ = ("__weakref__", "claimed", "copy")
+
+    def __init__(self, copy: Copy) -> None:
+        self.copy = copy
+        self.claimed = True
+
+    @property
+    def holds(self) -> bool:
+        """Whether the copy's buffers are still those of this forward."""
+        return self.copy.lease is not None and self.copy.lease() is self
+
+    def release(self) -> None:
+        """Let others take the copy."""
+        self.claimed = False
+
+
+class Copy:
+    """A Lua module and the lease of the last forward that ran in it."""
+
+    __slots__ = ("lease", "mode", "target")
+
+    def __init__(self, target: LuaObject, mode: bool | None = None) -> None:
+        self.target = target
+        self.mode = mode  # whether it is training, where that was set
+        self.lease: weakref.ref[Lease] | None = None
+
+    @property
+    def free(self) -> bool:
+        """Whether no forward waits for this copy."""
+        lease = None if self.lease is None else self.lease()
+        return lease is None or not lease.claimed
+
+
+class Copies:
+    """A Lua module and its copies; used by a thread that holds the state.
+
+    Parameters
+    ----------
+    target : LuaObject
+        The module itself, which is used whenever it is free.
+    twin : callable
+        Makes a copy of a module that shares what is learnt.
+    """
+
+    def __init__(self, target: LuaObject, twin: Any) -> None:
+        self._twin = twin
+        self._copies = [Copy(target)]
+
+    def __len__(self) -> int:
+        return len(self._copies)
+
+    def take(self) -> Lease:
+        """Lease a free copy, made if there is none."""
+        copy = next((copy for copy in self._copies if copy.free), None)
+        if copy is None:
+            first = self._copies[0]
+            copy = Copy(self._twin(first.target), first.mode)
+            self._copies.append(copy)
+        lease = Lease(copy)
+        copy.lease = weakref.ref(lease)
+        return lease
+
+    def set_mode(self, mode: bool, setter: Callable[[LuaObject, bool], None]) -> None:
+        """Set the mode of the copies that no forward waits for, where it is another."""
+        for copy in self._copies:
+            if copy.free and copy.mode is not mode:
+                setter(copy.target, mode)
+                copy.mode = mode
+
+    def drop(self) -> None:
+        """Forget the copies; leases of theirs stay good."""
+        del self._copies[1:]

@@ -1,0 +1,305 @@
+"""`LuaModule`: a Lua nn.Module as a torch.nn.Module, with autograd across the border."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import torch
+
+from bridge._boundary import LuaObject
+from bridge.nn.function import InLua, evaluate
+from bridge.nn.host import LuaHost
+from bridge.nn.leases import Lease
+from bridge.nn.trees import flatten, pick, unflatten
+
+
+class LuaModule(LuaHost):
+    """A Torch7 module inside a PyTorch model: forward and backward run in Lua, on Lua's own parameters.
+
+    Its parameters share memory with the Lua weights, under names such as `0.weight`; running means and variances are
+    buffers. Gradients come through autograd, into `.grad`; the Lua module's `gradWeight`s hold those of the last
+    backward alone. Several forwards may wait for their backwards: each has a copy of the Lua module with buffers of its
+    own, as an unrolled network in Torch7 has. `train` and `eval` reach Lua with the next forward at the latest.
+
+    Parameters
+    ----------
+    net : bridge.legacy.nn.Module or LuaObject
+        The Lua module. It is used itself, not a copy; gradients must be tensors (nn.IndexLinear's are not).
+    base : {0, 1}
+        Where indices in inputs start: 0 as in Python, or 1 as in Lua.
+
+    Raises
+    ------
+    TypeError
+        `net` is no Lua module, or an input's dtype is not the one it computes in.
+    LuaError
+        From a call: an error in Lua.
+    RuntimeError
+        From a second backward through one forward, when another forward has run since; and from one through the
+        backward itself (there is no second derivative).
+
+    Examples
+    --------
+    >>> from bridge.legacy import nn
+    >>> net = LuaModule(nn.Sequential().add(nn.Linear(2, 1)).add(nn.Tanh()))
+    >>> net(torch.ones(1, 2, dtype=torch.float64)).sum().backward()
+    >>> [(name, tuple(p.grad.shape)) for name, p in net.named_parameters()]
+    [('0.weight', (1, 2)), ('0.bias', (1,))]
+    """
+
+    def __init__(self, net: Any, *, base: int = 0) -> None:
+        super().__init__(net, base=base)
+        self._register()
+        self.training = "train" not in dir(self._target) or self._target.train is not False
+        self._copies.set_mode(self.training, lambda target, mode: None)  # as it is
+
+    def _attach(self, target: LuaObject) -> None:
+        super()._attach(target)
+        self._moved = self._lua.watch(target)
+        self.inplace: bool = self._lua.inplace(target)
+
+    # ---- parameters
+
+    def _register(self) -> None:
+        """Enter Lua's parameters and statistics under their names; what shares memory is one parameter."""
+        known: dict[tuple[Any, ...], torch.nn.Parameter] = {}
+        with self._session.state:
+            self._look()
+            for name, tensor in zip(self._names, self._values, strict=True):
+                key = (tensor.data_ptr(), tensor.shape, tensor.stride())
+                if key not in known:
+                    known[key] = torch.nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
+                self._holder(name).register_parameter(name.rpartition(".")[2], known[key])
+            for name, tensor in zip(self._statistic_names, self._statistics, strict=True):
+                self._holder(name).register_buffer(name.rpartition(".")[2], tensor)
+            self._moved()
+
+    def _holder(self, name: str) -> torch.nn.Module:
+        """Return the submodule that has a parameter, made on the way; it holds and does nothing else."""
+        place: torch.nn.Module = self
+        for part in name.split(".")[:-1]:
+            if part not in place._modules:
+                place.add_module(part, torch.nn.Module())
+            place = place.get_submodule(part)
+        return place
+
+    def _look(self) -> None:
+        """Note the names of Lua's parameters and statistics, and where they are."""
+        self._names: list[str] = list(self._lua.names(self._target))
+        self._values: list[torch.Tensor] = self.run(self._lua.parameters, self._target)[0]
+        statistics = self.run(self._lua.statistics, self._target)
+        self._statistic_names: list[str] = statistics[0]
+        self._statistics: list[torch.Tensor] = statistics[1]
+
+    def follow(self) -> list[torch.Tensor]:
+        """Make our parameters and buffers Lua's memory again, where one side has replaced its own.
+
+        Done before each forward. What Lua moved (as `getParameters` does) has Lua's values; what was replaced here
+        (`parameter.data = ...`) is copied into Lua's memory. A tensor that stands in for a parameter, as in
+        `torch.func.functional_call`, is left alone.
+
+        Returns
+        -------
+        list of Tensor
+            Ours in the order of Lua's; one that Lua lists twice is there twice.
+        """
+        moved = self._moved()
+        if moved:
+            names = self.__dict__.get("_names"), self.__dict__.get("_statistic_names")
+            self._look()
+            self._copies.drop()
+            if names[0] is not None and names != (self._names, self._statistic_names):
+                raise RuntimeError(
+                    f"the Lua module has other parameters than when this LuaModule was made: {self._names} instead of "
+                    f"{names[0]}; make a new one of it"
+                )
+        ours = [_named(self, name) for name in self._names]
+        buffers = [self.get_buffer(name) for name in self._statistic_names]
+        for place, (mine, lua) in enumerate(
+            zip([*ours, *buffers], [*self._values, *self._statistics], strict=True)
+        ):
+            if mine.data_ptr() == lua.data_ptr() and mine.dtype == lua.dtype:
+                continue
+            if mine.shape != lua.shape:
+                raise RuntimeError(
+                    f"a parameter of size {tuple(mine.shape)} stands where Lua's has size {tuple(lua.shape)}"
+                )
+            if place < len(ours) and not isinstance(mine, torch.nn.Parameter):
+                continue
+            if not moved:
+                lua.copy_(mine.detach())
+            mine.data = lua
+        return ours
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
+        super()._apply(fn, recurse)
+        with self._session.state:
+            self.follow()
+            for parameter in self.parameters():
+                if parameter.grad is not None and parameter.grad.dtype != parameter.dtype:
+                    parameter.grad.data = fn(parameter.grad.data)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Set the mode, here and in Lua; a forward that waits for its backward keeps its own."""
+        super().train(mode)
+        with self._session.state:
+            self._copies.set_mode(mode, self._set_mode)
+        return self
+
+    def _set_mode(self, target: LuaObject, mode: bool) -> None:
+        self._session.call(target, "training" if mode else "evaluate")
+
+    def take(self) -> Lease:
+        """Lease a copy for a forward, in our mode; the state is held."""
+        lease = super().take()
+        if lease.copy.mode is not self.training:
+            self._set_mode(lease.copy.target, self.training)
+            lease.copy.mode = self.training
+        return lease
+
+    # ---- computing
+
+    def forward(self, *inputs: Any) -> Any:
+        """Return the output for an input: a tensor, or a list or dict of tensors, nested.
+
+        Several inputs are a list of them. Tensors that Lua reads as indices may have any integer dtype.
+        """
+        if not inputs:
+            raise TypeError("a Lua module takes an input: a tensor, or a list or dict of them")
+        tensors: list[torch.Tensor] = []
+        structure = flatten(inputs[0] if len(inputs) == 1 else list(inputs), tensors)
+        with self._session.state:
+            dtype = self.check(tensors)
+            slots = self.follow()
+            parameters: list[torch.Tensor] = list(dict.fromkeys(slots))
+            places = {parameter: place for place, parameter in enumerate(parameters)}
+            order = [places[parameter] for parameter in slots]
+            call = ModuleCall(self, dtype, structure, len(tensors), order)
+            outputs = apply(call, [*tensors, *parameters])
+        return unflatten(call.structure, outputs)
+
+
+class ModuleCall:
+    """One forward of a LuaModule."""
+
+    def __init__(
+        self, module: LuaModule, dtype: torch.dtype, inputs: Any, count: int, slots: list[int]
+    ) -> None:
+        self.module = module
+        self.state = module.state
+        self._dtype = dtype
+        self.structure: Any = None
+        self._inputs = inputs
+        self._count = count
+        self._slots = slots  # for each of Lua's parameters, which of ours it is
+        self._given: list[torch.Tensor] | None = None  # copies of the inputs that Lua has written to
+
+    def take(self) -> Lease:
+        """Lease the copy that computes it."""
+        return self.module.take()
+
+    def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> Any:
+        """Return Lua's output."""
+        given = list(tensors[: self._count])
+        if self.module.inplace:
+            self._given = given = [tensor.clone() for tensor in given]
+        with self._standing_in(tensors):
+            output = self.module.call(lease.copy.target, "forward", unflatten(self._inputs, given))
+        return numbers_as_tensors(output, self._dtype)
+
+    @contextmanager
+    def _standing_in(self, tensors: tuple[torch.Tensor, ...]) -> Iterator[None]:
+        """Give Lua's parameters the values of the tensors that stand in for them, for as long as Lua computes."""
+        swaps = []
+        for place, lua in zip(self._slots, self.module._values, strict=True):
+            value = tensors[self._count + place]
+            if value.data_ptr() != lua.data_ptr():
+                swaps.append((lua, lua.clone()))
+                lua.copy_(value)
+        try:
+            yield
+        finally:
+            for lua, before in reversed(swaps):
+                lua.copy_(before)
+
+    def backward(
+        self,
+        lease: Lease,
+        tensors: tuple[torch.Tensor, ...],
+        gradients: list[torch.Tensor],
+        needed: tuple[bool, ...],
+    ) -> list[torch.Tensor | None]:
+        """Return the gradients of the inputs and parameters."""
+        module, count, target = self.module, self._count, lease.copy.target
+        given = self._given if self._given is not None else list(tensors[:count])
+        if module.inplace:
+            gradients = [gradient.clone(memory_format=torch.contiguous_format) for gradient in gradients]
+        gradOutput = unflatten(self.structure, [gradient.contiguous() for gradient in gradients])
+        learning = any(needed[count:])
+        with self._standing_in(tensors):
+            found = module.run(
+                module._lua.backward, target, unflatten(self._inputs, given), gradOutput, learning
+            )
+        result: list[torch.Tensor | None] = [None] * len(tensors)
+        by_place: dict[int, torch.Tensor] = {}
+        pick(self._inputs, found, by_place)
+        for place in range(count):
+            if needed[place]:
+                result[place] = input_gradient(by_place.get(place), tensors[place], place, target)
+        if learning:
+            buffers = module.run(module._lua.parameters, target)[1]
+            seen = set()
+            for place, buffer in zip(self._slots, buffers, strict=True):
+                place += count  # noqa: PLW2901
+                key = (place, buffer.data_ptr(), buffer.shape, buffer.stride())
+                if (
+                    not needed[place] or key in seen
+                ):  # modules that share a gradient's memory have added to it already
+                    continue
+                seen.add(key)
+                before = result[place]
+                result[place] = buffer.clone() if before is None else before + buffer
+        return result
+
+
+def _named(module: torch.nn.Module, name: str) -> torch.Tensor:
+    """Return a parameter, or what stands in for it, by its name."""
+    path, _, last = name.rpartition(".")
+    found: torch.Tensor = getattr(module.get_submodule(path), last)
+    return found
+
+
+def apply(call: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Run a call, for autograd if it is wanted."""
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        return list(InLua.apply(call, *tensors))  # type: ignore[no-untyped-call]
+    lease, outputs = evaluate(call, tuple(tensor.detach() for tensor in tensors))
+    lease.release()
+    return outputs
+
+
+def numbers_as_tensors(value: Any, dtype: torch.dtype) -> Any:
+    """Return an output with its numbers as tensors without dimension, so that gradients find them."""
+    if isinstance(value, list):
+        return [numbers_as_tensors(item, dtype) for item in value]
+    if isinstance(value, dict):
+        return {key: numbers_as_tensors(item, dtype) for key, item in value.items()}
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return torch.tensor(value, dtype=dtype)
+    return value
+
+
+def input_gradient(
+    gradient: torch.Tensor | None, given: torch.Tensor, place: int, target: LuaObject
+) -> torch.Tensor:
+    """Return an input's gradient in memory of its own; raises RuntimeError where Lua gave none of that size."""
+    if gradient is None or gradient.numel() != given.numel():
+        size = "none" if gradient is None else f"one of size {tuple(gradient.shape)}"
+        raise RuntimeError(
+            f"{target.typename} gave {size} as the gradient of input {place}, which has size {tuple(given.shape)}; "
+            "if it has none, pass input.detach()"
+        )
+    return gradient.reshape(given.shape).to(given.dtype, copy=True)
