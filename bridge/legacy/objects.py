@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from bridge._boundary import LuaFunction, LuaMethod, LuaObject
-from bridge.legacy.positions import ANYTHING, Form, Row, Shift, fields, methods, rows
+from bridge.legacy.positions import ANYTHING, Row, method_form, position, rows
 from bridge.legacy.session import Session, current, kind_of, marked
 
 OWN = ("_object", "_session")
@@ -101,7 +101,7 @@ class LegacyObject:
 
     def _invoke(self, name: str, arguments: tuple[Any, ...], *, inherited: bool = False) -> Any:
         session = self._session
-        form = self._form(name)
+        form = method_form(self._lineage, name)
         values = list(arguments) if form is None else form.bind(name, arguments, {})
         values = [session.to_lua(value) for value in values]
         base = 1 if marked(arguments) else 0
@@ -114,16 +114,6 @@ class LegacyObject:
             result = session.call(self._object, name, *values, base=base)
         result = session.from_lua(result, kind_of(arguments))
         return form.result(result, -1) if form is not None and form.result is not None else result
-
-    @classmethod
-    def _form(cls, name: str) -> Form | None:
-        table = methods()
-        return next((table[key] for key in (f"{base}.{name}" for base in cls._lineage) if key in table), None)
-
-    @classmethod
-    def _position(cls, name: str) -> Shift | None:
-        table = fields()
-        return next((table[key] for key in (f"{base}.{name}" for base in cls._lineage) if key in table), None)
 
     # ---- fields
 
@@ -139,7 +129,7 @@ class LegacyObject:
             return self._bound(name)
         if isinstance(value, LuaFunction):
             return value
-        shift = self._position(name)
+        shift = position(self._lineage, name)
         return self._session.from_lua(value if shift is None else shift(value, -1))
 
     def _bound(self, name: str) -> Callable[..., Any]:
@@ -154,7 +144,7 @@ class LegacyObject:
         if isinstance(getattr(type(self), name, None), property) or name in OWN:
             object.__setattr__(self, name, value)
             return
-        shift = self._position(name)
+        shift = position(self._lineage, name)
         if shift is not None and value is not None:
             value = shift(value, 1)
         setattr(self._object, name, self._session.to_lua(value))

@@ -140,3 +140,17 @@ def fields() -> dict[str, Shift]:
             if shift is not None:
                 found[f"{known.name}.{name}"] = shift
     return found
+
+
+@cache
+def method_form(lineage: tuple[str, ...], name: str) -> Form | None:
+    """Return how a method of a class is called, where the table says it; `lineage` are the class and its parents."""
+    table = methods()
+    return next((table[f"{base}.{name}"] for base in lineage if f"{base}.{name}" in table), None)
+
+
+@cache
+def position(lineage: tuple[str, ...], name: str) -> Shift | None:
+    """Return what shifts a field of a class, where it is a position."""
+    table = fields()
+    return next((table[f"{base}.{name}"] for base in lineage if f"{base}.{name}" in table), None)

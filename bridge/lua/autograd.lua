@@ -74,8 +74,7 @@ function autograd.names(net)
 end
 
 function autograd.parameters(net)
-   local values, gradients = parameters(net)
-   return values, gradients
+   return (parameters(net))
 end
 
 -- Names and tensors of what is learnt beside the parameters.
@@ -146,13 +145,15 @@ function autograd.twin(net)
    return copied
 end
 
--- The gradient by the input. With `all`, also those of the parameters: theirs alone, nothing of earlier calls.
+-- The gradient by the input and, with `all`, those of the parameters: theirs alone, nothing of earlier calls.
 function autograd.backward(net, input, gradOutput, all)
    if not all then
-      return net:updateGradInput(input, gradOutput)
+      return net:updateGradInput(input, gradOutput), nil
    end
    net:zeroGradParameters()
-   return net:backward(input, gradOutput)
+   local gradient = net:backward(input, gradOutput)
+   local _, gradients = parameters(net)
+   return gradient, gradients
 end
 
 return autograd

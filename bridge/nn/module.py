@@ -88,7 +88,7 @@ class LuaModule(LuaHost):
     def _look(self) -> None:
         """Note the names of Lua's parameters and statistics, and where they are."""
         self._names: list[str] = list(self._lua.names(self._target))
-        self._values: list[torch.Tensor] = self.run(self._lua.parameters, self._target)[0]
+        self._values: list[torch.Tensor] = self.run(self._lua.parameters, self._target)
         statistics = self.run(self._lua.statistics, self._target)
         self._statistic_names: list[str] = statistics[0]
         self._statistics: list[torch.Tensor] = statistics[1]
@@ -240,7 +240,7 @@ class ModuleCall:
         gradOutput = unflatten(self.structure, [gradient.contiguous() for gradient in gradients])
         learning = any(needed[count:])
         with self._standing_in(tensors):
-            found = module.run(
+            found, buffers = module.run(
                 module._lua.backward, target, unflatten(self._inputs, given), gradOutput, learning
             )
         result: list[torch.Tensor | None] = [None] * len(tensors)
@@ -250,7 +250,6 @@ class ModuleCall:
             if needed[place]:
                 result[place] = input_gradient(by_place.get(place), tensors[place], place, target)
         if learning:
-            buffers = module.run(module._lua.parameters, target)[1]
             seen = set()
             for place, buffer in zip(self._slots, buffers, strict=True):
                 place += count  # noqa: PLW2901
@@ -267,9 +266,11 @@ class ModuleCall:
 
 def _named(module: torch.nn.Module, name: str) -> torch.Tensor:
     """Return a parameter, or what stands in for it, by its name."""
-    path, _, last = name.rpartition(".")
-    found: torch.Tensor = getattr(module.get_submodule(path), last)
-    return found
+    *path, last = name.split(".")
+    for part in path:
+        module = module._modules[part]  # type: ignore[assignment]
+    found: torch.Tensor | None = module._parameters.get(last)
+    return getattr(module, last) if found is None else found
 
 
 def apply(call: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
