@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 import numpy
 
@@ -34,7 +34,7 @@ class Session:
         self._inherited = self._lua.inherited
         self._identify = self._lua.identify
         self._restore = self._lua.restore
-        self._living: WeakValueDictionary[str, LegacyObject] = WeakValueDictionary()
+        self._living: weakref.WeakValueDictionary[str, LegacyObject] = weakref.WeakValueDictionary()
         self._classes: dict[str, type[LegacyObject] | None] = {}
 
     # ---- calls
@@ -111,18 +111,24 @@ class Session:
 
     def callback(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a Python function for Lua: it gets and gives our objects, and what it calls in Lua starts at 1."""
+        itself = weakref.ref(
+            self
+        )  # Python's collector does not see what Lua holds: no cycle may go through it
 
         def called(*arguments: Any) -> Any:
-            outer, self.base = self.base, 1
-            self._restore(1)
+            session = itself()
+            if session is None:
+                raise StateClosed("the Lua state of this function is gone")
+            outer, session.base = session.base, 1
+            session._restore(1)
             try:
-                result = function(*(self.from_lua(argument) for argument in arguments))
+                result = function(*(session.from_lua(argument) for argument in arguments))
                 if isinstance(result, tuple):
-                    return tuple(self.to_lua(item) for item in result)
-                return self.to_lua(result)
+                    return tuple(session.to_lua(item) for item in result)
+                return session.to_lua(result)
             finally:
-                self.base = outer
-                self._restore(outer)
+                session.base = outer
+                session._restore(outer)
 
         return called
 
@@ -130,18 +136,19 @@ class Session:
 
     def shown(self, target: LuaObject) -> Any:
         """Return the Python object that stands for a Lua object of a known class; any other stays as it is."""
-        pointer, typename = self._identify(target)
-        if typename is None:
-            return target
-        living = self._living.get(pointer)
-        if living is not None:
-            return living
-        cls = self._class(typename)
-        if cls is None:
-            return target
-        made = cls.__new__(cls)
-        self.adopt(made, target, pointer)
-        return made
+        with self.state:
+            pointer, typename = self._identify(target)
+            if typename is None:
+                return target
+            living = self._living.get(pointer)
+            if living is not None:
+                return living
+            cls = self._class(typename)
+            if cls is None:
+                return target
+            made = cls.__new__(cls)
+            self.adopt(made, target, pointer)
+            return made
 
     def adopt(self, made: LegacyObject, target: LuaObject, pointer: str | None = None) -> None:
         """Let a Python object stand for a Lua object."""
@@ -225,7 +232,7 @@ def session_of(state: State) -> Session:
 
 # ---- the state that classes make their objects in
 
-_guard = threading.Lock()
+_guard = threading.RLock()
 _default: Lua | None = None
 _chosen: Lua | None = None
 

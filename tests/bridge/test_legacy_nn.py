@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import bridge
 from bridge import legacy
 from bridge.legacy import nn
 from bridge.legacy.positions import rows
+from bridge.legacy.session import session_of
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -378,6 +380,13 @@ def test_connection_tables_count_from_0() -> None:
     assert layer.lua_object.connTable.min() == 1
 
 
+def test_functions_of_nn_take_modules_and_arrays() -> None:
+    assert nn.Jacobian.testJacobian(nn.Tanh(), np.full((2, 3), 0.3)) < 1e-6
+    assert "testJacobian" in dir(nn.Jacobian)
+    copied, _ = nn.utils.recursiveCopy(np.zeros(2), np.ones(2))
+    assert copied.tolist() == [1, 1]
+
+
 # ---- modules as objects
 
 
@@ -436,6 +445,16 @@ def test_what_is_forgotten_is_collected(state: bridge.Lua) -> None:
     gc.collect()
     state.collect()
     assert state.held_bytes < held - 8_000_000
+
+
+def test_a_state_that_nobody_closes_goes_with_its_objects() -> None:
+    lua = bridge.Lua()
+    with legacy.use(lua):
+        nn.Sequential().add(Scale(2)).apply(lambda module: None)
+    gone = weakref.ref(session_of(lua.exclusive()))
+    del lua
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_closed_state_is_told() -> None:
