@@ -91,6 +91,11 @@ function autograd.statistics(net)
    return names, tensors
 end
 
+-- The type that an object computes in. Asking `net:type()` is not harmless: nn.Max and others let go of their buffers.
+function autograd.type(net)
+   return net._type or net:type()
+end
+
 local function address(tensor)
    return tensor:nElement() > 0 and tonumber(ffi.cast('uintptr_t', torch.data(tensor))) or 0
 end
@@ -145,15 +150,20 @@ function autograd.twin(net)
    return copied
 end
 
--- The gradient by the input and, with `all`, those of the parameters: theirs alone, nothing of earlier calls.
+-- The gradient by the input and, with `all`, those of the parameters: theirs alone, nothing of earlier calls. Which
+-- parameters these are tell their addresses; a module such as nn.MapTable lists a shared one ever more often.
 function autograd.backward(net, input, gradOutput, all)
    if not all then
-      return net:updateGradInput(input, gradOutput), nil
+      return net:updateGradInput(input, gradOutput), {}, {}
    end
    net:zeroGradParameters()
    local gradient = net:backward(input, gradOutput)
-   local _, gradients = parameters(net)
-   return gradient, gradients
+   local values, gradients = parameters(net)
+   local addresses = {}
+   for i, value in ipairs(values) do
+      addresses[i] = address(value)
+   end
+   return gradient, gradients, addresses
 end
 
 return autograd

@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 
+from bridge.nn.call import apply, input_gradient
 from bridge.nn.host import LuaHost
 from bridge.nn.leases import Lease
-from bridge.nn.module import apply, input_gradient
 from bridge.nn.trees import flatten, pick, unflatten
 
 

@@ -59,14 +59,14 @@ class LuaHost(torch.nn.Module):
     @property
     def dtype(self) -> torch.dtype:
         """The element type that the Lua object computes in."""
-        name = self._session.call(self._target, "type")
+        name = self._lua.type(self._target)
         if name not in DTYPES:
             raise TypeError(f"this Lua object computes in {name}; call .float() or .double() first")
         return DTYPES[name]
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
         """Follow `.to`, `.float`, `.double`, `.cuda`: what torch would do to a parameter is done in Lua."""
-        name = self._session.call(self._target, "type")
+        name = self._lua.type(self._target)
         device = "cuda" if name in CUDA_TYPES.values() else "cpu"
         wanted = fn(torch.empty(0, dtype=DTYPES.get(name, torch.float64), device=device))
         table = CUDA_TYPES if wanted.device.type == "cuda" else TYPES
@@ -137,9 +137,7 @@ class LuaHost(torch.nn.Module):
                 "_lua",
                 "_copies",
                 "_moved",
-                "_names",
                 "_values",
-                "_statistic_names",
                 "_statistics",
             )
         }

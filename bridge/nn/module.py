@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Self
 
 import torch
 
 from bridge._boundary import LuaObject
-from bridge.nn.function import InLua, evaluate
+from bridge.nn.call import ModuleCall, apply
 from bridge.nn.host import LuaHost
 from bridge.nn.leases import Lease
-from bridge.nn.trees import flatten, pick, unflatten
+from bridge.nn.trees import flatten, unflatten
 
 
 class LuaModule(LuaHost):
@@ -86,12 +85,19 @@ class LuaModule(LuaHost):
         return place
 
     def _look(self) -> None:
-        """Note the names of Lua's parameters and statistics, and where they are."""
-        self._names: list[str] = list(self._lua.names(self._target))
-        self._values: list[torch.Tensor] = self.run(self._lua.parameters, self._target)
-        statistics = self.run(self._lua.statistics, self._target)
-        self._statistic_names: list[str] = statistics[0]
-        self._statistics: list[torch.Tensor] = statistics[1]
+        """Note where Lua's parameters and statistics are; the first time also their names."""
+        names: list[str] = list(self._lua.names(self._target))
+        found = dict(zip(names, self.run(self._lua.parameters, self._target), strict=True))
+        statistics = dict(zip(*self.run(self._lua.statistics, self._target), strict=True))
+        if "_names" not in self.__dict__:
+            self._names, self._statistic_names = list(found), list(statistics)
+        elif not {*self._names, *self._statistic_names} <= {*found, *statistics}:
+            raise RuntimeError(_changed(list(found), self._names))
+        self._values: list[torch.Tensor] = [found[name] for name in self._names]
+        self._statistics: list[torch.Tensor] = [statistics[name] for name in self._statistic_names]
+        known = {tensor.data_ptr() for tensor in self._values}
+        if any(tensor.data_ptr() not in known for tensor in found.values()):
+            raise RuntimeError(_changed(list(found), self._names))
 
     def follow(self) -> list[torch.Tensor]:
         """Make our parameters and buffers Lua's memory again, where one side has replaced its own.
@@ -103,18 +109,12 @@ class LuaModule(LuaHost):
         Returns
         -------
         list of Tensor
-            Ours in the order of Lua's; one that Lua lists twice is there twice.
+            Ours, by name; what is shared in Lua is there under each of its names.
         """
-        moved = self._moved()
+        moved = self._moved() or "_values" not in self.__dict__
         if moved:
-            names = self.__dict__.get("_names"), self.__dict__.get("_statistic_names")
             self._look()
             self._copies.drop()
-            if names[0] is not None and names != (self._names, self._statistic_names):
-                raise RuntimeError(
-                    f"the Lua module has other parameters than when this LuaModule was made: {self._names} instead of "
-                    f"{names[0]}; make a new one of it"
-                )
         ours = [_named(self, name) for name in self._names]
         buffers = [self.get_buffer(name) for name in self._statistic_names]
         for place, (mine, lua) in enumerate(
@@ -173,95 +173,13 @@ class LuaModule(LuaHost):
         structure = flatten(inputs[0] if len(inputs) == 1 else list(inputs), tensors)
         with self._session.state:
             dtype = self.check(tensors)
-            slots = self.follow()
-            parameters: list[torch.Tensor] = list(dict.fromkeys(slots))
-            places = {parameter: place for place, parameter in enumerate(parameters)}
-            order = [places[parameter] for parameter in slots]
-            call = ModuleCall(self, dtype, structure, len(tensors), order)
+            ours = self.follow()
+            parameters: list[torch.Tensor] = list(dict.fromkeys(ours))
+            places = {parameter: place for place, parameter in enumerate(parameters, len(tensors))}
+            pairs = [(lua, places[mine]) for lua, mine in zip(self._values, ours, strict=True)]
+            call = ModuleCall(self, dtype, structure, len(tensors), pairs)
             outputs = apply(call, [*tensors, *parameters])
         return unflatten(call.structure, outputs)
-
-
-class ModuleCall:
-    """One forward of a LuaModule."""
-
-    def __init__(
-        self, module: LuaModule, dtype: torch.dtype, inputs: Any, count: int, slots: list[int]
-    ) -> None:
-        self.module = module
-        self.state = module.state
-        self._dtype = dtype
-        self.structure: Any = None
-        self._inputs = inputs
-        self._count = count
-        self._slots = slots  # for each of Lua's parameters, which of ours it is
-        self._given: list[torch.Tensor] | None = None  # copies of the inputs that Lua has written to
-
-    def take(self) -> Lease:
-        """Lease the copy that computes it."""
-        return self.module.take()
-
-    def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> Any:
-        """Return Lua's output."""
-        given = list(tensors[: self._count])
-        if self.module.inplace:
-            self._given = given = [tensor.clone() for tensor in given]
-        with self._standing_in(tensors):
-            output = self.module.call(lease.copy.target, "forward", unflatten(self._inputs, given))
-        return numbers_as_tensors(output, self._dtype)
-
-    @contextmanager
-    def _standing_in(self, tensors: tuple[torch.Tensor, ...]) -> Iterator[None]:
-        """Give Lua's parameters the values of the tensors that stand in for them, for as long as Lua computes."""
-        swaps = []
-        for place, lua in zip(self._slots, self.module._values, strict=True):
-            value = tensors[self._count + place]
-            if value.data_ptr() != lua.data_ptr():
-                swaps.append((lua, lua.clone()))
-                lua.copy_(value)
-        try:
-            yield
-        finally:
-            for lua, before in reversed(swaps):
-                lua.copy_(before)
-
-    def backward(
-        self,
-        lease: Lease,
-        tensors: tuple[torch.Tensor, ...],
-        gradients: list[torch.Tensor],
-        needed: tuple[bool, ...],
-    ) -> list[torch.Tensor | None]:
-        """Return the gradients of the inputs and parameters."""
-        module, count, target = self.module, self._count, lease.copy.target
-        given = self._given if self._given is not None else list(tensors[:count])
-        if module.inplace:
-            gradients = [gradient.clone(memory_format=torch.contiguous_format) for gradient in gradients]
-        gradOutput = unflatten(self.structure, [gradient.contiguous() for gradient in gradients])
-        learning = any(needed[count:])
-        with self._standing_in(tensors):
-            found, buffers = module.run(
-                module._lua.backward, target, unflatten(self._inputs, given), gradOutput, learning
-            )
-        result: list[torch.Tensor | None] = [None] * len(tensors)
-        by_place: dict[int, torch.Tensor] = {}
-        pick(self._inputs, found, by_place)
-        for place in range(count):
-            if needed[place]:
-                result[place] = input_gradient(by_place.get(place), tensors[place], place, target)
-        if learning:
-            seen = set()
-            for place, buffer in zip(self._slots, buffers, strict=True):
-                place += count  # noqa: PLW2901
-                key = (place, buffer.data_ptr(), buffer.shape, buffer.stride())
-                if (
-                    not needed[place] or key in seen
-                ):  # modules that share a gradient's memory have added to it already
-                    continue
-                seen.add(key)
-                before = result[place]
-                result[place] = buffer.clone() if before is None else before + buffer
-        return result
 
 
 def _named(module: torch.nn.Module, name: str) -> torch.Tensor:
@@ -273,34 +191,8 @@ def _named(module: torch.nn.Module, name: str) -> torch.Tensor:
     return getattr(module, last) if found is None else found
 
 
-def apply(call: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Run a call, for autograd if it is wanted."""
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        return list(InLua.apply(call, *tensors))  # type: ignore[no-untyped-call]
-    lease, outputs = evaluate(call, tuple(tensor.detach() for tensor in tensors))
-    lease.release()
-    return outputs
-
-
-def numbers_as_tensors(value: Any, dtype: torch.dtype) -> Any:
-    """Return an output with its numbers as tensors without dimension, so that gradients find them."""
-    if isinstance(value, list):
-        return [numbers_as_tensors(item, dtype) for item in value]
-    if isinstance(value, dict):
-        return {key: numbers_as_tensors(item, dtype) for key, item in value.items()}
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return torch.tensor(value, dtype=dtype)
-    return value
-
-
-def input_gradient(
-    gradient: torch.Tensor | None, given: torch.Tensor, place: int, target: LuaObject
-) -> torch.Tensor:
-    """Return an input's gradient in memory of its own; raises RuntimeError where Lua gave none of that size."""
-    if gradient is None or gradient.numel() != given.numel():
-        size = "none" if gradient is None else f"one of size {tuple(gradient.shape)}"
-        raise RuntimeError(
-            f"{target.typename} gave {size} as the gradient of input {place}, which has size {tuple(given.shape)}; "
-            "if it has none, pass input.detach()"
-        )
-    return gradient.reshape(given.shape).to(given.dtype, copy=True)
+def _changed(now: list[str], before: list[str]) -> str:
+    return (
+        f"the Lua module has other parameters than when this LuaModule was made: {now} instead of {before}; "
+        "make a new one of it"
+    )

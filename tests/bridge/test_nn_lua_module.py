@@ -81,6 +81,26 @@ SINGLE = {
         ),
         (3, 4),
     ),
+    "Max": (lambda: nn.Max(1), (3, 4)),
+    "MapTable": (lambda: nn.Sequential().add(nn.SplitTable(0)).add(nn.MapTable(nn.Linear(4, 2))), (3, 4)),
+    "MixtureTable": (
+        lambda: (
+            nn.Sequential()
+            .add(
+                nn.ConcatTable()
+                .add(nn.Sequential().add(nn.Linear(4, 2)).add(nn.SoftMax()))
+                .add(nn.ConcatTable().add(nn.Linear(4, 3)).add(nn.Linear(4, 3)))
+            )
+            .add(nn.MixtureTable())
+        ),
+        (3, 4),
+    ),
+    "PartialLinear": (lambda: nn.PartialLinear(4, 5), (3, 4)),
+    "SpatialConvolutionMap": (lambda: nn.SpatialConvolutionMap(nn.tables.full(2, 2), 3, 3), (2, 4, 4)),
+    "TemporalRowConvolution": (lambda: nn.TemporalRowConvolution(3, 2), (5, 3)),
+    "SpatialCrossMapLRN": (lambda: nn.SpatialCrossMapLRN(3), (1, 4, 3, 3)),
+    "SpatialUpSamplingBilinear": (lambda: nn.SpatialUpSamplingBilinear(2), (1, 1, 3, 3)),
+    "Threshold in place": (lambda: nn.Threshold(0, 0, True), (3, 4)),
     "View": (lambda: nn.View(-1), (2, 3)),
     "a number": (lambda: nn.Sequential().add(nn.Linear(4, 1)).add(nn.Sum(0)), (4,)),
 }
@@ -609,6 +629,11 @@ def test_a_copy_is_independent(duplicate: Any) -> None:
         twin.get_parameter("1.0.bias").add_(1)
     assert not torch.equal(twin(x), module(x))
     assert twin.get_parameter("1.0.bias").data_ptr() == twin.net.get(1).get(0).bias.data_ptr()
+
+
+def test_a_module_without_parameters_is_copied() -> None:
+    twin = copy.deepcopy(LuaModule(nn.Tanh()))
+    assert twin(torch.zeros(2, dtype=F64)).tolist() == [0, 0]
 
 
 def test_a_criterion_is_copied() -> None:
