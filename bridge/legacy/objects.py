@@ -112,6 +112,10 @@ class LegacyObject:
             result = session.inherited(native, self._object, name, *values, base=base)
         else:
             result = session.call(self._object, name, *values, base=base)
+        if session.watchers and name in ("forward", "updateOutput"):
+            watcher = session.watchers.get(session.pointer(self._object))
+            if watcher is not None:
+                watcher.overrun()
         result = session.from_lua(result, kind_of(arguments))
         return form.result(result, -1) if form is not None and form.result is not None else result
 

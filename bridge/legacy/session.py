@@ -36,6 +36,8 @@ class Session:
         self._restore = self._lua.restore
         self._living: weakref.WeakValueDictionary[str, LegacyObject] = weakref.WeakValueDictionary()
         self._classes: dict[str, type[LegacyObject] | None] = {}
+        # by a module's address: whoever must hear of forwards that others run in it
+        self.watchers: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
     # ---- calls
 
@@ -70,6 +72,11 @@ class Session:
     def function(self, name: str) -> Any:
         """Return a function of `bridge/lua/legacy.lua`."""
         return getattr(self._lua, name)
+
+    def pointer(self, target: LuaObject) -> str:
+        """Return the address of a Lua object, which is its own for as long as it lives."""
+        pointer: str = self._identify(target)[0]
+        return pointer
 
     def require(self, name: str) -> Any:
         """Lua's `require`; a table comes by reference."""

@@ -64,8 +64,8 @@ class InLua(torch.autograd.Function):
         with call.state:
             if not lease.holds:
                 raise RuntimeError(
-                    "backward through this Lua module a second time, after another forward ran in it: what the first "
-                    "forward left there is overwritten; call the module again, or go backward before the next forward"
+                    "backward through this Lua module after another forward ran in it: what the first one left there is "
+                    "overwritten (its first backward would have been in time); call the module again"
                 )
             found = call.backward(
                 lease, tensors, [gradient.detach() for gradient in gradients], ctx.needs_input_grad[1:]

@@ -47,7 +47,10 @@ class LuaHost(torch.nn.Module):
         self._session: Session = session
         self._lua: Any = session.require("bridge.lua.autograd")
         self._target: LuaObject = target
-        self._copies = Copies(target, self._lua.twin)
+        with session.state:
+            pointer = session.pointer(target)
+            self._copies: Copies = session.watchers.get(pointer) or Copies(target, self._lua.twin)
+            session.watchers[pointer] = self._copies
 
     @property
     def net(self) -> Any:

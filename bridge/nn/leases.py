@@ -86,6 +86,10 @@ class Copies:
                 setter(copy.target, mode)
                 copy.mode = mode
 
+    def overrun(self) -> None:
+        """Void the lease on the module itself: somebody else has run it."""
+        self._copies[0].lease = None
+
     def drop(self) -> None:
         """Forget the copies; leases of theirs stay good."""
         del self._copies[1:]

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.utils.checkpoint
 from sklearn.datasets import load_digits
 
 import bridge
@@ -376,8 +377,55 @@ def test_a_graph_may_be_kept_until_the_next_forward() -> None:
     first = torch.autograd.grad(output, x, retain_graph=True)[0]
     torch.testing.assert_close(torch.autograd.grad(output, x, retain_graph=True)[0], first)
     module(x + 1)
-    with pytest.raises(RuntimeError, match="a second time, after another forward"):
+    with pytest.raises(RuntimeError, match="after another forward ran in it"):
         torch.autograd.grad(output, x)
+
+
+def test_a_module_inside_two_models_serves_both() -> None:
+    net = mlp()
+    first, second = LuaModule(net), LuaModule(net).eval()
+    x, y = randn(2, 4), randn(3, 4)
+    a, b = first(x)[:, 0].sum(), second(y)[:, 1].sum()
+    (a + b).backward()
+    plain = x.detach().requires_grad_()
+    alone = LuaModule(net.clone())(plain)[:, 0].sum()
+    torch.testing.assert_close(x.grad, torch.autograd.grad(alone, plain)[0])
+
+
+def test_a_forward_from_elsewhere_is_told() -> None:
+    module = LuaModule(mlp())
+    loss = module(randn(2, 4)).sum()
+    module.net.forward(torch.ones(1, 4, dtype=F64))
+    with pytest.raises(RuntimeError, match="after another forward ran in it"):
+        loss.backward()
+
+
+def test_a_checkpoint_computes_again() -> None:
+    module = LuaModule(mlp())
+    x = randn(2, 4)
+    torch.utils.checkpoint.checkpoint(module, x, use_reentrant=False)[:, 0].sum().backward()
+    y = x.detach().clone().requires_grad_()
+    module(y)[:, 0].sum().backward()
+    torch.testing.assert_close(x.grad, y.grad)
+
+
+class Scale(nn.Module):
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def updateOutput(self, x: Any) -> Any:
+        self.output = x * self.factor
+        return self.output
+
+    def updateGradInput(self, x: Any, gradOutput: Any) -> Any:
+        self.gradInput = gradOutput * self.factor
+        return self.gradInput
+
+
+def test_a_legacy_module_written_in_python_takes_part() -> None:
+    module = LuaModule(nn.Sequential().add(Scale(3)).add(nn.Linear(4, 2)).add(Scale(2)))
+    assert torch.autograd.gradcheck(module, (randn(3, 4),))
 
 
 def test_outputs_are_not_overwritten_by_the_next_forward() -> None:
