@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from bridge._boundary import LuaFunction, LuaMethod, LuaObject
+from bridge.legacy.kinds import kind_of, marked
 from bridge.legacy.positions import ANYTHING, Row, method_form, position, rows
-from bridge.legacy.session import Session, current, kind_of, marked
+from bridge.legacy.session import Session, current
 
 OWN = ("_object", "_session")
 
@@ -279,7 +280,7 @@ def known_class(name: str, bases: dict[str, type[LegacyObject]]) -> type[LegacyO
 
 def class_of(lineage: list[str]) -> type[LegacyObject] | None:
     """Return the Python class for a Lua class, given with its ancestors; None for what is none of ours."""
-    from bridge.legacy import graph, nn, optim
+    from bridge.legacy import graph, modules, optim
 
     if not lineage:
         return None
@@ -288,7 +289,7 @@ def class_of(lineage: list[str]) -> type[LegacyObject] | None:
         return graph.Node
     package, _, name = typename.partition(".")
     if package == "nn" and name in rows():
-        return nn.class_named(name)
+        return modules.class_named(name)
     if package == "optim" and name in optim.CLASSES:
         return optim.class_named(name)
     parent = class_of(lineage[1:])

@@ -14,8 +14,9 @@ from typing import Any
 import numpy
 
 from bridge.legacy import positions
+from bridge.legacy.kinds import is_torch, kind_of
 from bridge.legacy.objects import LegacyObject, complete
-from bridge.legacy.session import Session, current, is_torch, kind_of
+from bridge.legacy.session import Session, current
 from bridge.marks import shift_position
 
 ALGORITHMS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import numpy
 
 from bridge._boundary import LuaObject, Proxy, State
 from bridge.errors import StateClosed
+from bridge.legacy.kinds import as_kind
 from bridge.lua import Lua
 from bridge.marks import Index
 
@@ -177,55 +177,6 @@ class Session:
     def registered(self, typename: str) -> type[LegacyObject] | None:
         """Return the Python class of a Lua class, if it is known by now."""
         return self._classes.get(typename)
-
-
-def as_kind(value: Any, kind: str | None) -> Any:
-    """Return a tensor as `kind`, over the same memory; other values as they are."""
-    if kind == "numpy" and is_torch(value) and value.device.type == "cpu":
-        return value.numpy()
-    if kind == "torch" and isinstance(value, numpy.ndarray):
-        import torch
-
-        return torch.from_numpy(value)
-    return value
-
-
-def is_torch(value: Any) -> bool:
-    """Tell whether a value is a torch.Tensor, without importing torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
-def kind_of(values: Any) -> str | None:
-    """Return what the first tensor in some arguments is: "numpy", "torch", or None when there is none."""
-    for value in values:
-        if isinstance(value, numpy.ndarray):
-            return "numpy"
-        if is_torch(value):
-            return "torch"
-        if isinstance(value, Index):
-            value = [value.value]  # noqa: PLW2901
-        if isinstance(value, dict):
-            value = value.values()  # noqa: PLW2901
-        elif not isinstance(value, list | tuple):
-            continue
-        found = kind_of(value)
-        if found is not None:
-            return found
-    return None
-
-
-def marked(values: Any) -> bool:
-    """Tell whether a value inside some arguments is marked by `bridge.index`."""
-    for value in values:
-        if isinstance(value, Index):
-            return True
-        if isinstance(value, dict):
-            if marked(value.values()):
-                return True
-        elif isinstance(value, list | tuple) and marked(value):
-            return True
-    return False
 
 
 def session_of(state: State) -> Session:

@@ -64,7 +64,7 @@ class InLua(torch.autograd.Function):
         with call.state:
             if not lease.holds:
                 raise RuntimeError(
-                    "backward through this Lua module after another forward ran in it: what the first one left there is "
+                    "backward through this Lua module after another forward ran in it: what the first one left is "
                     "overwritten (its first backward would have been in time); call the module again"
                 )
             found = call.backward(

@@ -8,8 +8,9 @@ from typing import Any, Self
 import torch
 
 from bridge._boundary import LuaObject, State
+from bridge.legacy.kinds import as_kind
 from bridge.legacy.objects import LegacyObject
-from bridge.legacy.session import Session, as_kind, session_of
+from bridge.legacy.session import Session, session_of
 from bridge.nn.leases import Copies, Lease
 
 # Element types that nn computes in; on a GPU, `CudaTensor` is the name of float32.

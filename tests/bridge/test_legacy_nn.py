@@ -194,6 +194,8 @@ def test_places_in_containers_count_from_0() -> None:
     assert len(net) == 2
     net.insert(nn.Abs())
     assert isinstance(net[2], nn.Abs)
+    assert net.get(-1) is net[2]
+    assert net.get(3) is None
     with pytest.raises(IndexError, match="no module 3 among 3"):
         _ = net[3]
 

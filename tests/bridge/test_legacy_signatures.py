@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pydoc
 import subprocess
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 import torch
 
-from bridge.legacy import nn, optim
+import bridge
+from bridge.legacy import nn, optim, stubs
 from bridge.legacy.positions import fields, rows
 from bridge.marks import shift_position
 
@@ -75,6 +77,11 @@ def test_positions_in_an_array_are_shifted_in_a_copy(make: Any) -> None:
     given = make([0, 5, -1])
     assert shift_position(given, 1).tolist() == [1, 6, -1]
     assert given.tolist() == [0, 5, -1]
+
+
+def test_the_stub_is_the_table_s() -> None:
+    stub = Path(bridge.legacy.__file__).with_name("nn.pyi").read_text()
+    assert ast.dump(ast.parse(stub)) == ast.dump(ast.parse(stubs.stub()))
 
 
 def test_looking_around_starts_no_lua() -> None:
