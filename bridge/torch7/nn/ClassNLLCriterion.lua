@@ -11,7 +11,7 @@ function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
    self.sizeAverage = sizeAverage == nil or sizeAverage
    self.ignoreIndex = ignoreIndex or -100
    self.weights = checked.weights(weights)
-   self.outputTensor = torch.Tensor(1)
+   self.output_tensor = torch.Tensor(1)
    self.total_weight_tensor = torch.ones(1)
    self.target = torch.zeros(1):long()
 end
@@ -66,9 +66,9 @@ function ClassNLLCriterion:updateOutput(input, target)
    local total = each(self, input, function(row, class, weight)
       sum = sum - weight * number(data, row * line + class * element)
    end)
-   self.outputTensor[1] = self.sizeAverage and total ~= 0 and sum / total or sum
+   self.output_tensor[1] = self.sizeAverage and total ~= 0 and sum / total or sum
    self.total_weight_tensor[1] = total
-   self.output = self.outputTensor[1]
+   self.output = self.output_tensor[1]
    return self.output, total
 end
 

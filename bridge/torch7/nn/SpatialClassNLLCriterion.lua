@@ -9,7 +9,7 @@ function SpatialClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
    self.sizeAverage = sizeAverage == nil or sizeAverage
    self.ignoreIndex = ignoreIndex or -100
    self.weights = checked.weights(weights)
-   self.outputTensor = torch.Tensor(1)
+   self.output_tensor = torch.Tensor(1)
    self.total_weight_tensor = torch.ones(1)
    self.target = torch.zeros(1):long()
 end
@@ -50,8 +50,8 @@ function SpatialClassNLLCriterion:updateOutput(input, target)
    local total = weights:sum()
    local loss = -weights:cmul(input:gather(2, column)):sum()
    self.total_weight_tensor[1] = total
-   self.outputTensor[1] = self.sizeAverage and total ~= 0 and loss / total or loss
-   self.output = self.outputTensor[1]
+   self.output_tensor[1] = self.sizeAverage and total ~= 0 and loss / total or loss
+   self.output = self.output_tensor[1]
    return self.output, total
 end
 
