@@ -91,9 +91,27 @@ function autograd.statistics(net)
    return names, tensors
 end
 
+local function firsttype(value)
+   if torch.isTensor(value) then
+      return value:type()
+   elseif type(value) == 'table' then
+      for _, inner in ipairs(value) do
+         local found = firsttype(inner)
+         if found then
+            return found
+         end
+      end
+   end
+end
+
 -- The type that an object computes in. Asking `net:type()` is not harmless: nn.Max and others let go of their buffers.
+-- Criterions of a real Torch7 have no `_type`; their gradient's counts, or that of a criterion inside.
 function autograd.type(net)
-   return net._type or net:type()
+   local found = net._type or firsttype(net.gradInput)
+   for _, inner in ipairs(found and {} or net.criterions or {net.criterion}) do
+      found = found or autograd.type(inner)
+   end
+   return found or torch.getdefaulttensortype()
 end
 
 local function address(tensor)
