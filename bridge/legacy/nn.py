@@ -22,7 +22,7 @@ from bridge.legacy.modules import NAMESPACES, Namespace, class_named
 from bridge.legacy.objects import class_of
 from bridge.legacy.session import current
 
-__all__ = ["Node"]  # beside what __getattr__ makes
+__all__ = [*positions.rows(), *NAMESPACES, "Node"]  # noqa: PLE0604, they are strings
 
 
 def __getattr__(name: str) -> Any:
@@ -47,4 +47,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*positions.rows(), *NAMESPACES, "Node"})
+    return sorted(__all__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import threading
 import types
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -210,6 +211,7 @@ def restored(data: bytes, written: list[type[LegacyObject]]) -> Any:
 # ---- classes
 
 _made: dict[str, type[LegacyObject]] = {}
+_making = threading.RLock()  # a class is made once
 
 
 def complete(cls: type[LegacyObject], row: Row, text: str, package: str = "nn") -> None:
@@ -271,11 +273,12 @@ def known_class(name: str, bases: dict[str, type[LegacyObject]]) -> type[LegacyO
     """Return the class of a row of the table; `bases` are those that are written out."""
     if name in bases:
         return bases[name]
-    if name not in _made:
-        row = rows()[name]
-        base = known_class(row.parent, bases) if row.parent else LegacyObject
-        _made[name] = make_class(row, base, describe(row))
-    return _made[name]
+    with _making:
+        if name not in _made:
+            row = rows()[name]
+            base = known_class(row.parent, bases) if row.parent else LegacyObject
+            _made[name] = make_class(row, base, describe(row))
+        return _made[name]
 
 
 def class_of(lineage: list[str]) -> type[LegacyObject] | None:

@@ -47,6 +47,11 @@ def test_help_tells_a_class_and_its_signature(name: str) -> None:
     assert inspect.signature(cls).parameters == rows()[name].form.signature.parameters
 
 
+def test_help_of_the_module_tells_every_class() -> None:
+    text = pydoc.plain(pydoc.render_doc(nn))
+    assert [name for name in rows() if f"class {name}(" not in text] == []
+
+
 def test_the_documentation_tells_what_counts_from_0() -> None:
     assert "dimension, offset" in nn.Narrow.__doc__
     assert "Targets count from 0" in nn.ClassNLLCriterion.__doc__
