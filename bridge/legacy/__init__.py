@@ -16,6 +16,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from bridge.legacy.objects import LegacyObject
 from bridge.legacy.session import current, state, use
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def load(file: str | os.PathLike[str], format: str = "binary") -> Any:  # noqa: 
 
 def save(value: Any, file: str | os.PathLike[str], format: str = "binary") -> None:  # noqa: A002
     """Write a value with its modules to a .t7 file, which Torch7 reads; positions in it count from 1, as in Lua."""
-    session = current()
+    session = value._session if isinstance(value, LegacyObject) else current()
     session.run(session.require("torch").save, os.fspath(file), session.to_lua(value), format, base=1)
 
 

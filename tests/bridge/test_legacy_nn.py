@@ -430,6 +430,14 @@ def test_a_file_keeps_a_module(tmp_path: Path, state: bridge.Lua) -> None:
     assert state.eval("torch.load(...).net:size()", str(tmp_path / "net.t7")) == 4
 
 
+def test_a_module_is_written_by_its_own_state(tmp_path: Path) -> None:
+    layer = nn.Linear(2, 1)
+    with legacy.use(None):
+        legacy.save(layer, tmp_path / "layer.t7")
+        again = legacy.load(tmp_path / "layer.t7")
+    assert again.weight.tolist() == layer.weight.tolist()
+
+
 def test_the_states_of_modules_do_not_mix() -> None:
     with bridge.Lua() as other, legacy.use(other):
         foreign = nn.Tanh()
