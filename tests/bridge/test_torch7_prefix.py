@@ -11,8 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import bridge
+from bridge import legacy
+from bridge.nn import LuaModule
 
 RUNTIME = Path(bridge.__file__).parent / "torch7"
 DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float32", "float64"]
@@ -91,3 +94,17 @@ def test_lupas_own_runtime_still_works(lua: bridge.Lua) -> None:
 
     assert lupa.LuaRuntime().eval("6 * 7") == 42
     assert lua.eval("6 * 7") == 42
+
+
+def test_legacy_modules_run_in_it(lua: bridge.Lua) -> None:
+    with legacy.use(lua):
+        net = legacy.nn.Sequential().add(legacy.nn.LookupTable(4, 3)).add(legacy.nn.Linear(3, 2))
+        table = net.get(0).weight
+        hidden = table[[0, 3]]
+        wanted = hidden @ net.get(1).weight.T + net.get(1).bias
+        np.testing.assert_allclose(net.forward(np.array([0, 3])), wanted)
+        module = LuaModule(net)
+        module(torch.tensor([0, 3])).sum().backward()
+        gradient = module.get_parameter("0.weight").grad
+        np.testing.assert_allclose(gradient[3], net.get(1).weight.sum(0))
+        assert gradient[1].tolist() == [0, 0, 0]
