@@ -136,6 +136,11 @@ def test_a_class_may_live_in_a_local_module(lua: bridge.Lua) -> None:
     assert lua.execute("local m = {} torch.class('m.Thing', m) return torch.typename(m.Thing())") == "m.Thing"
 
 
+def test_a_given_module_is_what_the_last_name_goes_into(lua: bridge.Lua) -> None:
+    code = "local m = {} torch.class('outer.Inner.Thing', m) return m.Thing.__typename, m.Inner"
+    assert lua.execute(code) == ("outer.Inner.Thing", None)
+
+
 def test_a_class_with_a_parent_may_live_in_a_local_module(zoo: bridge.Lua) -> None:
     assert (
         zoo.execute("local m = {} torch.class('m.Pup', 'zoo.Dog', m) return m.Pup('a'):speak()") == "a speaks"

@@ -20,14 +20,14 @@ function class.isconstructor(object)
    return istable[object] ~= nil
 end
 
--- The table in which the class `name` belongs, and its last name: 'a.b.C' is _G.a.b and 'C'. A `module` stands for
--- the outermost name. Nil and a message when there is no such table.
+-- The table in which the class `name` belongs, and its last name: 'a.b.C' is _G.a.b and 'C'. A `module` is that table,
+-- whatever comes before the last name. Nil and a message when there is no such table.
 local function home(name, module)
    local outer, rest = name:match('^([^.]+)%.(.+)$')
-   if not outer then
-      return module or _G, name
+   if not outer or module then
+      return module or _G, name:match('[^.]*$')
    end
-   local place = module or rawget(_G, outer) or (outer == 'torch' and class.torch) or package.loaded[outer]
+   local place = rawget(_G, outer) or (outer == 'torch' and class.torch) or package.loaded[outer]
    local path = outer
    while true do
       if type(place) ~= 'table' then
