@@ -1,0 +1,166 @@
+-- Gradients of modules and criterions against finite differences, and the same numbers computed in other ways.
+require 'nn'
+torch.setdefaulttensortype('torch.DoubleTensor')
+
+-- Every number of a tensor or of a table of tensors, as {vector, position}.
+function positions(t, list)
+   list = list or {}
+   if torch.isTensor(t) then
+      local flat = t:contiguous():view(t:nElement())
+      for i = 1, flat:nElement() do list[#list + 1] = {flat, i} end
+   else
+      for _, inner in ipairs(t) do positions(inner, list) end
+   end
+   return list
+end
+
+function product(a, b)
+   if torch.isTensor(a) then return a:dot(b) end
+   local sum = 0
+   for i = 1, #a do sum = sum + product(a[i], b[i]) end
+   return sum
+end
+
+function like(t)
+   if torch.isTensor(t) then return torch.randn(t:size()) end
+   local list = {}
+   for i = 1, #t do list[i] = like(t[i]) end
+   return list
+end
+
+-- The largest difference between a gradient and its finite differences, relative to the gradient's size.
+local function compare(numbers, gradient, f)
+   local worst = 0
+   gradient = positions(gradient)
+   for k, place in ipairs(numbers) do
+      local t, i = place[1], place[2]
+      local x, h = t[i], 1e-6
+      t[i] = x + h
+      local above = f()
+      t[i] = x - h
+      local slope = (above - f()) / (2 * h)
+      t[i] = x
+      local analytic = gradient[k][1][gradient[k][2]]
+      worst = math.max(worst, math.abs(slope - analytic) / math.max(1, math.abs(analytic)))
+   end
+   return worst
+end
+
+function gradients(ctor, inputsrc)
+   torch.manualSeed(11)
+   local module = loadstring('return ' .. ctor)()
+   local input = loadstring('return ' .. inputsrc)()
+   local weights = like(module:forward(input))
+   local function loss() return product(module:forward(input), weights) end
+   loss()
+   module:zeroGradParameters()
+   local gradInput = module:backward(input, weights)
+   local params, gradParams = module:parameters()
+   local worst = compare(positions(input), gradInput, loss)
+   return math.max(worst, compare(positions(params or {}), gradParams or {}, loss))
+end
+
+-- The same numbers in other memory, or of another type.
+local function translated(t, way)
+   if not torch.isTensor(t) then
+      local list = {}
+      for i = 1, #t do list[i] = translated(t[i], way) end
+      return list
+   elseif way == 'float' then
+      return t:float()
+   elseif way == 'noncontiguous' then
+      local size = t:size():totable()
+      size[#size] = 2 * size[#size]
+      local wide = torch.Tensor(torch.LongStorage(size)):fill(99)
+      local narrow = wide:unfold(#size, 1, 2):select(#size + 1, 1)
+      return narrow:copy(t)
+   end
+   return t
+end
+
+local function largest(a, b)
+   a, b = positions(a), positions(b)
+   if #a ~= #b then return math.huge end
+   local worst = 0
+   for k = 1, #a do
+      local x, y = a[k][1][a[k][2]], b[k][1][b[k][2]]
+      worst = math.max(worst, math.abs(x - y) / math.max(1, math.abs(y)))
+   end
+   return worst
+end
+
+-- How far output, gradInput and gradients of the parameters are from those of a plain pass.
+function otherwise(ctor, inputsrc, way)
+   torch.manualSeed(11)
+   local module = loadstring('return ' .. ctor)()
+   local input = loadstring('return ' .. inputsrc)()
+   local other = module:clone()
+   local gradOutput = like(module:forward(input))
+   module:zeroGradParameters()
+   module:backward(input, gradOutput)
+   if way == 'float' then
+      other:float()
+   elseif way == 'cleared' then
+      other:backward(input, like(other:forward(input)))
+      other:clearState()
+   elseif way == 'cloned' then
+      other = module:clone()
+   elseif way == 'saved' then
+      other = torch.deserialize(torch.serialize(module))
+   elseif way == 'evaluated' then
+      other:evaluate()
+      other:training()
+   end
+   other:zeroGradParameters()
+   input, gradOutput = translated(input, way), translated(gradOutput, way)
+   other:forward(input)
+   other:backward(input, gradOutput)
+   local _, expected = module:parameters()
+   local _, gradients = other:parameters()
+   return math.max(largest(other.output, module.output), largest(other.gradInput, module.gradInput),
+      largest(gradients or {}, expected or {}))
+end
+
+-- How far the parameters after accUpdateGradParameters are from those after accGradParameters and updateParameters.
+function updated(ctor, inputsrc)
+   torch.manualSeed(11)
+   local module = loadstring('return ' .. ctor)()
+   local input = loadstring('return ' .. inputsrc)()
+   local other = module:clone()
+   local gradOutput = like(module:forward(input))
+   module:zeroGradParameters()
+   module:backward(input, gradOutput)
+   module:updateParameters(0.1)
+   other:forward(input)
+   other:backwardUpdate(input, gradOutput, 0.1)
+   return largest((other:parameters()) or {}, (module:parameters()) or {})
+end
+
+function lossgradients(ctor, inputsrc, targetsrc)
+   torch.manualSeed(11)
+   local criterion = loadstring('return ' .. ctor)()
+   local input = loadstring('return ' .. inputsrc)()
+   local target = loadstring('return ' .. targetsrc)()
+   local function loss() return (criterion:forward(input, target)) end
+   loss()
+   return compare(positions(input), criterion:backward(input, target), loss)
+end
+
+function lossotherwise(ctor, inputsrc, targetsrc, way)
+   torch.manualSeed(11)
+   local criterion = loadstring('return ' .. ctor)()
+   local input = loadstring('return ' .. inputsrc)()
+   local target = loadstring('return ' .. targetsrc)()
+   local other = criterion:clone()
+   local expected = criterion:forward(input, target)
+   local gradInput = criterion:backward(input, target)
+   if way == 'float' then
+      other:float()
+   end
+   input = translated(input, way)
+   if torch.type(target) == 'torch.DoubleTensor' or type(target) == 'table' then
+      target = translated(target, way)
+   end
+   local loss = other:forward(input, target)
+   return math.max(largest(other:backward(input, target), gradInput), math.abs(loss - expected))
+end
