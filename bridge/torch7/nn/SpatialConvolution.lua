@@ -23,10 +23,10 @@ end
 local function compatible(self)
    convolution.compatible(self, 'HW')
    if self.weight:dim() == 2 then
-      self.weight = self.weight:view(self.nOutputPlane, self.nInputPlane, self.kH, self.kW)
+      self.weight = self.weight:view(self.nOutputPlane, -1, self.kH, self.kW)
    end
    if self.gradWeight and self.gradWeight:dim() == 2 then
-      self.gradWeight = self.gradWeight:view(self.nOutputPlane, self.nInputPlane, self.kH, self.kW)
+      self.gradWeight = self.gradWeight:view(self.nOutputPlane, -1, self.kH, self.kW)
    end
 end
 

@@ -55,7 +55,7 @@ function convolution.kind(letters, transposed, view)
 
    local function describe(self, adjust)
       return {stride = values(self, D, 1), padding = values(self, P, 0), dilation = values(self, L, 1),
-         transposed = transposed, adjust = adjust or values(self, A, 0), groups = 1}
+         transposed = transposed, adjust = adjust or values(self, A, 0), groups = self.groups or 1}
    end
 
    -- What the kernels want, and the sizes of the output.
@@ -79,7 +79,13 @@ function convolution.kind(letters, transposed, view)
       shape.positive(from, to, separator, first)
       shape.expect('input', input, first, self.nInputPlane)
       local weight = view(self, self.weight)
-      shape.expect('weight', weight, transposed and 2 or 1, self.nOutputPlane)
+      -- the planes that all groups share out among them come first, those of one group second
+      local all, one = self.nOutputPlane, self.nInputPlane
+      if transposed then
+         all, one = one, all
+      end
+      shape.expect('weight', weight, 1, all)
+      shape.expect('weight', weight, 2, one / g.groups)
       for i = 1, n do
          shape.expect('weight', weight, i + 2, kernel[i])
       end
@@ -87,7 +93,7 @@ function convolution.kind(letters, transposed, view)
       return g
    end
 
-   local fields = {'nInputPlane', 'nOutputPlane'}
+   local fields = {'nInputPlane', 'nOutputPlane', 'groups'}
    for _, group in ipairs{K, D, P, L, A} do
       for _, field in ipairs(group) do
          fields[#fields + 1] = field

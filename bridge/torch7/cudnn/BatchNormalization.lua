@@ -1,0 +1,10 @@
+-- nn.BatchNormalization.
+local BatchNormalization, parent = torch.class('cudnn.BatchNormalization', 'nn.BatchNormalization')
+
+BatchNormalization.__version = 2
+BatchNormalization.mode = 'CUDNN_BATCHNORM_PER_ACTIVATION'
+
+function BatchNormalization:__init(nFeature, eps, momentum, affine)
+   parent.__init(self, nFeature, eps, momentum, affine)
+   self.iSize = torch.LongStorage(2):fill(0)
+end
