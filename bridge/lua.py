@@ -22,7 +22,7 @@ from bridge.marks import null
 PACKAGE = Path(__file__).resolve().parent
 Source = str | os.PathLike[str]
 # Modules whose functions Lua calls by `native.python`, under the name of the package that needs them.
-COMPANIONS = {"image": "bridge.images"}
+COMPANIONS = {"display": "bridge.display", "hdf5": "bridge.hdf5", "image": "bridge.images"}
 
 
 class Lua:
