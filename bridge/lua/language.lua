@@ -13,5 +13,6 @@ require('bridge.lua.format')()
 debug.getmetatable('').__call = hash.call
 load, loadstring, loadfile, dofile = language.load, language.loadstring, language.loadfile, language.dofile
 package.loaders[2] = language.searcher
+table.insert(package.loaders, require 'bridge.lua.absent')
 
 return language
