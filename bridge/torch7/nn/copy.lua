@@ -43,6 +43,7 @@ function copyvalue(value, seen)
    return seen[value]
 end
 
-return function(object)
-   return copyvalue(object, {})
+-- `seen` may name what is not copied: a storage by its pointer, a table by itself, each with what stands for it.
+return function(object, seen)
+   return copyvalue(object, seen or {})
 end
