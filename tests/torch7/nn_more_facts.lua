@@ -21,6 +21,14 @@ local function printed(f)
    return lines
 end
 
+facts['clearing a SelectTable leaves its input alone'] = function()
+   local x = torch.ones(3)
+   local m = nn.Sequential():add(nn.SelectTable(1)):add(nn.Tanh())
+   m:forward{x}
+   m:clearState()
+   return x:nElement() == 3 and m:get(1).output:nElement() == 0
+end
+
 facts['Jacobian finds both ways equal'] = function()
    local m, x = nn.Linear(4, 3), torch.Tensor(2, 4)
    return nn.Jacobian.testJacobian(m, x) < 1e-7

@@ -29,6 +29,12 @@ function SelectTable:updateGradInput(input, gradOutput)
    return self.gradInput
 end
 
+-- The output belongs to the input: it is let go, not emptied.
+function SelectTable:clearState()
+   self.output = torch.isTensor(self.output) and self.output.new() or {}
+   return parent.clearState(self)
+end
+
 function SelectTable:__tostring__()
    return torch.type(self) .. '(' .. self.index .. ')'
 end
