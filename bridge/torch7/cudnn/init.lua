@@ -30,6 +30,7 @@ local classes = {
    'SpatialSoftMax', 'SpatialLogSoftMax', 'VolumetricSoftMax', 'VolumetricLogSoftMax', 'SoftMax', 'LogSoftMax',
    'SpatialCrossMapLRN', 'BatchNormalization', 'SpatialBatchNormalization', 'VolumetricBatchNormalization',
    'SpatialCrossEntropyCriterion', 'VolumetricCrossEntropyCriterion',
+   'RNN', 'RNNReLU', 'RNNTanh', 'LSTM', 'BLSTM', 'GRU', 'BGRU',
 }
 
 for _, name in ipairs(classes) do
