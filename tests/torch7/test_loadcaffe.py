@@ -240,7 +240,7 @@ def test_what_is_no_network_is_told(lua: bridge.Lua, tmp_path: Path, content: by
         ),
         (
             'layer { name: "c" type: "Convolution" convolution_param { kernel_size: 2 } blobs { height: 2 width: 2 } }',
-            "layer c has 0 numbers where 4 are needed",
+            "its weights are 0 numbers, their sizes (1 x 1 x 2 x 2) say 4",
         ),
     ],
 )
@@ -248,6 +248,14 @@ def test_what_a_layer_lacks_is_told(lua: bridge.Lua, tmp_path: Path, text: str, 
     with pytest.raises(bridge.LuaError) as raised:
         load(lua, tmp_path / "x.caffemodel", caffe.net(text).SerializeToString())
     assert message in raised.value.message
+
+
+def test_sizes_are_believed_as_far_as_there_are_numbers(lua: bridge.Lua, tmp_path: Path) -> None:
+    text = (
+        'layer { name: "f" type: "InnerProduct" blobs { shape { dim: 999999999 dim: 999999999 } data: 1 } }'
+    )
+    with pytest.raises(bridge.LuaError, match="its weights are 1 numbers"):
+        load(lua, tmp_path / "x.caffemodel", caffe.net(text).SerializeToString())
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,19 @@ function layers.size(blob)
    return {blob.num or 1, blob.channels or 1, blob.height or 1, blob.width or 1}
 end
 
+-- The blob with the weights. Its sizes are believed as far as there are numbers.
 local function weight(layer)
-   return layer.blobs and layer.blobs[1] or error('the file has no weights of it', 0)
+   local blob = layer.blobs and layer.blobs[1] or error('the file has no weights of it', 0)
+   local count, size = 1, layers.size(blob)
+   for _, length in ipairs(size) do
+      count = count * length
+   end
+   local there = blob.data and blob.data:nElement() or 0
+   if count ~= there then
+      error(string.format('its weights are %d numbers, their sizes (%s) say %.0f', there, table.concat(size, ' x '),
+         count), 0)
+   end
+   return blob
 end
 
 local function bias(layer, parameter, module)
