@@ -6,7 +6,7 @@ local LINK = 'parameters are shared through luaps here (see README.md)'
 
 local hints = {
    nccl = 'nn.DataParallelTable adds up gradients without it: leave its third argument out',
-   cunnx = CPU, cunnsparse = CPU, fbcunn = CPU, fbnn = CPU, ccn2 = CPU, ['cuda-convnet2'] = CPU, inn = CPU, stn = CPU,
+   cunnx = CPU, cunnsparse = CPU, fbcunn = CPU, ccn2 = CPU, ['cuda-convnet2'] = CPU, inn = CPU, stn = CPU,
    warp_ctc = CPU, cutorch_ext = CPU, spatial = CPU, flownet = CPU,
    clnn = OPENCL, cltorch = OPENCL,
    qt = WINDOW, qtwidget = WINDOW, qttorch = WINDOW, qtuiloader = WINDOW, qtcore = WINDOW, qtgui = WINDOW,
@@ -14,6 +14,8 @@ local hints = {
    itorch = 'notebooks run Python here: bridge.Lua() gives them Lua',
    gnuplot = 'optim.Logger plots through matplotlib, and the display package in a browser',
    ipc = LINK, libipc = LINK, parallel = LINK, torchmpi = LINK, distlearn = LINK,
+   unsup = 'its auto-encoders are made of nn.Linear, nn.Tanh and nn.MSECriterion, or of layers of PyTorch',
+   mattorch = 'save the data as HDF5 (MATLAB: -v7.3) and read them with the hdf5 package',
    autograd = 'write the gradient with nn or nngraph, or the model in PyTorch',
 }
 

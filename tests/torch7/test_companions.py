@@ -20,6 +20,7 @@ EXPRESSIONS: list[tuple[str, Any]] = [
     ("require('dok').unpack({{a = 3}}, 'f', 'a function', {arg = 'a', type = 'number'}).a", 3),
     ("dok.inline and select(2, dok.unpack({4}, 'f', 'a function', {arg = 'a', type = 'number'}))", 4),
     ("require 'env' and torch.Tensor ~= nil and paths ~= nil and xlua ~= nil", True),
+    ("require 'fbnn'.SpatialBatchNormalization == nn.SpatialBatchNormalization", True),
     ("require 'nnx' == nnx and nn.SpatialConvolutionMap ~= nil", True),
     ("require 'trepl.colorize'.red('text')", "\x1b[0;31mtext\x1b[0m"),
     ("require 'trepl'.colorize.blue(5)", "\x1b[0;34m5\x1b[0m"),

@@ -13,12 +13,14 @@ HELPERS = (Path(__file__).parent / "gradients.lua").read_text()
 INCEPTION = (
     "nn.Inception{inputSize=2,outputSize={3,2},reduceSize={2,2,1,2},kernelSize={5,3},transfer=nn.Tanh()}"
 )
+BARE = "nn.Inception{inputSize=2,outputSize={3},reduceSize={2,nil,nil},kernelSize={3},transfer=nn.Tanh()}"
 SMALL = "nn.Inception{inputSize=2,outputSize={3},reduceSize={2,1},kernelSize={3},transfer=nn.Tanh(),batchNorm=true}"
 
 MODULES = [
     (INCEPTION, "torch.randn(2,2,6,6)"),
     (INCEPTION, "torch.randn(2,6,6)"),
     (SMALL, "torch.randn(2,2,5,5)"),
+    (BARE, "torch.randn(2,2,5,5)"),
     ("nn.Sequential():add(nn.SplitTable(1)):add(nn.ReverseTable()):add(nn.JoinTable(1))", "torch.randn(3,4)"),
     ("nn.Clip(-100,100)", "torch.randn(3,4)"),
     ("nn.CategoricalEntropy()", "torch.rand(3,4)"),
@@ -365,7 +367,10 @@ def test_right_classes_are_rewarded(lua: bridge.Lua) -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("nn.Inception{inputSize=2,outputSize={3},reduceSize={2},kernelSize={3}}", "1 kernels need 3 sizes"),
+        (
+            "nn.Inception{inputSize=2,outputSize={3},reduceSize={},kernelSize={3}}",
+            "kernel 1 of 1 has no size",
+        ),
         (
             "r = nn.ReinforceBernoulli() r:forward(x) r:backward(x, x)",
             "reinforce has to be called with a vector of 5 rewards first",

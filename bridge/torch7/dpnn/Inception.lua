@@ -2,7 +2,8 @@
 -- kernel, then a pooling with a 1x1 convolution, then a 1x1 convolution alone. A function follows each convolution.
 --
 -- Inception{inputSize=, outputSize=, reduceSize=, ...}: reduceSize has the planes of the 1x1 convolutions of all
--- columns, outputSize those of the kernels'.
+-- columns, outputSize those of the kernels'. Without a size for the pooling it has no convolution, without one for the
+-- last column there is none.
 local Inception, parent = torch.class('nn.Inception', 'nn.Container')
 
 local function default(value, otherwise)
@@ -26,12 +27,12 @@ function Inception:__init(config)
    self.poolSize = config.poolSize or 3
    self.poolStride = config.poolStride or 1
    self.pool = config.pool or nn.SpatialMaxPooling(self.poolSize, self.poolSize, self.poolStride, self.poolStride)
-   if #self.reduceSize ~= #self.kernelSize + 2 and not (#self.reduceSize == #self.kernelSize + 1) then
-      error(string.format('nn.Inception: %d kernels need %d sizes in reduceSize, got %d', #self.kernelSize,
-         #self.kernelSize + 2, #self.reduceSize))
-   end
    self.depthConcat = nn.DepthConcat(2)
    for i in ipairs(self.kernelSize) do
+      if not (self.reduceSize[i] and self.outputSize[i]) then
+         error(string.format('nn.Inception: kernel %d of %d has no size in reduceSize or outputSize', i,
+            #self.kernelSize))
+      end
       self.depthConcat:add(self:column(i))
    end
    local pooled, last = #self.kernelSize + 1, #self.kernelSize + 2
