@@ -21,7 +21,7 @@ function Cat:__init(name) parent.__init(self, name .. ' the cat') end
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lua() -> Iterator[bridge.Lua]:
     with bridge.Lua() as state:
         state.execute(ANIMALS)

@@ -18,7 +18,7 @@ ROWS = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lua() -> Iterator[bridge.Lua]:
     with bridge.Lua() as state:
         state.require("csvigo")

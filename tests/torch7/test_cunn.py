@@ -13,19 +13,30 @@ require 'cunn'
 torch.manualSeed(1)
 module = nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh())
 x, g = torch.randn(7, 4), torch.randn(7, 3)
+prepared, nn.DataParallelTable.deserializeNGPUs = nil, nil
+if cutorch.getDeviceCount() > 0 then
+   module:cuda()
+   x, g = x:cuda(), g:cuda()
+end
 function far(a, b) return (a:double() - b:double()):abs():max() end
 """
 
 
-@pytest.fixture(params=["", "cpu"], ids=["none", "cpu"])
-def cunn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[bridge.Lua]:
-    """A state without a device, and one whose device is the CPU: there tensors are the device's."""
-    monkeypatch.setenv("MOONTIDE_CUDA", request.param)
-    with bridge.Lua() as lua:
-        lua.execute(SETUP)
-        if request.param:
-            lua.execute("module:cuda() x, g = x:cuda(), g:cuda()")
-        yield lua
+@pytest.fixture(scope="module", params=["", "cpu"], ids=["none", "cpu"])
+def lasting(request: pytest.FixtureRequest) -> Iterator[bridge.Lua]:
+    """A state without a device, and one whose device is the CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOONTIDE_CUDA", request.param)
+        with bridge.Lua() as lua:
+            lua.require("cunn")
+            yield lua
+
+
+@pytest.fixture
+def cunn(lasting: bridge.Lua) -> bridge.Lua:
+    """Such a state with a module and a batch; where there is a device, they are the device's."""
+    lasting.execute(SETUP)
+    return lasting
 
 
 @pytest.mark.parametrize("gpus", ["{1}", "{1,2}", "{1,2,3}", "{1,2,3,4,5,6,7,8,9}"])

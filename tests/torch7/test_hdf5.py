@@ -22,7 +22,7 @@ TYPES = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lua() -> Iterator[bridge.Lua]:
     with bridge.Lua() as state:
         state.require("hdf5")

@@ -77,12 +77,13 @@ def compute(x: torch.Tensor, w: dict[str, tuple[torch.Tensor, torch.Tensor]]) ->
     return functional.linear(functional.linear(x, *w["fc3"]), *w["fc4"]).softmax(1)
 
 
-@pytest.fixture
-def lua(monkeypatch: pytest.MonkeyPatch) -> Iterator[bridge.Lua]:
-    monkeypatch.setenv("MOONTIDE_CUDA", "cpu")
-    with bridge.Lua() as state:
-        state.execute("require 'loadcaffe' require 'cutorch'")
-        yield state
+@pytest.fixture(scope="module")
+def lua() -> Iterator[bridge.Lua]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOONTIDE_CUDA", "cpu")
+        with bridge.Lua() as state:
+            state.execute("require 'loadcaffe' require 'cutorch'")
+            yield state
 
 
 @pytest.fixture(params=["old", "new"])
