@@ -339,7 +339,7 @@ cdef find_storage_layout():
 
 
 cdef int use_torch() except -1:
-    """Import torch and reach its C shim and DLPack exchange table; once."""
+    """Import torch and reach its C shim, threads and DLPack exchange table; once."""
     global torch, Tensor, UntypedStorage, TORCH_DTYPES, dlpack
     if torch is not None:
         return 0
@@ -355,6 +355,7 @@ cdef int use_torch() except -1:
         br_torch.dtypes[i] = (<int32_t (*)() noexcept>required(library, f"aoti_torch_dtype_{names[i]}"))()
     br_torch.delete_tensor_object = required(library, "aoti_torch_delete_tensor_object")
     br_torch.create_tensor_from_blob = required(library, "aoti_torch_create_tensor_from_blob")
+    br_parallel_with(required(library, "torch_parallel_for"))
     TORCH_DTYPES = [getattr(module, name) for name in names]
     UntypedStorage = module.UntypedStorage
     torch = module

@@ -87,7 +87,7 @@ cdef class State:
         self.helpers = {}
         self.attached = {}
         self.available = threading.Condition()
-        if as_torch:
+        if as_torch or sys.modules.get("torch") is not None:
             use_torch()
         tell = runtime.eval(b"function(path) return assert(package.loadlib(path, 'luaopen_bridge_state'))() end")
         tell(os.fsencode(__file__))(<double><uintptr_t>&self.main)

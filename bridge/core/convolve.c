@@ -1,6 +1,7 @@
 #include "convolve.h"
 
 #include "element.h"
+#include "parallel.h"
 #include "walk.h"
 
 /* A block of planes of one plane's depth, height and width. */
@@ -96,7 +97,6 @@ int br_convolve(br_tensor *r, const br_tensor *a, const br_tensor *k, int full, 
    const volume *small = full ? &j.a : &j.r;
    double work = (double)plane_elements(small) * plane_elements(&j.k) * (j.each ? 1 : j.a.planes);
    int64_t grain = work >= 32768 ? 1 : (int64_t)(32768 / work);
-   if (!br_parallel_for || j.r.planes <= grain || br_parallel_for(0, j.r.planes, grain, planes, &j) != 0)
-      planes(0, j.r.planes, &j);
+   br_parallel(j.r.planes, grain, planes, &j);
    return BR_OK;
 }

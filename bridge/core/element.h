@@ -16,6 +16,15 @@
 #define FLOAT_TYPES(X) X(f16) X(f32) X(f64)
 #define ALL_TYPES(X) INTEGER_TYPES(X) FLOAT_TYPES(X)
 
+/* Compiled twice, for any x86-64 and for AVX2; the loader takes what the machine has. Not FMA: a result must have the same
+   bits on every machine. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+   !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
 /* A double outside the range becomes the smallest integer, which is what x86-64's conversion gives. */
 static inline int32_t to_i32(double x) { return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN; }
 static inline int64_t to_i64(double x)

@@ -3,13 +3,10 @@
 #include <tgmath.h> /* expf for floats, exp for doubles */
 
 #include "element.h"
+#include "parallel.h"
 #include "walk.h"
 
 #define GRAIN 32768 /* elements below which a second thread costs more than it gives */
-
-int32_t (*br_parallel_for)(int64_t, int64_t, int64_t, void (*)(int64_t, int64_t, void *), void *);
-
-void br_loops_parallel(void *f) { memcpy(&br_parallel_for, &f, sizeof f); }
 
 double br_half_to_double(uint16_t half) { return plain_number(half_to_float(half)); }
 double br_number(const void *at, int dtype)
@@ -26,53 +23,71 @@ typedef void (*kernel)(char *const *p, const ptrdiff_t *step, int64_t n, double 
 typedef struct job {
    kernel f;
    int operands;
-   char *p[4];
-   ptrdiff_t step[4];
+   const walk *walks;
    double v, w;
 } job;
 
-static void job_range(int64_t begin, int64_t end, void *context)
+/* Of walks that have one run each. */
+static void plain_range(int64_t begin, int64_t end, void *context)
 {
    const job *j = context;
    char *p[4];
-   for (int i = 0; i < j->operands; i++) p[i] = j->p[i] + begin * j->step[i];
-   j->f(p, j->step, end - begin, j->v, j->w);
+   ptrdiff_t step[4];
+   for (int i = 0; i < j->operands; i++) {
+      step[i] = j->walks[i].step;
+      p[i] = j->walks[i].p + begin * step[i];
+   }
+   j->f(p, step, end - begin, j->v, j->w);
 }
 
-static int run(kernel f, const br_tensor *const *tensors, int operands, double v, double w)
+static void range(int64_t begin, int64_t end, void *context)
 {
-   if (!f) return BR_TYPE;
+   const job *j = context;
    walk walks[4];
-   int64_t n = tensor_elements(tensors[0]);
-   int plain = 1;
-   for (int i = 0; i < operands; i++) {
-      if (tensor_elements(tensors[i]) != n) return BR_COUNT;
-      if (!walk_start(&walks[i], tensors[i])) return BR_GONE;
-      plain &= walks[i].outer == 0;
-   }
-   if (n == 0) return BR_OK;
-   if (plain) {
-      job j = {.f = f, .operands = operands, .v = v, .w = w};
-      for (int i = 0; i < operands; i++) {
-         j.p[i] = walks[i].p;
-         j.step[i] = walks[i].step;
-      }
-      if (n <= GRAIN || !br_parallel_for || br_parallel_for(0, n, GRAIN, job_range, &j)) job_range(0, n, &j);
-      return BR_OK;
-   }
-   while (n > 0) {
+   memcpy(walks, j->walks, (size_t)j->operands * sizeof *walks);
+   for (int i = 0; i < j->operands; i++) walk_skip(&walks[i], begin);
+   for (int64_t n = end - begin; n > 0;) {
       char *p[4];
       ptrdiff_t step[4];
       int64_t count = n;
-      for (int i = 0; i < operands; i++) {
+      for (int i = 0; i < j->operands; i++) {
          p[i] = walks[i].p;
          step[i] = walks[i].step;
          if (walks[i].left < count) count = walks[i].left;
       }
-      f(p, step, count, v, w);
-      for (int i = 0; i < operands; i++) walk_advance(&walks[i], count);
+      j->f(p, step, count, j->v, j->w);
+      for (int i = 0; i < j->operands; i++) walk_advance(&walks[i], count);
       n -= count;
    }
+}
+
+static int start(walk *walks, const br_tensor *const *tensors, int operands, int *plain)
+{
+   *plain = 1;
+   for (int i = 0; i < operands; i++) {
+      if (!walk_start(&walks[i], tensors[i])) return 0;
+      *plain &= walks[i].outer == 0;
+   }
+   return 1;
+}
+
+static int run(kernel f, const br_tensor **tensors, int operands, double v, double w)
+{
+   if (!f) return BR_TYPE;
+   walk walks[4];
+   arranged room[4];
+   int64_t n = tensor_elements(tensors[0]);
+   int plain;
+   for (int i = 1; i < operands; i++)
+      if (tensor_elements(tensors[i]) != n) return BR_COUNT;
+   if (!start(walks, tensors, operands, &plain)) return BR_GONE;
+   if (n == 0) return BR_OK;
+   if (!plain) {
+      walk_arrange(tensors, room, operands);
+      if (!start(walks, tensors, operands, &plain)) return BR_GONE;
+   }
+   job j = {f, operands, walks, v, w};
+   br_parallel(n, GRAIN, plain ? plain_range : range, &j);
    return BR_OK;
 }
 
@@ -117,7 +132,7 @@ static int run(kernel f, const br_tensor *const *tensors, int operands, double v
    }
 
 #define KERNEL(T, NAME, BODY) \
-   static void NAME##_##T(char *const *p, const ptrdiff_t *step, int64_t n, double v_, double w_) { BODY }
+   static WIDE void NAME##_##T(char *const *p, const ptrdiff_t *step, int64_t n, double v_, double w_) { BODY }
 #define MAP(T, NAME, EXPR) KERNEL(T, NAME, BODY1(T, T, EXPR))
 #define PAIR(T, NAME, EXPR) KERNEL(T, NAME, BODY2(T, T, EXPR))
 
@@ -146,6 +161,9 @@ INTEGER_TYPES(INTEGER_KERNELS)
 /* The divisor's sign; nan for a divisor of 0. */
 #define FLOAT_MODULO(X, Y) ((Y) == 0 ? NAN : (X) - (Y) * floor((X) / (Y)))
 
+/* Half away from zero, as round() gives: what is added is the greatest number below a half. */
+#define ROUNDED(T, X) trunc((X) + copysign((T##_c)(sizeof(T##_c) == 8 ? 0x1.fffffffffffffp-2 : 0x1.fffffep-2), X))
+
 #define FLOAT_KERNELS(T) \
    MAP(T, adds, a + v) MAP(T, muls, a * v) MAP(T, divs, a / v) MAP(T, rsubs, v - a) MAP(T, rdivs, v / a) \
    MAP(T, fmods, fmod(a, v)) MAP(T, remainders, FLOAT_MODULO(a, v)) \
@@ -155,7 +173,7 @@ INTEGER_TYPES(INTEGER_KERNELS)
    MAP(T, exp, exp(a)) MAP(T, log, log(a)) MAP(T, log1p, log1p(a)) \
    MAP(T, sin, sin(a)) MAP(T, cos, cos(a)) MAP(T, tan, tan(a)) MAP(T, asin, asin(a)) MAP(T, acos, acos(a)) \
    MAP(T, atan, atan(a)) MAP(T, sinh, sinh(a)) MAP(T, cosh, cosh(a)) MAP(T, tanh, tanh(a)) \
-   MAP(T, floor, floor(a)) MAP(T, ceil, ceil(a)) MAP(T, round, round(a)) MAP(T, trunc, trunc(a)) \
+   MAP(T, floor, floor(a)) MAP(T, ceil, ceil(a)) MAP(T, round, ROUNDED(T, a)) MAP(T, trunc, trunc(a)) \
    MAP(T, frac, a - trunc(a)) MAP(T, sigmoid, 1 / (1 + exp(-a))) \
    PAIR(T, add, a + v * b) PAIR(T, mul, a * b) PAIR(T, div, a / b) \
    PAIR(T, fmod, fmod(a, b)) PAIR(T, remainder, FLOAT_MODULO(a, b)) PAIR(T, pow, pow(a, b)) \
@@ -165,7 +183,17 @@ FLOAT_TYPES(FLOAT_KERNELS)
 
 #define BODY3(T, EXPR) \
    const T##_c v = T##_from(v_); \
+   const ptrdiff_t width = sizeof(T##_s); \
    (void)w_; \
+   if (step[0] == width && step[1] == width && step[2] == width && step[3] == width) { \
+      T##_s *r = (T##_s *)p[0]; \
+      const T##_s *t = (const T##_s *)p[1], *x = (const T##_s *)p[2], *y = (const T##_s *)p[3]; \
+      _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) { \
+         const T##_c c = T##_load(t[i]), a = T##_load(x[i]), b = T##_load(y[i]); \
+         r[i] = T##_store(EXPR); \
+      } \
+      return; \
+   } \
    char *r = p[0]; \
    const char *t = p[1], *x = p[2], *y = p[3]; \
    for (; n > 0; n--, r += step[0], t += step[1], x += step[2], y += step[3]) { \

@@ -36,9 +36,6 @@ double br_number(const void *at, int dtype);
 double br_half_to_double(uint16_t half);
 uint16_t br_half_from_double(double x);
 
-/* Run loops over more than `grain` elements on torch's threads; NULL: on the caller's alone. */
-void br_loops_parallel(void *parallel_for);
-
 int br_fill(br_tensor *r, double v);
 int br_copy(br_tensor *r, const br_tensor *a);
 int br_map(int op, br_tensor *r, const br_tensor *a, double v, double w);

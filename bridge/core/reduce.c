@@ -1,6 +1,7 @@
 /* One number from a whole tensor, or one from every line along a dimension. */
 #include "element.h"
 #include "loops.h"
+#include "parallel.h"
 #include "walk.h"
 
 /* What a reduction has gathered: floats in `d`, integers (wrapping) in `i`. */
@@ -133,7 +134,7 @@ static int reduce_parts(int op, gather f, const walk *w, double v, gathered *g)
 {
    if (op != BR_SUM && op != BR_SQUARES && op != BR_NORM && op != BR_MAX && op != BR_MIN) return 0;
    shared s = {.f = f, .p = w->p, .step = w->step, .n = w->run, .v = v};
-   if (!br_parallel_for || br_parallel_for(0, PARTS, 1, gather_parts, &s)) return 0;
+   br_parallel(PARTS, 1, gather_parts, &s);
    *g = s.parts[0];
    for (int k = 1; k < PARTS; k++) {
       gathered *x = &s.parts[k];

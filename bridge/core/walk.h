@@ -11,10 +11,6 @@
 
 #define WALK_DIMS 32
 
-/* torch's torch_parallel_for, or NULL: 0 when f has seen the whole range. */
-extern int32_t (*br_parallel_for)(int64_t begin, int64_t end, int64_t grain,
-                                  void (*f)(int64_t begin, int64_t end, void *context), void *context);
-
 typedef struct walk {
    char *p;           /* the next element */
    ptrdiff_t step;    /* bytes to the one after it */
@@ -84,6 +80,58 @@ static inline void walk_advance(walk *w, int64_t n)
       if (++w->at[d] < w->size[d]) return;
       w->p -= w->size[d] * w->stride[d];
       w->at[d] = 0;
+   }
+}
+
+/* Go n elements on, over any number of runs. */
+static inline void walk_skip(walk *w, int64_t n)
+{
+   int64_t here = w->run - w->left, runs = (here + n) / w->run;
+   w->p -= here * w->step;
+   here = (here + n) % w->run;
+   for (int d = 0; d < w->outer && runs > 0; d++) {
+      int64_t at = (w->at[d] + runs) % w->size[d];
+      runs = (w->at[d] + runs) / w->size[d];
+      w->p += (at - w->at[d]) * w->stride[d];
+      w->at[d] = at;
+   }
+   w->p += here * w->step;
+   w->left = w->run - here;
+}
+
+/* A tensor with its dimensions in another order, for work that may meet the elements in any. */
+typedef struct arranged {
+   br_tensor t;
+   int64_t size[WALK_DIMS], stride[WALK_DIMS];
+} arranged;
+
+/* Turn `count` tensors of one shape so that the first is walked through memory in order: a transposed matrix becomes a
+   plain one. Tensors of several shapes, and what lies in order already, stay as they are. */
+static inline void walk_arrange(const br_tensor **tensors, arranged *room, int count)
+{
+   const br_tensor *first = tensors[0];
+   int n = first->nDimension, order[WALK_DIMS], sorted = 1;
+   if (n < 2 || n > WALK_DIMS) return;
+   for (int d = 0; d < n; d++) {
+      if (first->size[d] > 1 && first->stride[d] <= 0) return;
+      int k = d;
+      for (; k > 0 && first->stride[order[k - 1]] < first->stride[d]; k--) order[k] = order[k - 1];
+      order[k] = d;
+      sorted &= k == d;
+   }
+   if (sorted) return;
+   for (int i = 1; i < count; i++)
+      if (tensors[i]->nDimension != n || memcmp(tensors[i]->size, first->size, (size_t)n * sizeof *first->size)) return;
+   for (int i = 0; i < count; i++) {
+      arranged *a = &room[i];
+      for (int d = 0; d < n; d++) {
+         a->size[d] = tensors[i]->size[order[d]];
+         a->stride[d] = tensors[i]->stride[order[d]];
+      }
+      a->t = *tensors[i];
+      a->t.size = a->size;
+      a->t.stride = a->stride;
+      tensors[i] = &a->t;
    }
 }
 

@@ -15,12 +15,7 @@ local function load()
    if missing ~= nil then
       error('this torch lacks ' .. ffi.string(missing), 0)
    end
-   ffi.cdef[[
-      int32_t torch_parallel_for(int64_t, int64_t, int64_t, void (*)(int64_t, int64_t, void *), void *);
-   ]]
-   local library = ffi.load(path)
-   C.br_loops_parallel(ffi.cast('void*', library.torch_parallel_for))
-   loaded = library
+   loaded = ffi.load(path)
 end
 
 -- torch's message, without the place in its source.
