@@ -24,7 +24,8 @@ LINK_FLAGS = ["-pthread"]
 if SANITIZE:
     FLAGS += ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={SANITIZE}"]
     LINK_FLAGS += [f"-fsanitize={SANITIZE}"]
-C_FLAGS = ["-std=gnu11", *FLAGS]
+# A short loop that crosses a cache line takes twice as long.
+C_FLAGS = ["-std=gnu11", *FLAGS, "-falign-loops=32"]
 CXX_FLAGS = ["-std=c++17", *FLAGS]
 
 

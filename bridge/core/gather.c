@@ -1,14 +1,12 @@
 #include "gather.h"
 
 #include "element.h"
-#include "loops.h"
 #include "parallel.h"
 
 #define GRAIN 65536 /* elements that one thread is done with before a second has begun */
 #define PARTS 16    /* of a long line; more than threads, and not as many as there are */
 #define FEW 64      /* lines side by side that are shared out by rows, because they are too few to share out */
 
-typedef void (*line_kernel)(gathered *g, const char *p, ptrdiff_t step, int64_t n, double v);
 typedef void (*rows_kernel)(gathered *g, const char *p, ptrdiff_t step, int64_t n, int64_t count, const double *v);
 
 /* ---- lines: element after element, or in LANES of their own, which the compiler keeps in vector registers */
@@ -33,28 +31,33 @@ typedef void (*rows_kernel)(gathered *g, const char *p, ptrdiff_t step, int64_t 
       g->FIELD = s; \
    }
 
+/* Of LEAST elements or more, COUNT at once. */
+#define IN_LANES(COUNT, LEAST, T, ACC, INIT, UPDATE, JOIN) \
+   if (n >= LEAST) { \
+      ACC lane[COUNT]; \
+      for (int k = 0; k < COUNT; k++) lane[k] = INIT; \
+      for (; n >= COUNT; n -= COUNT, p += COUNT * sizeof(T##_s)) \
+         for (int k = 0; k < COUNT; k++) { \
+            const ACC a = T##_load(((const T##_s *)p)[k]), s = lane[k]; \
+            lane[k] = UPDATE; \
+         } \
+      for (int width = COUNT / 2; width > 0; width /= 2) \
+         for (int k = 0; k < width; k++) { \
+            const ACC s = lane[k], b = lane[k + width]; \
+            lane[k] = JOIN; \
+         } \
+      const ACC b = lane[0]; \
+      s = JOIN; \
+   }
+
 #define LINE_IN_LANES(T, NAME, ACC, INIT, UPDATE, JOIN) \
    static WIDE void NAME##_##T(gathered *g, const char *p, ptrdiff_t step, int64_t n, double v) \
    { \
       (void)v; \
       ACC s = (ACC)g->d; \
-      if (step == sizeof(T##_s) && n >= 2 * LANES) { \
-         const T##_s *x = (const T##_s *)p; \
-         ACC lane[LANES]; \
-         for (int k = 0; k < LANES; k++) lane[k] = INIT; \
-         for (; n >= LANES; n -= LANES, x += LANES) \
-            for (int k = 0; k < LANES; k++) { \
-               const ACC a = T##_load(x[k]), s = lane[k]; \
-               lane[k] = UPDATE; \
-            } \
-         for (int width = LANES / 2; width > 0; width /= 2) \
-            for (int k = 0; k < width; k++) { \
-               const ACC s = lane[k], b = lane[k + width]; \
-               lane[k] = JOIN; \
-            } \
-         const ACC b = lane[0]; \
-         s = JOIN; \
-         p = (const char *)x; \
+      if (step == sizeof(T##_s)) { \
+         IN_LANES(LANES, 4 * LANES, T, ACC, INIT, UPDATE, JOIN) \
+         IN_LANES(8, 8, T, ACC, INIT, UPDATE, JOIN) \
       } \
       for (; n > 0; n--, p += step) { \
          const ACC a = T##_load(*(const T##_s *)p); \
@@ -134,15 +137,19 @@ enum { NORM1 = BR_REDUCTIONS, NORM2, KERNELS };
    [BR_VAR] = PER_FLOAT(squares##KIND), [BR_STD] = PER_FLOAT(squares##KIND), \
    [NORM1] = PER_FLOAT(norm1##KIND), [NORM2] = PER_FLOAT(squares##KIND), \
 }
-static const line_kernel lines[KERNELS][BR_DTYPES] = KERNELS_OF();
+static const br_gather lines[KERNELS][BR_DTYPES] = KERNELS_OF();
 static const rows_kernel rows[KERNELS][BR_DTYPES] = KERNELS_OF(_rows);
 
 /* Which kernel does it: norms of the exponents 1 and 2 have their own. */
 static int kernel_of(int op, double v) { return op != BR_NORM ? op : v == 2 ? NORM2 : v == 1 ? NORM1 : op; }
 
-int br_gathers(int op, int dtype) { return (unsigned)op < BR_REDUCTIONS && lines[op][dtype]; }
-
-int br_gathers_integers(int op, int dtype) { return dtype <= BR_LONG && op <= BR_MIN; }
+br_gather br_gather_of(int op, int dtype, double *v)
+{
+   if ((unsigned)op >= BR_REDUCTIONS) return NULL;
+   int kernel = kernel_of(op, *v);
+   if (kernel == NORM2) *v = 0; /* what is taken off before the square */
+   return lines[kernel][dtype];
+}
 
 gathered br_gather_start(int op, int dtype)
 {
@@ -172,7 +179,7 @@ gathered br_gather_both(int op, int dtype, gathered a, gathered b)
 /* ---- sharing */
 
 typedef struct shared {
-   line_kernel line;
+   br_gather line;
    rows_kernel rows;
    const char *p;
    ptrdiff_t step;
@@ -205,10 +212,9 @@ static void share(shared *s, int op, int dtype, gathered *g)
 void br_gather_lines(int op, int dtype, gathered *g, const char *p, ptrdiff_t line_step, ptrdiff_t step, int64_t n,
                      int64_t count, const double *v)
 {
-   int kernel = kernel_of(op, *v);
-   line_kernel f = lines[kernel][dtype];
    for (int64_t k = 0; k < count; k++, p += line_step) {
-      double w = kernel == NORM2 ? 0 : v[k];
+      double w = v[k];
+      br_gather f = br_gather_of(op, dtype, &w);
       if (n > GRAIN) share(&(shared){.line = f, .p = p, .step = step, .n = n, .count = 1, .v = &w}, op, dtype, &g[k]);
       else f(&g[k], p, step, n, w);
    }

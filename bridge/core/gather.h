@@ -8,16 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "loops.h"
+
 /* Floats in `d`, integers in `i`. */
 typedef union gathered {
    double d;
    int64_t i;
 } gathered;
 
-/* Can `op` be done on this type? */
-int br_gathers(int op, int dtype);
+/* Add n elements, `step` bytes apart, to what g has. */
+typedef void (*br_gather)(gathered *g, const char *p, ptrdiff_t step, int64_t n, double v);
+/* The loop that does `op` on this type and takes `*v`, which it may change; NULL: there is none. */
+br_gather br_gather_of(int op, int dtype, double *v);
 /* Are the results of `op` in `i`? Sums, products and extremes of integers are. */
-int br_gathers_integers(int op, int dtype);
+static inline int br_gathers_integers(int op, int dtype) { return dtype <= BR_LONG && op <= BR_MIN; }
 /* What there is before the first element. */
 gathered br_gather_start(int op, int dtype);
 /* Two parts as one. */

@@ -7,6 +7,7 @@
 #include "walk.h"
 
 #define GRAIN 32768 /* elements below which a second thread costs more than it gives */
+#define ARRANGED 32 /* elements below which another order of the dimensions costs more than it gives */
 
 double br_half_to_double(uint16_t half) { return plain_number(half_to_float(half)); }
 double br_number(const void *at, int dtype)
@@ -40,13 +41,9 @@ static void plain_range(int64_t begin, int64_t end, void *context)
    j->f(p, step, end - begin, j->v, j->w);
 }
 
-static void range(int64_t begin, int64_t end, void *context)
+static void walk_along(const job *j, walk *walks, int64_t n)
 {
-   const job *j = context;
-   walk walks[4];
-   memcpy(walks, j->walks, (size_t)j->operands * sizeof *walks);
-   for (int i = 0; i < j->operands; i++) walk_skip(&walks[i], begin);
-   for (int64_t n = end - begin; n > 0;) {
+   while (n > 0) {
       char *p[4];
       ptrdiff_t step[4];
       int64_t count = n;
@@ -59,6 +56,14 @@ static void range(int64_t begin, int64_t end, void *context)
       for (int i = 0; i < j->operands; i++) walk_advance(&walks[i], count);
       n -= count;
    }
+}
+
+static void range(int64_t begin, int64_t end, void *context)
+{
+   const job *j = context;
+   walk walks[4];
+   for (int i = 0; i < j->operands; i++) walk_from(&walks[i], &j->walks[i], begin);
+   walk_along(j, walks, end - begin);
 }
 
 static int start(walk *walks, const br_tensor *const *tensors, int operands, int *plain)
@@ -82,12 +87,11 @@ static int run(kernel f, const br_tensor **tensors, int operands, double v, doub
       if (tensor_elements(tensors[i]) != n) return BR_COUNT;
    if (!start(walks, tensors, operands, &plain)) return BR_GONE;
    if (n == 0) return BR_OK;
-   if (!plain) {
-      walk_arrange(tensors, room, operands);
-      if (!start(walks, tensors, operands, &plain)) return BR_GONE;
-   }
+   if (!plain && n >= ARRANGED && walk_arrange(tensors, room, operands)) start(walks, tensors, operands, &plain);
    job j = {f, operands, walks, v, w};
-   br_parallel(n, GRAIN, plain ? plain_range : range, &j);
+   if (plain) br_parallel(n, GRAIN, plain_range, &j);
+   else if (n > GRAIN) br_parallel(n, GRAIN, range, &j);
+   else walk_along(&j, walks, n);
    return BR_OK;
 }
 

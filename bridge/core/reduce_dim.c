@@ -56,14 +56,14 @@ static void gather(const job *j, int op, gathered *g, int64_t count, const doubl
 static void lines(int64_t begin, int64_t end, void *context)
 {
    const job *j = context;
-   walk from = j->from, to = j->to;
+   walk from, to;
    gathered g[BR_SIDE_BY_SIDE];
    double v[BR_SIDE_BY_SIDE];
    ptrdiff_t width = (ptrdiff_t)br_element_size(j->dtype);
    int centred = j->op == BR_VAR || j->op == BR_STD, integers = br_gathers_integers(j->op, j->dtype);
    for (int k = 0; k < BR_SIDE_BY_SIDE && k < end - begin; k++) v[k] = j->v;
-   walk_skip(&from, begin);
-   walk_skip(&to, begin);
+   walk_from(&from, &j->from, begin);
+   walk_from(&to, &j->to, begin);
    for (int64_t left = end - begin, count; left > 0; left -= count) {
       count = from.left < left ? from.left : left;
       if (count > BR_SIDE_BY_SIDE) count = BR_SIDE_BY_SIDE;
@@ -85,10 +85,16 @@ static void lines(int64_t begin, int64_t end, void *context)
 
 int br_reduce_dim(int op, br_tensor *r, const br_tensor *a, int dim, double v)
 {
-   if (!br_gathers(op, a->dtype) || dim < 0 || dim >= a->nDimension) return BR_TYPE;
+   double taken = v;
+   if (!br_gather_of(op, a->dtype, &taken) || dim < 0 || dim >= a->nDimension) return BR_TYPE;
    int64_t count = tensor_elements(r), n = a->size[dim];
    if (count * n != tensor_elements(a)) return BR_COUNT;
-   job j = {.op = op, .dtype = a->dtype, .to_dtype = r->dtype, .n = n, .v = v};
+   job j; /* whose walks need not be cleared */
+   j.op = op;
+   j.dtype = a->dtype;
+   j.to_dtype = r->dtype;
+   j.n = n;
+   j.v = v;
    if (!walk_start(&j.to, r) || !walk_lines(&j.from, a, dim)) return BR_GONE;
    j.step = (ptrdiff_t)a->stride[dim] * (ptrdiff_t)br_element_size(a->dtype);
    /* Long lines are shared out each by itself, unless there are many. */

@@ -83,9 +83,19 @@ static inline void walk_advance(walk *w, int64_t n)
    }
 }
 
-/* Go n elements on, over any number of runs. */
-static inline void walk_skip(walk *w, int64_t n)
+/* Make w a walk of its own over start's elements, `n` of them further on. */
+static inline void walk_from(walk *w, const walk *start, int64_t n)
 {
+   size_t dims = (size_t)start->outer * sizeof *w->size;
+   w->p = start->p;
+   w->step = start->step;
+   w->left = start->left;
+   w->run = start->run;
+   w->outer = start->outer;
+   memcpy(w->size, start->size, dims);
+   memcpy(w->at, start->at, dims);
+   memcpy(w->stride, start->stride, dims);
+   if (n == 0) return;
    int64_t here = w->run - w->left, runs = (here + n) / w->run;
    w->p -= here * w->step;
    here = (here + n) % w->run;
@@ -106,22 +116,22 @@ typedef struct arranged {
 } arranged;
 
 /* Turn `count` tensors of one shape so that the first is walked through memory in order: a transposed matrix becomes a
-   plain one. Tensors of several shapes, and what lies in order already, stay as they are. */
-static inline void walk_arrange(const br_tensor **tensors, arranged *room, int count)
+   plain one. Tensors of several shapes, and what lies in order already, stay as they are: 0. */
+static inline int walk_arrange(const br_tensor **tensors, arranged *room, int count)
 {
    const br_tensor *first = tensors[0];
    int n = first->nDimension, order[WALK_DIMS], sorted = 1;
-   if (n < 2 || n > WALK_DIMS) return;
+   if (n < 2 || n > WALK_DIMS) return 0;
    for (int d = 0; d < n; d++) {
-      if (first->size[d] > 1 && first->stride[d] <= 0) return;
+      if (first->size[d] > 1 && first->stride[d] <= 0) return 0;
       int k = d;
       for (; k > 0 && first->stride[order[k - 1]] < first->stride[d]; k--) order[k] = order[k - 1];
       order[k] = d;
       sorted &= k == d;
    }
-   if (sorted) return;
+   if (sorted) return 0;
    for (int i = 1; i < count; i++)
-      if (tensors[i]->nDimension != n || memcmp(tensors[i]->size, first->size, (size_t)n * sizeof *first->size)) return;
+      if (tensors[i]->nDimension != n || memcmp(tensors[i]->size, first->size, (size_t)n * sizeof *first->size)) return 0;
    for (int i = 0; i < count; i++) {
       arranged *a = &room[i];
       for (int d = 0; d < n; d++) {
@@ -133,6 +143,7 @@ static inline void walk_arrange(const br_tensor **tensors, arranged *room, int c
       a->t.stride = a->stride;
       tensors[i] = &a->t;
    }
+   return 1;
 }
 
 /* The starts of a's lines along `dim`: a walk over a with that dimension taken out. */
