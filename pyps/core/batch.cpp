@@ -13,6 +13,7 @@ namespace {
 // How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
 constexpr int64_t entries_ahead = 32, values_ahead = 16;
 constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
+constexpr int in_second_level = 2; // __builtin_prefetch's locality
 
 // The buffers belong to the caller, who may change the keys meanwhile: so every key is checked again where it is used.
 [[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
@@ -25,14 +26,15 @@ bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
     return a_bytes > 0 && b_bytes > 0 && x < y + uint64_t(b_bytes) && y < x + uint64_t(a_bytes);
 }
 
-template <bool write>
+// Into the second-level cache: the first has places for fewer lines on their way than 16 values of some hundred bytes
+// have. Not for writing, which would make other workers' caches give up lines before they have to.
 void prefetch_value(const Segment &segment, uint64_t key) {
     Place place(segment.entry(key).load(std::memory_order_relaxed));
     const LengthClass &c = segment.length_class(place.length_class());
     const char *value = segment.value(c, place.index());
     uint64_t end = std::min<uint64_t>(c.slot_bytes, cache_line * most_lines_ahead);
-    for (uint64_t byte = 0; byte < end; byte += cache_line) __builtin_prefetch(value + byte, write);
-    __builtin_prefetch(value + end - 1, write);
+    for (uint64_t byte = 0; byte < end; byte += cache_line) __builtin_prefetch(value + byte, 0, in_second_level);
+    __builtin_prefetch(value + end - 1, 0, in_second_level);
 }
 
 // Most values are short, and memcpy of a length that is not known in advance costs a call.
@@ -80,12 +82,12 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Action
     for (int64_t i = done; i < std::min(count, done + entries_ahead); i++)
         if (uint64_t(keys[i]) < num_keys) __builtin_prefetch(&segment.entry(uint64_t(keys[i])), 1);
     for (int64_t i = done; i < std::min(count, done + values_ahead); i++)
-        if (uint64_t(keys[i]) < num_keys) prefetch_value<Action::writes>(segment, uint64_t(keys[i]));
+        if (uint64_t(keys[i]) < num_keys) prefetch_value(segment, uint64_t(keys[i]));
     for (int64_t i = done; i < count; i++) {
         if (i + entries_ahead < count && uint64_t(keys[i + entries_ahead]) < num_keys)
             __builtin_prefetch(&segment.entry(uint64_t(keys[i + entries_ahead])), 1);
         if (i + values_ahead < count && uint64_t(keys[i + values_ahead]) < num_keys)
-            prefetch_value<Action::writes>(segment, uint64_t(keys[i + values_ahead]));
+            prefetch_value(segment, uint64_t(keys[i + values_ahead]));
         uint64_t key = uint64_t(keys[i]);
         if (key >= num_keys) fail_at_key(i, int64_t(key), int64_t(num_keys));
         request.done = i;
