@@ -120,6 +120,24 @@ def test_functions_of_a_number(lua: bridge.Lua, name: str, function: str, peer: 
     np.testing.assert_array_equal(lua.eval("x"), values)
 
 
+@pytest.mark.parametrize("count", [7, 3000])
+@pytest.mark.parametrize("name", FLOATS)
+def test_functions_of_two_numbers(lua: bridge.Lua, name: str, count: int) -> None:
+    a, b = np.linspace(-3, 3, count).astype(DTYPES[name]), np.linspace(2, -2, count).astype(DTYPES[name])
+    tolerance = 1e-12 if name == "Double" else 1e-5
+    lua.a, lua.b = a.copy(), b.copy()
+    wide_a, wide_b = a.astype(float), b.astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for expression, expected in (
+            ("torch.atan2(a, b)", np.arctan2(wide_a, wide_b)),
+            ("torch.pow(a, 3)", wide_a**3),
+            ("torch.pow(a, -1.5)", wide_a**-1.5),
+            ("a:clone():pow(2)", wide_a**2),
+            ("torch.pow(a:view(1, -1), 3)[1]", wide_a**3),
+        ):
+            np.testing.assert_allclose(lua.eval(expression), expected, rtol=tolerance)
+
+
 def test_a_result_of_the_right_size_keeps_its_strides(lua: bridge.Lua) -> None:
     lua.execute("r = torch.Tensor(3, 2):t(); torch.add(r, torch.ones(2, 3), 1)")
     assert lua.eval("r:stride():totable()") == [1, 2]

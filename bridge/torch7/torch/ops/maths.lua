@@ -10,6 +10,7 @@ local aten = require 'torch.aten'
 local C = native.C
 local tensor, resizeas = object.tensor, geometry.resizeas
 local SMALL = 64 -- elements up to which a plain loop beats a call of torch
+local MANY = 256 -- and one that needs a tensor to be made
 
 ffi.cdef[[
 double log1p(double); double trunc(double); double round(double); double tgamma(double);
@@ -37,9 +38,35 @@ local function row(name, op, onnumber, atenname)
       methods = {'*T T+', f}}
 end
 
+-- r = f(a, b), the same way.
+local function binary(op, name)
+   local large = aten.op(name, 'TTT')
+   return function(r, a, b)
+      resizeas(tensor(r), tensor(a))
+      local from = tensor(a)
+      if geometry.elements(from) <= SMALL or not geometry.samesize(from, tensor(b))
+         or not geometry.samesize(tensor(r), from) then
+         kernels.pair(op, r, a, b)
+      else
+         large(a, b, r)
+      end
+      return r
+   end
+end
+
+local powers = aten.op('pow.Tensor_Tensor_out', 'TTT')
+
 local function pow(r, t, v)
    resizeas(tensor(r), tensor(t))
-   kernels.map(C.BR_POWS, r, t, v)
+   local from = tensor(t)
+   if v == 1 or v == 2 or geometry.elements(from) <= MANY or not geometry.samesize(tensor(r), from) then
+      kernels.map(C.BR_POWS, r, t, v)
+   else
+      local exponent = object.newtensor(from.dtype) -- torch's C shim takes no numbers here
+      geometry.resize1(tensor(exponent), 1)
+      kernels.fill(exponent, v)
+      powers(t, exponent, r)
+   end
    return r
 end
 
@@ -49,11 +76,7 @@ local function tpow(r, v, t)
    return r
 end
 
-local function atan2(r, a, b)
-   resizeas(tensor(r), tensor(a))
-   kernels.pair(C.BR_ATAN2, r, a, b)
-   return r
-end
+local atan2 = binary(C.BR_ATAN2, 'atan2.out')
 
 local function rounded(x)
    return clib.round(x)
