@@ -17,6 +17,7 @@ from bridge.python2torch import PyTorch
 
 if TYPE_CHECKING:
     from bridge import legacy, nn, t7
+    from bridge.convert import to_lua, to_torch
 
 __all__ = [
     "Lua",
@@ -34,6 +35,8 @@ __all__ = [
     "nn",
     "null",
     "t7",
+    "to_lua",
+    "to_torch",
 ]
 
 
@@ -41,4 +44,6 @@ def __getattr__(name: str) -> Any:
     """Load what not everybody needs when it is asked for."""
     if name in ("legacy", "nn", "t7"):
         return importlib.import_module(f"bridge.{name}")
+    if name in ("to_lua", "to_torch"):
+        return getattr(importlib.import_module("bridge.convert"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

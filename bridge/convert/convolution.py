@@ -1,0 +1,131 @@
+"""Convolutions of images and volumes, and their transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bridge.convert.layer import Layer
+from bridge.convert.modules import Function
+
+
+def fields(prefix: str, letters: str) -> tuple[str, ...]:
+    """Return the names of the fields with a letter for each axis, such as kH and kW."""
+    return tuple(prefix + letter for letter in letters)
+
+
+def paddings(layer: Layer, letters: str) -> tuple[int, ...]:
+    """Return padH and padW; files of the first versions have one `padding`."""
+    return layer.integers(fields("pad", letters), layer.integer("padding", 0))
+
+
+def convolution(kind: Callable[..., Any], letters: str) -> Callable[[Layer], nn.Module]:
+    """Return the converter of convolutions over these axes; the weight may be a matrix in old files."""
+
+    def converter(layer: Layer) -> nn.Module:
+        inputs, outputs = layer.integer("nInputPlane"), layer.integer("nOutputPlane")
+        kernel, groups = layer.integers(fields("k", letters)), layer.integer("groups", 1)
+        made = kind(
+            inputs,
+            outputs,
+            kernel,
+            layer.integers(fields("d", letters), 1),
+            paddings(layer, letters),
+            layer.integers(fields("dilation", letters), 1),
+            groups,
+            layer.has("bias"),
+            device="meta",
+        )
+        made.weight = layer.weight((outputs, inputs // groups, *kernel))
+        made.bias = layer.parameter("bias")
+        return made  # type: ignore[no-any-return]
+
+    return converter
+
+
+def transposed(kind: Callable[..., Any], letters: str) -> Callable[[Layer], nn.Module]:
+    """Return the converter of transposed convolutions over these axes."""
+
+    def converter(layer: Layer) -> nn.Module:
+        inputs, outputs = layer.integer("nInputPlane"), layer.integer("nOutputPlane")
+        kernel, groups = layer.integers(fields("k", letters)), layer.integer("groups", 1)
+        made = kind(
+            inputs,
+            outputs,
+            kernel,
+            layer.integers(fields("d", letters), 1),
+            paddings(layer, letters),
+            layer.integers(fields("adj", letters), 0),
+            groups,
+            layer.has("bias"),
+            device="meta",
+        )
+        made.weight = layer.weight((inputs, outputs // groups, *kernel))
+        made.bias = layer.parameter("bias")
+        return made  # type: ignore[no-any-return]
+
+    return converter
+
+
+def depthwise(layer: Layer) -> nn.Module:
+    """Each plane by itself, into as many as the first dimension of the weight; these are side by side in the output."""
+    inputs, many = layer.integer("nInputPlane"), layer.integer("nOutputPlane")
+    kernel = layer.integers(("kH", "kW"))
+    made = nn.Conv2d(
+        inputs,
+        inputs * many,
+        kernel,  # type: ignore[arg-type]
+        layer.integers(("dH", "dW"), 1),  # type: ignore[arg-type]
+        paddings(layer, "HW"),  # type: ignore[arg-type]
+        groups=inputs,
+        bias=layer.has("bias"),
+        device="meta",
+    )
+    made.weight = _turned(layer, "weight", (many, inputs, *kernel), (inputs * many, 1, *kernel))
+    made.register_parameter("bias", _turned(layer, "bias", (many, inputs), (inputs * many,)))
+    return made
+
+
+def _turned(layer: Layer, field: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
+    """Return a parameter with its first two dimensions exchanged."""
+    tensor = layer.tensor(field)
+    if tensor is None:
+        return None
+    return layer.conversion.parameter(tensor.reshape(shape).transpose(0, 1).reshape(wanted))
+
+
+def local(
+    x: Tensor, weight: Tensor, bias: Tensor, stride: tuple[int, ...], padding: tuple[int, ...]
+) -> Tensor:
+    """Convolve with a kernel of its own for each place."""
+    image = x if x.dim() == 4 else x.unsqueeze(0)
+    height, width, planes, inputs, k_h, k_w = weight.shape
+    patches = functional.unfold(image, (k_h, k_w), 1, padding, stride)
+    patches = patches.view(image.shape[0], inputs, k_h, k_w, height, width)
+    output = torch.einsum("bikljm,jmoikl->bojm", patches, weight) + bias.view(planes, height, width)
+    return output if x.dim() == 4 else output.squeeze(0)
+
+
+def locally(layer: Layer) -> nn.Module:
+    """Return a kernel for each place."""
+    inputs, planes = layer.integer("nInputPlane"), layer.integer("nOutputPlane")
+    shape = (*layer.integers(("oH", "oW")), planes, inputs, *layer.integers(("kH", "kW")))
+    parameters = {"weight": layer.weight(shape), "bias": layer.parameter("bias")}
+    return Function(local, parameters, stride=layer.integers(("dH", "dW"), 1), padding=paddings(layer, "HW"))
+
+
+ROWS = {
+    "nn.SpatialConvolution": convolution(nn.Conv2d, "HW"),
+    "nn.SpatialConvolutionLocal": locally,
+    "nn.SpatialConvolutionMM": convolution(nn.Conv2d, "HW"),
+    "nn.SpatialDepthWiseConvolution": depthwise,
+    "nn.SpatialDilatedConvolution": convolution(nn.Conv2d, "HW"),
+    "nn.SpatialFullConvolution": transposed(nn.ConvTranspose2d, "HW"),
+    "nn.VolumetricConvolution": convolution(nn.Conv3d, "THW"),
+    "nn.VolumetricDilatedConvolution": convolution(nn.Conv3d, "THW"),
+    "nn.VolumetricFullConvolution": transposed(nn.ConvTranspose3d, "THW"),
+}

@@ -1,0 +1,50 @@
+"""The table: Torch7's class -> the function that makes a module of one, or None where none can be made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from torch import nn
+
+from bridge.convert import (
+    activation,
+    containers,
+    convolution,
+    criterions,
+    graph,
+    linear,
+    normalization,
+    pooling,
+    sequences,
+    shape,
+    tables,
+)
+from bridge.convert.layer import Layer
+
+Converter = Callable[[Layer], nn.Module | None]
+
+ROWS: Mapping[str, Converter] = {
+    name: converter
+    for family in (
+        activation,
+        containers,
+        convolution,
+        criterions,
+        graph,
+        linear,
+        normalization,
+        pooling,
+        sequences,
+        shape,
+        tables,
+    )
+    for name, converter in family.ROWS.items()
+}
+
+
+def row(typename: str) -> Converter | None:
+    """Return the converter of a class; one of cudnn has its own row or that of its namesake in nn."""
+    package, _, name = typename.partition(".")
+    if typename in ROWS:
+        return ROWS[typename]
+    return ROWS.get(f"nn.{name}") if package in ("cudnn", "cunn") else None

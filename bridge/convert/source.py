@@ -1,0 +1,142 @@
+"""Where a model comes from: a path, what `bridge.t7` gives, or an object of a Lua state; all become TorchObjects.
+
+From a Lua state every table is taken apart once, in Lua, and put together here, so that cycles and sharing stay and no
+tensor is copied. Keys that are no string or number (a node's map from data to places) are left out.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from bridge._boundary import LuaObject
+from bridge.t7_objects import TorchObject
+
+TAKE_APART = """
+return function(root)
+   local places, entries = {}, {}
+   local function entry(value)
+      local place = places[value]
+      if not place then
+         place = #entries + 1
+         places[value] = place
+         entries[place] = value
+      end
+      return place
+   end
+   entry(root)
+   local flat, place = {}, 1
+   while entries[place] do
+      local object = entries[place]
+      local one = {keys = {}, values = {}, places = {}, refs = {}}
+      one.typename = torch.typename(object) or false
+      one.object = one.typename and object or false
+      for key, value in pairs(object) do
+         local kind = type(value)
+         if type(key) == 'string' or type(key) == 'number' then
+            if kind == 'table' then
+               table.insert(one.places, key)
+               table.insert(one.refs, entry(value))
+            elseif kind == 'number' or kind == 'string' or kind == 'boolean' or torch.isTensor(value)
+                  or torch.isStorage(value) then
+               table.insert(one.keys, key)
+               table.insert(one.values, value)
+            end
+         end
+      end
+      flat[place] = one
+      place = place + 1
+   end
+   return flat
+end
+"""
+
+
+class Source:
+    """A model as a tree of TorchObjects.
+
+    Attributes
+    ----------
+    root : TorchObject
+        The model.
+    lua : dict of int to LuaObject
+        The object in the Lua state that a TorchObject, by its id, stands for; empty for what came from a file.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.lua: dict[int, LuaObject] = {}
+        if isinstance(model, str | os.PathLike):
+            from bridge import t7
+
+            model = t7.load(model, tensors="torch")
+        if isinstance(model, LuaObject):
+            model = self._from_lua(model)
+        if isinstance(model, dict | list):
+            model = _only_model(model)
+        if not isinstance(model, TorchObject):
+            raise TypeError(
+                f"a Torch7 model is a path, an object of a Lua state or what bridge.t7.load gives, "
+                f"got {type(model).__module__}.{type(model).__qualname__}"
+            )
+        self.root: TorchObject = model
+
+    def _from_lua(self, model: LuaObject) -> Any:
+        take_apart = model.state.helper("execute", TAKE_APART, "=(convert)")
+        flat = take_apart(model)
+        made: list[Any] = []
+        for one in flat:
+            name = one["typename"]
+            made.append(TorchObject(name) if name else {})
+            if name:
+                self.lua[id(made[-1])] = one["object"]
+        for target, one in zip(made, flat, strict=True):
+            fields = target.fields() if isinstance(target, TorchObject) else target
+            fields.update(zip(one["keys"], one["values"], strict=True))
+            for key, place in zip(one["places"], one["refs"], strict=True):
+                fields[key] = made[int(place) - 1]
+        lists = {
+            place: [table[k] for k in range(1, len(table) + 1)]
+            for place, table in enumerate(made)
+            if isinstance(table, dict) and set(table) == set(range(1, len(table) + 1))
+        }
+        _replace(made, lists)
+        return made[0]
+
+
+def _replace(made: list[Any], lists: dict[int, list[Any]]) -> None:
+    """Put the lists in the place of the dicts that they were."""
+    by_id = {id(made[place]): value for place, value in lists.items()}
+    for target in made:
+        fields = target.fields() if isinstance(target, TorchObject) else target
+        for key, value in fields.items():
+            if id(value) in by_id:
+                fields[key] = by_id[id(value)]
+    for value in lists.values():
+        value[:] = [by_id.get(id(entry), entry) for entry in value]
+
+
+def _only_model(table: dict[Any, Any] | list[Any]) -> Any:
+    """Return the one network of a checkpoint's table.
+
+    Raises
+    ------
+    ValueError
+        When there is none, or several: with their names.
+    """
+    entries = list(table.items() if isinstance(table, dict) else enumerate(table))
+    found = [(key, value) for key, value in entries if is_module(value)]
+    if len(found) == 1:
+        return found[0][1]
+    names = ", ".join(repr(key) for key, _ in (found or entries)) or "nothing"
+    raise ValueError(
+        f"the file holds {'no' if not found else 'several'} networks ({names}): load it with bridge.t7.load "
+        "and pass the one that is meant"
+    )
+
+
+def is_module(value: Any) -> bool:
+    """Whether a value of a file is a network (and no criterion)."""
+    if not isinstance(value, TorchObject) or not isinstance(value.torch_payload(), dict):
+        return False
+    name = value.torch_typename()
+    return not name.endswith("Criterion") and name.split(".")[0] not in ("torch", "tds", "graph", "nngraph")
