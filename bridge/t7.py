@@ -10,15 +10,14 @@ import importlib
 import mmap as mapping
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import numpy
 
 from bridge._t7 import PART_KINDS, read, written
+from bridge.replace import replacing
 from bridge.t7_inspect import StorageSummary, Summary, TensorSummary
 from bridge.t7_objects import Key, Storage, T7Error, TorchFunction, TorchObject
 
@@ -201,21 +200,8 @@ def save(
         When the file cannot be written; nothing was changed.
     """
     swap = _form(long_size, byteorder, ascii)
-    target = Path(os.path.realpath(file))
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
-    try:
-        try:
-            written(obj, descriptor, _plain, ascii=ascii, long_size=long_size, swap=swap)
-            os.fchmod(descriptor, _mode(target))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
-        raise
-    _sync_directory(target.parent)
+    with replacing(file) as temporary, temporary.open("r+b", buffering=0) as opened:
+        written(obj, opened.fileno(), _plain, ascii=ascii, long_size=long_size, swap=swap)
 
 
 def dumps(
@@ -349,28 +335,3 @@ def _refuse(value: Any) -> Any:
         f"{type(value).__module__}.{type(value).__qualname__} has no form in a Torch7 file: "
         "pass numbers, strings, lists, dicts, arrays, tensors or a TorchObject"
     )
-
-
-def _mode(target: Path) -> int:
-    """Return the permissions of the file to be replaced, or those that a new file gets."""
-    try:
-        return target.stat().st_mode & 0o7777
-    except FileNotFoundError:
-        mask = int(
-            next(
-                line.split()[1]
-                for line in Path("/proc/self/status").read_text().splitlines()
-                if line.startswith("Umask:")
-            ),
-            8,
-        )
-        return 0o666 & ~mask
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the new name itself last."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
