@@ -75,6 +75,11 @@ class TensorSummary:
         return count
 
     @property
+    def nbytes(self) -> int:
+        """Bytes that its elements take in memory, without the rest of its storage."""
+        return self.size * ITEM_BYTES[_element(self.typename)]
+
+    @property
     def contiguous(self) -> bool:
         """Whether the elements lie side by side in order."""
         expected = 1

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from moontide import __version__
-from moontide.commands import demo, paths, run, version
+from moontide.commands import demo, inspect, paths, run, version
 from moontide.errors import CommandError
 
 
@@ -29,6 +29,7 @@ class Command(Protocol):
 
 COMMANDS: Mapping[str, Command] = {
     "demo": demo,
+    "inspect": inspect,
     "paths": paths,
     "run": run,
     "version": version,

@@ -1,0 +1,121 @@
+"""The layers of a network in a Torch7 file, from its description: no data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bridge.t7_inspect import Summary, TensorSummary
+from bridge.t7_objects import TorchObject
+
+# Fields that are no part of a layer, but what the last pass left in it.
+BUFFERS = frozenset(
+    ("output", "gradInput", "finput", "fgradInput", "addBuffer", "noise", "save_mean", "save_std")
+)
+PARAMETERS = frozenset(("weight", "bias"))
+
+
+@dataclass(frozen=True)
+class LayerSummary:
+    """One layer.
+
+    Attributes
+    ----------
+    name : str
+        Its way through `modules`, counted from 0; "" is the network.
+    typename : str
+        The class.
+    depth : int
+        How many layers it is inside of.
+    tensors : dict of str to TensorSummary
+        What it holds but for gradients and what a pass left.
+    parameters : int
+        Numbers in its own weight and bias.
+    nbytes : int
+        Bytes of its tensors.
+    settings : dict of str to object
+        Its fields that are numbers or booleans.
+    again : bool
+        Whether the same layer was listed before.
+    """
+
+    name: str
+    typename: str
+    depth: int
+    tensors: dict[str, TensorSummary] = field(default_factory=dict)
+    parameters: int = 0
+    nbytes: int = 0
+    settings: dict[str, Any] = field(default_factory=dict)
+    again: bool = False
+
+
+def layers(summary: Summary) -> list[LayerSummary]:
+    """Return the layers of all networks that a file's value is or has in a table, in order.
+
+    Parameters
+    ----------
+    summary : Summary
+        What `bridge.t7.inspect` gave.
+    """
+    value = summary.value
+    roots: list[tuple[str, Any]] = [("", value)]
+    if isinstance(value, dict | list):
+        roots = [
+            (str(key), entry)
+            for key, entry in (value.items() if isinstance(value, dict) else enumerate(value))
+        ]
+    seen: set[int] = set()
+    found: list[LayerSummary] = []
+    for name, root in roots:
+        if _is_layer(root):
+            found.extend(_walk(root, name, seen))
+    return found
+
+
+def _is_layer(value: Any) -> bool:
+    return (
+        isinstance(value, TorchObject)
+        and isinstance(value.torch_payload(), dict)
+        and value.torch_typename().split(".")[0] not in ("torch", "tds", "graph", "nngraph")
+    )
+
+
+def _walk(root: TorchObject, name: str, seen: set[int]) -> Iterator[LayerSummary]:
+    """Visit layers in order without recursion; one that comes again is not entered."""
+    waiting = [(root, name, 0)]
+    while waiting:
+        layer, path, depth = waiting.pop()
+        again = id(layer) in seen
+        seen.add(id(layer))
+        yield _summarized(layer, path, depth, again)
+        inner = layer.fields().get("modules")
+        if again or not isinstance(inner, list):
+            continue
+        children = [(child, place) for place, child in enumerate(inner) if _is_layer(child)]
+        waiting.extend(
+            (child, f"{path}.{place}" if path else str(place), depth + 1)
+            for child, place in reversed(children)
+        )
+
+
+def _summarized(layer: TorchObject, path: str, depth: int, again: bool) -> LayerSummary:
+    fields = {key: value for key, value in layer.fields().items() if isinstance(key, str)}
+    tensors = {
+        key: value
+        for key, value in fields.items()
+        if isinstance(value, TensorSummary)
+        and value.size
+        and key not in BUFFERS
+        and not key.startswith(("grad", "_"))
+    }
+    return LayerSummary(
+        path,
+        layer.torch_typename(),
+        depth,
+        tensors,
+        sum(tensor.size for key, tensor in tensors.items() if key in PARAMETERS),
+        sum(tensor.nbytes for tensor in tensors.values()),
+        {key: value for key, value in fields.items() if isinstance(value, bool | int | float)},
+        again,
+    )
