@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from moontide import __version__
-from moontide.commands import demo, inspect, paths, run, version
+from moontide.commands import convert, demo, inspect, paths, run, version
 from moontide.errors import CommandError
 
 
@@ -28,6 +28,7 @@ class Command(Protocol):
 
 
 COMMANDS: Mapping[str, Command] = {
+    "convert": convert,
     "demo": demo,
     "inspect": inspect,
     "paths": paths,

@@ -89,6 +89,8 @@ class Conversion:
         What indices count from.
     share : bool
         Whether memory is shared with the model.
+    dtype : torch.dtype
+        What the model computes in.
     """
 
     def __init__(self, source: Source, *, base: int, share: bool) -> None:
@@ -105,6 +107,8 @@ class Conversion:
         self._state: Any = None
         self.module = self.module_of(source.root)
         self.layers = self._layers()
+        floats = (p.dtype for p in self.module.parameters() if p.is_floating_point())
+        self.dtype = next(floats, Layer(source.root, self).dtype)
 
     def module_of(self, obj: Any) -> nn.Module:
         """Convert an object; one that was converted already is the same module again."""

@@ -69,10 +69,9 @@ class Source:
             from bridge import t7
 
             model = t7.load(model, tensors="torch")
+        model = network(model)
         if isinstance(model, LuaObject):
             model = self._from_lua(model)
-        if isinstance(model, dict | list):
-            model = _only_model(model)
         if not isinstance(model, TorchObject):
             raise TypeError(
                 f"a Torch7 model is a path, an object of a Lua state or what bridge.t7.load gives, "
@@ -115,28 +114,51 @@ def _replace(made: list[Any], lists: dict[int, list[Any]]) -> None:
         value[:] = [by_id.get(id(entry), entry) for entry in value]
 
 
-def _only_model(table: dict[Any, Any] | list[Any]) -> Any:
-    """Return the one network of a checkpoint's table.
+def network(value: Any, key: str | None = None) -> Any:
+    """Return the network that a file's value is, or has in a table: the only one, or that of a key.
+
+    Parameters
+    ----------
+    value : object
+        What `bridge.t7.load`, or `torch.load` of a Lua state, gave.
+    key : str, optional
+        The entry of the table.
 
     Raises
     ------
     ValueError
-        When there is none, or several: with their names.
+        When there is no network, or when there are several: with their names.
     """
-    entries = list(table.items() if isinstance(table, dict) else enumerate(table))
-    found = [(key, value) for key, value in entries if is_module(value)]
+    if not isinstance(value, dict | list):
+        return value
+    entries = {
+        str(name): entry for name, entry in (value.items() if isinstance(value, dict) else enumerate(value))
+    }
+    if key is not None:
+        if key not in entries:
+            raise ValueError(f"there is no {key!r} in the file's table: it has {_names(entries)}")
+        return entries[key]
+    found = {name: entry for name, entry in entries.items() if is_network(entry)}
     if len(found) == 1:
-        return found[0][1]
-    names = ", ".join(repr(key) for key, _ in (found or entries)) or "nothing"
+        return next(iter(found.values()))
     raise ValueError(
-        f"the file holds {'no' if not found else 'several'} networks ({names}): load it with bridge.t7.load "
-        "and pass the one that is meant"
+        f"the table holds {'several networks' if found else 'no network'} ({_names(found or entries)}): "
+        "take the entry that is meant"
     )
 
 
-def is_module(value: Any) -> bool:
-    """Whether a value of a file is a network (and no criterion)."""
-    if not isinstance(value, TorchObject) or not isinstance(value.torch_payload(), dict):
+def _names(entries: dict[str, Any]) -> str:
+    return ", ".join(map(repr, entries)) or "nothing"
+
+
+def is_network(value: Any) -> bool:
+    """Whether a value is a network, and no criterion."""
+    if isinstance(value, TorchObject):
+        name = value.torch_typename()
+        if not isinstance(value.torch_payload(), dict):
+            return False
+    elif isinstance(value, LuaObject):
+        name = value.typename
+    else:
         return False
-    name = value.torch_typename()
     return not name.endswith("Criterion") and name.split(".")[0] not in ("torch", "tds", "graph", "nngraph")

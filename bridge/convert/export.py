@@ -1,0 +1,216 @@
+"""Converted models as files that need no Moontide to read: `.pt`, `.pt2`, `.safetensors`, `.onnx`.
+
+A file takes its place only when it is complete.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bridge.convert.check import difference
+from bridge.replace import replacing
+
+
+class ExportError(RuntimeError):
+    """A model that cannot be written in a format: with the reason and the way out."""
+
+
+def save(module: nn.Module, file: str | os.PathLike[str], x: Any) -> None:
+    """Write a model in the format that the file's name ends with.
+
+    ================ ====================================================================================
+    .pt              the `state_dict`, for `torch.load(file, weights_only=True)`; the layers come from
+                     `bridge.to_torch`, or from classes of your own with the same names
+    .pt2             an exported program: `torch.export.load(file).module()` computes without Moontide
+    .safetensors     the parameters by the names of the `state_dict`; shared ones once
+    .onnx            the graph; doubles become floats, since runtimes have few kernels for doubles
+    ================ ====================================================================================
+
+    Parameters
+    ----------
+    module : Module
+        In evaluation mode.
+    file : path
+        Where to write.
+    x : Tensor or list of Tensor
+        An input. The first dimension's size stays open in `.pt2` and `.onnx` where the model allows it.
+
+    Raises
+    ------
+    ExportError
+        For an unknown ending, a missing package (with the command that installs it), or a model that cannot be traced,
+        such as one with layers that stay Lua's.
+    OSError
+        When the file cannot be written; nothing was changed.
+    """
+    write, _ = _format(file)
+    with replacing(file) as temporary:
+        write(module, temporary, x)
+
+
+def verify(module: nn.Module, file: str | os.PathLike[str], x: Any) -> float | None:
+    """Return how far what a written file holds is from the model: of the output, or of the parameters.
+
+    Parameters
+    ----------
+    module, file, x
+        As in `save`.
+
+    Returns
+    -------
+    float or None
+        The largest difference, relative to the largest number; None where the program that would run the file is not
+        installed (onnxruntime).
+    """
+    _, read = _format(file)
+    return read(module, Path(file), x)
+
+
+def _format(file: str | os.PathLike[str]) -> tuple[Write, Read]:
+    ending = Path(file).suffix
+    if ending not in FORMATS:
+        raise ExportError(f"{os.fspath(file)}: the name ends with none of {', '.join(FORMATS)}")
+    return FORMATS[ending]
+
+
+def _package(name: str, extra: str) -> Any:
+    """Import an optional package."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ExportError(f"the package {name} is missing: pip install 'moontide[{extra}]'") from error
+
+
+def _write_state(module: nn.Module, file: Path, x: Any) -> None:
+    del x
+    torch.save(module.state_dict(), file)
+
+
+def _read_state(module: nn.Module, file: Path, x: Any) -> float:
+    del x
+    return _largest(module.state_dict(), torch.load(file, weights_only=True))
+
+
+def _write_tensors(module: nn.Module, file: Path, x: Any) -> None:
+    del x
+    _package("safetensors.torch", "safetensors").save_model(module, str(file))
+
+
+def _read_tensors(module: nn.Module, file: Path, x: Any) -> float:
+    del x
+    package = _package("safetensors.torch", "safetensors")
+    other = copy.deepcopy(module)
+    with torch.no_grad():
+        for tensor in other.state_dict().values():
+            tensor.zero_()
+    package.load_model(other, str(file))
+    return _largest(module.state_dict(), other.state_dict())
+
+
+def _largest(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> float:
+    if ours.keys() != theirs.keys():
+        return float("inf")
+    return max((difference(theirs[name].detach(), ours[name].detach()) for name in ours), default=0.0)
+
+
+def _write_program(module: nn.Module, file: Path, x: Any) -> None:
+    with _quiet(), _traced("torch.export"):
+        torch.export.save(torch.export.export(module, (x,), dynamic_shapes=(_open(x),)), file)
+
+
+def _read_program(module: nn.Module, file: Path, x: Any) -> float:
+    with _quiet(), torch.no_grad():
+        return difference(torch.export.load(file).module()(x), module(x))
+
+
+def _write_graph(module: nn.Module, file: Path, x: Any) -> None:
+    _package("onnx", "onnx")
+    _package("onnxscript", "onnx")
+    with _quiet(), _traced("torch.onnx"):
+        torch.onnx.export(
+            copy.deepcopy(module).float(),
+            (_floats(x),),
+            file,
+            dynamo=True,
+            external_data=False,
+            dynamic_shapes=(_open(x),),
+            verbose=False,
+        )
+
+
+def _read_graph(module: nn.Module, file: Path, x: Any) -> float | None:
+    try:
+        runtime = importlib.import_module("onnxruntime")
+    except ImportError:
+        return None
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = runtime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    inputs = [_floats(x)] if isinstance(x, Tensor) else [_floats(tensor) for tensor in x]
+    names = [given.name for given in session.get_inputs()]
+    outputs = session.run(None, dict(zip(names, (tensor.numpy() for tensor in inputs), strict=True)))
+    found = [torch.from_numpy(output) for output in outputs]
+    with torch.no_grad():
+        expected = module(x)
+    return difference(found[0] if isinstance(expected, Tensor) else found, expected)
+
+
+def _floats(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return x.float() if x.is_floating_point() else x
+    return [_floats(inner) for inner in x]
+
+
+def _open(x: Any) -> Any:
+    """Return the dynamic shapes of an input: the first dimension is open."""
+    return {0: torch.export.Dim.AUTO} if isinstance(x, Tensor) else [_open(inner) for inner in x]
+
+
+@contextmanager
+def _traced(what: str) -> Iterator[None]:
+    """Turn what goes wrong in a tracer into one error."""
+    try:
+        yield
+    except (OSError, ExportError):
+        raise
+    except Exception as error:
+        first = str(error).strip().split("\n", 1)[0]
+        raise ExportError(
+            f"{what} cannot follow the model ({type(error).__name__}: {first:.300}): .pt and .safetensors hold its "
+            "parameters without following it"
+        ) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence what torch tells its own developers while it traces."""
+    logger = logging.getLogger("torch.onnx")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(before)
+
+
+Write = Callable[[nn.Module, Path, Any], None]
+Read = Callable[[nn.Module, Path, Any], float | None]
+FORMATS: Mapping[str, tuple[Write, Read]] = {
+    ".pt": (_write_state, _read_state),
+    ".pt2": (_write_program, _read_program),
+    ".safetensors": (_write_tensors, _read_tensors),
+    ".onnx": (_write_graph, _read_graph),
+}
