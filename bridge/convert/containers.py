@@ -29,10 +29,10 @@ def parallel(layer: Layer) -> nn.Module:
     return modules.Parallel(layer.children(), inputs - 1, outputs - 1)
 
 
-def map_table(layer: Layer) -> nn.Module | None:
-    """Return the same for each entry of a table; clones that do not share are Lua's."""
+def map_table(layer: Layer) -> nn.Module:
+    """Return the same for each entry of a table, or what clones became that learn apart."""
     if layer.get("shared", True) is False:
-        return None
+        return modules.MapTableApart(layer.children())
     return modules.MapTable(layer.child(layer.get("module"), "module"))
 
 

@@ -101,6 +101,7 @@ class Conversion:
         self._source = source
         self._path: list[str] = []
         self._open = {id(source.root)}
+        self._in_mode: set[int] = set()
         self._converted: dict[int, nn.Module] = {}
         self._parameters: dict[tuple[Any, ...], nn.Parameter] = {}
         self._made: dict[int, tuple[TorchObject, bool]] = {}
@@ -125,13 +126,19 @@ class Conversion:
         wrapped = module is None
         if module is None:
             module = self._lua_module(obj)
-        inner = {id(part) for done in self._converted.values() for part in done.modules()}
-        for part in module.modules():
-            if id(part) not in inner:
-                part.training = layer.get("train", True) is not False
+        self._set_mode(module, layer.get("train", True) is not False)
         self._converted[id(obj)] = module
         self._made.setdefault(id(module), (obj, wrapped))
         return module
+
+    def _set_mode(self, module: nn.Module, training: bool) -> None:
+        """Give a module, and what is new inside of it, the layer's mode; layers inside have their own already."""
+        if id(module) in self._in_mode:
+            return
+        self._in_mode.add(id(module))
+        module.training = training
+        for part in module.children():
+            self._set_mode(part, training)
 
     def child(self, parent: Layer, obj: Any, name: str) -> nn.Module:
         """Convert a layer inside another; errors tell the way to it."""

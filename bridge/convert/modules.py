@@ -64,6 +64,19 @@ class ParallelTable(nn.ModuleList):
         return [module(x[place]) for place, module in enumerate(self)]
 
 
+class MapTableApart(ParallelTable):
+    """A module for each entry of a list, clones of one that have learned apart."""
+
+    def forward(self, x: Sequence[Any]) -> list[Any]:
+        """Return one output per module."""
+        if len(x) != len(self):
+            raise ValueError(
+                f"a list of {len(x)} for {len(self)} clones: convert the nn.MapTable after a forward in Lua with as "
+                "many entries, which makes the clones"
+            )
+        return super().forward(x)
+
+
 class Concat(nn.ModuleList):
     """Every module gets the input; their outputs one after the other along a dimension."""
 

@@ -221,6 +221,7 @@ CONVERTED: list[tuple[str, str]] = [
     ("Parallel(2,2):add(nn.Linear(3,2)):add(nn.Tanh())", "torch.randn(4,2,3)"),
     ("DepthConcat(2):add(nn.SpatialConvolution(4,1,1,1)):add(nn.SpatialConvolution(4,2,3,2))", IMAGES),
     ("MapTable(nn.Linear(4,3))", PAIR),
+    ("MapTable(nn.Linear(4,3),false)", "{torch.randn(3,4)}"),
     ("Bottle(nn.Linear(4,3))", "torch.randn(2,3,4)"),
     ("Bottle(nn.Linear(4,3))", T),
     ("Bottle(nn.Sum(2),2,1)", "torch.randn(2,3,4)"),
@@ -246,10 +247,7 @@ RANDOM: list[tuple[str, str]] = [
 WRAPPED: list[tuple[str, str]] = [
     ("SpatialConvolutionMap(nn.tables.full(4,3),3,3)", IMAGE),
     ("SpatialFullConvolutionMap(nn.tables.full(4,3),3,3)", IMAGE),
-    ("SpatialFractionalMaxPooling(2,2,3,3)", IMAGES),
-    ("VolumetricFractionalMaxPooling(2,2,2,2,2,2)", VOLUMES),
     ("Convert('bchw','bf')", "torch.randn(2,3,2,2)"),
     ("L1Penalty(0.1)", T),
-    ("MapTable(nn.Linear(4,3),false)", PAIR),
     ("PartialLinear(4,3)", T),
 ]

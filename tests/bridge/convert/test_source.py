@@ -124,6 +124,16 @@ def test_layers_keep_their_modes(lua: bridge.Lua) -> None:
     assert [part.training for part in to_torch(net).modules()] == [True, True, False]
 
 
+def test_clones_that_learned_apart_stay_apart(lua: bridge.Lua) -> None:
+    net = lua.execute("local n = nn.MapTable(nn.Linear(3,2), false) n:resize(2) return n")
+    module = to_torch(net)
+    inputs = [torch.randn(1, 3, dtype=torch.float64), torch.randn(1, 3, dtype=torch.float64)]
+    for one, other in zip(module(inputs), net.forward(inputs), strict=True):
+        torch.testing.assert_close(one.detach(), other)
+    with pytest.raises(ValueError, match="a list of 1 for 2 clones"):
+        module(inputs[:1])
+
+
 def test_the_conversion_names_each_layer(net: Any) -> None:
     layers = convert(net).layers
     assert [(layer.name, layer.typename) for layer in layers] == [
