@@ -150,3 +150,21 @@ def test_bad_options_are_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["convert", *arguments])
     assert ended.value.code == 2
+
+
+def test_layers_that_stay_luas_are_told_and_refused_where_a_program_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "partial.t7"
+    with bridge.Lua() as lua:
+        lua.execute(
+            "require 'nn' torch.save(..., nn.Sequential():add(nn.Linear(4, 4)):add(nn.PartialLinear(4, 3)))",
+            str(file),
+        )
+    assert main(["convert", str(file), str(tmp_path / "x.pt")]) == 0
+    text = capsys.readouterr().out
+    assert "LuaModule" in text
+    assert "1 layers have no counterpart" in text
+    assert main(["convert", str(file), str(tmp_path / "x.pt2")]) == 1
+    assert "cannot follow the model" in capsys.readouterr().err
+    assert not (tmp_path / "x.pt2").exists()
