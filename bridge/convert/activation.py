@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor, nn
 
@@ -155,21 +156,12 @@ def crelu(x: Tensor, dims: int) -> Tensor:
     return torch.cat([x, -x], dim).relu()
 
 
-class _Reversed(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, factor: float) -> Tensor:
-        ctx.factor = factor
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return gradients[0] * -ctx.factor, None
-
-
-def reverse_gradient(x: Tensor, factor: float) -> Tensor:
-    """Return the input; its gradient is turned round."""
-    output: Tensor = _Reversed.apply(x, factor)  # type: ignore[no-untyped-call]
-    return output
+def copy(layer: Layer) -> nn.Module:
+    """Return a copy in another type: that of the layer's output."""
+    output = layer.get("output")
+    typed = torch.from_numpy(output) if isinstance(output, numpy.ndarray) else output
+    dtype = typed.dtype if isinstance(typed, Tensor) else None
+    return Function(modules.cast, dtype=dtype)
 
 
 ROWS = {
@@ -178,12 +170,11 @@ ROWS = {
     "nn.CReLU": function(crelu, dims=("nInputDims", 1)),
     "nn.Clamp": hardtanh,
     "nn.Contiguous": plain(nn.Identity),
-    "nn.Copy": plain(nn.Identity),
+    "nn.Copy": copy,
     "nn.Dropout": dropout,
     "nn.ELU": elu,
     "nn.Exp": function(torch.exp),
     "nn.GatedLinearUnit": glu,
-    "nn.GradientReversal": function(reverse_gradient, factor=("lambda", 1)),
     "nn.HardShrink": hardshrink,
     "nn.HardTanh": hardtanh,
     "nn.Identity": plain(nn.Identity),

@@ -84,6 +84,7 @@ ROWS = {
     "nn.NaN": inside,
     "nn.Parallel": parallel,
     "nn.ParallelTable": lambda layer: modules.ParallelTable(layer.children()),
+    "nn.PrintSize": lambda _layer: nn.Identity(),
     "nn.Profile": inside,
     "nn.Sequential": sequential,
     "nn.SpatialLPPooling": sequential,

@@ -8,10 +8,13 @@ from typing import Any
 from torch import Tensor, nn
 
 from bridge._boundary import LuaObject
-from bridge.convert.layer import ConversionError, FieldError, Layer
+from bridge.convert.layer import ConversionError, Layer
 from bridge.convert.rows import row
 from bridge.convert.source import Source
 from bridge.t7_objects import TorchObject
+
+# What a layer's fields lead to when they are not what its class needs.
+DAMAGE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 def to_torch(model: Any, *, base: int = 0, share: bool = False) -> nn.Module:
@@ -121,7 +124,9 @@ class Conversion:
         converter = row(layer.typename)
         try:
             module = converter(layer) if converter is not None else None
-        except (FieldError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        except ConversionError:
+            raise
+        except DAMAGE as error:
             raise ConversionError(f"{self._place()} ({layer.typename}): {error}") from error
         wrapped = module is None
         if module is None:

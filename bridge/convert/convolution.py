@@ -98,6 +98,30 @@ def _turned(layer: Layer, field: str, shape: tuple[int, ...], wanted: tuple[int,
     return layer.conversion.parameter(tensor.reshape(shape).transpose(0, 1).reshape(wanted))
 
 
+def connected(
+    x: Tensor, weight: Tensor, bias: Tensor, pairs: Tensor, stride: tuple[int, ...], back: bool
+) -> Tensor:
+    """Convolve (or the transpose of it, `back`) where pairs of an input and an output plane are connected."""
+    planes = (x.shape[-3], bias.numel()) if back else (bias.numel(), x.shape[-3])
+    places = (pairs[:, 0], pairs[:, 1]) if back else (pairs[:, 1], pairs[:, 0])
+    whole = weight.new_zeros(*planes, *weight.shape[1:]).index_put(places, weight, accumulate=True)
+    call: Any = functional.conv_transpose2d if back else functional.conv2d
+    output: Tensor = call(x, whole, bias, stride)
+    return output
+
+
+def mapped(*, back: bool) -> Callable[[Layer], nn.Module]:
+    """Return the converter of convolutions with a table of connections, a row for each: its input and output plane."""
+
+    def converter(layer: Layer) -> nn.Module:
+        parameters = {"weight": layer.weight(), "bias": layer.parameter("bias")}
+        made = Function(connected, parameters, stride=layer.integers(("dH", "dW"), 1), back=back)
+        made.register_buffer("pairs", layer.needed("connTable").long() - 1)
+        return made
+
+    return converter
+
+
 def local(
     x: Tensor, weight: Tensor, bias: Tensor, stride: tuple[int, ...], padding: tuple[int, ...]
 ) -> Tensor:
@@ -120,6 +144,8 @@ def locally(layer: Layer) -> nn.Module:
 
 ROWS = {
     "nn.SpatialConvolution": convolution(nn.Conv2d, "HW"),
+    "nn.SpatialConvolutionMap": mapped(back=False),
+    "nn.SpatialFullConvolutionMap": mapped(back=True),
     "nn.SpatialConvolutionLocal": locally,
     "nn.SpatialConvolutionMM": convolution(nn.Conv2d, "HW"),
     "nn.SpatialDepthWiseConvolution": depthwise,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -9,15 +11,25 @@ from bridge.convert.layer import Layer
 from bridge.convert.modules import FeaturesLast, Function
 
 
-def convolved(layer: Layer) -> nn.Module:
-    """Frames from windows of frames: a Conv1d, whose weight has features before time."""
-    inputs, outputs = layer.integer("inputFrameSize"), layer.integer("outputFrameSize")
-    window = layer.integer("kW")
-    made = nn.Conv1d(inputs, outputs, window, layer.integer("dW", 1), bias=layer.has("bias"), device="meta")
-    weight = layer.needed("weight").reshape(outputs, window, inputs).transpose(1, 2)
-    made.weight = layer.conversion.parameter(weight)
-    made.register_parameter("bias", layer.parameter("bias"))
-    return FeaturesLast(made)
+def convolved(window: str, step: str, padding: str) -> Callable[[Layer], nn.Module]:
+    """Return the converter of frames from windows of frames: a Conv1d, whose weight has features before time.
+
+    Parameters
+    ----------
+    window, step, padding : str
+        The fields. For cudnn a sequence is an image of one plane, as wide as a frame.
+    """
+
+    def converter(layer: Layer) -> nn.Module:
+        inputs, outputs, size = layer.integers(("inputFrameSize", "outputFrameSize", window))
+        settings = (size, layer.integer(step, 1), layer.integer(padding, 0))
+        made = nn.Conv1d(inputs, outputs, *settings, bias=layer.has("bias"), device="meta")
+        weight = layer.needed("weight").reshape(outputs, size, inputs).transpose(1, 2)
+        made.weight = layer.conversion.parameter(weight)
+        made.register_parameter("bias", layer.parameter("bias"))
+        return FeaturesLast(made)
+
+    return converter
 
 
 def rows(layer: Layer) -> nn.Module:
@@ -68,7 +80,8 @@ def subsampled(layer: Layer) -> nn.Module:
 
 
 ROWS = {
-    "nn.TemporalConvolution": convolved,
+    "cudnn.TemporalConvolution": convolved("kH", "dH", "padH"),
+    "nn.TemporalConvolution": convolved("kW", "dW", "padW"),
     "nn.TemporalDynamicKMaxPooling": dynamic,
     "nn.TemporalMaxPooling": maxima,
     "nn.TemporalRowConvolution": rows,

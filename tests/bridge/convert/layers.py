@@ -49,6 +49,11 @@ CONVERTED: list[tuple[str, str]] = [
     ("AddConstant(2.5)", T),
     ("MulConstant(2.5)", T),
     ("Copy('torch.DoubleTensor','torch.DoubleTensor',true)", T),
+    ("Copy('torch.DoubleTensor','torch.FloatTensor')", T),
+    ("L1Penalty(0.1)", T),
+    ("L1Penalty(0.1,true,false)", T),
+    ("ZeroGrad()", T),
+    ("PrintSize('x')", T),
     # linear
     ("Linear(4,3)", T),
     ("Linear(4,3)", V),
@@ -86,6 +91,9 @@ CONVERTED: list[tuple[str, str]] = [
     ("SpatialDepthWiseConvolution(4,3,3,2,2,1,1,0)", IMAGES),
     ("SpatialConvolutionLocal(4,3,8,9,3,2,2,1,1,0)", IMAGES),
     ("SpatialConvolutionLocal(4,3,8,9,3,3)", IMAGE),
+    ("SpatialConvolutionMap(nn.tables.full(4,3),3,2,1,2)", IMAGE),
+    ("SpatialConvolutionMap(nn.tables.random(4,3,2),3,3)", IMAGES),
+    ("SpatialFullConvolutionMap(nn.tables.full(4,3),3,2,2,1)", IMAGE),
     ("SpatialFullConvolution(4,3,3,2,2,3,1,0,1,2)", IMAGES),
     ("SpatialFullConvolution(4,3,3,3):noBias()", IMAGE),
     ("VolumetricConvolution(4,3,2,3,1,1,2,1,1,0,0)", VOLUMES),
@@ -245,9 +253,6 @@ RANDOM: list[tuple[str, str]] = [
 
 # Layers that stay Lua's.
 WRAPPED: list[tuple[str, str]] = [
-    ("SpatialConvolutionMap(nn.tables.full(4,3),3,3)", IMAGE),
-    ("SpatialFullConvolutionMap(nn.tables.full(4,3),3,3)", IMAGE),
     ("Convert('bchw','bf')", "torch.randn(2,3,2,2)"),
-    ("L1Penalty(0.1)", T),
     ("PartialLinear(4,3)", T),
 ]
