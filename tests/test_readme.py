@@ -1,4 +1,4 @@
-"""The README's Python snippets run as they stand, and the files that it names exist."""
+"""The Python snippets of README and docs run as they stand, and the files that README names exist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-SNIPPETS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+DOCS = [path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))]
+SNIPPETS = re.findall(r"^```python\n(.*?)^```", "\n".join([README, *DOCS]), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda text: text.strip().splitlines()[-1].strip()[:40])

@@ -106,6 +106,34 @@ def test_a_graph_becomes_a_graph_module(lua: bridge.Lua, tmp_path: Path, way: st
         torch.testing.assert_close(one.grad, other, rtol=1e-12, atol=1e-12)
 
 
+LSTM = """
+torch.manualSeed(3)
+-- one step of a recurrent network as programs of 2015 wrote it
+local x, before, cell = nn.Identity()(), nn.Identity()(), nn.Identity()()
+local size = 5
+local sums = nn.CAddTable()({nn.Linear(4, 4 * size)(nn.LookupTable(7, 4)(x)), nn.Linear(size, 4 * size)(before)})
+local i, f, o, g = nn.SplitTable(2)(nn.Reshape(4, size)(sums)):split(4)
+local nextcell = nn.CAddTable()({
+   nn.CMulTable()({nn.Sigmoid()(f), cell}), nn.CMulTable()({nn.Sigmoid()(i), nn.Tanh()(g)})})
+local nexth = nn.CMulTable()({nn.Sigmoid()(o), nn.Tanh()(nextcell)})
+local decoded = nn.LogSoftMax()(nn.Linear(size, 7)(nn.Dropout(0.5)(nexth)):annotate{name = 'decoder'})
+return nn.gModule({x, before, cell}, {nextcell, nexth, decoded}):float()
+"""
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_a_step_of_an_lstm_computes_the_same(lua: bridge.Lua, base: int) -> None:
+    net = lua.execute(
+        LSTM.replace("return nn.gModule", "local net = nn.gModule") + " net:evaluate() return net"
+    )
+    module = to_torch(net, base=base)
+    indices, state = torch.tensor([1, 7, 3]), [torch.randn(3, 5), torch.randn(3, 5)]
+    expected = net.forward([indices, *state])
+    for one, other in zip(module([indices - 1 + base, *state]), expected, strict=True):
+        torch.testing.assert_close(one.detach(), other, rtol=1e-5, atol=1e-6)
+    assert isinstance(module.get_submodule("decoder"), nn.Linear)
+
+
 def test_a_deep_graph_is_converted_without_recursion(lua: bridge.Lua) -> None:
     net = lua.execute("""
         local a = nn.Identity()()
