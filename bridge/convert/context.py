@@ -14,7 +14,7 @@ from bridge.convert.source import Source
 from bridge.t7_objects import TorchObject
 
 # What a layer's fields lead to when they are not what its class needs.
-DAMAGE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 def to_torch(model: Any, *, base: int = 0, share: bool = False) -> nn.Module:

@@ -27,8 +27,8 @@ def convolution(kind: Callable[..., Any], letters: str) -> Callable[[Layer], nn.
     """Return the converter of convolutions over these axes; the weight may be a matrix in old files."""
 
     def converter(layer: Layer) -> nn.Module:
-        inputs, outputs = layer.integer("nInputPlane"), layer.integer("nOutputPlane")
-        kernel, groups = layer.integers(fields("k", letters)), layer.integer("groups", 1)
+        inputs, outputs = layer.positive("nInputPlane", "nOutputPlane")
+        kernel, groups = layer.positive(*fields("k", letters)), layer.integer("groups", 1)
         made = kind(
             inputs,
             outputs,
@@ -51,8 +51,8 @@ def transposed(kind: Callable[..., Any], letters: str) -> Callable[[Layer], nn.M
     """Return the converter of transposed convolutions over these axes."""
 
     def converter(layer: Layer) -> nn.Module:
-        inputs, outputs = layer.integer("nInputPlane"), layer.integer("nOutputPlane")
-        kernel, groups = layer.integers(fields("k", letters)), layer.integer("groups", 1)
+        inputs, outputs = layer.positive("nInputPlane", "nOutputPlane")
+        kernel, groups = layer.positive(*fields("k", letters)), layer.integer("groups", 1)
         made = kind(
             inputs,
             outputs,
@@ -73,8 +73,8 @@ def transposed(kind: Callable[..., Any], letters: str) -> Callable[[Layer], nn.M
 
 def depthwise(layer: Layer) -> nn.Module:
     """Each plane by itself, into as many as the first dimension of the weight; these are side by side in the output."""
-    inputs, many = layer.integer("nInputPlane"), layer.integer("nOutputPlane")
-    kernel = layer.integers(("kH", "kW"))
+    inputs, many = layer.positive("nInputPlane", "nOutputPlane")
+    kernel = layer.positive("kH", "kW")
     made = nn.Conv2d(
         inputs,
         inputs * many,

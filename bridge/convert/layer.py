@@ -83,6 +83,14 @@ class Layer:
         """Return several fields of whole numbers."""
         return tuple(self.integer(field, default) for field in fields)
 
+    def positive(self, *fields: str) -> tuple[int, ...]:
+        """Return several fields of whole numbers above zero."""
+        values = self.integers(fields)
+        for field, value in zip(fields, values, strict=True):
+            if value < 1:
+                raise FieldError(f"the field {field} is {value}, a number above 0 was expected")
+        return values
+
     def sizes(self, field: str) -> tuple[int, ...]:
         """Return a field that holds a LongStorage, or a table of numbers."""
         value = self.get(field, ())
@@ -100,7 +108,7 @@ class Layer:
     def needed(self, field: str) -> Tensor:
         """Return a field's tensor, which must be there."""
         tensor = self.tensor(field)
-        if tensor is None:
+        if tensor is None or not tensor.numel():
             raise FieldError(f"the field {field} holds no tensor")
         return tensor
 

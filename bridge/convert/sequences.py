@@ -21,7 +21,7 @@ def convolved(window: str, step: str, padding: str) -> Callable[[Layer], nn.Modu
     """
 
     def converter(layer: Layer) -> nn.Module:
-        inputs, outputs, size = layer.integers(("inputFrameSize", "outputFrameSize", window))
+        inputs, outputs, size = layer.positive("inputFrameSize", "outputFrameSize", window)
         settings = (size, layer.integer(step, 1), layer.integer(padding, 0))
         made = nn.Conv1d(inputs, outputs, *settings, bias=layer.has("bias"), device="meta")
         weight = layer.needed("weight").reshape(outputs, size, inputs).transpose(1, 2)
@@ -34,7 +34,7 @@ def convolved(window: str, step: str, padding: str) -> Callable[[Layer], nn.Modu
 
 def rows(layer: Layer) -> nn.Module:
     """Return a convolution over time of each feature by itself."""
-    features, window = layer.integer("inputFrameSize"), layer.integer("kW")
+    features, window = layer.positive("inputFrameSize", "kW")
     made = nn.Conv1d(
         features,
         features,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -281,3 +282,37 @@ def test_networks_that_contain_themselves_are_refused() -> None:
     loop.fields()["modules"].append(loop)
     with pytest.raises(ConversionError, match="inside itself"):
         to_torch(loop)
+
+
+@pytest.mark.parametrize(
+    "ctor",
+    [
+        "Linear(4,3)",
+        "SpatialConvolution(4,6,3,3)",
+        "SpatialBatchNormalization(4)",
+        "SpatialMaxPooling(2,2)",
+        "HardTanh(-1,1)",
+        "LookupTable(10,4)",
+        "View(2,6)",
+        "Transpose({1,2})",
+        "TemporalConvolution(6,4,3)",
+        "SpatialContrastiveNormalization(4,torch.rand(5,3))",
+        "WeightNorm(nn.Linear(4,3))",
+        "gModule({nn.Identity()()}, {nn.Identity()()})",
+    ],
+)
+def test_any_field_may_be_damaged(lua: bridge.Lua, ctor: str) -> None:
+    """A layer is converted or refused with its class; nothing else is raised."""
+    if ctor.startswith("gModule"):
+        net = lua.execute("local a = nn.Identity()() return nn.gModule({a}, {nn.Linear(2,2)(a)})")
+    else:
+        net = lua.eval(f"nn.{ctor}")
+    data = lua.eval("torch.serialize")(net)
+    data = data if isinstance(data, bytes) else data.encode()
+    wrong = (None, "x", -1, 0, 1e30, float("nan"), True, [], {}, [1, "a"], torch.zeros(3), layer("nn.Tanh"))
+    for field in bridge.t7.loads(data).fields():
+        for value in wrong:
+            damaged = bridge.t7.loads(data)
+            damaged.fields()[field] = value
+            with suppress(ConversionError):
+                to_torch(damaged)
