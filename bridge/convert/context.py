@@ -25,8 +25,9 @@ def to_torch(model: Any, *, base: int = 0, share: bool = False) -> nn.Module:
 
     Parameters
     ----------
-    model : path, LuaObject or TorchObject
-        A `.t7` file, a network of a `bridge.Lua`, or what `bridge.t7.load` gave. The latter and files need no Lua.
+    model : path, LuaObject, bridge.legacy.nn.Module or TorchObject
+        A `.t7` file, a network of a `bridge.Lua` or of `bridge.legacy`, or what `bridge.t7.load` gave. Files and what
+        was loaded from them need no Lua.
     base : {0, 1}
         What indices count from that the module takes (LookupTable, OneHot, Index, targets of criterions): 0 as
         PyTorch's layers do, 1 as the Torch7 model did, so that data prepared for it can stay.

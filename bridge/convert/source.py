@@ -69,7 +69,7 @@ class Source:
             from bridge import t7
 
             model = t7.load(model, tensors="torch")
-        model = network(model)
+        model = network(getattr(model, "lua_object", model))  # of bridge.legacy
         if isinstance(model, LuaObject):
             model = self._from_lua(model)
         if not isinstance(model, TorchObject):

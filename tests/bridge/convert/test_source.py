@@ -47,6 +47,14 @@ def test_every_way_in_gives_the_same(lua: bridge.Lua, net: Any, tmp_path: Path, 
     torch.testing.assert_close(module(x).detach(), net.forward(x), rtol=1e-14, atol=0)
 
 
+def test_a_network_of_bridge_legacy_is_converted() -> None:
+    from bridge.legacy import nn as legacy
+
+    net = legacy.Sequential().add(legacy.Linear(4, 3)).add(legacy.Tanh())
+    x = torch.randn(2, 4, dtype=torch.float64)
+    torch.testing.assert_close(to_torch(net)(x).detach(), torch.as_tensor(net.forward(x)))
+
+
 def test_copies_are_apart_from_the_model(net: Any) -> None:
     module = to_torch(net)
     with torch.no_grad():
