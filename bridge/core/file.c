@@ -1,6 +1,7 @@
 /* Files as windows of bytes: opening, reading, writing, seeking. Numbers and lines are in text.c. */
 #define _GNU_SOURCE
 #include "file.h"
+#include "pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,8 @@
 #define WINDOW 65536
 #define AHEAD 4096       /* bytes read ahead after a large read: most of what comes next may be large too */
 #define PART (1 << 30)  /* bytes per system call */
+#define MIDDLE 16384    /* bytes from which a storage shares a span with its neighbours in the file */
+#define SPAN (8LL << 20)
 
 /* A memory file's storage may be resized by whoever else holds it. */
 static void refresh(br_file *file)
@@ -144,6 +147,8 @@ int br_file_close(br_file *file)
    }
    if (file->storage) br_storage_release(file->storage);
    else free(file->data);
+   br_span_release(file->span);
+   file->span = NULL;
    file->data = NULL;
    file->storage = NULL;
    file->stream = NULL;
@@ -363,6 +368,22 @@ int64_t br_file_remaining(br_file *file)
    if (!file->seekable || fstat(file->descriptor, &info) || !S_ISREG(info.st_mode)) return -1;
    int64_t left = info.st_size - file->base - file->position;
    return left > 0 ? left : 0;
+}
+
+int br_file_make_room(br_file *file, br_storage *storage, int64_t size)
+{
+   int64_t bytes, left;
+   if (size < 0 || __builtin_mul_overflow(size, (int64_t)br_element_size(storage->dtype), &bytes)) return -1;
+   if (bytes >= MIDDLE && bytes < BR_LARGE) {
+      if (file->span && br_storage_resize_in(storage, size, file->span) == 0) return 0;
+      left = br_file_remaining(file);
+      if (left >= 2 * BR_LARGE) {  /* less is not worth large pages */
+         br_span_release(file->span);
+         file->span = br_span_new(left < SPAN ? left : SPAN);
+         if (file->span && br_storage_resize_in(storage, size, file->span) == 0) return 0;
+      }
+   }
+   return br_storage_resize(storage, size);
 }
 
 const char *br_file_message(int error) { return strerror(error); }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "tensor.h"
+#include "pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,15 +52,15 @@ br_drop *br_drops_take(void)
 
 /* ---- blocks */
 
-static br_block *block_new(br_heap *heap, void *data, int64_t nbytes, void *object)
+static br_block *block_new(br_heap *heap, void *data, int64_t nbytes, int origin)
 {
    br_block *block = calloc(1, sizeof *block);
    if (!block) return NULL;
-   block->drop.object = object;
    block->data = data;
    block->nbytes = nbytes;
    block->heap = heap;
    block->refcount = 1;
+   block->origin = origin;
    if (heap) {
       retain(&heap->refcount);
       __atomic_add_fetch(&heap->held, nbytes, __ATOMIC_RELAXED);
@@ -69,16 +70,30 @@ static br_block *block_new(br_heap *heap, void *data, int64_t nbytes, void *obje
 
 br_block *br_block_lent(br_heap *heap, void *data, int64_t nbytes, void *object)
 {
-   return block_new(heap, data, nbytes, object);
+   br_block *block = block_new(heap, data, nbytes, BR_PYTHON);
+   if (block) block->drop.object = object;
+   return block;
 }
 
-static br_block *block_own(br_heap *heap, int64_t nbytes)
+static void memory_free(int origin, void *data, int64_t nbytes, br_span *span)
+{
+   if (origin == BR_ALLOCATED) free(data);
+   else if (origin == BR_PAGES) br_pages_give(data, nbytes);
+   else if (origin == BR_SPAN) br_span_release(span);
+}
+
+/* Memory of our own, in a span where one is given. NULL: out of memory, or the span has no room. */
+static br_block *block_own(br_heap *heap, int64_t nbytes, br_span *span)
 {
    void *data = NULL;
-   size_t room = nbytes > 0 ? (size_t)nbytes : 1;
-   if (posix_memalign(&data, ALIGNMENT, room)) return NULL;
-   br_block *block = block_new(heap, data, nbytes, NULL);
-   if (!block) free(data);
+   int origin = span ? BR_SPAN : nbytes >= BR_LARGE ? BR_PAGES : BR_ALLOCATED;
+   if (span) data = br_span_take(span, nbytes);
+   else if (origin == BR_PAGES) data = br_pages_take(nbytes);
+   else if (posix_memalign(&data, ALIGNMENT, nbytes > 0 ? (size_t)nbytes : 1)) data = NULL;
+   if (!data) return NULL;
+   br_block *block = block_new(heap, data, nbytes, origin);
+   if (block) block->span = span;
+   else memory_free(origin, data, nbytes, span);
    return block;
 }
 
@@ -93,7 +108,7 @@ void br_block_release(br_block *block)
    }
    if (block->drop.object) br_drop_later(&block->drop);  /* the drop frees the node, which begins the block */
    else {
-      if (!block->borrowed) free(block->data);
+      memory_free(block->origin, block->data, block->nbytes, block->span);
       free(block);
    }
 }
@@ -145,7 +160,7 @@ br_storage *br_storage_new(br_heap *heap, int dtype, int64_t size)
 {
    int64_t nbytes;
    if (byte_count(dtype, size, &nbytes)) return NULL;
-   br_block *block = block_own(heap, nbytes);
+   br_block *block = block_own(heap, nbytes, NULL);
    if (!block) return NULL;
    br_storage *storage = br_storage_over(block, heap, dtype, size, NULL, NULL);
    if (!storage) br_block_release(block);
@@ -156,9 +171,8 @@ br_storage *br_storage_borrow(br_heap *heap, int dtype, int64_t size, void *data
 {
    int64_t nbytes;
    if (byte_count(dtype, size, &nbytes)) return NULL;
-   br_block *block = block_new(NULL, data, nbytes, NULL);
+   br_block *block = block_new(NULL, data, nbytes, BR_BORROWED);
    if (!block) return NULL;
-   block->borrowed = 1;
    br_storage *storage = br_storage_over(block, heap, dtype, size, NULL, NULL);
    if (!storage) br_block_release(block);
    return storage;
@@ -176,13 +190,13 @@ void br_storage_release(br_storage *storage)
    free(storage);
 }
 
-int br_storage_resize(br_storage *storage, int64_t size)
+static int resize(br_storage *storage, int64_t size, br_span *span)
 {
    int64_t nbytes;
    if (byte_count(storage->dtype, size, &nbytes)) return -1;
    if (nbytes > *storage->live_nbytes) {
-      br_block *block = block_own(storage->heap, nbytes);
-      if (!block) return -1;
+      br_block *block = block_own(storage->heap, nbytes, span);
+      if (!block) return span ? 1 : -1;
       br_block *old = storage->block;
       memcpy(block->data, *storage->live, (size_t)*storage->live_nbytes);
       storage_attach(storage, block, NULL, NULL);
@@ -191,6 +205,10 @@ int br_storage_resize(br_storage *storage, int64_t size)
    storage->size = size;
    return 0;
 }
+
+int br_storage_resize(br_storage *storage, int64_t size) { return resize(storage, size, NULL); }
+
+int br_storage_resize_in(br_storage *storage, int64_t size, br_span *span) { return resize(storage, size, span); }
 
 /* ---- tensors */
 

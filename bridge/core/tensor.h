@@ -37,14 +37,18 @@ typedef struct br_drop {
    void *object;       /* PyObject *, owned; NULL: nothing to drop */
 } br_drop;
 
+/* Where a block's memory comes from, and so who frees it. */
+enum { BR_ALLOCATED, BR_PAGES, BR_SPAN, BR_PYTHON, BR_BORROWED };
+
 /* A piece of memory: our own, or lent by a Python object. */
 typedef struct br_block {
    br_drop drop;       /* drop.object: the Python owner, NULL for our own memory */
    void *data;
    int64_t nbytes;
    br_heap *heap;      /* may be NULL: not counted */
+   struct br_span *span; /* of BR_SPAN; a reference */
    int refcount;
-   int borrowed;       /* neither ours to free nor a Python object's */
+   int origin;         /* BR_BORROWED: neither ours to free nor a Python object's */
 } br_block;
 
 typedef struct br_storage {
@@ -93,6 +97,8 @@ void br_storage_release(br_storage *storage);
 /* Keep the first min(old, new) elements. Shrinking keeps the block. A block that others read, or that a Python object
    lent, is left to them and replaced. 0, or -1: out of memory, nothing changed. */
 int br_storage_resize(br_storage *storage, int64_t size);
+/* The same, with memory of a span; 1: it has no room, nothing changed. */
+int br_storage_resize_in(br_storage *storage, int64_t size, struct br_span *span);
 
 /* Room for n dimensions in size and stride; what they held is lost when they have to move. 0, or -1: out of memory. */
 int br_tensor_reserve(br_tensor *tensor, int n);

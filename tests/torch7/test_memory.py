@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import threading
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,102 @@ def test_more_memory_than_there_is_raises_and_changes_nothing(lua: bridge.Lua) -
     with pytest.raises(bridge.LuaError, match="memory"):
         lua.execute("torch.DoubleStorage(2^45)")
     assert lua.eval("t:storage():size()") == 3
+
+
+ADDRESS = "function address(t) return tonumber(require('ffi').cast('intptr_t', t:data())) end"
+
+
+@pytest.mark.parametrize("size", [2 * MIB, 3 * MIB - 1, 3 * MIB, 3 * MIB + 1, 100_000_001])
+def test_a_large_block_begins_at_a_large_page(lua: bridge.Lua, size: int) -> None:
+    lua.execute(ADDRESS)
+    assert lua.eval("address(torch.ByteTensor(...):fill(7))", size) % (2 * MIB) == 0
+
+
+def test_a_large_block_is_used_again(lua: bridge.Lua) -> None:
+    lua.execute(ADDRESS)
+    lua.execute("t = torch.ByteTensor(...) was = address(t) t = nil collectgarbage()", 5 * MIB)
+    assert lua.eval("address(torch.ByteTensor(...)) == was", 5 * MIB)
+
+
+def test_large_blocks_of_many_sizes_give_their_memory_back(lua: bridge.Lua) -> None:
+    """As many sizes as this, 1.3 GB in all, could never be kept."""
+    before = resident()
+    for size in range(3, 53):
+        lua.execute("torch.ByteTensor(...):fill(1)", size * MIB)
+    lua.execute("collectgarbage()")
+    assert resident() - before < 256 * MIB
+
+
+def test_a_block_too_large_to_be_kept_gives_its_memory_back(lua: bridge.Lua) -> None:
+    lua.execute("t = torch.ByteTensor(...):fill(1)", 200 * MIB)
+    before = resident()
+    lua.execute("t = nil collectgarbage()")
+    assert before - resident() > 150 * MIB
+
+
+def test_large_blocks_come_and_go_in_several_threads() -> None:
+    failed: list[Exception] = []
+
+    def work(number: int) -> None:
+        program = """
+           require 'torch'
+           local number = ...
+           for i = 1, 40 do
+              local a = torch.IntTensor(2^19 + i % 3 * 2^18):fill(number)
+              local b = torch.IntTensor(2^19):fill(-number)
+              assert(a:min() == number and a:max() == number and b:min() == -number and b:max() == -number)
+              if i % 5 == 0 then collectgarbage() end
+           end
+        """
+        try:
+            with bridge.Lua() as lua:
+                lua.execute(program, number)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert not failed
+
+
+def test_a_forked_process_has_its_own_large_blocks(lua: bridge.Lua) -> None:
+    lua.execute("t = torch.IntTensor(2^20):fill(1) torch.IntTensor(2^20):fill(2) collectgarbage()")
+    if (child := os.fork()) == 0:
+        lua.execute("t:fill(3) u = torch.IntTensor(2^20):fill(4)")
+        os._exit(lua.eval("t:max() == 3 and u:min() == 4") is not True)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert lua.eval("t:min() == 1 and t:max() == 1")
+
+
+# Tensors of a file share memory, which goes when the last of them goes.
+MANY = "for i = 1, 300 do made[i] = torch.IntTensor(10000 + 100 * i):fill(i) end"
+
+
+@pytest.mark.parametrize("mode", ["binary", "ascii", "b32"])
+def test_one_of_many_tensors_of_a_file_outlives_the_others(
+    lua: bridge.Lua, tmp_path: Path, mode: str
+) -> None:
+    lua.execute(f"made = {{}} {MANY} torch.save(..., made, '{mode}')", str(tmp_path / "many.t7"))
+    lua.execute(f"t = torch.load(..., '{mode}')[150] collectgarbage()", str(tmp_path / "many.t7"))
+    lua.execute("for i = 1, 8 do torch.IntTensor(2^21):fill(-1) end collectgarbage()")
+    assert lua.eval("t:size(1), t:min(), t:max()") == (25000, 150, 150)
+
+
+def test_tensors_of_a_file_grow_alone(lua: bridge.Lua, tmp_path: Path) -> None:
+    lua.execute(f"made = {{}} {MANY} torch.save(..., made)", str(tmp_path / "many.t7"))
+    lua.execute("all = torch.load(...) all[7]:resize(2^20):fill(0)", str(tmp_path / "many.t7"))
+    assert lua.eval("all[6]:min(), all[6]:max(), all[8]:min(), all[8]:max()") == (6, 6, 8, 8)
+
+
+def test_files_loaded_and_forgotten_do_not_grow_the_process(lua: bridge.Lua, tmp_path: Path) -> None:
+    lua.execute(f"made = {{}} {MANY} torch.save(..., made) made = nil", str(tmp_path / "many.t7"))
+    lua.execute("for i = 1, 5 do torch.load(...) end", str(tmp_path / "many.t7"))
+    before = resident()
+    lua.execute("for i = 1, 40 do torch.load(...) end", str(tmp_path / "many.t7"))
+    assert resident() - before < 64 * MIB
 
 
 # Operands that are temporaries, in loops that LuaJIT compiles, with a collection before every allocation.

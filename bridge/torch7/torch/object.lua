@@ -128,8 +128,8 @@ function object.lend(dtype, size, data, owner)
    return pointer
 end
 
--- Make a storage `size` elements long.
-function object.resizestorage(pointer, size)
+-- Make a storage `size` elements long; they may be about to come from a file (a br_file).
+function object.resizestorage(pointer, size, file)
    if not (size >= 0 and size < 2^53) then
       outofmemory(pointer.dtype, size)
    end
@@ -137,7 +137,8 @@ function object.resizestorage(pointer, size)
    if bytes > pointer.live_nbytes[0] then
       makeroom(bytes)
    end
-   if C.br_storage_resize(pointer, size) ~= 0 then
+   local failed = file and C.br_file_make_room(file, pointer, size) or not file and C.br_storage_resize(pointer, size)
+   if failed ~= 0 then
       outofmemory(pointer.dtype, size)
    end
 end

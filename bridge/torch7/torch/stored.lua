@@ -35,7 +35,7 @@ return function(file)
       local done, some, got = 0, 0, 0
       while done < most and got == some do
          local room = left >= 0 and most or math.min(most, math.max(CHUNK, 2 * done))
-         object.resizestorage(pointer, room)
+         object.resizestorage(pointer, room, c)
          some = room - done
          got = tonumber(C.br_file_get(c, dtype, ffi.cast('char*', pointer.live[0]) + done * bytes, some))
          done = done + got
