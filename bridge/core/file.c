@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define WINDOW 65536
+#define DIRECT 16384     /* bytes from which a read goes past the window */
 #define AHEAD 4096       /* bytes read ahead after a large read: most of what comes next may be large too */
 #define PART (1 << 30)  /* bytes per system call */
 #define MIDDLE 16384    /* bytes from which a storage shares a span with its neighbours in the file */
@@ -211,24 +213,37 @@ int64_t br_file_need(br_file *file, int64_t n)
    return file->filled;
 }
 
+/* Much: past the window, straight to where it belongs, and with the last of it what may come next. */
+static int64_t read_past(br_file *file, char *to, int64_t n)
+{
+   file->base += file->position;
+   file->position = file->filled = 0;
+   file->ahead = AHEAD;
+   if (room(file, AHEAD)) return 0;
+   int64_t done = 0;
+   while (done < n) {
+      const int64_t left = n - done < PART ? n - done : PART;
+      struct iovec parts[2] = {{to + done, (size_t)left}, {file->data, AHEAD}};
+      ssize_t got = readv(file->descriptor, parts, done + left == n ? 2 : 1);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) file->error = errno;
+      if (got <= 0) break;
+      if (got > left) file->filled = got - left;
+      file->base += got - file->filled;
+      done += got - file->filled;
+   }
+   return done;
+}
+
 int64_t br_file_read(br_file *file, void *to, int64_t n)
 {
-   int64_t done = br_file_need(file, n < WINDOW ? n : 0);
+   int64_t done = br_file_need(file, n < DIRECT ? n : 0);
    if (done > n) done = n;
    if (done < 0) done = 0;
    if (done > 0) memcpy(to, file->data + file->position, (size_t)done);
    file->position += done;
-   if (done == n || file->descriptor < 0 || n < WINDOW) return done;
-   file->base += file->position;  /* much: past the window, straight to where it belongs */
-   file->position = file->filled = 0;
-   file->ahead = AHEAD;
-   while (done < n) {
-      ssize_t got = read_some(file, (char *)to + done, n - done);
-      if (got <= 0) break;
-      file->base += got;
-      done += got;
-   }
-   return done;
+   if (done == n || file->descriptor < 0 || n < DIRECT) return done;
+   return done + read_past(file, (char *)to + done, n - done);
 }
 
 static int64_t write_memory(br_file *file, const void *from, int64_t n)
