@@ -31,10 +31,14 @@ return function(torch, file)
    local function gettext(state)
       int[0] = 0
       file.get(state, INT, int, 1)
-      local length = int[0]
+      local length, c = int[0], state.c
       if length < 0 then
          error(string.format('corrupt file: a name or function of %d bytes (before byte %.0f)', length,
-            tonumber(C.br_file_tell(state.c))), 0)
+            tonumber(C.br_file_tell(c))), 0)
+      elseif length <= LONGEST and c.binary ~= 0 and C.br_file_need(c, length) >= length then
+         local text = ffi.string(c.data + c.position, length) -- the name of a class, most of the time
+         c.position = c.position + length
+         return text
       end
       return file.storage(state, CHAR, length):string()
    end
