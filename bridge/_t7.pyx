@@ -11,7 +11,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_AsString, PyBytes_FromStri
 from cpython.dict cimport PyDict_Next, PyDict_SetItem
 from cpython.exc cimport PyErr_CheckSignals, PyErr_SetFromErrno
 from cpython.float cimport PyFloat_AS_DOUBLE
-from cpython.list cimport PyList_Append
+from cpython.list cimport PyList_GET_SIZE, PyList_SetItem
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.errno cimport EINTR, errno
@@ -59,6 +59,10 @@ cdef extern from "Python.h":
 include "t7core/format.pxi"
 include "t7core/source.pxi"
 include "t7core/arrays.pxi"
+include "t7core/frames.pxi"
+include "t7core/tables.pxi"
+include "t7core/plain.pxi"
+include "t7core/objects.pxi"
 include "t7core/read.pxi"
 include "t7core/load.pxi"
 include "t7core/sink.pxi"

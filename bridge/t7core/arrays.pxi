@@ -8,7 +8,7 @@ cdef enum:
     S_STORAGE = 18
 
 cdef enum:
-    K_NONE, K_NUMBER, K_BOOLEAN, K_OTHER
+    K_NONE, K_NUMBER, K_BOOLEAN, K_OTHER, K_STORED
 
 cdef enum:
     POOLED_LEAST = 16 << 10
@@ -266,37 +266,3 @@ cdef class Arrays:
 
 cdef object ndarray = numpy.ndarray
 cdef object empty = numpy.empty
-
-
-cdef inline object number_value(double number):
-    """An int where the number is whole and below 2^53; -0.0 stays what it is."""
-    cdef int64_t whole
-    if -EXACT < number < EXACT:
-        whole = <int64_t>number
-        if <double>whole == number and not (whole == 0 and signbit(number)):
-            return whole
-    return number
-
-
-cdef inline object text_value(const char *text, int64_t length):
-    try:
-        return PyUnicode_DecodeUTF8(text, length, NULL)
-    except UnicodeDecodeError:
-        return PyBytes_FromStringAndSize(text, length)
-
-
-cdef object element_value(int element, const uint8_t *bits):
-    if element == E_BYTE:
-        return bits[0]
-    if element == E_CHAR:
-        return (<int8_t *>bits)[0]
-    if element == E_SHORT:
-        return (<int16_t *>bits)[0]
-    return <double>(<float *>bits)[0]
-
-
-cdef object version_number(bytes text):
-    """What follows "V ", as a number; None where it is none, as in the name of a class from before versions."""
-    if not text.removeprefix(b"-").replace(b".", b"", 1).isdigit():
-        return None
-    return float(text) if b"." in text else int(text)

@@ -71,8 +71,10 @@ cdef struct Entry:
 cdef class Map:
     """From 64-bit keys to numbers from 0 on; open addressing, at most half full.
 
-    Small keys that come in order, as a file's indices do, lie in an array of their own.
+    Keys 1, 2, 3 ... of the numbers 0, 1, 2 ..., as a file's indices are until something has two, take no memory; other
+    small keys that come nearly in order lie in an array of their own.
     """
+    cdef uint64_t plain               # keys from 1 to here are known, but for those that came again
     cdef Entry *entries
     cdef int64_t *dense
     cdef uint64_t dense_size, dense_count
@@ -104,16 +106,21 @@ cdef class Map:
         """The key's number, or -1."""
         if key < self.dense_size and self.dense[key] != -1:
             return self.dense[key]
-        return self.find(key).value if self.count else -1
+        if self.count and self.find(key).value != -1:
+            return self.find(key).value
+        return <int64_t>key - 1 if 0 < key <= self.plain else -1
 
     cdef int put(self, uint64_t key, int64_t value) except -1:
         cdef Entry *old
         cdef Entry *entry
         cdef uint64_t i, size
         cdef int64_t *dense
-        if key <= 2 * self.dense_count + 64:
+        if key == self.plain + 1 and value == <int64_t>self.plain and not self.dense_count and not self.count:
+            self.plain += 1
+            return 0
+        if key <= 2 * (self.plain + self.dense_count) + 64:
             if key >= self.dense_size:
-                size = 4 * self.dense_count + 256
+                size = 4 * (self.plain + self.dense_count) + 256
                 dense = <int64_t *>realloc(self.dense, size * sizeof(int64_t))
                 if dense == NULL:
                     raise MemoryError()
