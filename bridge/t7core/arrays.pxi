@@ -13,6 +13,7 @@ cdef enum:
 cdef enum:
     POOLED_LEAST = 16 << 10
     POOL = 16 << 20
+    LARGE_PAGE = 2 << 20
 
 cdef struct Slot:
     PyObject *value           # NULL while scanning
@@ -35,6 +36,7 @@ cdef class Arrays:
     cdef int kind                         # of the last value, while scanning
     cdef int64_t pooled                   # bytes of storages of middle size that are still to come
     cdef object pool                      # memory for some of them
+    cdef uint8_t *pool_data
     cdef int64_t pool_used, pool_size
 
     # What has an index: the file's first mention defines it, every further one is the index alone.
@@ -235,33 +237,49 @@ cdef class Arrays:
                 )
             return numpy.frombuffer(self.mapped, DTYPES[element], count, here)
         if POOLED_LEAST <= count * size < HUGE and self.pooled + self.pool_size >= HUGE:
-            array = self.pooled_array(element, count)
-        elif self.torch is not None:
+            return self.read_pooled(element, count)
+        if self.torch is not None:
             tensor = self.torch.empty(count, dtype=self.torch_dtypes[element])
             self.source.elements(element, <uint8_t *><uintptr_t>tensor.data_ptr(), count)
             return tensor
-        else:
-            array = empty(count, DTYPES[element])
+        array = empty(count, DTYPES[element])
         PyObject_GetBuffer(array, &view, PyBUF_WRITABLE)
         try:
             self.source.elements(element, <uint8_t *>view.buf, count)
         finally:
             PyBuffer_Release(&view)
-        return array if self.torch is None else self.torch.from_numpy(array)
+        return array
 
     @cython.final
-    cdef object pooled_array(self, int element, int64_t count):
-        """Memory in large pages, shared with the storages that come next: a page fault for each 4 KB costs more."""
+    cdef object read_pooled(self, int element, int64_t count):
+        """Into memory in large pages, shared with the storages that come next: a page fault for each 4 KB costs more."""
         cdef int64_t size = (count * ELEMENT_SIZE[element] + 63) & ~<int64_t>63
-        cdef object array
+        cdef int64_t place
         if self.pool_used + size > self.pool_size:
-            self.pool_size = max(size, min(self.pooled, <int64_t>POOL))
-            self.pool = memoryview(empty(self.pool_size, DTYPES[E_BYTE]))
-            self.pool_used = 0
-        array = numpy.frombuffer(self.pool, DTYPES[element], count, self.pool_used)
+            self.new_pool(max(size, min(self.pooled, <int64_t>POOL)))
+        place = self.pool_used
         self.pool_used += size
         self.pooled -= size
-        return array
+        self.source.elements(element, self.pool_data + place, count)
+        if self.torch is not None:
+            return self.torch.frombuffer(self.pool, dtype=self.torch_dtypes[element], count=count, offset=place)
+        return numpy.frombuffer(self.pool, DTYPES[element], count, place)
+
+    @cython.final
+    cdef int new_pool(self, int64_t size) except -1:
+        """The pool begins where a large page does."""
+        cdef Py_buffer view
+        cdef int64_t before
+        array = empty(size + LARGE_PAGE, DTYPES[E_BYTE])
+        PyObject_GetBuffer(array, &view, PyBUF_WRITABLE)
+        self.pool_data = <uint8_t *>view.buf
+        PyBuffer_Release(&view)
+        before = -<int64_t><uintptr_t>self.pool_data & (LARGE_PAGE - 1)
+        self.pool = memoryview(array)[before : before + size]
+        self.pool_data += before
+        self.pool_size, self.pool_used = size, 0
+        large_pages(self.pool_data, size)
+        return 0
 
 
 cdef object ndarray = numpy.ndarray
