@@ -252,7 +252,7 @@ cdef class Arrays:
 
     @cython.final
     cdef object read_pooled(self, int element, int64_t count):
-        """Into memory in large pages, shared with the storages that come next: a page fault for each 4 KB costs more."""
+        """Into memory in large pages, shared with those that come next: a page fault for each 4 KB costs more."""
         cdef int64_t size = (count * ELEMENT_SIZE[element] + 63) & ~<int64_t>63
         cdef int64_t place
         if self.pool_used + size > self.pool_size:

@@ -1,4 +1,4 @@
-"""torch.DiskFile, MemoryFile and PipeFile: numbers, strings and storages in and out of files."""
+"""torch.DiskFile and what all files have: numbers, strings, places, options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import bridge
 
 FILES = Path(__file__).parents[1] / "data" / "torch7" / "files"
 NUMBERS = {"Byte": 200, "Char": -3, "Short": -300, "Int": 123456, "Long": 1234567890123, "Double": 1 / 3}
-
 WRITE_RAW = """
 local f = ...
 f:writeByte(200) f:writeChar(-3) f:writeShort(-300) f:writeInt(123456) f:writeLong(1234567890123)
@@ -21,7 +20,6 @@ f:writeFloat(torch.FloatStorage{0.1, 1e-30, 1e30}) f:writeChar(torch.CharStorage
 f:writeByte(torch.ByteStorage{1, 2, 255}) f:writeObject{1, 'two'}
 f:close()
 """
-
 READ_RAW = """
 local f = ...
 local r = {f:readByte(), f:readChar(), f:readShort(), f:readInt(), f:readLong(), f:readFloat(), f:readDouble(),
@@ -30,13 +28,6 @@ local r = {f:readByte(), f:readChar(), f:readShort(), f:readInt(), f:readLong(),
 f:close()
 return r
 """
-
-
-@pytest.fixture
-def f(lua: bridge.Lua) -> bridge.Lua:
-    """A state whose global `f` is an empty memory file."""
-    lua.execute("f = torch.MemoryFile()")
-    return lua
 
 
 # ---- the format of numbers
@@ -311,69 +302,6 @@ def test_a_forgotten_file_is_written(lua: bridge.Lua, tmp_path: Path) -> None:
     lua.collect()
     lua.collect()
     assert (tmp_path / "f").read_bytes() == b"5\n"
-
-
-# ---- memory
-
-
-def test_the_storage_of_a_memory_file_ends_with_a_zero(f: bridge.Lua) -> None:
-    assert f.execute("f:writeString('ab') return f:storage():totable()") == [97, 98, 0]
-
-
-def test_a_memory_file_reads_and_changes_a_storage(lua: bridge.Lua) -> None:
-    code = """
-        local s = torch.CharStorage():string('12 34\\0')
-        local f = torch.MemoryFile(s, 'rw')
-        local a, b = f:readInt(), f:readInt()
-        f:seek(1) f:writeString('9')
-        return a, b, s[1]
-    """
-    assert lua.execute(code) == (12, 34, ord("9"))
-
-
-def test_a_storage_that_shrinks_under_its_file_is_safe(f: bridge.Lua) -> None:
-    code = """
-        f:binary() f:writeInt(torch.IntStorage(1000):fill(1))
-        f:storage():resize(1) collectgarbage()
-        f:quiet():seek(1)
-        local n = f:readInt(1000):size()
-        f:seek(1) f:writeInt(torch.IntStorage(1000):fill(2)) f:seek(1)
-        return n, f:readInt(1000)[1000]
-    """
-    n, last = f.execute(code)
-    assert n <= 1
-    assert last == 2
-
-
-# ---- pipes
-
-
-def test_a_pipe_is_read(lua: bridge.Lua) -> None:
-    code = "local f = torch.PipeFile('echo 12; echo text') return f:readInt(), f:readString('*a'), f:close() and 0"
-    assert lua.execute(code) == (12, "text\n", 0)
-
-
-def test_a_pipe_is_written(lua: bridge.Lua, tmp_path: Path) -> None:
-    lua.execute(
-        "local f = torch.PipeFile('cat > ' .. ..., 'w') f:writeInt(12) f:close()", str(tmp_path / "f")
-    )
-    assert (tmp_path / "f").read_bytes() == b"12\n"
-
-
-def test_objects_come_through_a_pipe(lua: bridge.Lua) -> None:
-    code = "return torch.PipeFile('cat ' .. ...):binary():readObject():totable()"
-    assert lua.execute(code, str(FILES / "tensor_Double.t7"))[2] == [2.25, 2.5, 2.75, 3]
-
-
-def test_a_pipe_has_no_place(lua: bridge.Lua) -> None:
-    with pytest.raises(bridge.LuaError, match="unable to seek"):
-        lua.execute("torch.PipeFile('true'):seek(3)")
-
-
-def test_much_comes_through_a_pipe(lua: bridge.Lua, tmp_path: Path) -> None:
-    path = str(tmp_path / "f.t7")
-    lua.execute("torch.save(..., torch.range(1, 3e5))", path)
-    assert lua.execute("return torch.PipeFile('cat ' .. ...):binary():readObject()[300000]", path) == 300000
 
 
 # ---- names

@@ -1,15 +1,12 @@
-"""Objects in files: everything that a real Torch7 wrote loads, and is written again byte by byte."""
+"""torch.save, torch.load and kin: objects of every class, functions, references."""
 
 from __future__ import annotations
 
 import os
 import re
-import stat
-import struct
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,26 +32,6 @@ FUNCTIONS = {
 
 def compact(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
-
-
-def prepared(state: bridge.Lua) -> bridge.Lua:
-    state.require("torch")
-    state.execute((FILES / "truth_classes.lua").read_text())
-    state.execute("if not torch.Tester then torch.class('torch.Tester') end")
-    return state
-
-
-@pytest.fixture(scope="module")
-def module() -> Iterator[bridge.Lua]:
-    with bridge.Lua() as state:
-        yield prepared(state)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[bridge.Lua]:
-    """Provide a state in which stored functions run."""
-    with bridge.Lua(allow_functions=True) as state:
-        yield prepared(state)
 
 
 @pytest.fixture(scope="module")
@@ -151,105 +128,6 @@ def test_th_runs_stored_functions(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": root},
     )
     assert (done.stdout, done.stderr) == ("7\t\n", "")
-
-
-# ---- variants of the format
-
-
-@pytest.mark.parametrize("size", [4, 8])
-def test_the_size_of_longs_is_found_out(lua: bridge.Lua, size: int) -> None:
-    code = "local t = torch.load(...) return t[1]:totable(), t[2]:totable(), t[3]:totable()"
-    assert lua.execute(code, str(FILES / f"longsize{size}.t7")) == ([1, 2, -3], [9, 8], [1, 2, 3])
-
-
-# Objects whose sizes a wrong guess could read as something else; each is written with longs of 4 bytes, then of 8.
-AMBIGUOUS = [
-    "torch.Tensor()",
-    "{torch.Tensor(), torch.Tensor(), 'x'}",
-    "torch.ByteStorage(8):fill(0)",
-    "{torch.ByteStorage(8):fill(0), 1, 2, true}",
-    "{torch.FloatStorage(), torch.IntStorage(4):fill(0), torch.LongStorage{0, 0, 5}}",
-    "torch.LongTensor(2, 3):zero()",
-    "torch.zeros(3):resize(0)",
-    "{a = torch.zeros(2, 2):t(), b = {torch.LongTensor{1}, torch.LongTensor{0}}}",
-]
-
-
-@pytest.mark.parametrize("mode", ["b32", "b64"])
-@pytest.mark.parametrize("expression", AMBIGUOUS)
-def test_no_guess_of_the_size_of_longs_goes_wrong(lua: bridge.Lua, expression: str, mode: str) -> None:
-    lua.printed = lua.execute((Path(__file__).parent / "printed.lua").read_text())
-    code = (
-        f"local o = {expression} return printed(o), printed(torch.deserialize(torch.serialize(o, '{mode}')))"
-    )
-    expected, found = lua.execute(code)
-    assert found == expected
-
-
-@pytest.mark.parametrize(("mode", "size"), [("b32", 4), ("b64", 8)])
-def test_longs_are_written_in_the_size_asked_for(
-    lua: bridge.Lua, tmp_path: Path, mode: str, size: int
-) -> None:
-    path, again = FILES / f"longsize{size}.t7", tmp_path / "again.t7"
-    lua.execute("local n, to, m = ... torch.save(to, torch.load(n), m)", str(path), str(again), mode)
-    assert again.read_bytes() == path.read_bytes()
-
-
-def test_a_file_of_the_other_byte_order_is_read_and_written(lua: bridge.Lua, tmp_path: Path) -> None:
-    code = """
-        local from, to = ...
-        local object = torch.DiskFile(from):binary():bigEndianEncoding():readObject()
-        local f = torch.DiskFile(to, 'w'):binary():bigEndianEncoding()
-        f:writeObject(object)
-        f:close()
-        return object[1], object[2], object[3]:totable()
-    """
-    assert lua.execute(code, str(FILES / "bigendian.t7"), str(tmp_path / "b")) == (1.5, "x", [1, 2])
-    assert (tmp_path / "b").read_bytes() == (FILES / "bigendian.t7").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("name", "mode"), [("unreferenced.t7", "binary"), ("unreferenced.ascii.t7", "ascii")]
-)
-def test_without_references_everything_is_written_again(
-    lua: bridge.Lua, tmp_path: Path, name: str, mode: str
-) -> None:
-    again = tmp_path / "again"
-    code = """
-        local to, mode = ...
-        local t = torch.Tensor{1, 2, 3}
-        torch.save(to, {t, t}, mode, false)
-        local u = torch.load(to, mode, false)
-        return u[1] == u[2], u[1]:totable(), u[2]:totable()
-    """
-    assert lua.execute(code, str(again), mode) == (False, [1, 2, 3], [1, 2, 3])
-    assert again.read_bytes() == (FILES / name).read_bytes()
-
-
-def test_a_generator_keeps_its_place(lua: bridge.Lua) -> None:
-    code = """
-        local kept = torch.load(...)
-        torch.setRNGState(kept.state)
-        local generator = torch.deserialize(torch.serialize(torch._gen))
-        return torch.equal(torch.DoubleTensor(5):uniform(generator), kept.next), kept.next:totable()
-    """
-    same, expected = lua.execute(code, str(FILES / "rngstate_after_1000.t7"))
-    assert (same, len(expected)) == (True, 5)
-
-
-@pytest.mark.parametrize("name", ["criterions", "optim"])
-def test_lists_of_results_load(lua: bridge.Lua, name: str) -> None:
-    code = "local n = 0 for _ in pairs(torch.load(...)) do n = n + 1 end return n"
-    assert lua.execute(code, str(FILES / f"{name}.t7")) > 5
-
-
-def test_a_trained_model_loads_and_runs(lua: bridge.Lua) -> None:
-    code = """
-        require 'nn'
-        local r = torch.load(...)
-        return (r.model:forward(r.input) - r.output):abs():max()
-    """
-    assert lua.execute(code, str(FILES / "model_mlp_float.t7")) < 1e-6
 
 
 # ---- references
@@ -354,18 +232,16 @@ def test_modules_nest_deeply(lua: bridge.Lua) -> None:
 # ---- classes
 
 
-def test_a_class_with_its_own_format_is_asked(lua: bridge.Lua) -> None:
-    prepared(lua)
+def test_a_class_with_its_own_format_is_asked(module: bridge.Lua) -> None:
     code = "local o = torch.deserialize(torch.serialize(Truth.Custom{5})) return o.v[1], o.marker, o.version, o.cache"
-    assert lua.execute(code) == (5, 77, 1, None)
+    assert module.execute(code) == (5, 77, 1, None)
 
 
 def test_fields_that_cannot_be_written_are_told_and_left_out(
-    lua: bridge.Lua, capsys: pytest.CaptureFixture[str]
+    module: bridge.Lua, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    prepared(lua)
     code = "local d = Truth.Dog('rex', 3) d.f = io.stdout return torch.deserialize(torch.serialize(d)).f"
-    assert lua.execute(code) is None
+    assert module.execute(code) is None
     assert capsys.readouterr().out == "$ Warning: cannot write object field <f> of <Truth.Dog>\n"
 
 
@@ -389,186 +265,3 @@ def test_a_cuda_tensor_loads_as_one_of_this_machine(lua: bridge.Lua, kind: str) 
         text = text.replace(f"{len(old)}\n{old}", f"{len(new)}\n{new}")
     code = "local t = torch.deserialize(..., 'ascii') return torch.type(t), t:totable()"
     assert lua.execute(code, text) == (f"torch.{host}Tensor", [1, 2])
-
-
-# ---- saving
-
-
-def test_a_failed_save_leaves_the_file_as_it_was(lua: bridge.Lua, tmp_path: Path) -> None:
-    path = tmp_path / "f.t7"
-    lua.execute("torch.save(..., 'old')", str(path))
-    with pytest.raises(bridge.LuaError, match="Unwritable object"):
-        lua.execute("torch.save(..., {io.stdout})", str(path))
-    assert lua.execute("return torch.load(...)", str(path)) == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_save_keeps_permissions_and_links(lua: bridge.Lua, tmp_path: Path) -> None:
-    path, link = tmp_path / "f.t7", tmp_path / "link.t7"
-    path.touch(mode=0o640)
-    link.symlink_to(path)
-    lua.execute("torch.save(..., 'new')", str(link))
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert link.is_symlink()
-    assert lua.execute("return torch.load(...)", str(path)) == "new"
-
-
-def test_a_device_is_written_directly(lua: bridge.Lua) -> None:
-    lua.execute("torch.save('/dev/null', {1, 2})")
-    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
-
-
-def test_a_full_disk_is_an_error(lua: bridge.Lua) -> None:
-    with pytest.raises(bridge.LuaError, match="No space left on device"):
-        lua.execute("torch.save('/dev/full', torch.zeros(1e5))")
-    with pytest.raises(bridge.LuaError, match="No space left on device"):
-        lua.execute("torch.save('/dev/full', 1)")
-
-
-def test_a_file_that_cannot_be_opened_is_named(lua: bridge.Lua) -> None:
-    with pytest.raises(bridge.LuaError, match="cannot open </nonexistent/f> in mode  w"):
-        lua.execute("torch.save('/nonexistent/f', 1)")
-
-
-@pytest.mark.parametrize("call", ["save('f', 1, 'xml')", "load('f', 'xml')", "serialize(1, 'xml')"])
-def test_an_unknown_mode_is_refused(lua: bridge.Lua, call: str) -> None:
-    with pytest.raises(bridge.LuaError, match='"binary", "b32", "b64" or "ascii"'):
-        lua.execute("torch." + call)
-
-
-# ---- what is no file of Torch7, or a damaged one
-
-
-FOREIGN = {
-    "a Python pickle": b"\x80\x04\x95\x10\x00\x00\x00",
-    "a zip archive": b"PK\x03\x04\x14\x00\x00\x00",
-    "looks like text": b"hello world, this is a text",
-    "it is empty": b"",
-    "an HDF5 file": b"\x89HDF\r\n\x1a\n",
-    "a NumPy array": b"\x93NUMPY\x01\x00",
-    "compressed by gzip": b"\x1f\x8b\x08\x00",
-    "an HTML or XML page": b"<!DOCTYPE html>",
-    "in ascii: load it with mode 'ascii'": b"1\n1.5\n",
-    "the other byte order": b"\x00\x00\x00\x01?\xf0\x00\x00\x00\x00\x00\x00",
-    "begins with the bytes ff fe 00 01": b"\xff\xfe\x00\x01",
-}
-
-
-@pytest.mark.parametrize("what", FOREIGN)
-def test_a_foreign_file_is_refused_by_what_it_is(lua: bridge.Lua, tmp_path: Path, what: str) -> None:
-    path = tmp_path / "foreign"
-    path.write_bytes(FOREIGN[what])
-    with pytest.raises(bridge.LuaError, match=f"no file of Torch7, it .*{what.removeprefix('it ')}"):
-        lua.execute("torch.load(...)", str(path))
-
-
-def test_a_binary_file_read_as_text_is_told(lua: bridge.Lua) -> None:
-    with pytest.raises(bridge.LuaError, match="a Torch7 file in binary"):
-        lua.execute("torch.load(..., 'ascii')", str(FILES / "table_array.t7"))
-
-
-def ints(*values: int) -> bytes:
-    return struct.pack(f"<{len(values)}i", *values)
-
-
-def named(name: str) -> bytes:
-    return ints(4, 1, 3) + b"V 1" + ints(len(name)) + name.encode()
-
-
-HOSTILE: dict[str, tuple[bytes, str]] = {
-    "negative string": (ints(2, -5), "the length of a string is negative"),
-    "huge string": (ints(2, 2**31 - 1) + b"abc", "read error"),
-    "negative table": (ints(3, 1, -1), "the size of a table is negative"),
-    "huge table": (ints(3, 1, 2**31 - 1), "read error"),
-    "nil key": (ints(3, 1, 1, 0, 0), "a key of a table is nil"),
-    "nan key": (ints(3, 1, 1, 1) + struct.pack("<d", float("nan")) + ints(0), "is not a number"),
-    "unknown type inside": (ints(3, 1, 1, 99), "corrupt file: unknown object"),
-    "endless nesting": (
-        ints(3, 1, 1) + b"".join(ints(1, 0, 0, 3, i, 1) for i in range(2, 9000)),
-        "nested too deeply",
-    ),
-    "negative name": (ints(4, 1, -3), "of -3 bytes"),
-    "huge name": (ints(4, 1, 2**31 - 1), "read error"),
-    "no such class": (named("os.execute"), "unknown Torch class <os.execute>"),
-    "negative storage": (named("torch.IntStorage") + struct.pack("<q", -1), "a storage of -1 elements"),
-    "huge storage": (named("torch.IntStorage") + struct.pack("<q", 2**60), "read error"),
-    "endless storage": (named("torch.ByteStorage") + struct.pack("<q", 2**63 - 1), "read error"),
-    "dimensions": (named("torch.IntTensor") + ints(2**30), "a tensor of 1073741824 dimensions"),
-    "negative dimensions": (named("torch.IntTensor") + ints(-1), "a tensor of -1 dimensions"),
-    "no storage": (
-        named("torch.IntTensor") + ints(1) + struct.pack("<3q", 5, 1, 1) + ints(0),
-        "reaches past the 0 elements",
-    ),
-    "storage of another type": (
-        named("torch.IntTensor")
-        + ints(1)
-        + struct.pack("<3q", 1, 1, 1)
-        + named("torch.ByteStorage").replace(ints(4, 1, 3), ints(4, 2, 3))
-        + struct.pack("<q", 1)
-        + b"x",
-        "whose storage is a torch.ByteStorage",
-    ),
-    "itself as storage": (
-        named("torch.IntTensor") + ints(1) + struct.pack("<3q", 1, 1, 1) + ints(4, 1),
-        "whose storage is a torch.IntTensor",
-    ),
-    "past its storage": (
-        named("torch.IntTensor")
-        + ints(1)
-        + struct.pack("<3q", 9, 2**40, 1)
-        + named("torch.IntStorage").replace(ints(4, 1, 3), ints(4, 2, 3))
-        + struct.pack("<q", 1)
-        + ints(7),
-        "reaches past the 1 elements",
-    ),
-    "upvalues that are none": (ints(8, 1, 1) + b"x" + ints(1) + struct.pack("<d", 1), ""),
-}
-
-
-@pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_file_is_an_error_or_harmless(lua: bridge.Lua, what: str) -> None:
-    blob, message = HOSTILE[what]
-    begun = time.monotonic()
-    if message:
-        with pytest.raises(bridge.LuaError, match=message):
-            lua.execute("torch.deserialize(...)", blob)
-    else:
-        assert lua.execute("return type(torch.deserialize(...))", blob) == "function"
-    assert time.monotonic() - begun < 5
-
-
-@pytest.mark.parametrize(
-    "name", ["shared_storage.t7", "class_shared.t7", "function_upvalues.t7", "table_cycle.ascii.t7"]
-)
-def test_a_file_cut_anywhere_is_an_error(module: bridge.Lua, name: str) -> None:
-    blob = (FILES / name).read_bytes()
-    mode = "ascii" if "ascii" in name else "binary"
-    module.execute("function survives(blob, mode) return (pcall(torch.deserialize, blob, mode)) end")
-    whole = len(blob.rstrip()) if mode == "ascii" else len(blob)
-    assert [n for n in range(1, whole) if module.survives(blob[:n], mode)] == []
-
-
-@pytest.mark.parametrize(
-    "name", ["shared_storage.t7", "class_shared.t7", "tensor_5d.t7", "table_map.t7", "storage_Half.t7"]
-)
-def test_a_file_with_any_byte_changed_is_an_error_or_an_object(module: bridge.Lua, name: str) -> None:
-    blob = (FILES / name).read_bytes()
-    module.execute(
-        "function outcome(b) local ok, m = pcall(torch.deserialize, b) return ok or type(m) == 'string' end"
-    )
-    for i in range(len(blob)):
-        for value in (0, 127, 255):
-            assert module.outcome(blob[:i] + bytes([value]) + blob[i + 1 :])
-
-
-@pytest.mark.parametrize("bits", [2**64 - 1, 0xFFFA << 48, 0xFFFA << 48 | 0xDEADBEEF, 0x7FF4 << 48])
-def test_any_nan_of_an_object_is_a_number(lua: bridge.Lua, bits: int) -> None:
-    blob = ints(1) + struct.pack("<Q", bits)
-    assert lua.execute("local x = torch.deserialize(...) return type(x), x ~= x", blob) == ("number", True)
-
-
-def test_loading_runs_no_code(module: bridge.Lua, tmp_path: Path) -> None:
-    program = f"return io.open([[{tmp_path / 'made'}]], 'w')".encode()
-    blob = ints(8, 1, len(program)) + program + ints(3, 2, 0)
-    assert module.execute("return type(torch.deserialize(...))", blob) == "function"
-    assert not (tmp_path / "made").exists()
