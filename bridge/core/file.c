@@ -1,11 +1,9 @@
-/* Files as windows of bytes: opening, reading, writing, seeking. Numbers and lines are in text.c. */
+/* Files as windows of bytes: reading, writing, seeking. Opening is in open.c, numbers and lines are in text.c. */
 #define _GNU_SOURCE
 #include "file.h"
 #include "pages.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +13,6 @@
 
 #define WINDOW 65536
 #define DIRECT 16384     /* bytes from which a read goes past the window */
-#define AHEAD 4096       /* bytes read ahead after a large read: most of what comes next may be large too */
 #define PART (1 << 30)  /* bytes per system call */
 #define MIDDLE 16384    /* bytes from which a storage shares a span with its neighbours in the file */
 #define SPAN (8LL << 20)
@@ -28,92 +25,6 @@ static void refresh(br_file *file)
    if (file->storage->size < file->capacity) file->capacity = file->storage->size;
    if (file->filled > file->capacity) file->filled = file->capacity;
    if (file->position > file->filled) file->position = file->filled;
-}
-
-static void prepare(br_file *file, int mode)
-{
-   memset(file, 0, sizeof *file);
-   file->descriptor = -1;
-   file->mode = mode;
-   file->opened = 1;
-   file->spacing = 1;
-   file->ahead = AHEAD;
-}
-
-static int attach(br_file *file, int descriptor, int mode)
-{
-   prepare(file, mode);
-   struct stat info;
-   if (fstat(descriptor, &info) == 0 && S_ISDIR(info.st_mode)) {
-      close(descriptor);
-      file->opened = 0;
-      return EISDIR;
-   }
-   file->descriptor = descriptor;
-   file->seekable = lseek(descriptor, 0, SEEK_CUR) >= 0;
-   return 0;
-}
-
-int br_file_open(br_file *file, const char *name, int mode)
-{
-   int flags = mode == BR_FILE_READ ? O_RDONLY : mode == BR_FILE_WRITE ? O_WRONLY | O_CREAT | O_TRUNC : O_RDWR | O_CREAT;
-   int descriptor = open(name, flags | O_CLOEXEC, 0666);
-   if (descriptor < 0) return errno;
-   return attach(file, descriptor, mode);
-}
-
-int br_file_open_beside(br_file *file, const char *name, char *temporary, size_t size)
-{
-   static unsigned counter;
-   struct stat info;
-   char *target = realpath(name, NULL);  /* a link stays; what it points to is replaced */
-   int exists = target && stat(target, &info) == 0;
-   int fits = !exists || (S_ISREG(info.st_mode) && access(target, W_OK) == 0);
-   int descriptor = -1;
-   if (fits) {
-      unsigned number = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
-      int length = snprintf(temporary, size, "%s.%ld.%u.part", target ? target : name, (long)getpid(), number);
-      if (length > 0 && (size_t)length < size)
-         descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-   }
-   free(target);
-   if (descriptor < 0) {  /* a device, a directory closed to us, a name too long: the file itself, then */
-      temporary[0] = 0;
-      return br_file_open(file, name, BR_FILE_WRITE);
-   }
-   return attach(file, descriptor, BR_FILE_WRITE);
-}
-
-int br_file_replace(br_file *file, const char *temporary, const char *name)
-{
-   char *target = realpath(name, NULL);
-   struct stat info;
-   int error = 0;
-   if (target && stat(target, &info) == 0 && fchmod(file->descriptor, info.st_mode & 07777)) error = errno;
-   if (br_file_close(file) && !error) error = file->error ? file->error : EIO;
-   if (!error && rename(temporary, target ? target : name)) error = errno;
-   free(target);
-   return error;
-}
-
-int br_file_open_pipe(br_file *file, const char *command, int mode)
-{
-   FILE *stream = popen(command, mode == BR_FILE_READ ? "re" : "we");
-   if (!stream) return errno;
-   prepare(file, mode);
-   file->stream = stream;
-   file->descriptor = fileno(stream);
-   return 0;
-}
-
-void br_file_open_memory(br_file *file, br_storage *storage, int mode)
-{
-   prepare(file, mode);
-   br_storage_retain(storage);
-   file->storage = storage;
-   file->seekable = 1;
-   file->filled = storage->size - 1;
-   refresh(file);
 }
 
 int br_file_flush(br_file *file)
@@ -218,12 +129,12 @@ static int64_t read_past(br_file *file, char *to, int64_t n)
 {
    file->base += file->position;
    file->position = file->filled = 0;
-   file->ahead = AHEAD;
-   if (room(file, AHEAD)) return 0;
+   file->ahead = BR_FILE_AHEAD;
+   if (room(file, BR_FILE_AHEAD)) return 0;
    int64_t done = 0;
    while (done < n) {
       const int64_t left = n - done < PART ? n - done : PART;
-      struct iovec parts[2] = {{to + done, (size_t)left}, {file->data, AHEAD}};
+      struct iovec parts[2] = {{to + done, (size_t)left}, {file->data, BR_FILE_AHEAD}};
       ssize_t got = readv(file->descriptor, parts, done + left == n ? 2 : 1);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) file->error = errno;

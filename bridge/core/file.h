@@ -78,4 +78,6 @@ const char *br_file_message(int error);
 
 #pragma GCC visibility pop
 
+#define BR_FILE_AHEAD 4096  /* bytes read ahead after a large read: most of what comes next may be large too */
+
 #endif
