@@ -21,6 +21,8 @@ typedef struct writer {
    int depth;
 } writer;
 
+#define PATH_ENDS 10  /* keys of a path that a message shows at either end */
+
 enum { FILE_ = 1, OBJECTS, SPECIAL, HANDLE, OBJECT, NAME, HOOK, FRAMES };  /* places on the stack */
 
 static void must(writer *w, int64_t written, int64_t n)
@@ -47,19 +49,22 @@ static void put_string(writer *w)
    must(w, br_file_put(w->file, BR_CHAR, text, (int64_t)length), (int64_t)length);
 }
 
-/* The way to the object that is being written: a.b.c */
+/* The way to the object that is being written: a.b.c, of a long one the beginning and the end. */
 static void push_path(writer *w)
 {
    lua_State *L = w->L;
-   char path[1024];
+   char path[2048];
    size_t length;
-   const char *name = lua.lua_tolstring(L, NAME, &length);
-   int used = snprintf(path, sizeof path, "%s", name);
-   for (int i = 0; i < w->depth && used < (int)sizeof path - 1; i++) {
+   int used = snprintf(path, sizeof path, "%.200s", lua.lua_tolstring(L, NAME, &length));
+   for (int i = 0; i < w->depth; i++) {
+      if (i == PATH_ENDS && w->depth > 2 * PATH_ENDS) {
+         used += snprintf(path + used, sizeof path - (size_t)used, " ... ");
+         i = w->depth - PATH_ENDS;
+      }
       int key = w->frames[i].place + 1, type = lua.lua_type(L, key);
-      if (type == LUA_TSTRING) name = lua.lua_tolstring(L, key, &length);
+      const char *name = type == LUA_TSTRING ? lua.lua_tolstring(L, key, &length) : "<?>";
       if (type == LUA_TNUMBER) used += snprintf(path + used, sizeof path - (size_t)used, ".%.14g", lua.lua_tonumber(L, key));
-      else used += snprintf(path + used, sizeof path - (size_t)used, ".%s", type == LUA_TSTRING ? name : "<?>");
+      else used += snprintf(path + used, sizeof path - (size_t)used, ".%.80s", name);
    }
    lua.lua_pushstring(L, path);
 }

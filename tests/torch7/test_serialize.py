@@ -218,6 +218,26 @@ def test_what_was_written_can_be_read_however_deep(lua: bridge.Lua) -> None:
     assert "nested too deeply (2600)" in message
 
 
+@pytest.mark.parametrize("key", ["'k' .. i", "('k'):rep(1000)", "i"])
+def test_the_way_to_what_is_too_deep_is_told_by_its_ends(lua: bridge.Lua, key: str) -> None:
+    code = f"""
+        local outer = {{}}
+        local t = outer
+        for i = 1, 5000 do local inner = {{}} t[{key}] = inner t = inner end
+        return select(2, pcall(torch.serialize, outer))
+    """
+    message = lua.execute(code)
+    first, last = message.split("nested too deeply (2600) at ")[1].split(" ... ")
+    assert first.count(".") == last.count(".") == 10
+    assert len(message) < 2000
+
+
+def test_the_way_to_what_cannot_be_written_is_told_by_its_ends(lua: bridge.Lua) -> None:
+    code = "t = {io.stdout} for i = 40, 1, -1 do t = {['k' .. i] = t} end torch.serialize(t)"
+    with pytest.raises(bridge.LuaError, match=r"at <\?>\.k1\..*\.k10 \.\.\. \.k32\..*\.k40\.1\n"):
+        lua.execute(code)
+
+
 def test_modules_nest_deeply(lua: bridge.Lua) -> None:
     code = """
         require 'nn'
