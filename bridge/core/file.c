@@ -61,7 +61,8 @@ int br_file_close(br_file *file)
    if (file->storage) br_storage_release(file->storage);
    else free(file->data);
    br_span_release(file->span);
-   file->span = NULL;
+   br_span_release(file->map);
+   file->span = file->map = NULL;
    file->data = NULL;
    file->storage = NULL;
    file->stream = NULL;
@@ -310,6 +311,23 @@ int br_file_make_room(br_file *file, br_storage *storage, int64_t size)
       }
    }
    return br_storage_resize(storage, size);
+}
+
+int br_file_map(br_file *file, br_storage *storage, int64_t size)
+{
+   int64_t width = (int64_t)br_element_size(storage->dtype), start = br_file_tell(file), left, bytes;
+   const int plain = file->binary && !file->foreign && !(storage->dtype == BR_LONG && file->longsize == 4);
+   if (!file->mapped || !plain || file->descriptor < 0 || file->dirty || size <= 0 || start % width) return 0;
+   left = br_file_remaining(file);
+   if (left < 0 || __builtin_mul_overflow(size, width, &bytes) || bytes > left) return 0;
+   if (!file->map) file->map = br_span_map(file->descriptor, start + left);
+   if (!file->map) return 0;
+   if (br_storage_adopt(storage, size, br_span_at(file->map, start), file->map)) {
+      br_span_release(file->map);
+      return 0;
+   }
+   br_file_seek(file, start + bytes);
+   return 1;
 }
 
 const char *br_file_message(int error) { return strerror(error); }

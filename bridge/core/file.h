@@ -34,6 +34,8 @@ typedef struct br_file {
    int error;
    int quiet;
    int64_t objects;    /* written so far, for their numbers */
+   int mapped;         /* storages that lie aligned in the file may be private maps of it */
+   struct br_span *map; /* of all of the file */
    struct br_span *span; /* whose memory the next storages of middle size that are read take */
 } br_file;
 
@@ -69,6 +71,8 @@ int64_t br_file_get(br_file *file, int dtype, void *to, int64_t n);
 int64_t br_file_put(br_file *file, int dtype, const void *from, int64_t n);
 /* Make a storage `size` elements long, which come from the file. 0, or -1: out of memory. */
 int br_file_make_room(br_file *file, br_storage *storage, int64_t size);
+/* Make a storage a map of the next `size` elements, and go past them, where the file is `mapped`. 1; 0: it cannot be. */
+int br_file_map(br_file *file, br_storage *storage, int64_t size);
 /* A line without its end, or everything up to the file's end; its bytes, to be given to free(). NULL: out of memory. */
 char *br_file_text(br_file *file, int line, int64_t *length, int64_t *consumed);
 void br_file_free(char *text);

@@ -109,30 +109,44 @@ struct br_span {
    char *data;
    int64_t size, used;
    int refcount;  /* atomic: whoever fills the span, and the blocks in it */
+   int file;      /* a map of a file, not pages of ours */
 };
 
-br_span *br_span_new(int64_t nbytes)
+static br_span *span_over(void *data, int64_t nbytes, int file)
 {
-   br_span *span = malloc(sizeof *span);
-   if (!span) return NULL;
-   *span = (br_span){br_pages_take(nbytes), nbytes, 0, 1};
-   if (span->data) return span;
-   free(span);
-   return NULL;
+   br_span *span = data ? malloc(sizeof *span) : NULL;
+   if (span) *span = (br_span){data, nbytes, 0, 1, file};
+   else if (data && file) munmap(data, (size_t)nbytes);
+   else if (data) br_pages_give(data, nbytes);
+   return span;
+}
+
+br_span *br_span_new(int64_t nbytes) { return span_over(br_pages_take(nbytes), nbytes, 0); }
+
+br_span *br_span_map(int descriptor, int64_t nbytes)
+{
+   void *data = mmap(NULL, (size_t)nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+   return span_over(data == MAP_FAILED ? NULL : data, nbytes, 1);
 }
 
 void br_span_release(br_span *span)
 {
    if (!span || __atomic_sub_fetch(&span->refcount, 1, __ATOMIC_ACQ_REL)) return;
-   br_pages_give(span->data, span->size);
+   if (span->file) munmap(span->data, (size_t)span->size);
+   else br_pages_give(span->data, span->size);
    free(span);
+}
+
+void *br_span_at(br_span *span, int64_t offset)
+{
+   __atomic_add_fetch(&span->refcount, 1, __ATOMIC_RELAXED);
+   return span->data + offset;
 }
 
 void *br_span_take(br_span *span, int64_t nbytes)
 {
    if (nbytes > span->size - span->used) return NULL;
-   void *data = span->data + span->used;
+   void *data = br_span_at(span, span->used);
    span->used += (nbytes + ALIGNMENT - 1) & -(int64_t)ALIGNMENT;
-   __atomic_add_fetch(&span->refcount, 1, __ATOMIC_RELAXED);
    return data;
 }

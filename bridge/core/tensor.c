@@ -210,6 +210,20 @@ int br_storage_resize(br_storage *storage, int64_t size) { return resize(storage
 
 int br_storage_resize_in(br_storage *storage, int64_t size, br_span *span) { return resize(storage, size, span); }
 
+int br_storage_adopt(br_storage *storage, int64_t size, void *data, br_span *span)
+{
+   int64_t nbytes;
+   if (byte_count(storage->dtype, size, &nbytes)) return -1;
+   br_block *block = block_new(NULL, data, nbytes, BR_SPAN);
+   if (!block) return -1;
+   block->span = span;
+   br_block *old = storage->block;
+   storage_attach(storage, block, NULL, NULL);
+   br_block_release(old);
+   storage->size = size;
+   return 0;
+}
+
 /* ---- tensors */
 
 void br_tensor_init(br_tensor *tensor, int dtype)

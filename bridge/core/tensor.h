@@ -99,6 +99,8 @@ void br_storage_release(br_storage *storage);
 int br_storage_resize(br_storage *storage, int64_t size);
 /* The same, with memory of a span; 1: it has no room, nothing changed. */
 int br_storage_resize_in(br_storage *storage, int64_t size, struct br_span *span);
+/* Make it `size` elements that lie at `data` in a span, whose reference it takes over; 0, or -1: nothing changed. */
+int br_storage_adopt(br_storage *storage, int64_t size, void *data, struct br_span *span);
 
 /* Room for n dimensions in size and stride; what they held is lost when they have to move. 0, or -1: out of memory. */
 int br_tensor_reserve(br_tensor *tensor, int n);

@@ -71,10 +71,16 @@ return function(torch, file)
    end
    torch.saveobj = torch.save
 
-   function torch.load(filename, mode, referenced)
+   -- With `mapped`, tensors whose data lie aligned in a binary file are private maps of it: loading reads nothing of
+   -- them, and what is written to them the file does not see. Who shortens the file meanwhile ends the process.
+   function torch.load(filename, mode, referenced, mapped)
       checkarguments('load', filename, mode, referenced)
+      if mapped ~= nil and type(mapped) ~= 'boolean' then
+         error('true or false (or nil) expected for mapped', 2)
+      end
       local opened = torch.DiskFile(filename, 'r')
       prepare(opened, mode, referenced)
+      file.state('load', opened).c.mapped = mapped and 1 or 0
       local problem = formats.problem(file.state('load', opened).c, filename, mode)
       if problem then
          opened:close()

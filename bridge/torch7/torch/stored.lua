@@ -30,6 +30,9 @@ return function(file)
    -- Read `size` elements into a storage, as many as there are; memory follows what the file really holds.
    local function fill(state, pointer, size)
       local c, dtype = state.c, pointer.dtype
+      if C.br_file_map(c, pointer, size) == 1 then
+         return size
+      end
       local left, bytes = tonumber(C.br_file_remaining(c)), elements[dtype].bytes
       local most = left >= 0 and math.min(size, math.floor(left / width(c, dtype))) or size
       local done, some, got = 0, 0, 0
