@@ -1,6 +1,6 @@
 /* Memory for large blocks, in large pages where the system has them, and spans of it that several blocks share.
  *
- * What costs time in fresh memory is one page fault for every 4 KB, three times as much as filling it from a file.
+ * What costs time in fresh memory is one page fault for every 4 KB, twice as much as filling it from a file.
  * So large blocks begin at a large page's boundary and ask for large pages (a refusal changes nothing), and some of
  * what is given back is kept for the next block of that size. */
 #ifndef BRIDGE_PAGES_H
