@@ -1,8 +1,10 @@
 -- What poolings have in common: sizes and torch's kernels. Letters name the axes, as in nn.convolution.
 --
 -- `indices` says where in its plane each maximum was found, counted from 1; torch's kernels count from 0.
+local ffi = require 'ffi'
 local native = require 'bridge.native'
 local aten = require 'torch.aten'
+local kernels = require 'torch.kernels'
 local shape = require 'nn.shape'
 local plan = require 'nn.plan'
 
@@ -32,16 +34,25 @@ function pooling.indices(self)
    return self.indices
 end
 
+-- The elements of a plane: of the last n sizes of `input`.
+local function planesize(input, n)
+   local size, dimensions = 1, input:dim()
+   for d = dimensions - n + 1, dimensions do
+      size = size * input:size(d)
+   end
+   return size
+end
+
+local function invalid(input, n)
+   error(string.format('found an invalid max index: they must be from 1 to %d', planesize(input, n)), 0)
+end
+
 -- Indices as torch's kernels want them, in a tensor that the next call overwrites. They must lie in planes of the last
 -- n sizes of `input`, for the kernels do not look.
 function pooling.fromzero(indices, input, n)
-   local limit, dimensions = 1, input:dim()
-   for d = dimensions - n + 1, dimensions do
-      limit = limit * input:size(d)
-   end
    counted:resizeAs(indices)
-   if C.br_index_from_zero(counted, indices:contiguous(), limit) ~= 0 then
-      error(string.format('found an invalid max index: they must be from 1 to %d', limit), 0)
+   if C.br_index_from_zero(counted, indices:contiguous(), planesize(input, n)) ~= 0 then
+      invalid(input, n)
    end
    return counted
 end
@@ -58,7 +69,8 @@ function pooling.check(output, gradOutput)
 end
 
 -- A function from a module and its input to its windows (kernel, stride, padding, dilation) and the output's sizes.
-function pooling.windows(letters)
+-- What `prepare(windows, input, axes)` makes of them, if it is given, is kept in `native`.
+function pooling.windows(letters, prepare)
    local n = #letters
    local K, D = shape.fields('k', letters), shape.fields('d', letters)
    local P, L = shape.fields('pad', letters), shape.fields('dilation', letters)
@@ -88,6 +100,7 @@ function pooling.windows(letters)
       end
       shape.positive(from, to, 'x', first)
       w.to = to
+      w.native = prepare and prepare(w, input, n)
       return w
    end
 
@@ -100,26 +113,63 @@ function pooling.windows(letters)
    return plan.keeper(fields, make)
 end
 
+-- The windows as the native loops take them; an image is a volume of depth 1.
+local function volumes(w, input, n)
+   if planesize(input, n) >= 2^31 then
+      error(string.format('%s is too large: a plane of %d elements, at most 2^31 - 1 can be pooled', shape.text(input),
+         planesize(input, n)), 0)
+   end
+   local first, c = input:dim() - n, ffi.new('br_windows', {planes = 1})
+   for d = 1, first do
+      c.planes = c.planes * input:size(d)
+   end
+   for d = 0, 2 do
+      local i = d + 1 - (3 - n)
+      local there = i >= 1
+      c.from[d], c.to[d] = there and input:size(first + i) or 1, there and w.to[first + i] or 1
+      c.kernel[d], c.stride[d] = there and w.kernel[i] or 1, there and w.stride[i] or 1
+      c.padding[d], c.dilation[d] = there and w.padding[i] or 0, there and w.dilation[i] or 1
+   end
+   return c
+end
+
 -- updateOutput and updateGradInput of maxima.
 function pooling.max(letters)
-   local windows = pooling.windows(letters)
-   local name = string.format('max_pool%dd_with_indices', #letters)
-   local forward = aten.op(name .. '.out', 'TIIIIbTT', 2)
-   local backward = aten.op(name .. '_backward.grad_input', 'TTIIIIbTT')
+   local n = #letters
+   local windows = pooling.windows(letters, volumes)
    return function(self, input)
       local w = windows(self, input)
-      plan.resize(self.output, w.to)
-      plan.resize(pooling.indices(self), w.to)
-      forward(input, w.kernel, w.stride, w.padding, w.dilation, self.ceil_mode, self.output, self.indices)
-      self.indices:add(1)
-      return self.output
+      input = input:contiguous()
+      local output, indices = plan.resize(self.output, w.to), plan.resize(pooling.indices(self), w.to)
+      local to, places = output:contiguous(), indices:contiguous()
+      local code = C.br_max_pool(to, places, input, w.native)
+      if code ~= 0 then
+         kernels.fault(code, to, input)
+      end
+      if to ~= output then
+         output:copy(to)
+      end
+      if places ~= indices then
+         indices:copy(places)
+      end
+      return output
    end, function(self, input, gradOutput)
       local w = windows(self, input)
       plan.expect(w, gradOutput)
-      self.gradInput:resizeAs(input)
-      backward(gradOutput, input, w.kernel, w.stride, w.padding, w.dilation, self.ceil_mode,
-         pooling.fromzero(pooling.indices(self), input, #letters), self.gradInput)
-      return self.gradInput
+      local indices, gradInput = pooling.indices(self), self.gradInput:resizeAs(input)
+      pooling.check(indices, gradOutput)
+      gradOutput, indices = gradOutput:contiguous(), indices:contiguous()
+      local to = gradInput:contiguous()
+      local code = C.br_max_pool_back(to, gradOutput, indices, w.native)
+      if code == C.BR_INDEX then
+         invalid(input, n)
+      elseif code ~= 0 then
+         kernels.fault(code, to, gradOutput)
+      end
+      if to ~= gradInput then
+         gradInput:copy(to)
+      end
+      return gradInput
    end
 end
 
