@@ -139,6 +139,7 @@ static int run(kernel f, const br_tensor **tensors, int operands, double v, doub
    static WIDE void NAME##_##T(char *const *p, const ptrdiff_t *step, int64_t n, double v_, double w_) { BODY }
 #define MAP(T, NAME, EXPR) KERNEL(T, NAME, BODY1(T, T, EXPR))
 #define PAIR(T, NAME, EXPR) KERNEL(T, NAME, BODY2(T, T, EXPR))
+#define GATE(T, NAME, EXPR) KERNEL(T, NAME, const T##_c w = T##_from(w_); (void)w; BODY2(T, T, EXPR))
 
 #define WRAP(T, OP, X, Y) ((T##_c)((uint64_t)(X) OP (uint64_t)(Y)))
 #define NEGATED(T, X) WRAP(T, -, 0, X)
@@ -213,6 +214,20 @@ FLOAT_TYPES(FLOAT_KERNELS)
 INTEGER_TYPES(INTEGER_TRIPLES)
 FLOAT_TYPES(FLOAT_TRIPLES)
 
+/* Functions with a bend, and what passes them on the way back. softshrink has no nan, softsign and elu keep it. */
+#define BENT_KERNELS(T) \
+   MAP(T, threshold, a > v ? a : w) MAP(T, softshrink, a > v ? a - v : a < -v ? a + v : 0) \
+   MAP(T, softsign, a / (1 + fabs(a))) \
+   GATE(T, above, a > v ? b : w * b) GATE(T, inside, a > v && a < w ? b : 0) \
+   GATE(T, outside, a > v || a < -v ? b : 0) GATE(T, softsignback, b / ((1 + fabs(a)) * (1 + fabs(a)))) \
+   GATE(T, elu, a > 0 ? a : v * b) GATE(T, eluback, a > 0 ? b : (a + v) * b) GATE(T, softplus, a * v > w ? a : b / v) \
+   KERNEL(T, prelu, { \
+      if (step[3] == 0) above_##T(p, step, n, v_, (double)T##_load(*(const T##_s *)p[3])); \
+      else { BODY3(T, c > v ? a : b * a) } \
+   }) \
+   KERNEL(T, softplusback, BODY3(T, c > v ? a : -b * a))
+FLOAT_TYPES(BENT_KERNELS)
+
 /* cmax, cmin: a comparison with nan goes to the second operand, as in Torch7. clamp keeps nan. */
 #define ORDER_KERNELS(T) \
    MAP(T, cmaxs, a > v ? a : v) MAP(T, cmins, a < v ? a : v) \
@@ -251,6 +266,7 @@ static const kernel maps[BR_MAPS][BR_DTYPES] = {
    [BR_COSH] = PER_FLOAT(cosh), [BR_TANH] = PER_FLOAT(tanh), [BR_FLOOR] = PER_FLOAT(floor),
    [BR_CEIL] = PER_FLOAT(ceil), [BR_ROUND] = PER_FLOAT(round), [BR_TRUNC] = PER_FLOAT(trunc),
    [BR_FRAC] = PER_FLOAT(frac), [BR_SIGMOID] = PER_FLOAT(sigmoid),
+   [BR_THRESHOLD] = PER_FLOAT(threshold), [BR_SOFTSHRINK] = PER_FLOAT(softshrink), [BR_SOFTSIGN] = PER_FLOAT(softsign),
 };
 static const kernel pairs[BR_PAIRS][BR_DTYPES] = {
    [BR_ADD] = PER_TYPE(add), [BR_MUL] = PER_TYPE(mul), [BR_DIV] = PER_TYPE(div), [BR_FMOD] = PER_TYPE(fmod),
@@ -260,7 +276,13 @@ static const kernel pairs[BR_PAIRS][BR_DTYPES] = {
    [BR_ATAN2] = PER_FLOAT(atan2), [BR_LERP] = PER_FLOAT(lerp),
 };
 static const kernel triples[BR_TRIPLES][BR_DTYPES] = {
-   [BR_ADDCMUL] = PER_TYPE(addcmul), [BR_ADDCDIV] = PER_TYPE(addcdiv),
+   [BR_ADDCMUL] = PER_TYPE(addcmul), [BR_ADDCDIV] = PER_TYPE(addcdiv), [BR_PRELU] = PER_FLOAT(prelu),
+   [BR_SOFTPLUSBACK] = PER_FLOAT(softplusback),
+};
+static const kernel gates[BR_GATES][BR_DTYPES] = {
+   [BR_ABOVE] = PER_FLOAT(above), [BR_INSIDE] = PER_FLOAT(inside), [BR_OUTSIDE] = PER_FLOAT(outside),
+   [BR_SOFTSIGNBACK] = PER_FLOAT(softsignback), [BR_ELU] = PER_FLOAT(elu), [BR_ELUBACK] = PER_FLOAT(eluback),
+   [BR_SOFTPLUS] = PER_FLOAT(softplus),
 };
 #define COMPARED(NAME) {PER_TYPE(NAME##s_byte), PER_TYPE(NAME##s_same), PER_TYPE(NAME##_byte), PER_TYPE(NAME##_same)}
 static const kernel comparisons[BR_COMPARISONS][4][BR_DTYPES] = {
@@ -318,6 +340,13 @@ int br_triple(int op, br_tensor *r, const br_tensor *a, const br_tensor *b, cons
    if (op == BR_ADDCDIV && has_zero(c)) return BR_ZERO;
    const br_tensor *tensors[] = {r, a, b, c};
    return run(triples[op][dtype], tensors, 4, v, 0);
+}
+
+int br_gate(int op, br_tensor *r, const br_tensor *a, const br_tensor *b, double v, double w)
+{
+   if ((unsigned)op >= BR_GATES || r->dtype != a->dtype || r->dtype != b->dtype) return BR_TYPE;
+   const br_tensor *tensors[] = {r, a, b};
+   return run(gates[op][a->dtype], tensors, 3, v, w);
 }
 
 int br_compare(int op, br_tensor *r, const br_tensor *a, const br_tensor *b, double v)

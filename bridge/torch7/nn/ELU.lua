@@ -1,4 +1,9 @@
 -- x where it is positive, alpha * (exp(x) - 1) elsewhere: Clevert, Unterthiner & Hochreiter (2015).
+local aten = require 'torch.aten'
+local bend = require 'nn.bend'
+
+local expm1 = aten.op('expm1.out', 'TT')
+
 local ELU, parent = torch.class('nn.ELU', 'nn.Module')
 
 function ELU:__init(alpha, inplace)
@@ -11,29 +16,14 @@ function ELU:__init(alpha, inplace)
 end
 
 function ELU:updateOutput(input)
-   local negative = input:le(0)
-   if self.inplace then
-      self.output:set(input)
-   else
-      self.output:resizeAs(input):copy(input)
-   end
-   local low = self.output[negative]
-   if low:nElement() > 0 then
-      self.output[negative] = low:exp():add(-1):mul(self.alpha)
-   end
-   return self.output
+   local exponentials = self.inplace and input.new() or self.output
+   expm1(input, exponentials:resizeAs(input))
+   return bend.elu(bend.output(self, input), input, exponentials, self.alpha)
 end
 
 -- From the output alone, which is where in-place use has left it.
 function ELU:updateGradInput(input, gradOutput)
-   local slope = self.output.new():resizeAs(self.output):cmin(self.output, 0)
-   slope:add(self.alpha):maskedFill(self.output:gt(0), 1)
-   if self.inplace then
-      self.gradInput:set(gradOutput)
-      return self.gradInput:cmul(slope)
-   end
-   self.gradInput:resizeAs(input)
-   return self.gradInput:cmul(gradOutput, slope)
+   return bend.eluback(bend.gradInput(self, input, gradOutput), self.output, gradOutput, self.alpha)
 end
 
 function ELU:__tostring__()

@@ -1,4 +1,6 @@
 -- Each element, cut off below min_value and above max_value.
+local bend = require 'nn.bend'
+
 local HardTanh, parent = torch.class('nn.HardTanh', 'nn.Module')
 
 function HardTanh:__init(min_value, max_value, inplace)
@@ -15,20 +17,9 @@ function HardTanh:__init(min_value, max_value, inplace)
 end
 
 function HardTanh:updateOutput(input)
-   if self.inplace then
-      self.output:set(input)
-   else
-      self.output:resizeAs(input):copy(input)
-   end
-   return self.output:clamp(self.min_val, self.max_val)
+   return torch.clamp(bend.output(self, input), input, self.min_val, self.max_val)
 end
 
 function HardTanh:updateGradInput(input, gradOutput)
-   local inside = input.new():gt(input, self.min_val):cmul(input.new():lt(input, self.max_val))
-   if self.inplace then
-      self.gradInput:set(gradOutput)
-      return self.gradInput:cmul(inside)
-   end
-   self.gradInput:resizeAs(input)
-   return self.gradInput:cmul(gradOutput, inside)
+   return bend.inside(bend.gradInput(self, input, gradOutput), input, gradOutput, self.min_val, self.max_val)
 end

@@ -1,4 +1,6 @@
 -- x where it is positive, negval * x elsewhere.
+local bend = require 'nn.bend'
+
 local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
 
 function LeakyReLU:__init(negval, ip)
@@ -16,29 +18,13 @@ function LeakyReLU:__init(negval, ip)
    end
 end
 
--- 1 where x is positive, negval elsewhere.
-local function slopes(self, x)
-   return x.new():gt(x, 0):mul(1 - self.negval):add(self.negval)
-end
-
 function LeakyReLU:updateOutput(input)
-   local slope = slopes(self, input)
-   if self.inplace then
-      self.output:set(input)
-      return self.output:cmul(slope)
-   end
-   self.output:resizeAs(input)
-   return self.output:cmul(input, slope)
+   return bend.above(bend.output(self, input), input, input, 0, self.negval)
 end
 
+-- In place, the input is gone, but its output lies on the same side of zero.
 function LeakyReLU:updateGradInput(input, gradOutput)
-   local slope = slopes(self, input)
-   if self.inplace then
-      self.gradInput:set(gradOutput)
-      return self.gradInput:cmul(slope)
-   end
-   self.gradInput:resizeAs(input)
-   return self.gradInput:cmul(gradOutput, slope)
+   return bend.above(bend.gradInput(self, input, gradOutput), input, gradOutput, 0, self.negval)
 end
 
 function LeakyReLU:__tostring__()

@@ -1,4 +1,6 @@
 -- x where it is positive, a learned slope times x elsewhere: one slope for all, or one for each of nOutputPlane planes.
+local bend = require 'nn.bend'
+
 local PReLU, parent = torch.class('nn.PReLU', 'nn.Module')
 
 function PReLU:__init(nOutputPlane)
@@ -26,22 +28,18 @@ local function planes(self, input)
    return batch, count, input:nElement() / (batch * count)
 end
 
--- The slopes as large as the input.
+-- As many slopes as the input has elements.
 local function slopes(self, input)
    local batch, count, rest = planes(self, input)
-   return self.weight:view(1, count, 1):expand(batch, count, rest):contiguous():viewAs(input)
+   return self.weight:view(1, count, 1):expand(batch, count, rest)
 end
 
 function PReLU:updateOutput(input)
-   self.output:resizeAs(input):cmin(input, 0)
-   self.output:cmul(slopes(self, input)):add(torch.cmax(input, 0))
-   return self.output
+   return bend.prelu(self.output:resizeAs(input), input, input, slopes(self, input))
 end
 
 function PReLU:updateGradInput(input, gradOutput)
-   self.gradInput:resizeAs(input):copy(slopes(self, input))
-   self.gradInput:maskedFill(torch.gt(input, 0), 1)
-   return self.gradInput:cmul(gradOutput)
+   return bend.prelu(self.gradInput:resizeAs(input), input, gradOutput, slopes(self, input))
 end
 
 function PReLU:accGradParameters(input, gradOutput, scale)

@@ -1,4 +1,9 @@
 -- log(1 + exp(beta x)) / beta; x itself where beta x passes a threshold.
+local aten = require 'torch.aten'
+local bend = require 'nn.bend'
+
+local exp, log1p, expm1 = aten.op('exp.out', 'TT'), aten.op('log1p.out', 'TT'), aten.op('expm1.out', 'TT')
+
 local SoftPlus, parent = torch.class('nn.SoftPlus', 'nn.Module')
 
 function SoftPlus:__init(beta)
@@ -8,18 +13,15 @@ function SoftPlus:__init(beta)
 end
 
 function SoftPlus:updateOutput(input)
-   self.output:resizeAs(input):mul(input, self.beta)
-   local straight = self.output:gt(self.threshold)
-   self.output:cmin(self.threshold):exp():log1p():div(self.beta)
-   if straight:max() > 0 then
-      self.output[straight] = input[straight]
-   end
-   return self.output
+   local output = self.output:resizeAs(input):mul(input, self.beta)
+   exp(output, output)
+   log1p(output, output)
+   return bend.softplus(output, input, output, self.beta, self.threshold)
 end
 
 function SoftPlus:updateGradInput(input, gradOutput)
-   local slope = self.output.new():resizeAs(self.output):mul(self.output, -self.beta):exp():mul(-1):add(1)
-   slope:maskedFill((self.output * self.beta):gt(self.threshold), 1)
-   self.gradInput:resizeAs(input)
-   return self.gradInput:cmul(gradOutput, slope)
+   local fall = self.output.new():resizeAs(input):mul(self.output, -self.beta)
+   expm1(fall, fall)
+   local gradInput = self.gradInput:resizeAs(input):mul(self.output, self.beta)
+   return bend.softplusback(gradInput, gradInput, gradOutput, fall, self.threshold)
 end

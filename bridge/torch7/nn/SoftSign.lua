@@ -1,17 +1,12 @@
 -- x / (1 + |x|) of each element.
+local bend = require 'nn.bend'
+
 local SoftSign = torch.class('nn.SoftSign', 'nn.Module')
 
-local function denominator(input)
-   return torch.abs(input):add(1)
-end
-
 function SoftSign:updateOutput(input)
-   self.output:resizeAs(input)
-   return self.output:cdiv(input, denominator(input))
+   return bend.softsign(self.output:resizeAs(input), input)
 end
 
 function SoftSign:updateGradInput(input, gradOutput)
-   local d = denominator(input)
-   self.gradInput:resizeAs(input)
-   return self.gradInput:cdiv(gradOutput, d:cmul(d:clone()))
+   return bend.softsignback(self.gradInput:resizeAs(input), input, gradOutput)
 end

@@ -1,4 +1,5 @@
 -- x where it is above `threshold`, `val` elsewhere.
+local bend = require 'nn.bend'
 local kernel = require 'nn.kernel'
 
 local Threshold, parent = torch.class('nn.Threshold', 'nn.Module')
@@ -19,31 +20,15 @@ end
 
 function Threshold:updateOutput(input)
    self:validateParameters()
-   if self.threshold == self.val then
-      if self.inplace then
-         self.output:set(input)
-         return self.output:cmax(self.val)
-      end
-      return self.output:resizeAs(input):cmax(input, self.val)
-   end
-   if self.inplace then
-      self.output:set(input)
-   else
-      self.output:resizeAs(input):copy(input)
-   end
-   return self.output:maskedFill(input:gt(self.threshold):eq(0), self.val) and self.output
+   return bend.threshold(bend.output(self, input), input, self.threshold, self.val)
 end
 
 function Threshold:updateGradInput(input, gradOutput)
    self:validateParameters()
    gradOutput = kernel.matching(gradOutput, input)
    -- in place, the input is gone, but its output lies on the same side of the threshold
-   if self.inplace then
-      self.gradInput:set(gradOutput)
-      return self.gradInput:cmul(self.output.new():gt(self.output, self.threshold))
-   end
-   self.gradInput:resizeAs(input):gt(input, self.threshold)
-   return self.gradInput:cmul(gradOutput)
+   local side = self.inplace and self.output or input
+   return bend.above(bend.gradInput(self, input, gradOutput), side, gradOutput, self.threshold, 0)
 end
 
 function Threshold:validateParameters()

@@ -91,6 +91,13 @@ function kernels.triple(op, r, a, b, c, v)
    end
 end
 
+function kernels.gate(op, r, a, b, v, w)
+   local code = C.br_gate(op, r, a, b, v or 0, w or 0)
+   if code ~= 0 then
+      fault(code, r, a, b)
+   end
+end
+
 function kernels.compare(op, r, a, b, v)
    local code = C.br_compare(op, r, a, b, v or 0)
    if code ~= 0 then

@@ -1,0 +1,45 @@
+-- Functions of each element that have a bend: the native loops, and where modules put their results.
+--
+-- A loop of bridge/core/loops.h is here by its name, without BR_ and in small letters, and returns its result r:
+-- r = f(a; v, w) or r = f(a, b; v, w), with the numbers v and w.
+local native = require 'bridge.native'
+local kernels = require 'torch.kernels'
+
+local C = native.C
+
+local bend = {}
+
+for _, name in ipairs{'threshold', 'softshrink', 'softsign'} do
+   local op = C['BR_' .. name:upper()]
+   bend[name] = function(r, a, v, w)
+      kernels.map(op, r, a, v, w)
+      return r
+   end
+end
+
+for _, name in ipairs{'above', 'inside', 'outside', 'softsignback', 'elu', 'eluback', 'softplus'} do
+   local op = C['BR_' .. name:upper()]
+   bend[name] = function(r, a, b, v, w)
+      kernels.gate(op, r, a, b, v, w)
+      return r
+   end
+end
+
+for _, name in ipairs{'prelu', 'softplusback'} do
+   local op = C['BR_' .. name:upper()]
+   bend[name] = function(r, a, b, c, v)
+      kernels.triple(op, r, a, b, c, v or 0)
+      return r
+   end
+end
+
+-- The tensor for the output: the input itself where the module works in place.
+function bend.output(self, input)
+   return self.inplace and self.output:set(input) or self.output:resizeAs(input)
+end
+
+function bend.gradInput(self, input, gradOutput)
+   return self.inplace and self.gradInput:set(gradOutput) or self.gradInput:resizeAs(input)
+end
+
+return bend
