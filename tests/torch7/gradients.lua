@@ -1,6 +1,23 @@
--- Gradients of modules and criterions against finite differences, and the same numbers computed in other ways.
-require 'nn'
+-- How far gradients are from finite differences, and results of one way to use a module from those of another.
+require 'nngraph'
 torch.setdefaulttensortype('torch.DoubleTensor')
+
+-- ---- for constructors of rows
+
+-- A module that has seen an input.
+function seen(module, x)
+   module:forward(x)
+   return module
+end
+
+-- Inputs and outputs of a graph in which a node is used twice.
+function diamond()
+   local x, y = nn.Identity()(), nn.Identity()()
+   local h = nn.Tanh()(nn.Linear(4, 3)(x))
+   return {x, y}, {nn.CMulTable()({h, nn.Linear(4, 3)(y)}), nn.Square()(h)}
+end
+
+-- ----
 
 -- Every number of a tensor or of a table of tensors, as {vector, position}.
 function positions(t, list)
@@ -46,18 +63,29 @@ local function compare(numbers, gradient, f)
    return worst
 end
 
-function gradients(ctor, inputsrc)
+-- What draws random numbers draws the same ones at every pass.
+local function forward(module, input)
+   torch.manualSeed(12)
+   return module:forward(input)
+end
+
+-- `of`: what the gradient is of: 'all' inputs, the 'first', or 'parameters' alone.
+function gradients(ctor, inputsrc, of)
    torch.manualSeed(11)
    local module = loadstring('return ' .. ctor)()
    local input = loadstring('return ' .. inputsrc)()
-   local weights = like(module:forward(input))
-   local function loss() return product(module:forward(input), weights) end
+   local weights = like(forward(module, input))
+   local function loss() return product(forward(module, input), weights) end
    loss()
    module:zeroGradParameters()
    local gradInput = module:backward(input, weights)
    local params, gradParams = module:parameters()
-   local worst = compare(positions(input), gradInput, loss)
-   return math.max(worst, compare(positions(params or {}), gradParams or {}, loss))
+   local worst = compare(positions(params or {}), gradParams or {}, loss)
+   if of == 'parameters' then
+      return worst
+   end
+   local numbers = of == 'first' and input[1] or input
+   return math.max(worst, compare(positions(numbers), of == 'first' and gradInput[1] or gradInput, loss))
 end
 
 -- The same numbers in other memory, or of another type.
@@ -95,7 +123,7 @@ function otherwise(ctor, inputsrc, way)
    local module = loadstring('return ' .. ctor)()
    local input = loadstring('return ' .. inputsrc)()
    local other = module:clone()
-   local gradOutput = like(module:forward(input))
+   local gradOutput = like(forward(module, input))
    module:zeroGradParameters()
    module:backward(input, gradOutput)
    if way == 'float' then
@@ -113,7 +141,7 @@ function otherwise(ctor, inputsrc, way)
    end
    other:zeroGradParameters()
    input, gradOutput = translated(input, way), translated(gradOutput, way)
-   other:forward(input)
+   forward(other, input)
    other:backward(input, gradOutput)
    local _, expected = module:parameters()
    local _, gradients = other:parameters()
@@ -127,11 +155,11 @@ function updated(ctor, inputsrc)
    local module = loadstring('return ' .. ctor)()
    local input = loadstring('return ' .. inputsrc)()
    local other = module:clone()
-   local gradOutput = like(module:forward(input))
+   local gradOutput = like(forward(module, input))
    module:zeroGradParameters()
    module:backward(input, gradOutput)
    module:updateParameters(0.1)
-   other:forward(input)
+   forward(other, input)
    other:backwardUpdate(input, gradOutput, 0.1)
    return largest((other:parameters()) or {}, (module:parameters()) or {})
 end

@@ -1,4 +1,4 @@
-"""nn: losses and layers that torch.nn has too, against torch.nn."""
+"""nn: losses that torch has too, against torch: the value and the gradient. A row is a test."""
 
 from __future__ import annotations
 
@@ -11,49 +11,25 @@ import torch
 from torch.nn import functional as F
 
 import bridge
-
-HELPERS = """
-require 'nn'
-local function build(constructor, kind)
-   torch.setdefaulttensortype('torch.DoubleTensor')
-   local object = loadstring('return ' .. constructor)()
-   return object:type(kind)
-end
-function loss(constructor, input, target)
-   local first = torch.isTensor(input) and input or input[1]
-   local criterion = build(constructor, first:type())
-   local value = criterion:forward(input, target)
-   return value, criterion:backward(input, target)
-end
--- output, gradInput, gradients of parameters; `weights` are the parameters in order.
-function layer(constructor, input, gradOutput, weights)
-   local first = torch.isTensor(input) and input or input[1]
-   local module = build(constructor, first:type())
-   module:evaluate()
-   local params, gradParams = module:parameters()
-   for i, weight in ipairs(weights) do
-      params[i]:copy(weight)
-   end
-   module:training()
-   if constructor:find('RReLU') then
-      module:evaluate()
-   end
-   module:zeroGradParameters()
-   local output = module:forward(input):clone()
-   return output, module:backward(input, gradOutput), gradParams or {}
-end
-"""
-
-RNG = np.random.default_rng(11)
-X, Y = RNG.normal(size=(5, 4)), RNG.normal(size=(5, 4))
-SIGNS = np.sign(Y)
-SIGN = SIGNS[:, 0]
-UNIT, OTHER = RNG.uniform(0.05, 0.95, size=(5, 4)), RNG.uniform(0.05, 0.95, size=(5, 4))
-CLASSES = np.array([1, 4, 2, 2, 3])
-LABELS = np.array([[2, 4, 0, 1], [0, 1, 2, 3], [1, 2, 3, 4], [3, 0, 0, 0], [4, 1, 0, 2]])
-WEIGHTS = np.array([0.5, 1.0, 2.0, 1.5])
-IMAGE, PLACES = RNG.normal(size=(2, 4, 3, 2)), RNG.integers(1, 5, size=(2, 3, 2))
-W = "torch.Tensor{0.5,1,2,1.5}"
+from tests.torch7.nn_beside_torch import (
+    CLASSES,
+    IMAGE,
+    LABELS,
+    LUA,
+    OTHER,
+    PLACES,
+    SIGN,
+    SIGNS,
+    UNIT,
+    W,
+    X,
+    Y,
+    assert_equal,
+    gradient,
+    tensors,
+    typed,
+    weights,
+)
 
 Loss = Callable[..., torch.Tensor]
 LOSSES: list[tuple[str, Any, Any, Loss]] = [
@@ -104,72 +80,50 @@ LOSSES: list[tuple[str, Any, Any, Loss]] = [
         SIGN,
         lambda x, y: F.cosine_embedding_loss(x[0], x[1], y, margin=0.1),
     ),
-]
-
-BILINEAR = [RNG.normal(size=(3, 4, 2)), RNG.normal(size=3)]
-DIRECTION = [RNG.normal(size=(3, 4)), RNG.uniform(0.5, 2, size=(3, 1)), RNG.normal(size=3)]
-SLOPES = RNG.uniform(size=4)
-
-Layer = Callable[..., torch.Tensor]
-LAYERS: list[tuple[str, Any, list[np.ndarray], Layer]] = [
-    ("nn.ReLU6()", 5 * X, [], F.relu6),
-    ("nn.RReLU(0.1,0.3)", X, [], lambda x: F.rrelu(x, 0.1, 0.3, training=False)),
-    ("nn.HardShrink(0.4)", X, [], lambda x: F.hardshrink(x, 0.4)),
-    ("nn.SoftShrink(0.4)", X, [], lambda x: F.softshrink(x, 0.4)),
-    ("nn.GatedLinearUnit()", X, [], F.glu),
-    ("nn.PReLU(4)", X, [SLOPES], F.prelu),
-    ("nn.PReLU(4)", IMAGE, [SLOPES], F.prelu),
-    ("nn.Bilinear(4,2,3)", [X, Y[:, :2]], BILINEAR, lambda x, w, b: F.bilinear(x[0], x[1], w, b)),
-    ("nn.CosineDistance()", [X, Y], [], lambda x: F.cosine_similarity(x[0], x[1])),
-    ("nn.PairwiseDistance(1)", [X, Y], [], lambda x: (x[0] - x[1]).norm(1, dim=1)),
-    ("nn.Cosine(4,3)", X, DIRECTION[:1], lambda x, w: F.cosine_similarity(x[:, None], w[None], dim=2)),
+    ("nn.MarginCriterion(0.5)", X, SIGNS, lambda x, y: (0.5 - x * y).relu().mean()),
+    ("nn.L1Cost()", X, None, lambda x, _: x.abs().sum()),
+    *[
+        (
+            "nn.L1HingeEmbeddingCriterion(5)",
+            [X[0], Y[0]],
+            sign,
+            lambda x, y: (x[0] - x[1]).abs().sum() if y > 0 else (5 - (x[0] - x[1]).abs().sum()).relu(),
+        )
+        for sign in (np.array([1.0]), np.array([-1.0]))
+    ],
     (
-        "nn.LinearWeightNorm(4,3)",
-        X,
-        DIRECTION,
-        lambda x, v, g, b: F.linear(x, torch._weight_norm(v, g), b),
+        "nn.DistanceRatioCriterion()",
+        [UNIT[:, :1], OTHER[:, :1]],
+        None,
+        lambda x, _: -torch.log_softmax(-torch.cat(x, 1), 1)[:, 0].mean(),
     ),
-    ("nn.FeatureLPPooling(2,2,3,true)", UNIT, [], lambda x: F.lp_pool1d(x[:, None], 3, 2)[:, 0]),
-    ("nn.MM(false,true)", [X, Y], [], lambda x: x[0] @ x[1].T),
-    ("nn.Replicate(3,2)", X, [], lambda x: x[:, None].expand(5, 3, 4)),
+    (f"nn.WeightedMSECriterion({W})", X, Y, lambda x, y: F.mse_loss(x, y * weights(x))),
+    (
+        "nn.SpatialAutoCropMSECriterion()",
+        IMAGE[:, :, :1, :1],
+        IMAGE,
+        lambda x, y: F.mse_loss(x, y[:, :, 1:2, :1]),
+    ),
+    ("nn.ModuleCriterion(nn.MSECriterion(),nn.Tanh())", X, Y, lambda x, y: F.mse_loss(x.tanh(), y)),
+    (
+        "nn.MultiCriterion():add(nn.MSECriterion(),0.5):add(nn.AbsCriterion())",
+        X,
+        Y,
+        lambda x, y: 0.5 * F.mse_loss(x, y) + F.l1_loss(x, y),
+    ),
+    (
+        "nn.ParallelCriterion():add(nn.MSECriterion(),0.5):add(nn.AbsCriterion())",
+        [X, UNIT],
+        [Y, OTHER],
+        lambda x, y: 0.5 * F.mse_loss(x[0], y[0]) + F.l1_loss(x[1], y[1]),
+    ),
 ]
-
-
-def weights(like: torch.Tensor) -> torch.Tensor:
-    return torch.tensor(WEIGHTS, dtype=like.dtype)
-
-
-def typed(values: Any, dtype: str) -> Any:
-    """Floating-point numbers of the type; indices as they are."""
-    if isinstance(values, list):
-        return [typed(one, dtype) for one in values]
-    return values.astype(dtype) if values.dtype.kind == "f" else values
-
-
-def tensors(values: Any, *, requires_grad: bool) -> Any:
-    if isinstance(values, list):
-        return [tensors(one, requires_grad=requires_grad) for one in values]
-    return torch.tensor(values, requires_grad=requires_grad)
-
-
-def assert_equal(actual: Any, expected: Any, dtype: str) -> None:
-    if isinstance(expected, list):
-        assert len(actual) == len(expected)
-        for one, other in zip(actual, expected, strict=True):
-            assert_equal(one, other, dtype)
-    else:
-        tolerance = 1e-5 if dtype == "float32" else 1e-11
-        np.testing.assert_allclose(actual, expected.detach().numpy(), rtol=tolerance, atol=tolerance)
-
-
-def gradient(values: Any) -> Any:
-    return [one.grad for one in values] if isinstance(values, list) else values.grad
 
 
 @pytest.fixture(scope="module")
 def nn() -> Iterator[bridge.Lua]:
     with bridge.Lua() as lua:
-        lua.execute(HELPERS)
+        lua.execute("dofile(...)", str(LUA))
         yield lua
 
 
@@ -186,19 +140,3 @@ def test_losses_equal_those_of_torch(
     *values, gradInput = nn.execute("return loss(...)", constructor, given, target)
     assert_equal(values[0], expected, dtype)
     assert_equal(gradInput, gradient(x), dtype)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("constructor", "given", "parameters", "function"), LAYERS)
-def test_layers_equal_those_of_torch(
-    nn: bridge.Lua, constructor: str, given: Any, parameters: list[np.ndarray], function: Layer, dtype: str
-) -> None:
-    given, parameters = typed(given, dtype), typed(parameters, dtype)
-    x, theirs = tensors(given, requires_grad=True), tensors(parameters, requires_grad=True)
-    expected = function(x, *theirs)
-    slope = np.random.default_rng(2).normal(size=tuple(expected.shape)).astype(dtype)
-    expected.backward(torch.from_numpy(slope))
-    output, gradInput, gradParams = nn.execute("return layer(...)", constructor, given, slope, parameters)
-    assert_equal(output, expected, dtype)
-    assert_equal(gradInput, gradient(x), dtype)
-    assert_equal(list(gradParams), gradient(theirs), dtype)

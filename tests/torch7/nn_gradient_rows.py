@@ -1,0 +1,170 @@
+"""Rows for the gradient checks: constructors with the source of an input; a row is a test of each kind there.
+
+What draws numbers (weights, inputs) is drawn in the order of the source."""
+
+from __future__ import annotations
+
+T, V = "torch.randn(3,4)", "torch.randn(4)"
+PAIR = "{torch.randn(3,4),torch.randn(3,4)}"
+POSITIVE = "torch.rand(3,4):add(0.5)"
+MODULES: list[tuple[str, str]] = [
+    ("nn.Linear(4,3)", T),
+    ("nn.Linear(4,3)", V),
+    ("nn.Linear(4,3,false)", T),
+    ("nn.Add(4)", T),
+    ("nn.Add(4)", V),
+    ("nn.Add(4,true)", T),
+    ("nn.Mul()", T),
+    ("nn.CMul(4)", T),
+    ("nn.CMul(1,4)", T),
+    ("nn.CMul(3,4)", T),
+    *[(f"nn.{name}()", source) for name in ("SoftMax", "LogSoftMax", "SoftMin") for source in (V, T)],
+    ("nn.LogSoftMax()", "torch.randn(3,2,2)"),
+    ("nn.LogSoftMax()", "torch.randn(2,3,2,2)"),
+    ("nn.SoftMax()", "torch.randn(2,3,2,2)"),
+    *[
+        (f"nn.{name}()", T)
+        for name in (
+            *("ReLU", "LeakyReLU", "ELU", "HardTanh", "Tanh", "TanhShrink", "Sigmoid", "LogSigmoid"),
+            *("SoftPlus", "SoftSign", "Abs", "Exp", "Square", "Identity", "Contiguous"),
+        )
+    ],
+    *[(f"nn.{name}()", POSITIVE) for name in ("Log", "Sqrt")],
+    ("nn.Threshold(0.1,-2)", T),
+    ("nn.LeakyReLU(0.3)", T),
+    ("nn.ELU(0.7)", T),
+    ("nn.HardTanh(-0.3,0.4)", T),
+    ("nn.Clamp(-0.3,0.4)", T),
+    ("nn.SoftPlus(2)", T),
+    ("nn.Power(3)", POSITIVE),
+    ("nn.AddConstant(2.5)", T),
+    ("nn.MulConstant(2.5)", T),
+    ("nn.View(2,6)", T),
+    ("nn.View(-1)", T),
+    ("nn.Reshape(12)", "torch.randn(2,3,4)"),
+    ("nn.Reshape(4,3)", T),
+    ("nn.Narrow(2,2,2)", T),
+    ("nn.Narrow(-1,-2,-1)", T),
+    ("nn.Select(1,2)", T),
+    ("nn.Select(-1,-1)", T),
+    ("nn.Transpose({1,2},{2,3})", "torch.randn(2,3,4)"),
+    ("nn.Transpose({1,2}):setNumInputDims(2)", "torch.randn(2,3,4)"),
+    ("nn.Squeeze()", "torch.randn(2,1,3,1)"),
+    ("nn.Squeeze(2)", "torch.randn(2,1,3,1)"),
+    ("nn.Unsqueeze(1)", T),
+    ("nn.Unsqueeze(1,1)", T),
+    *[(f"nn.{name}({d})", T) for name in ("Sum", "Mean", "Max", "Min") for d in (1, 2, -1)],
+    ("nn.Sum(1,1,true)", T),
+    ("nn.Sum(2,nil,false,false)", T),
+    ("nn.Max(1,1)", T),
+    ("nn.Max(1)", V),
+    ("nn.CAddTable()", PAIR),
+    ("nn.CSubTable()", PAIR),
+    ("nn.CMulTable()", "{torch.randn(4),torch.randn(4),torch.randn(4)}"),
+    ("nn.CDivTable()", "{torch.randn(3,4),torch.rand(3,4):add(0.5)}"),
+    ("nn.JoinTable(2)", "{torch.randn(3,4),torch.randn(3,2)}"),
+    ("nn.JoinTable(1,1)", "{torch.randn(3,4),torch.randn(3,2)}"),
+    ("nn.SplitTable(1)", T),
+    ("nn.SplitTable(-1)", T),
+    ("nn.SelectTable(2)", PAIR),
+    ("nn.SelectTable(-1)", "{torch.randn(2),{torch.randn(3),torch.randn(2)}}"),
+    ("nn.NarrowTable(2,2)", "{torch.randn(3),torch.randn(2),torch.randn(1)}"),
+    ("nn.FlattenTable()", "{torch.randn(2),{torch.randn(3),{torch.randn(2)}}}"),
+    ("nn.Sequential():add(nn.Linear(4,3)):add(nn.Tanh()):add(nn.Linear(3,2)):add(nn.LogSoftMax())", T),
+    ("nn.Concat(2):add(nn.Linear(4,2)):add(nn.Linear(4,3))", T),
+    ("nn.ConcatTable():add(nn.Linear(4,2)):add(nn.Identity())", T),
+    ("nn.ConcatTable():add(nn.CAddTable()):add(nn.CMulTable())", PAIR),
+    ("nn.ParallelTable():add(nn.Linear(4,2)):add(nn.Tanh())", PAIR),
+    # modules around a module
+    ("nn.Bottle(nn.Linear(4,3))", "torch.randn(2,3,4)"),
+    ("nn.Bottle(nn.Linear(4,3))", T),
+    ("nn.Bottle(nn.Sum(2),2,1)", "torch.randn(2,3,4)"),
+    ("nn.DontCast(nn.Linear(4,3),true)", T),
+    ("nn.GPU(nn.Linear(4,3),1)", T),
+    ("nn.NaN(nn.Linear(4,3))", T),
+    ("nn.Profile(nn.Linear(4,3),1000000)", T),
+    ("nn.WeightNorm(nn.Linear(4,3))", T),
+    ("nn.WeightNorm(nn.Linear(4,3),2)", T),
+    ("nn.WeightNorm(nn.Linear(4,3,false))", V),
+    ("nn.MapTable(nn.Linear(4,3))", PAIR),
+    ("nn.MapTable(nn.Linear(4,3),false)", PAIR),
+    ("nn.Parallel(1,1):add(nn.Linear(4,2)):add(nn.Linear(4,3))", "torch.randn(2,4)"),
+    ("nn.Parallel(2,2):add(nn.Linear(3,2)):add(nn.Tanh())", "torch.randn(4,2,3)"),
+    # parameters
+    ("nn.Bilinear(4,4,2)", PAIR),
+    ("nn.Bilinear(4,3,2,false)", "{torch.randn(4),torch.randn(3)}"),
+    *[(f"nn.CAdd({size})", T) for size in ("4", "1,4", "3,1", "3,4")],
+    *[
+        (f"nn.{name}(4,3)", source)
+        for name in ("Cosine", "Euclidean", "WeightedEuclidean")
+        for source in (T, V)
+    ],
+    *[(f"nn.PReLU({planes})", source) for planes, source in (("", T), ("4", T), ("4", V))],
+    ("nn.PReLU(3)", "torch.randn(2,3,2,2)"),
+    ("nn.PReLU(3)", "torch.randn(3,2,2)"),
+    ("nn.LinearWeightNorm(4,3)", T),
+    ("nn.LinearWeightNorm(4,3,false)", V),
+    ("nn.Maxout(4,3,2)", T),
+    ("nn.PartialLinear(4,3)", T),
+    # functions of each element
+    *[(f"nn.{name}()", T) for name in ("HardShrink", "SoftShrink")],
+    ("nn.HardShrink(0.2)", V),
+    ("nn.ReLU6()", "torch.randn(3,4):mul(6)"),
+    ("nn.CReLU(1)", T),
+    ("nn.CReLU(3)", "torch.randn(2,3,2)"),
+    ("nn.GatedLinearUnit()", T),
+    ("nn.GatedLinearUnit(1)", "torch.randn(4,3)"),
+    ("nn.FeatureLPPooling(2,1,2)", "torch.rand(5):add(0.5)"),
+    ("nn.FeatureLPPooling(3,2,3,true)", "torch.rand(2,7,2):add(0.5)"),
+    # shape
+    ("nn.Collapse(2)", "torch.randn(2,3,4)"),
+    ("nn.Replicate(3)", V),
+    ("nn.Replicate(3,2,1)", T),
+    ("nn.Convert('bchw','bf')", "torch.randn(2,3,2,2)"),
+    ("nn.Convert('chw','hwc')", "torch.randn(3,2,4)"),
+    ("nn.Copy('torch.DoubleTensor','torch.DoubleTensor',true)", T),
+    # tables
+    ("nn.CAddTensorTable()", "{torch.randn(4),{torch.randn(4),torch.randn(4)}}"),
+    *[(f"nn.{name}()", f"{{{T},{T},{T}}}") for name in ("CMaxTable", "CMinTable")],
+    *[
+        (f"nn.{name}()", source)
+        for name in ("CosineDistance", "DotProduct")
+        for source in (PAIR, f"{{{V},{V}}}")
+    ],
+    *[("nn.PairwiseDistance(1)", source) for source in (PAIR, f"{{{V},{V}}}")],
+    ("nn.MM()", "{torch.randn(2,3),torch.randn(3,4)}"),
+    ("nn.MM(true,true)", "{torch.randn(3,2),torch.randn(4,3)}"),
+    ("nn.MM(false,true)", "{torch.randn(2,3,4),torch.randn(2,5,4)}"),
+    ("nn.MV()", "{torch.randn(2,3),torch.randn(3)}"),
+    ("nn.MV(true)", "{torch.randn(3,2),torch.randn(3)}"),
+    ("nn.MV()", "{torch.randn(2,3,4),torch.randn(2,4)}"),
+    ("nn.MV(true)", "{torch.randn(2,3,4),torch.randn(2,3)}"),
+    ("nn.MixtureTable()", "{torch.rand(3,2),{torch.randn(3,4),torch.randn(3,4)}}"),
+    ("nn.MixtureTable()", "{torch.rand(2),{torch.randn(3),torch.randn(3)}}"),
+    ("nn.MixtureTable()", "{torch.rand(3,2),torch.randn(3,2,4)}"),
+    ("nn.MixtureTable(3)", "{torch.rand(3,2),torch.randn(3,4,2)}"),
+    ("nn.ZipTable()", f"{{{PAIR},{PAIR}}}"),
+    ("nn.ZipTableOneToMany()", f"{{{T},{PAIR}}}"),
+    # graphs, and what draws: the same numbers at every pass
+    ("nn.gModule(diamond())", PAIR),
+    *[(f"nn.{name}()", T) for name in ("Dropout", "WhiteNoise", "RReLU")],
+    ("nn.Dropout(0.3,true)", T),
+    ("nn.RReLU(0.1,0.6)", V),
+    ("nn.Decorator(nn.Linear(4,3))", T),
+    ("nn.Constant(torch.randn(3))", T),
+    ("nn.PrintSize()", T),
+]
+# gradients of the first input, or of the parameters alone: constructor, source, which
+PARTLY: list[tuple[str, str, str]] = [
+    ("nn.Index(1)", f"{{{T},torch.LongTensor{{3,1,1}}}}", "first"),
+    ("nn.Index(2)", f"{{{T},torch.LongTensor{{4,2}}}}", "first"),
+    ("nn.MaskedSelect()", "{torch.randn(2,3),torch.ByteTensor{{1,0,1},{0,1,1}}}", "first"),
+    ("nn.ModuleFromCriterion(nn.MSECriterion())", PAIR, "first"),
+    ("nn.LookupTable(5,3)", "torch.Tensor{{1,5},{2,1}}", "parameters"),
+    ("nn.SparseLinear(5,3)", "{torch.Tensor{{1,0.5},{4,-1}},torch.Tensor{{2,2}}}", "parameters"),
+    (
+        "nn.IndexLinear(5,3)",
+        "{{torch.LongTensor{1,3},torch.LongTensor{5}},{torch.Tensor{1,2},torch.Tensor{-1}}}",
+        "parameters",
+    ),
+]
