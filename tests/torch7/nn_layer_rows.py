@@ -78,6 +78,8 @@ LINEARS: list[Row] = [
     ),
     ("nn.LinearWeightNorm(4,3)", X, DIRECTION, lambda x, v, g, b: F.linear(x, torch._weight_norm(v, g), b)),
     ("nn.Maxout(4,3,2)", X, [drawn(6, 4), drawn(6)], lambda x, *p: F.linear(x, *p).view(5, 2, 3).amax(1)),
+    ("nn.OneHot(5)", CLASSES, [], lambda i: F.one_hot(i - 1, 5)),
+    ("nn.Constant(torch.Tensor{1,2},1)", X, [], lambda x: x[:, :2] * 0 + torch.tensor([1, 2])),
     ("nn.LookupTable(5,3)", CLASSES, [drawn(5, 3)], lambda i, w: F.embedding(i - 1, w)),
     ("nn.MM(false,true)", PAIR, [], lambda x: x[0] @ x[1].T),
     ("nn.MV()", [X, WEIGHTS], [], lambda x: x[0] @ x[1]),
@@ -208,7 +210,10 @@ CONTAINERS: list[Row] = [
     ("nn.WeightNorm(nn.Linear(4,3))", X, DIRECTION, weight_norm),
     *[
         (f"nn.{name}", X, LINEAR, F.linear)
-        for name in ("Decorator(nn.Linear(4,3))", "NaN(nn.Linear(4,3))", "Profile(nn.Linear(4,3),1000000)")
+        for name in (
+            *("Decorator(nn.Linear(4,3))", "NaN(nn.Linear(4,3))", "Profile(nn.Linear(4,3),1000000)"),
+            *("DontCast(nn.Linear(4,3),true)", "GPU(nn.Linear(4,3),1)"),
+        )
     ],
     (
         "nn.gModule(diamond())",

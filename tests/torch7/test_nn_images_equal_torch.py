@@ -203,25 +203,30 @@ def test_batch_normalisation_averages_as_torch_does(nn: bridge.Lua, dtype: type[
     np.testing.assert_allclose(single, output[0], rtol=1e-6)
 
 
-def test_unpooling_puts_numbers_where_the_maxima_were(nn: bridge.Lua) -> None:
-    for dimensions, shape in ((2, (2, 3, 6, 4)), (3, (2, 3, 4, 6, 4))):
-        kind = "Spatial" if dimensions == 2 else "Volumetric"
-        values = np.random.default_rng(23).normal(size=shape)
-        weights = np.random.default_rng(24).normal(size=shape)
-        code = f"""
-        local x, w = ...
-        local pool = nn.{kind}MaxPooling({",".join("2" * dimensions)})
-        local unpool = nn.{kind}MaxUnpooling(pool)
-        local y = pool:forward(x):clone()
-        return y, unpool:forward(y), unpool:backward(y, w)
-        """
-        pooled, unpooled, gradient = nn.execute(code, values, weights)
-        x = torch.from_numpy(values)
-        pool = getattr(functional, f"max_pool{dimensions}d")
-        y, indices = pool(x, 2, return_indices=True)
-        y.requires_grad_()
-        expected = getattr(functional, f"max_unpool{dimensions}d")(y, indices, 2)
-        expected.backward(torch.from_numpy(weights))
-        np.testing.assert_array_equal(pooled, y.detach().numpy())
-        np.testing.assert_array_equal(unpooled, expected.detach().numpy())
-        np.testing.assert_array_equal(gradient, y.grad.numpy())
+UNPOOLING = [("SpatialMaxUnpooling", (2, 3, 6, 4)), ("VolumetricMaxUnpooling", (2, 3, 4, 6, 4))]
+
+
+@pytest.mark.parametrize(("name", "shape"), UNPOOLING)
+def test_unpooling_puts_numbers_where_the_maxima_were(
+    nn: bridge.Lua, name: str, shape: tuple[int, ...]
+) -> None:
+    dimensions, pooling = len(shape) - 2, name.replace("Unpooling", "Pooling")
+    values = np.random.default_rng(23).normal(size=shape)
+    weights = np.random.default_rng(24).normal(size=shape)
+    code = f"""
+    local x, w = ...
+    local pool = nn.{pooling}({",".join("2" * dimensions)})
+    local unpool = nn.{name}(pool)
+    local y = pool:forward(x):clone()
+    return y, unpool:forward(y), unpool:backward(y, w)
+    """
+    pooled, unpooled, gradient = nn.execute(code, values, weights)
+    x = torch.from_numpy(values)
+    pool = getattr(functional, f"max_pool{dimensions}d")
+    y, indices = pool(x, 2, return_indices=True)
+    y.requires_grad_()
+    expected = getattr(functional, f"max_unpool{dimensions}d")(y, indices, 2)
+    expected.backward(torch.from_numpy(weights))
+    np.testing.assert_array_equal(pooled, y.detach().numpy())
+    np.testing.assert_array_equal(unpooled, expected.detach().numpy())
+    np.testing.assert_array_equal(gradient, y.grad.numpy())
