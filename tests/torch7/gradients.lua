@@ -1,6 +1,9 @@
 -- How far gradients are from finite differences, and results of one way to use a module from those of another.
+-- luacheck: globals seen diamond (constructors of rows call them)
 require 'nngraph'
 torch.setdefaulttensortype('torch.DoubleTensor')
+
+local checks = {}
 
 -- ---- for constructors of rows
 
@@ -20,7 +23,7 @@ end
 -- ----
 
 -- Every number of a tensor or of a table of tensors, as {vector, position}.
-function positions(t, list)
+local function positions(t, list)
    list = list or {}
    if torch.isTensor(t) then
       local flat = t:contiguous():view(t:nElement())
@@ -31,14 +34,14 @@ function positions(t, list)
    return list
 end
 
-function product(a, b)
+local function product(a, b)
    if torch.isTensor(a) then return a:dot(b) end
    local sum = 0
    for i = 1, #a do sum = sum + product(a[i], b[i]) end
    return sum
 end
 
-function like(t)
+local function like(t)
    if torch.isTensor(t) then return torch.randn(t:size()) end
    local list = {}
    for i = 1, #t do list[i] = like(t[i]) end
@@ -70,7 +73,7 @@ local function forward(module, input)
 end
 
 -- `of`: what the gradient is of: 'all' inputs, the 'first', or 'parameters' alone.
-function gradients(ctor, inputsrc, of)
+function checks.gradients(ctor, inputsrc, of)
    torch.manualSeed(11)
    local module = loadstring('return ' .. ctor)()
    local input = loadstring('return ' .. inputsrc)()
@@ -118,7 +121,7 @@ local function largest(a, b)
 end
 
 -- How far output, gradInput and gradients of the parameters are from those of a plain pass.
-function otherwise(ctor, inputsrc, way)
+function checks.otherwise(ctor, inputsrc, way)
    torch.manualSeed(11)
    local module = loadstring('return ' .. ctor)()
    local input = loadstring('return ' .. inputsrc)()
@@ -150,7 +153,7 @@ function otherwise(ctor, inputsrc, way)
 end
 
 -- How far the parameters after accUpdateGradParameters are from those after accGradParameters and updateParameters.
-function updated(ctor, inputsrc)
+function checks.updated(ctor, inputsrc)
    torch.manualSeed(11)
    local module = loadstring('return ' .. ctor)()
    local input = loadstring('return ' .. inputsrc)()
@@ -164,7 +167,7 @@ function updated(ctor, inputsrc)
    return largest((other:parameters()) or {}, (module:parameters()) or {})
 end
 
-function lossgradients(ctor, inputsrc, targetsrc)
+function checks.lossgradients(ctor, inputsrc, targetsrc)
    torch.manualSeed(11)
    local criterion = loadstring('return ' .. ctor)()
    local input = loadstring('return ' .. inputsrc)()
@@ -174,7 +177,7 @@ function lossgradients(ctor, inputsrc, targetsrc)
    return compare(positions(input), criterion:backward(input, target), loss)
 end
 
-function lossotherwise(ctor, inputsrc, targetsrc, way)
+function checks.lossotherwise(ctor, inputsrc, targetsrc, way)
    torch.manualSeed(11)
    local criterion = loadstring('return ' .. ctor)()
    local input = loadstring('return ' .. inputsrc)()
@@ -192,3 +195,5 @@ function lossotherwise(ctor, inputsrc, targetsrc, way)
    local loss = other:forward(input, target)
    return math.max(largest(other:backward(input, target), gradInput), math.abs(loss - expected))
 end
+
+return checks

@@ -1,12 +1,16 @@
 -- A criterion or a module, run once for a comparison with torch: what each gives and its gradients.
+-- luacheck: globals diamond (a constructor of a row calls it)
 require 'nngraph'
+
+local run = {}
 
 local function build(constructor, kind)
    torch.setdefaulttensortype('torch.DoubleTensor')
    local object = loadstring('return ' .. constructor)()
    return object:type(kind)
 end
-function loss(constructor, input, target)
+
+function run.loss(constructor, input, target)
    local first = torch.isTensor(input) and input or input[1]
    local criterion = build(constructor, first:type())
    local value = criterion:forward(input, target)
@@ -21,7 +25,7 @@ function diamond()
 end
 
 -- output, gradInput, gradients of parameters; `weights` are the parameters in order.
-function layer(constructor, kind, input, gradOutput, weights)
+function run.layer(constructor, kind, input, gradOutput, weights)
    local module = build(constructor, kind)
    local params, gradParams = module:parameters()
    for i, weight in ipairs(weights) do
@@ -34,3 +38,5 @@ function layer(constructor, kind, input, gradOutput, weights)
    local output = nn.utils.recursiveCopy(nil, module:forward(input))
    return output, module:backward(input, gradOutput), gradParams or {}
 end
+
+return run

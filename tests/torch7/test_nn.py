@@ -12,8 +12,9 @@ import pytest
 
 import bridge
 
-FACTS = Path(__file__).with_name("nn_facts.lua")
-MORE_FACTS = Path(__file__).with_name("nn_more_facts.lua")
+HERE = Path(__file__).parent
+FACTS = HERE / "nn_facts.lua"
+MORE_FACTS = [HERE / f"nn_{subject}_facts.lua" for subject in ("layer", "sparse", "tool")]
 NET = """
 torch.setdefaulttensortype('torch.DoubleTensor')
 torch.manualSeed(1)
@@ -26,16 +27,22 @@ local x = torch.randn(5,4)
 def nn() -> Iterator[bridge.Lua]:
     with bridge.Lua() as lua:
         lua.execute("require 'nn'")
-        lua.execute("facts, more = dofile(...), dofile(select(2, ...))", str(FACTS), str(MORE_FACTS))
+        lua.execute("facts, more = dofile(...), {}", str(FACTS))
+        for path in MORE_FACTS:
+            lua.execute("for name, fact in pairs(dofile(...)) do more[name] = fact end", str(path))
         yield lua
 
 
-@pytest.mark.parametrize("fact", re.findall(r"^facts\['(.*)'\]", FACTS.read_text(), re.MULTILINE))
+def facts_of(path: Path) -> list[str]:
+    return re.findall(r"^facts\['(.*)'\]", path.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("fact", facts_of(FACTS))
 def test_fact(nn: bridge.Lua, fact: str) -> None:
     assert nn.execute(f"{NET} return facts[...](net, x)", fact) is True
 
 
-@pytest.mark.parametrize("fact", re.findall(r"^facts\['(.*)'\]", MORE_FACTS.read_text(), re.MULTILINE))
+@pytest.mark.parametrize("fact", [fact for path in MORE_FACTS for fact in facts_of(path)])
 def test_more_facts(nn: bridge.Lua, fact: str) -> None:
     nn.execute("torch.setdefaulttensortype('torch.DoubleTensor') torch.manualSeed(1)")
     assert nn.execute("return more[...]()", fact) is True

@@ -123,7 +123,7 @@ LOSSES: list[tuple[str, Any, Any, Loss]] = [
 @pytest.fixture(scope="module")
 def nn() -> Iterator[bridge.Lua]:
     with bridge.Lua() as lua:
-        lua.execute("dofile(...)", str(LUA))
+        lua.execute("run = dofile(...)", str(LUA))
         yield lua
 
 
@@ -137,6 +137,6 @@ def test_losses_equal_those_of_torch(
     expected = function(x, tensors(target, requires_grad=False))
     expected.backward()
     # several results, of which the criterion's own may be two: the gradient is the last
-    *values, gradInput = nn.execute("return loss(...)", constructor, given, target)
+    *values, gradInput = nn.execute("return run.loss(...)", constructor, given, target)
     assert_equal(values[0], expected, dtype)
     assert_equal(gradInput, gradient(x), dtype)

@@ -40,7 +40,7 @@ BENT = [row for row in ACTIVATIONS if re.search("ReLU|ELU|HardTanh|Clamp|Thresho
 @pytest.fixture(scope="module")
 def nn() -> Iterator[bridge.Lua]:
     with bridge.Lua() as lua:
-        lua.execute("dofile(...)", str(LUA))
+        lua.execute("run = dofile(...)", str(LUA))
         yield lua
 
 

@@ -17,7 +17,7 @@ from tests.torch7.nn_layer_rows import ROWS, Layer
 @pytest.fixture(scope="module")
 def nn() -> Iterator[bridge.Lua]:
     with bridge.Lua() as lua:
-        lua.execute("dofile(...)", str(LUA))
+        lua.execute("run = dofile(...)", str(LUA))
         yield lua
 
 
@@ -35,8 +35,9 @@ def test_layers_equal_those_of_torch(
     flat, seeds = leaves(expected), leaves(tensors(slope, requires_grad=False))
     if flat[0].requires_grad:
         torch.autograd.backward(flat, seeds)
-    run = nn.globals["layer"]
-    output, gradInput, gradParams = run(constructor, f"torch.{TYPES[dtype]}", given, slope, parameters)
+    output, gradInput, gradParams = nn.execute(
+        "return run.layer(...)", constructor, f"torch.{TYPES[dtype]}", given, slope, parameters
+    )
     assert_equal(output, expected, dtype)
     if not isinstance(given, np.ndarray) or given.dtype.kind == "f":  # indices have no gradient
         assert_equal(gradInput, gradient(x), dtype)

@@ -15,22 +15,23 @@ from torch.nn import functional
 import bridge
 
 HERE = Path(__file__).parent
-FACTS = HERE / "nngraph_facts.lua"
+FACTS = [HERE / f"nngraph_{subject}_facts.lua" for subject in ("building", "whole", "looking")]
 EXACT = {"rtol": 0, "atol": 1e-12}
 
 
 @pytest.fixture(scope="module")
 def nngraph() -> Iterator[bridge.Lua]:
     with bridge.Lua() as lua:
-        lua.execute(
-            "programs, facts = dofile(...), dofile(select(2, ...))",
-            str(HERE / "nngraph_programs.lua"),
-            str(FACTS),
-        )
+        lua.execute("programs, facts = dofile(...), {}", str(HERE / "nngraph_programs.lua"))
+        for path in FACTS:
+            lua.execute("for name, fact in pairs(dofile(...)) do facts[name] = fact end", str(path))
         yield lua
 
 
-@pytest.mark.parametrize("fact", re.findall(r"^facts\['(.*)'\]", FACTS.read_text(), re.MULTILINE))
+@pytest.mark.parametrize(
+    "fact",
+    [fact for path in FACTS for fact in re.findall(r"^facts\['(.*)'\]", path.read_text(), re.MULTILINE)],
+)
 def test_fact(nngraph: bridge.Lua, fact: str) -> None:
     nngraph.execute("torch.manualSeed(3)")
     assert nngraph.execute("return facts[...]()", fact.replace("\\'", "'")) is True
