@@ -221,11 +221,11 @@ FLOAT_TYPES(FLOAT_TRIPLES)
    GATE(T, above, a > v ? b : w * b) GATE(T, inside, a > v && a < w ? b : 0) \
    GATE(T, outside, a > v || a < -v ? b : 0) GATE(T, softsignback, b / ((1 + fabs(a)) * (1 + fabs(a)))) \
    GATE(T, elu, a > 0 ? a : v * b) GATE(T, eluback, a > 0 ? b : (a + v) * b) GATE(T, softplus, a * v > w ? a : b / v) \
+   GATE(T, softplusback, a > v ? b : a * b) \
    KERNEL(T, prelu, { \
       if (step[3] == 0) above_##T(p, step, n, v_, (double)T##_load(*(const T##_s *)p[3])); \
       else { BODY3(T, c > v ? a : b * a) } \
-   }) \
-   KERNEL(T, softplusback, BODY3(T, c > v ? a : -b * a))
+   })
 FLOAT_TYPES(BENT_KERNELS)
 
 /* cmax, cmin: a comparison with nan goes to the second operand, as in Torch7. clamp keeps nan. */
@@ -277,12 +277,11 @@ static const kernel pairs[BR_PAIRS][BR_DTYPES] = {
 };
 static const kernel triples[BR_TRIPLES][BR_DTYPES] = {
    [BR_ADDCMUL] = PER_TYPE(addcmul), [BR_ADDCDIV] = PER_TYPE(addcdiv), [BR_PRELU] = PER_FLOAT(prelu),
-   [BR_SOFTPLUSBACK] = PER_FLOAT(softplusback),
 };
 static const kernel gates[BR_GATES][BR_DTYPES] = {
    [BR_ABOVE] = PER_FLOAT(above), [BR_INSIDE] = PER_FLOAT(inside), [BR_OUTSIDE] = PER_FLOAT(outside),
    [BR_SOFTSIGNBACK] = PER_FLOAT(softsignback), [BR_ELU] = PER_FLOAT(elu), [BR_ELUBACK] = PER_FLOAT(eluback),
-   [BR_SOFTPLUS] = PER_FLOAT(softplus),
+   [BR_SOFTPLUS] = PER_FLOAT(softplus), [BR_SOFTPLUSBACK] = PER_FLOAT(softplusback),
 };
 #define COMPARED(NAME) {PER_TYPE(NAME##s_byte), PER_TYPE(NAME##s_same), PER_TYPE(NAME##_byte), PER_TYPE(NAME##_same)}
 static const kernel comparisons[BR_COMPARISONS][4][BR_DTYPES] = {

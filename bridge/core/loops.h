@@ -24,9 +24,9 @@ enum { BR_ADDS, BR_MULS, BR_DIVS, BR_FMODS, BR_REMAINDERS, BR_CMAXS, BR_CMINS, B
 enum { BR_ADD, BR_MUL, BR_DIV, BR_FMOD, BR_REMAINDER, BR_CMAX, BR_CMIN, BR_POW, BR_LSHIFT, BR_RSHIFT, BR_AND, BR_OR,
        BR_XOR, BR_ATAN2, BR_LERP, BR_PAIRS };
 /* r = f(a, b, c): the scalar is v. */
-enum { BR_ADDCMUL, BR_ADDCDIV, BR_PRELU, BR_SOFTPLUSBACK, BR_TRIPLES };
+enum { BR_ADDCMUL, BR_ADDCDIV, BR_PRELU, BR_TRIPLES };
 /* r = f(a, b) for floating-point tensors: what of b (a gradient, or another function of a) a function of a lets pass. */
-enum { BR_ABOVE, BR_INSIDE, BR_OUTSIDE, BR_SOFTSIGNBACK, BR_ELU, BR_ELUBACK, BR_SOFTPLUS, BR_GATES };
+enum { BR_ABOVE, BR_INSIDE, BR_OUTSIDE, BR_SOFTSIGNBACK, BR_ELU, BR_ELUBACK, BR_SOFTPLUS, BR_SOFTPLUSBACK, BR_GATES };
 enum { BR_LT, BR_GT, BR_LE, BR_GE, BR_EQ, BR_NE, BR_COMPARISONS };
 /* One number from many; v is the exponent of NORM, what SQUARES takes off first, 1 for a biased VAR or STD. NORM and
    SQUARES of a whole tensor are sums of powers; MEAN, VAR and STD go along a dimension only. */

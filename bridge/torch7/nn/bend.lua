@@ -17,7 +17,7 @@ for _, name in ipairs{'threshold', 'softshrink', 'softsign'} do
    end
 end
 
-for _, name in ipairs{'above', 'inside', 'outside', 'softsignback', 'elu', 'eluback', 'softplus'} do
+for _, name in ipairs{'above', 'inside', 'outside', 'softsignback', 'elu', 'eluback', 'softplus', 'softplusback'} do
    local op = C['BR_' .. name:upper()]
    bend[name] = function(r, a, b, v, w)
       kernels.gate(op, r, a, b, v, w)
@@ -25,12 +25,10 @@ for _, name in ipairs{'above', 'inside', 'outside', 'softsignback', 'elu', 'elub
    end
 end
 
-for _, name in ipairs{'prelu', 'softplusback'} do
-   local op = C['BR_' .. name:upper()]
-   bend[name] = function(r, a, b, c, v)
-      kernels.triple(op, r, a, b, c, v or 0)
-      return r
-   end
+-- b where a is positive, slope * b elsewhere; all three are tensors.
+function bend.prelu(r, a, b, slope)
+   kernels.triple(C.BR_PRELU, r, a, b, slope, 0)
+   return r
 end
 
 -- The tensor for the output: the input itself where the module works in place.
