@@ -37,8 +37,20 @@ local function sizes(self, input)
    return list
 end
 
+-- Zeros at both ends of a dimension.
+local function zeroends(t, dim, before, behind)
+   if before > 0 then
+      t:narrow(dim, 1, before):zero()
+   end
+   if behind > 0 then
+      t:narrow(dim, t:size(dim) - behind + 1, behind):zero()
+   end
+end
+
 function SpatialZeroPadding:updateOutput(input)
-   shape.resize(self.output, sizes(self, input)):zero()
+   local output = shape.resize(self.output, sizes(self, input))
+   zeroends(output, output:dim() - 1, self.pad_t, self.pad_b)
+   zeroends(output, output:dim(), self.pad_l, self.pad_r)
    local padded, part = parts(self, self.output, input)
    padded:copy(part)
    return self.output
@@ -48,7 +60,9 @@ function SpatialZeroPadding:updateGradInput(input, gradOutput)
    for d, size in ipairs(sizes(self, input)) do
       shape.expect('gradOutput', gradOutput, d, size)
    end
-   self.gradInput:resizeAs(input):zero()
+   local gradInput = self.gradInput:resizeAs(input)
+   zeroends(gradInput, input:dim() - 1, -self.pad_t, -self.pad_b)
+   zeroends(gradInput, input:dim(), -self.pad_l, -self.pad_r)
    local padded, part = parts(self, gradOutput, self.gradInput)
    part:copy(padded)
    return self.gradInput
