@@ -2,6 +2,7 @@
 
 #include "element.h"
 #include "loops.h"
+#include "parallel.h"
 #include "walk.h"
 
 #define BLOCK 256   /* outputs of one line that are held at a time */
@@ -136,7 +137,7 @@ typedef void (*part)(int64_t first, int64_t last, void *context);
 static void run(part f, job *j, int64_t work)
 {
    int64_t planes = j->w->planes, grain = work >= WORK ? 1 : WORK / work;
-   if (!br_parallel_for || planes <= grain || br_parallel_for(0, planes, grain, f, j)) f(0, planes, j);
+   br_parallel(planes, grain, f, j);
 }
 
 /* Are these tensors what the windows say? */
