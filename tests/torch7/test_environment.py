@@ -49,6 +49,10 @@ def test_what_cannot_be_is_told(lua: bridge.Lua, code: str, message: str) -> Non
     assert message in raised.value.message
 
 
+def test_torch_brings_the_global_paths(lua: bridge.Lua) -> None:
+    assert lua.eval("paths == require 'paths' and type(paths.dofile)") == "function"
+
+
 def test_a_function_runs_in_the_environment_it_is_given(lua: bridge.Lua) -> None:
     assert lua.execute("local function f() return inside end torch.setenv(f, {inside = 7}) return f()") == 7
 

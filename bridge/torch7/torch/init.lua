@@ -1,4 +1,6 @@
 -- The torch of Torch7: `local torch = require 'torch'` also makes it a global.
+require 'paths' -- whose global programs use after `require 'torch'` alone, in threads above all
+
 torch = torch or {}
 package.loaded.torch = torch
 
