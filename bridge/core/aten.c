@@ -1,12 +1,19 @@
 #define _GNU_SOURCE
 #include "aten.h"
 
+#include "walk.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUILT_FOR ((uint64_t)2 << 56 | (uint64_t)10 << 48) /* the oldest torch whose conventions this file follows */
 #define MOST 24                                             /* arguments of one call */
+
+/* Work that is not shared among threads, in elements and in multiplications. Left alone, MKL and some of torch's own
+   operators share a microsecond's work, and wait, milliseconds long, for a thread whose core does something else. */
+#define ELEMENTS 32768
+#define MULTIPLICATIONS (1 << 20)
 
 /* Ends the stack, as seen by whoever walks it, at the function that says so. torch notes where it was called from when
    it makes an error, and libgcc aborts the process when that walk reaches code that LuaJIT compiled. */
@@ -32,6 +39,10 @@ static struct shim {
    int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
    void *(*allocate)(size_t); /* C++'s operator new: torch deletes what holds an optional argument */
    const char *(*what)(void); /* may be missing */
+   int32_t (*get_threads)(uint32_t *); /* torch's number, which a thread takes over when it first asks; with these: */
+   int (*omp_get_threads)(void);       /* of parts that this thread's work is shared in; may be missing */
+   void (*omp_set_threads)(int);
+   int (*mkl_set_threads)(int);        /* the same in MKL; answers the number so far, 0: as for all; may be missing */
 } shim;
 
 static _Thread_local const char *failure;
@@ -58,8 +69,17 @@ const char *br_aten_load(const char *path)
       if (!f) return symbols[i].name;
       memcpy((char *)&found + symbols[i].field, &f, sizeof f);
    }
-   void *what = dlsym(library, "torch_exception_get_what_without_backtrace");
-   memcpy(&found.what, &what, sizeof what);
+   static const struct { const char *name; size_t field; } optional[] = {
+      {"torch_exception_get_what_without_backtrace", offsetof(struct shim, what)},
+      {"torch_get_num_threads", offsetof(struct shim, get_threads)},
+      {"omp_get_max_threads", offsetof(struct shim, omp_get_threads)},
+      {"omp_set_num_threads", offsetof(struct shim, omp_set_threads)},
+      {"MKL_Set_Num_Threads_Local", offsetof(struct shim, mkl_set_threads)},
+   };
+   for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
+      void *f = dlsym(library, optional[i].name);
+      memcpy((char *)&found + optional[i].field, &f, sizeof f);
+   }
    shim = found;
    return NULL;
 }
@@ -70,6 +90,35 @@ static int failed(const char *why)
 {
    failure = why ? why : shim.what ? shim.what() : NULL;
    return -1;
+}
+
+/* How many threads the calls of this thread were shared among before `alone` kept them to itself; 0: still shared. */
+typedef struct { int omp, mkl; } shared;
+
+static shared alone(int small)
+{
+   static _Thread_local int known;
+   shared before = {0, 0};
+   if (!small || !shim.get_threads || !shim.omp_get_threads || !shim.omp_set_threads) return before;
+   if (!known) {
+      uint32_t threads;
+      shim.get_threads(&threads); /* else torch would set its number in the middle of the call */
+      known = 1;
+   }
+   int threads = shim.omp_get_threads();
+   if (threads > 1) {
+      before.omp = threads;
+      shim.omp_set_threads(1);
+      if (shim.mkl_set_threads) before.mkl = shim.mkl_set_threads(1);
+   }
+   return before;
+}
+
+static void share(shared before)
+{
+   if (!before.omp) return;
+   shim.omp_set_threads(before.omp);
+   if (shim.mkl_set_threads) shim.mkl_set_threads(before.mkl);
 }
 
 static handle own(br_tensor *t)
@@ -109,7 +158,7 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
                     uint64_t stack[MOST])
 {
    char made[MOST];
-   int n = 0;
+   int n = 0, small = 1;
    if (!shim.call_dispatcher) return failed("torch is not loaded");
    for (const char *k = kinds; *k; k++, n++) {
       int optional = *k == '?';
@@ -129,6 +178,7 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
             else if (made[n] == 'I') shim.delete_list((handle)(uintptr_t)stack[n]);
          return -1;
       }
+      if (*k == 'T' && tensor_elements(arguments->tensor) >= ELEMENTS) small = 0;
       arguments += used;
       if (optional) {
          uint64_t *box = shim.allocate(sizeof *box);
@@ -137,7 +187,10 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
          made[n] = '?';
       }
    }
-   return shim.call_dispatcher(name, overload, stack, BUILT_FOR) ? failed(NULL) : 0;
+   shared before = alone(small);
+   int32_t rc = shim.call_dispatcher(name, overload, stack, BUILT_FOR);
+   share(before);
+   return rc ? failed(NULL) : 0;
 }
 
 int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results)
@@ -170,6 +223,8 @@ int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, doubl
    if (!shim.addmm) return failed("torch is not loaded");
    handle hr = br_tensor_handle(r), hm = br_tensor_handle(m), ha = br_tensor_handle(a), hb = br_tensor_handle(b);
    if (!hr || !hm || !ha || !hb) return failed(NULL);
+   shared before = alone(tensor_elements(r) * a->size[a->nDimension - 1] < MULTIPLICATIONS);
    int32_t rc = (a->nDimension == 3 ? shim.baddbmm : shim.addmm)(hr, hm, ha, hb, beta, alpha);
+   share(before);
    return rc ? failed(NULL) : 0;
 }

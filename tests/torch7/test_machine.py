@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -22,6 +24,31 @@ def test_threads_are_torchs(lua: bridge.Lua) -> None:
         assert lua.eval("torch.getnumthreads()") == 1
     finally:
         torch.set_num_threads(before)
+
+
+PROGRAM = """
+import bridge, os
+with bridge.Lua() as lua:
+    lua.execute('''
+        require 'nn'
+        torch.setnumthreads(3)
+        x = torch.randn(32, 100) -- rows that torch itself would share
+        y = torch.randn(2000) -- numbers that MKL would share
+        wide = torch.randn(400, 400)
+    ''')
+    tasks = len(os.listdir("/proc/self/task"))
+    lua.execute("nn.LogSoftMax():forward(x) torch.tanh(y) torch.mm(x, x:t())")
+    print(len(os.listdir("/proc/self/task")) - tasks, lua.eval("torch.getnumthreads()"))
+    lua.execute("torch.mm(wide, wide) torch.tanh(wide)")
+    print(len(os.listdir("/proc/self/task")) - tasks, lua.eval("torch.getnumthreads()"))
+"""
+
+
+def test_only_large_work_starts_torchs_threads() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("0 3\n2 3\n", "")
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "1e99", "nil", "{}"])
