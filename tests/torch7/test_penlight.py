@@ -200,6 +200,18 @@ def test_an_ordered_map_keeps_its_order(lua: bridge.Lua) -> None:
     """) == ["b1", "c3", "a4"]
 
 
+def test_modules_become_fields_of_a_table() -> None:
+    with bridge.Lua() as state:
+        state.execute("pl = require 'pl.import_into' ()")
+        assert state.execute("return pl.tablex == require 'pl.tablex', pl.nosuch, tablex") == (
+            True,
+            None,
+            None,
+        )
+        state.execute("own = setmetatable({size = 5}, {__index = {old = 7}}) require 'pl.import_into' (own)")
+        assert state.execute("return own.size, own.old, own.path.join('a', 'b')") == (5, 7, "a/b")
+
+
 def test_strings_get_methods_by_import() -> None:
     with bridge.Lua() as state:
         state.execute("require('pl.stringx').import() require('pl.stringx').format_operator()")
