@@ -2,6 +2,7 @@
 -- functions by which the Python boundary looks into Lua. Returns those as a table of name to function.
 local native, options = ...
 local ffi = require 'ffi'
+local next = pairs{} -- programs define globals of that name
 
 package.path = options.path .. ';' .. package.path
 package.cpath = options.cpath .. package.cpath

@@ -213,6 +213,17 @@ def test_lua_5_2_additions(env: bridge.Lua, expression: str, value: Any) -> None
     assert env.eval(expression) == value
 
 
+def test_a_global_named_next_changes_nothing(lua: bridge.Lua) -> None:
+    code = """
+    next = 'a program has its own'
+    require 'nngraph'
+    local x = nn.Identity()()
+    local m = nn.gModule({x}, {nn.Linear(2, 2)(x)}):clone()
+    return m:forward(torch.ones(1, 2)):nElement(), {{1}}
+    """
+    assert lua.execute(code) == (2, [[1]])
+
+
 def test_pairs_asks_the_object_first(lua: bridge.Lua) -> None:
     code = """
     local function iterate(_, k) if not k then return 1, 'x' end end
