@@ -83,6 +83,25 @@ function compat.execute(native)
    end
 end
 
+-- file:write, which answers the file, so that calls can follow it.
+function compat.write(native)
+   local function answer(file, ok, ...)
+      if ok then
+         return file
+      end
+      return ok, ...
+   end
+   return function(file, ...)
+      for i = 1, select('#', ...) do
+         local kind = type((select(i, ...)))
+         if kind ~= 'string' and kind ~= 'number' then
+            error(string.format("bad argument #%d to 'write' (string expected, got %s)", i, kind), 2)
+         end
+      end
+      return answer(file, native(file, ...))
+   end
+end
+
 local function define(place, name, value)
    if rawequal(place[name], nil) then
       place[name] = value
@@ -99,6 +118,11 @@ function compat.install()
    pairs = iterator('pairs', pairs)
    ipairs = iterator('ipairs', ipairs)
    os.execute = compat.execute(os.execute)
+   local methods = debug.getmetatable(io.stdout).__index
+   methods.write = compat.write(methods.write)
+   function io.write(...)
+      return methods.write(io.output(), ...)
+   end
    ffi.metatype = compat.metatype(ffi.metatype)
 end
 

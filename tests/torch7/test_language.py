@@ -187,6 +187,18 @@ ADDITIONS: list[tuple[str, Any]] = [
     ("rawlen(o)", 2),
     ("rawlen('abc')", 3),
     ("os.execute('exit 3')", (None, "exit", 3)),
+    (
+        "(function() local f = io.tmpfile() return f:write('a', 1):write('b'):seek('set'), f:read('*a') end)()",
+        (0, "a1b"),
+    ),
+    (
+        (
+            "(function() local f, old = io.tmpfile(), io.output() io.output(f) local g = io.write('') "
+            "io.output(old) return g == f end)()"
+        ),
+        True,
+    ),
+    ("(function() local f = io.open('/dev/full', 'w') f:setvbuf('no') return (f:write('x')) end)()", None),
     ("os.execute('true')", (True, "exit", 0)),
     ("os.execute('kill -9 $$')", (None, "signal", 9)),
     ("os.execute()", True),
@@ -211,6 +223,11 @@ ADDITIONS: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("expression", "value"), ADDITIONS)
 def test_lua_5_2_additions(env: bridge.Lua, expression: str, value: Any) -> None:
     assert env.eval(expression) == value
+
+
+def test_writing_what_is_no_text_is_told(env: bridge.Lua) -> None:
+    with pytest.raises(bridge.LuaError, match=r"bad argument #2 to 'write' \(string expected, got table\)"):
+        env.execute("io.tmpfile():write('a', {})")
 
 
 def test_a_global_named_next_changes_nothing(lua: bridge.Lua) -> None:
