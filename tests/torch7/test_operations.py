@@ -59,6 +59,7 @@ def pair(lua: bridge.Lua, name: str) -> bridge.Lua:
         ("torch.diag(a)", np.diag(A)),
         ("torch.tril(a)", np.tril(A)),
         ("a:repeatTensor(2, 1)", np.tile(A, (2, 1))),
+        ("(function() local x = a:clone() return x:repeatTensor(x, 2, 1) end)()", np.tile(A, (2, 1))),
     ],
 )
 def test_agrees_with_numpy(pair: bridge.Lua, name: str, expression: str, expected: np.ndarray) -> None:

@@ -161,6 +161,9 @@ function methods.repeatTensor(first, second, ...)
       error('Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor', 2)
    end
    source = source:contiguous()
+   if n > 0 and pointer(r).storage == pointer(source).storage then
+      source = source:clone() -- x:repeatTensor(x, 3, 1) gives x the new size before it is read
+   end
    local dims, shape, extended = #counts, {}, {}
    for k = 1, dims do
       if counts[k] < 1 then
