@@ -1,9 +1,11 @@
 #define _GNU_SOURCE
 #include "aten.h"
+#include "device.h"
 
 #include "walk.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +17,6 @@
 #define ELEMENTS 32768
 #define MULTIPLICATIONS (1 << 20)
 
-/* Ends the stack, as seen by whoever walks it, at the function that says so. torch notes where it was called from when
-   it makes an error, and libgcc aborts the process when that walk reaches code that LuaJIT compiled. */
-#if defined(__x86_64__)
-#define OUTERMOST() __asm__ volatile(".cfi_undefined rip")
-#elif defined(__aarch64__)
-#define OUTERMOST() __asm__ volatile(".cfi_undefined x30")
-#else
-#define OUTERMOST() ((void)0)
-#endif
-
 typedef void *handle;
 
 static struct shim {
@@ -35,6 +27,10 @@ static struct shim {
    int32_t (*new_list)(size_t, handle *);
    int32_t (*list_push_back)(handle, uint64_t);
    int32_t (*delete_list)(handle);
+   int32_t (*new_string)(const char *, size_t, handle *);
+   int32_t (*delete_string)(handle);
+   int32_t (*view_dtype)(handle, int32_t, handle *);
+   int32_t (*bool_dtype)(void);
    int32_t (*addmm)(handle, handle, handle, handle, double, double);
    int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
    void *(*allocate)(size_t); /* C++'s operator new: torch deletes what holds an optional argument */
@@ -44,6 +40,11 @@ static struct shim {
    void (*omp_set_threads)(int);
    int (*mkl_set_threads)(int);        /* the same in MKL; answers the number so far, 0: as for all; may be missing */
 } shim;
+
+static struct {
+   int32_t (*addmm)(handle, handle, handle, handle, double, double);
+   int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
+} device;
 
 static _Thread_local const char *failure;
 
@@ -57,6 +58,10 @@ const char *br_aten_load(const char *path)
       {"torch_new_list_reserve_size", offsetof(struct shim, new_list)},
       {"torch_list_push_back", offsetof(struct shim, list_push_back)},
       {"torch_delete_list", offsetof(struct shim, delete_list)},
+      {"torch_new_string_handle", offsetof(struct shim, new_string)},
+      {"torch_delete_string", offsetof(struct shim, delete_string)},
+      {"aoti_torch_view_dtype", offsetof(struct shim, view_dtype)},
+      {"aoti_torch_dtype_bool", offsetof(struct shim, bool_dtype)},
       {"aoti_torch_cpu_addmm_out", offsetof(struct shim, addmm)},
       {"aoti_torch_cpu_baddbmm_out", offsetof(struct shim, baddbmm)},
       {"_Znwm", offsetof(struct shim, allocate)},
@@ -84,9 +89,24 @@ const char *br_aten_load(const char *path)
    return NULL;
 }
 
+const char *br_aten_load_device(const char *path, const char *name)
+{
+   static _Thread_local char symbol[64];
+   void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL), *found[2];
+   if (!library) return path;
+   for (int i = 0; i < 2; i++) {
+      snprintf(symbol, sizeof symbol, "aoti_torch_%s_%s_out", name, i ? "baddbmm" : "addmm");
+      found[i] = dlsym(library, symbol);
+      if (!found[i]) return symbol;
+   }
+   memcpy(&device.addmm, &found[0], sizeof found[0]);
+   memcpy(&device.baddbmm, &found[1], sizeof found[1]);
+   return NULL;
+}
+
 const char *br_aten_error(void) { return failure ? failure : "torch refused the call"; }
 
-static int failed(const char *why)
+int br_aten_failed(const char *why)
 {
    failure = why ? why : shim.what ? shim.what() : NULL;
    return -1;
@@ -138,19 +158,42 @@ static uint64_t bits(double x)
 /* The value of one argument as the dispatcher takes it; how many entries of `a` it used, 0: torch refused it. */
 static int convert(char kind, const br_argument *a, uint64_t *value)
 {
-   handle list;
+   handle made;
    switch (kind) {
+   case 's': return shim.new_string(a->string, strlen(a->string), (handle *)value) == 0;
+   case 'M':
+      if (!br_tensor_handle(a->tensor) || shim.view_dtype(br_tensor_handle(a->tensor), shim.bool_dtype(), &made)) return 0;
+      *value = (uint64_t)(uintptr_t)made;
+      return 1;
    case 'T': return (*value = (uint64_t)(uintptr_t)own(a->tensor)) != 0;
    case 'i': *value = (uint64_t)a->integer; return 1;
    case 'f': *value = bits(a->number); return 1;
    case 'b': *value = a->integer != 0; return 1;
    case 'I':
-      if (shim.new_list((size_t)a[1].integer, &list)) return 0;
-      for (int64_t i = 0; i < a[1].integer; i++) shim.list_push_back(list, (uint64_t)a[0].list[i]);
-      *value = (uint64_t)(uintptr_t)list;
+      if (shim.new_list((size_t)a[1].integer, &made)) return 0;
+      for (int64_t i = 0; i < a[1].integer; i++) shim.list_push_back(made, (uint64_t)a[0].list[i]);
+      *value = (uint64_t)(uintptr_t)made;
       return 2;
    default: return 0;
    }
+}
+
+/* The type of the first tensor among the arguments. */
+static int first_type(const char *kinds, const br_argument *a)
+{
+   for (; *kinds; kinds++) {
+      if (*kinds == 'T' || *kinds == 'M') return a->tensor->dtype;
+      if (*kinds != '?') a += *kinds == 'I' ? 2 : 1;
+   }
+   return BR_DEVICE | BR_DOUBLE;
+}
+
+static void give_back(char kind, uint64_t value)
+{
+   handle made = (handle)(uintptr_t)value;
+   if (strchr("TMS", kind)) shim.delete_tensor_object(made);
+   else if (kind == 'I') shim.delete_list(made);
+   else if (kind == 's') shim.delete_string(made);
 }
 
 /* Leaves the results in `stack`, as handles that the caller has to delete. */
@@ -158,24 +201,26 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
                     uint64_t stack[MOST])
 {
    char made[MOST];
-   int n = 0, small = 1;
-   if (!shim.call_dispatcher) return failed("torch is not loaded");
+   int n = 0, places = 0, small = 1; /* 1: the CPU, 2: the device */
+   if (!shim.call_dispatcher) return br_aten_failed("torch is not loaded");
+   const br_argument *first = arguments;
    for (const char *k = kinds; *k; k++, n++) {
       int optional = *k == '?';
       if (optional) k++;
-      if (n == MOST) return failed("too many arguments");
+      if (n == MOST) return br_aten_failed("too many arguments");
       made[n] = *k;
       if (*k == 'n') {
          stack[n] = 0;
          arguments++;
          continue;
       }
-      int used = convert(*k, arguments, &stack[n]);
+      if (*k == 'T' || *k == 'M') places |= arguments->tensor->dtype & BR_DEVICE ? 2 : 1;
+      int used = places == 3 ? 0
+                 : *k == 'S' ? (stack[n] = (uint64_t)(uintptr_t)br_device_scalar(first_type(kinds, first), arguments->number)) != 0
+                 : convert(*k, arguments, &stack[n]);
       if (!used) {
-         failed(NULL);
-         while (n-- > 0)
-            if (made[n] == 'T') shim.delete_tensor_object((handle)(uintptr_t)stack[n]);
-            else if (made[n] == 'I') shim.delete_list((handle)(uintptr_t)stack[n]);
+         br_aten_failed(places == 3 ? "some of the tensors are on the device, others on the CPU" : NULL);
+         while (n-- > 0) give_back(made[n], stack[n]);
          return -1;
       }
       if (*k == 'T' && tensor_elements(arguments->tensor) >= ELEMENTS) small = 0;
@@ -190,7 +235,7 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
    shared before = alone(small);
    int32_t rc = shim.call_dispatcher(name, overload, stack, BUILT_FOR);
    share(before);
-   return rc ? failed(NULL) : 0;
+   return rc ? br_aten_failed(NULL) : 0;
 }
 
 int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results)
@@ -211,7 +256,7 @@ int br_aten_call_into(const char *name, const char *overload, const char *kinds,
    if (dispatch(name, overload, kinds, arguments, stack)) return -1;
    for (int i = 0; i < results; i++) {
       handle result = (handle)(uintptr_t)stack[i], wanted = !rc && into[i] ? br_tensor_handle(into[i]) : NULL;
-      if (into[i] && !rc && (!wanted || shim.copy(wanted, result, 0))) rc = failed(NULL);
+      if (into[i] && !rc && (!wanted || shim.copy(wanted, result, 0))) rc = br_aten_failed(NULL);
       shim.delete_tensor_object(result);
    }
    return rc;
@@ -220,11 +265,15 @@ int br_aten_call_into(const char *name, const char *overload, const char *kinds,
 int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha)
 {
    OUTERMOST();
-   if (!shim.addmm) return failed("torch is not loaded");
+   if (!shim.addmm) return br_aten_failed("torch is not loaded");
    handle hr = br_tensor_handle(r), hm = br_tensor_handle(m), ha = br_tensor_handle(a), hb = br_tensor_handle(b);
-   if (!hr || !hm || !ha || !hb) return failed(NULL);
-   shared before = alone(tensor_elements(r) * a->size[a->nDimension - 1] < MULTIPLICATIONS);
-   int32_t rc = (a->nDimension == 3 ? shim.baddbmm : shim.addmm)(hr, hm, ha, hb, beta, alpha);
+   if (!hr || !hm || !ha || !hb) return br_aten_failed(NULL);
+   int on = a->dtype & BR_DEVICE, batches = a->nDimension == 3;
+   if ((r->dtype & BR_DEVICE) != on || (m->dtype & BR_DEVICE) != on || (b->dtype & BR_DEVICE) != on)
+      return br_aten_failed("some of the matrices are on the device, others on the CPU");
+   shared before = alone(!on && tensor_elements(r) * a->size[a->nDimension - 1] < MULTIPLICATIONS);
+   int32_t rc = (on ? batches ? device.baddbmm : device.addmm : batches ? shim.baddbmm : shim.addmm)(hr, hm, ha, hb,
+                                                                                                   beta, alpha);
    share(before);
-   return rc ? failed(NULL) : 0;
+   return rc ? br_aten_failed(NULL) : 0;
 }

@@ -23,8 +23,10 @@ const char *br_aten_load(const char *path);
 /* Why the last call on this thread failed. */
 const char *br_aten_error(void);
 /* Call `name`.`overload` with arguments of the kinds in `kinds`, a letter each: T tensor, i int, f float, b bool,
-   I int list, s string, n None; a ? before a letter: the parameter is optional. The operator must write its `results`
-   into tensors that it was given (an out= overload, or one that ends in _). */
+   I int list, s string, n None, S a number as a tensor without dimension on the device, of the type
+   of the first tensor of the call (which truncates and wraps as Torch7 does), M a ByteTensor as a mask;
+   a ? before a letter: the parameter is optional. The operator must write its `results` into tensors that it was given
+   (an out= overload, or one that ends in _). Tensors on the CPU and on a device do not go together. */
 int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results);
 /* The same for an operator that returns new tensors: each of its results is copied into `into`'s, which has its size,
    and forgotten where that is NULL. */
@@ -32,8 +34,24 @@ int br_aten_call_into(const char *name, const char *overload, const char *kinds,
                       int results, br_tensor *const *into);
 /* r = beta m + alpha a b for matrices, or for batches of them (three dimensions). r may be m. */
 int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha);
+/* Where the products of tensors on the device are: in torch's library at `path`, named after the device ('cuda', 'cpu').
+   NULL, or the name of what it lacks. */
+const char *br_aten_load_device(const char *path, const char *device);
 /* BRIDGE_CDEF end */
 
 #pragma GCC visibility pop
+
+/* Ends the stack, as seen by whoever walks it, at the function that says so. torch notes where it was called from when
+   it makes an error, and libgcc aborts the process when that walk reaches code that LuaJIT compiled. */
+#if defined(__x86_64__)
+#define OUTERMOST() __asm__ volatile(".cfi_undefined rip")
+#elif defined(__aarch64__)
+#define OUTERMOST() __asm__ volatile(".cfi_undefined x30")
+#else
+#define OUTERMOST() ((void)0)
+#endif
+
+/* Keep why a call fails, NULL: torch said it; -1. */
+int br_aten_failed(const char *why);
 
 #endif

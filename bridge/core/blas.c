@@ -84,7 +84,7 @@ FLOAT_TYPES(PRODUCT)
    }
 INTEGER_TYPES(INTEGER_PRODUCT)
 
-static void (*const products[BR_DTYPES])(const matrix *, const matrix *, const matrix *, double, double) =
+static void (*const products[BR_TYPES])(const matrix *, const matrix *, const matrix *, double, double) =
    PER_TYPE(product);
 
 static matrix of_matrix(const br_tensor *t)

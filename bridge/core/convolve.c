@@ -62,7 +62,7 @@ INTEGER_TYPES(INTEGER_LINE)
    }
 ALL_TYPES(PLANE)
 
-static void (*const kinds[BR_DTYPES])(const job *, int64_t, int64_t, int64_t) = PER_TYPE(plane);
+static void (*const kinds[BR_TYPES])(const job *, int64_t, int64_t, int64_t) = PER_TYPE(plane);
 
 static void planes(int64_t begin, int64_t end, void *context)
 {

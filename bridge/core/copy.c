@@ -31,7 +31,7 @@ INTEGER_TYPES(ALL_FROM_INTEGER)
 FLOAT_TYPES(ALL_FROM_FLOAT)
 
 #define ROW(S) PER_TYPE(S##_to),
-static const converter converters[BR_DTYPES][BR_DTYPES] = {ALL_TYPES(ROW)};
+static const converter converters[BR_TYPES][BR_TYPES] = {ALL_TYPES(ROW)};
 
 #define GRAIN 32768 /* elements below which a second thread costs more than it gives */
 
@@ -122,7 +122,7 @@ ALL_TYPES(SAME)
 
 int br_equal(const br_tensor *a, const br_tensor *b, int *equal)
 {
-   static int (*const same[BR_DTYPES])(const char *, ptrdiff_t, const char *, ptrdiff_t, int64_t) = PER_TYPE(same);
+   static int (*const same[BR_TYPES])(const char *, ptrdiff_t, const char *, ptrdiff_t, int64_t) = PER_TYPE(same);
    enum { LOOK = 4096 }; /* elements after which it looks whether all were the same */
    if (a->dtype != b->dtype) return BR_TYPE;
    *equal = 0;

@@ -88,6 +88,23 @@ ELEMENT(f16, BR_HALF, uint16_t, float, uint16_t, half_to_float(x), float_to_half
 ELEMENT(f32, BR_FLOAT, float, float, uint32_t, x, x, (float)x)
 ELEMENT(f64, BR_DOUBLE, double, double, uint64_t, x, x, x)
 
+/* The bytes of v in an element of this type. */
+static inline void element_encode(int dtype, double v, char *bytes)
+{
+#define ENCODE(T) case T##_id: { T##_s x = T##_store(T##_from(v)); memcpy(bytes, &x, sizeof x); } break;
+   switch (dtype) { ALL_TYPES(ENCODE) }
+#undef ENCODE
+}
+
+/* The number in an element of this type. */
+static inline double element_decode(int dtype, const char *bytes)
+{
+#define DECODE(T) case T##_id: { T##_s x; memcpy(&x, bytes, sizeof x); return (double)T##_load(x); }
+   switch (dtype) { ALL_TYPES(DECODE) }
+#undef DECODE
+   return 0;
+}
+
 /* One row per element type in the order of BR_BYTE .. BR_DOUBLE. */
 #define PER_TYPE(name) {name##_u8, name##_i8, name##_i16, name##_i32, name##_i64, name##_f16, name##_f32, name##_f64}
 #define PER_INTEGER(name) {name##_u8, name##_i8, name##_i16, name##_i32, name##_i64, NULL, NULL, NULL}

@@ -137,8 +137,8 @@ enum { NORM1 = BR_REDUCTIONS, NORM2, KERNELS };
    [BR_VAR] = PER_FLOAT(squares##KIND), [BR_STD] = PER_FLOAT(squares##KIND), \
    [NORM1] = PER_FLOAT(norm1##KIND), [NORM2] = PER_FLOAT(squares##KIND), \
 }
-static const br_gather lines[KERNELS][BR_DTYPES] = KERNELS_OF();
-static const rows_kernel rows[KERNELS][BR_DTYPES] = KERNELS_OF(_rows);
+static const br_gather lines[KERNELS][BR_TYPES] = KERNELS_OF();
+static const rows_kernel rows[KERNELS][BR_TYPES] = KERNELS_OF(_rows);
 
 /* Which kernel does it: norms of the exponents 1 and 2 have their own. */
 static int kernel_of(int op, double v) { return op != BR_NORM ? op : v == 2 ? NORM2 : v == 1 ? NORM1 : op; }

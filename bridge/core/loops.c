@@ -253,7 +253,7 @@ ALL_TYPES(FILL_KERNEL)
    COMPARISON(T, eq, ==) COMPARISON(T, ne, !=)
 ALL_TYPES(COMPARISONS)
 
-static const kernel maps[BR_MAPS][BR_DTYPES] = {
+static const kernel maps[BR_MAPS][BR_TYPES] = {
    [BR_ADDS] = PER_TYPE(adds), [BR_MULS] = PER_TYPE(muls), [BR_DIVS] = PER_TYPE(divs), [BR_FMODS] = PER_TYPE(fmods),
    [BR_REMAINDERS] = PER_TYPE(remainders), [BR_CMAXS] = PER_TYPE(cmaxs), [BR_CMINS] = PER_TYPE(cmins),
    [BR_CLAMP] = PER_TYPE(clamp), [BR_POWS] = PER_FLOAT(pows), [BR_TPOW] = PER_FLOAT(tpow),
@@ -268,23 +268,23 @@ static const kernel maps[BR_MAPS][BR_DTYPES] = {
    [BR_FRAC] = PER_FLOAT(frac), [BR_SIGMOID] = PER_FLOAT(sigmoid),
    [BR_THRESHOLD] = PER_FLOAT(threshold), [BR_SOFTSHRINK] = PER_FLOAT(softshrink), [BR_SOFTSIGN] = PER_FLOAT(softsign),
 };
-static const kernel pairs[BR_PAIRS][BR_DTYPES] = {
+static const kernel pairs[BR_PAIRS][BR_TYPES] = {
    [BR_ADD] = PER_TYPE(add), [BR_MUL] = PER_TYPE(mul), [BR_DIV] = PER_TYPE(div), [BR_FMOD] = PER_TYPE(fmod),
    [BR_REMAINDER] = PER_TYPE(remainder), [BR_CMAX] = PER_TYPE(cmax), [BR_CMIN] = PER_TYPE(cmin),
    [BR_POW] = PER_TYPE(pow), [BR_LSHIFT] = PER_TYPE(lshift), [BR_RSHIFT] = PER_TYPE(rshift),
    [BR_AND] = PER_INTEGER(and), [BR_OR] = PER_INTEGER(or), [BR_XOR] = PER_INTEGER(xor),
    [BR_ATAN2] = PER_FLOAT(atan2), [BR_LERP] = PER_FLOAT(lerp),
 };
-static const kernel triples[BR_TRIPLES][BR_DTYPES] = {
+static const kernel triples[BR_TRIPLES][BR_TYPES] = {
    [BR_ADDCMUL] = PER_TYPE(addcmul), [BR_ADDCDIV] = PER_TYPE(addcdiv), [BR_PRELU] = PER_FLOAT(prelu),
 };
-static const kernel gates[BR_GATES][BR_DTYPES] = {
+static const kernel gates[BR_GATES][BR_TYPES] = {
    [BR_ABOVE] = PER_FLOAT(above), [BR_INSIDE] = PER_FLOAT(inside), [BR_OUTSIDE] = PER_FLOAT(outside),
    [BR_SOFTSIGNBACK] = PER_FLOAT(softsignback), [BR_ELU] = PER_FLOAT(elu), [BR_ELUBACK] = PER_FLOAT(eluback),
    [BR_SOFTPLUS] = PER_FLOAT(softplus), [BR_SOFTPLUSBACK] = PER_FLOAT(softplusback),
 };
 #define COMPARED(NAME) {PER_TYPE(NAME##s_byte), PER_TYPE(NAME##s_same), PER_TYPE(NAME##_byte), PER_TYPE(NAME##_same)}
-static const kernel comparisons[BR_COMPARISONS][4][BR_DTYPES] = {
+static const kernel comparisons[BR_COMPARISONS][4][BR_TYPES] = {
    [BR_LT] = COMPARED(lt), [BR_GT] = COMPARED(gt), [BR_LE] = COMPARED(le), [BR_GE] = COMPARED(ge),
    [BR_EQ] = COMPARED(eq), [BR_NE] = COMPARED(ne),
 };
@@ -309,7 +309,7 @@ static int becomes_zero(int dtype, double v)
 
 int br_fill(br_tensor *r, double v)
 {
-   static const kernel fills[BR_DTYPES] = PER_TYPE(fill);
+   static const kernel fills[BR_TYPES] = PER_TYPE(fill);
    const br_tensor *tensors[] = {r};
    return run(fills[r->dtype], tensors, 1, v, 0);
 }

@@ -236,8 +236,8 @@ typedef struct job {
 
 static void order_lines(int64_t begin, int64_t end, void *context)
 {
-   static void (*const orders[BR_DTYPES])(int, const line *, void *) = PER_TYPE(order);
-   static void (*const rows[BR_DTYPES])(const line *, int, int64_t, walk *, walk *) = PER_TYPE(rows);
+   static void (*const orders[BR_TYPES])(int, const line *, void *) = PER_TYPE(order);
+   static void (*const rows[BR_TYPES])(const line *, int, int64_t, walk *, walk *) = PER_TYPE(rows);
    job *j = context;
    walk from, to, places;
    line l = j->line;

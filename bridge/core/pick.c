@@ -13,13 +13,6 @@ static void move(char *to, const char *from, size_t width)
    }
 }
 
-/* The bytes of v in an element of this type. */
-static void encode(int dtype, double v, char *bytes)
-{
-#define ENCODE(T) case T##_id: { T##_s x = T##_store(T##_from(v)); memcpy(bytes, &x, sizeof x); } break;
-   switch (dtype) { ALL_TYPES(ENCODE) }
-}
-
 /* ---- whole slices */
 
 /* t[i] along `dim`; its sizes and strides lie in `dims`. A vector's slice has one element. */
@@ -143,7 +136,7 @@ int br_gather(br_tensor *r, const br_tensor *a, int dim, const br_tensor *index)
 int br_scatter(br_tensor *r, const br_tensor *a, int dim, const br_tensor *index, double v)
 {
    char value[8];
-   encode(r->dtype, v, value);
+   element_encode(r->dtype, v, value);
    return along(r, a, value, dim, index, 0);
 }
 
@@ -197,7 +190,7 @@ static int masked(const br_tensor *all, const br_tensor *mask, const br_tensor *
 int br_masked_fill(br_tensor *r, const br_tensor *mask, double v)
 {
    char value[8];
-   encode(r->dtype, v, value);
+   element_encode(r->dtype, v, value);
    return masked(r, mask, NULL, value, 0);
 }
 

@@ -153,7 +153,7 @@ static int fits(const br_tensor *large, const br_tensor *small, const br_tensor 
 
 int br_max_pool(br_tensor *output, br_tensor *indices, const br_tensor *input, const br_windows *w)
 {
-   static const part pools[BR_DTYPES] = PER_FLOAT(pool);
+   static const part pools[BR_TYPES] = PER_FLOAT(pool);
    int code = fits(input, output, indices, w);
    if (code != BR_OK || !pools[input->dtype]) return code ? code : BR_TYPE;
    job j = {.w = w, .from = tensor_data(input), .to = tensor_data(output), .indices = (int64_t *)tensor_data(indices)};
@@ -163,7 +163,7 @@ int br_max_pool(br_tensor *output, br_tensor *indices, const br_tensor *input, c
 
 int br_max_pool_back(br_tensor *gradInput, const br_tensor *gradOutput, const br_tensor *indices, const br_windows *w)
 {
-   static const part backs[BR_DTYPES] = PER_FLOAT(back);
+   static const part backs[BR_TYPES] = PER_FLOAT(back);
    int code = fits(gradInput, gradOutput, indices, w);
    if (code != BR_OK || !backs[gradInput->dtype]) return code ? code : BR_TYPE;
    job j = {.w = w, .from = tensor_data(gradOutput), .to = tensor_data(gradInput),

@@ -181,13 +181,13 @@ static int meet_all(const meeting *f, const br_tensor *a, const br_tensor *b, do
 
 int br_dot(const br_tensor *a, const br_tensor *b, double *result)
 {
-   static const meeting dots[BR_DTYPES] = PER_TYPE(dot);
+   static const meeting dots[BR_TYPES] = PER_TYPE(dot);
    return meet_all(dots, a, b, 0, result);
 }
 
 int br_distance(const br_tensor *a, const br_tensor *b, double p, double *result)
 {
-   static const meeting first[BR_DTYPES] = PER_FLOAT(distance1), second[BR_DTYPES] = PER_FLOAT(distance2);
-   static const meeting any[BR_DTYPES] = PER_FLOAT(distance);
+   static const meeting first[BR_TYPES] = PER_FLOAT(distance1), second[BR_TYPES] = PER_FLOAT(distance2);
+   static const meeting any[BR_TYPES] = PER_FLOAT(distance);
    return meet_all(p == 2 ? second : p == 1 ? first : any, a, b, p, result);
 }

@@ -30,7 +30,7 @@ typedef struct job {
 INTEGER_TYPES(PUT_INTEGER)
 FLOAT_TYPES(PUT_FLOAT)
 
-static void (*const writers[BR_DTYPES])(char *, ptrdiff_t, int, const gathered *, int64_t) = PER_TYPE(put);
+static void (*const writers[BR_TYPES])(char *, ptrdiff_t, int, const gathered *, int64_t) = PER_TYPE(put);
 
 /* Turn what was gathered into results. */
 static void finish(const job *j, gathered *g, int64_t count)
@@ -123,7 +123,7 @@ FLOAT_TYPES(FLOAT_SCAN)
 
 int br_scan(int op, br_tensor *r, const br_tensor *a, int dim)
 {
-   static void (*const scans[BR_DTYPES])(int, char *, ptrdiff_t, const char *, ptrdiff_t, int64_t) = PER_TYPE(scan);
+   static void (*const scans[BR_TYPES])(int, char *, ptrdiff_t, const char *, ptrdiff_t, int64_t) = PER_TYPE(scan);
    if (r->dtype != a->dtype || dim < 0 || dim >= a->nDimension || r->nDimension != a->nDimension) return BR_TYPE;
    for (int d = 0; d < a->nDimension; d++)
       if (r->size[d] != a->size[d]) return BR_COUNT;

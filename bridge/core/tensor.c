@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "device.h"
 #include "tensor.h"
 #include "pages.h"
 
@@ -17,7 +18,7 @@ static void retain(int *refcount) { __atomic_add_fetch(refcount, 1, __ATOMIC_REL
 
 size_t br_element_size(int dtype)
 {
-   static const unsigned char sizes[BR_DTYPES] = {1, 1, 2, 4, 8, 2, 4, 8};
+   static const unsigned char sizes[BR_TYPES] = {1, 1, 2, 4, 8, 2, 4, 8, 1, 1, 2, 4, 8, 2, 4, 8};
    return sizes[dtype];
 }
 
@@ -75,6 +76,16 @@ br_block *br_block_lent(br_heap *heap, void *data, int64_t nbytes, void *object)
    return block;
 }
 
+br_block *br_block_device(br_heap *heap, void *data, int64_t nbytes, void *handle, void *object)
+{
+   br_block *block = block_new(heap, data, nbytes, BR_VECTOR);
+   if (block) {
+      block->device = handle;
+      block->drop.object = object;
+   }
+   return block;
+}
+
 static void memory_free(int origin, void *data, int64_t nbytes, br_span *span)
 {
    if (origin == BR_ALLOCATED) free(data);
@@ -106,6 +117,7 @@ void br_block_release(br_block *block)
       __atomic_sub_fetch(&block->heap->held, block->nbytes, __ATOMIC_RELAXED);
       br_heap_release(block->heap);
    }
+   if (block->device) br_torch.delete_tensor_object(block->device);
    if (block->drop.object) br_drop_later(&block->drop);  /* the drop frees the node, which begins the block */
    else {
       memory_free(block->origin, block->data, block->nbytes, block->span);
@@ -127,12 +139,12 @@ void *br_block_allocator(void)
 
 /* ---- storages */
 
-/* Read the data where it can move under us (`live`), or from the storage itself. */
+/* Read the data where it can move under us (`live`), or from the storage itself. Memory on a device covers no byte here. */
 static void storage_attach(br_storage *storage, br_block *block, void **live, int64_t *live_nbytes)
 {
    storage->block = block;
    storage->data = block->data;
-   storage->nbytes = block->nbytes;
+   storage->nbytes = block->device ? 0 : block->nbytes;
    storage->live = live ? live : &storage->data;
    storage->live_nbytes = live_nbytes ? live_nbytes : &storage->nbytes;
 }
@@ -160,7 +172,7 @@ br_storage *br_storage_new(br_heap *heap, int dtype, int64_t size)
 {
    int64_t nbytes;
    if (byte_count(dtype, size, &nbytes)) return NULL;
-   br_block *block = block_own(heap, nbytes, NULL);
+   br_block *block = dtype & BR_DEVICE ? br_device_block(heap, dtype, size) : block_own(heap, nbytes, NULL);
    if (!block) return NULL;
    br_storage *storage = br_storage_over(block, heap, dtype, size, NULL, NULL);
    if (!storage) br_block_release(block);
@@ -194,7 +206,14 @@ static int resize(br_storage *storage, int64_t size, br_span *span)
 {
    int64_t nbytes;
    if (byte_count(storage->dtype, size, &nbytes)) return -1;
-   if (nbytes > *storage->live_nbytes) {
+   if (storage->block->device) {
+      if (nbytes > storage->block->nbytes) {
+         br_block *block = br_device_grown(storage, size), *old = storage->block;
+         if (!block) return -1;
+         storage_attach(storage, block, NULL, NULL);
+         br_block_release(old);
+      }
+   } else if (nbytes > *storage->live_nbytes) {
       br_block *block = block_own(storage->heap, nbytes, span);
       if (!block) return span ? 1 : -1;
       br_block *old = storage->block;
@@ -294,6 +313,7 @@ int br_tensor_covered(const br_tensor *tensor)
 
 void *br_tensor_handle(br_tensor *tensor)
 {
+   if (tensor->dtype & BR_DEVICE) return br_device_handle(tensor);
    if (!br_torch.create_tensor_from_blob || !br_tensor_covered(tensor)) return NULL;
    void *data = tensor->storage ? *tensor->storage->live : NULL;
    if (tensor->handle && tensor->handle_data == data) return tensor->handle;

@@ -22,6 +22,8 @@
 
 /* BRIDGE_CDEF begin */
 enum { BR_BYTE, BR_CHAR, BR_SHORT, BR_INT, BR_LONG, BR_HALF, BR_FLOAT, BR_DOUBLE, BR_DTYPES };
+/* BR_DEVICE + an element type: such elements in the memory of a device (core/device.h). */
+enum { BR_DEVICE = BR_DTYPES, BR_TYPES = 2 * BR_DTYPES };
 
 /* Bytes of tensor memory that one Lua state keeps alive; what drives its collector. Atomic: blocks are dropped from
    any thread. */
@@ -37,8 +39,8 @@ typedef struct br_drop {
    void *object;       /* PyObject *, owned; NULL: nothing to drop */
 } br_drop;
 
-/* Where a block's memory comes from, and so who frees it. */
-enum { BR_ALLOCATED, BR_PAGES, BR_SPAN, BR_PYTHON, BR_BORROWED };
+/* Where a block's memory comes from, and so who frees it. BR_BORROWED: neither we nor a Python object. */
+enum { BR_ALLOCATED, BR_PAGES, BR_SPAN, BR_PYTHON, BR_VECTOR, BR_BORROWED };
 
 /* A piece of memory: our own, or lent by a Python object. */
 typedef struct br_block {
@@ -48,7 +50,8 @@ typedef struct br_block {
    br_heap *heap;      /* may be NULL: not counted */
    struct br_span *span; /* of BR_SPAN; a reference */
    int refcount;
-   int origin;         /* BR_BORROWED: neither ours to free nor a Python object's */
+   int origin;
+   void *device;       /* of BR_VECTOR: torch's handle of the vector of elements that owns memory on a device */
 } br_block;
 
 typedef struct br_storage {
@@ -150,6 +153,9 @@ extern br_shim br_torch;
 /* A block over memory that a Python object (an owned reference) lends. NULL: out of memory, reference not taken. */
 br_block *br_block_lent(br_heap *heap, void *data, int64_t nbytes, void *object);
 void br_block_retain(br_block *block);
+/* A block over the memory on a device of a torch tensor, of which it takes over the handle, and the reference to
+   `object`, which may be NULL. `data`: the device's address, never read here. NULL: out of memory, nothing taken. */
+br_block *br_block_device(br_heap *heap, void *data, int64_t nbytes, void *handle, void *object);
 /* A storage over a block (takes over the caller's reference to it). `live` and `live_nbytes`: where a foreign owner
    keeps its data pointer and size, or NULL. NULL: out of memory, reference not taken. */
 br_storage *br_storage_over(br_block *block, br_heap *heap, int dtype, int64_t size, void **live, int64_t *live_nbytes);
