@@ -39,6 +39,9 @@ local assign = {
    i = '   values[%d].integer = a%d\n',
    b = '   values[%d].integer = a%d and 1 or 0\n',
    f = '   values[%d].number = a%d\n',
+   S = '   values[%d].number = a%d\n',
+   M = '   values[%d].tensor = a%d\n',
+   s = '   values[%d].string = a%d\n',
    I = '   values[%d].list, values[%d].integer = intlist(%d, a%d)\n',
 }
 
@@ -76,8 +79,8 @@ local function arguments(kinds)
          names[i] = 'a' .. i
          if kind == 'I' then
             before[#before + 1] = assign.I:format(k, k + 1, i, i)
-         elseif kind == 'T' then
-            after[#after + 1] = assign.T:format(k, i)
+         elseif kind == 'T' or kind == 'M' then
+            after[#after + 1] = assign[kind]:format(k, i)
          else
             before[#before + 1] = assert(assign[kind], 'unknown kind of argument'):format(k, i)
          end
@@ -148,7 +151,7 @@ local function matmul(r, m, a, b, beta, alpha)
    end
 end
 
-return setmetatable({op = op, into = into, list = list, matmul = matmul, ready = ready}, {
+return setmetatable({op = op, into = into, list = list, matmul = matmul, ready = ready, raise = raise}, {
    __call = function(_, name, ...)
       local f = compiled[name]
       if f then

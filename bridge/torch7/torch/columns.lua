@@ -171,7 +171,7 @@ function columns.row(name, results, arguments, made, f)
       return f(news[1], news[2], news[3], a, ...)
    end
    return {name = name, types = {'Float', 'Double'}, forms = {results .. ' ' .. arguments, f, arguments, fresh},
-      nomethod = true}
+      nomethod = true, host = true}
 end
 
 return columns

@@ -38,13 +38,16 @@ function methods:contiguous()
    return geometry.contiguous(t) and self or fresh(self, t.dtype)
 end
 
-local ids = {} -- full type name -> element type
-for id = 0, elements.count - 1 do
-   ids[elements[id].tensortype] = id
-   methods[elements[id].name:lower()] = function(self)
-      local t = tensor(1, elements[id].name:lower(), self)
+-- The method `name`: the same elements as type id.
+local function converter(name, id)
+   return function(self)
+      local t = tensor(1, name, self)
       return t.dtype == id and self or fresh(self, id)
    end
+end
+
+for id = 0, elements.count - 1 do
+   methods[elements[id].name:lower()] = converter(elements[id].name:lower(), id)
 end
 methods.real = methods.double
 
@@ -55,8 +58,8 @@ function methods:type(name)
       return elements[t.dtype].tensortype
    elseif name == elements[t.dtype].tensortype then
       return self
-   elseif ids[name] then
-      return fresh(self, ids[name])
+   elseif elements.named[name] then
+      return fresh(self, elements.named[name].id)
    end
    error('attempt to index a nil value', 2)
 end
@@ -149,7 +152,7 @@ function methods:map2(a, b, f)
    return each('map2', self, f, a, b)
 end
 
-return function(torch)
+local function install(torch)
    for id = 0, elements.count - 1 do
       for name, method in pairs(methods) do
          object.metatables[id][name] = method
@@ -157,3 +160,9 @@ return function(torch)
    end
    torch.reshape = methods.reshape
 end
+
+return setmetatable({converter = converter}, {
+   __call = function(_, torch)
+      install(torch)
+   end
+})

@@ -63,7 +63,17 @@ local function numbered(name, defaults, f)
                type(select(i, first, ...))), 2)
          end
       end
-      f(r, tensor(r), unpack(given))
+      local t = tensor(r)
+      if t.dtype < elements.DEVICE then
+         f(r, t, unpack(given))
+         return r
+      end
+      local made = object.newtensor(t.dtype - elements.DEVICE) -- element by element, so not on the device
+      f(made, tensor(made), unpack(given))
+      if geometry.elements(t) ~= geometry.elements(tensor(made)) then
+         geometry.resizeas(t, tensor(made))
+      end
+      kernels.copy(r, made)
       return r
    end
    functions[name], methods[name] = run, run

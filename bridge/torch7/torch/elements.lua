@@ -1,4 +1,4 @@
--- The eight element types, by number (as in bridge/core/tensor.h) and by name.
+-- The element types, by number (as in bridge/core/tensor.h) and by name.
 local ffi = require 'ffi'
 
 -- name, C type in memory, C type as error messages print it, bytes, integer?
@@ -13,7 +13,8 @@ local rows = {
    {'Double', 'double', 'double', 8, false},
 }
 
-local elements = {count = #rows}
+-- A type on a device has the number of the CPU's plus DEVICE; cutorch makes its row.
+local elements = {count = #rows, DEVICE = #rows, named = {}} -- named: full name of a tensor type -> its row
 
 -- Of types with NaNs that LuaJIT may take for other values (torch.number): where the high word of an element is, and
 -- the bits of it that are all set in those NaNs (of a float: in infinities too).
@@ -41,6 +42,12 @@ for i, row in ipairs(rows) do
    }
    elements[element.id] = element
    elements[name] = element
+   elements.named[element.tensortype] = element
+end
+
+-- The number of an element type where tensors of type `dtype` are: on the CPU, or on the device.
+function elements.beside(id, dtype)
+   return dtype < elements.DEVICE and id or id + elements.DEVICE
 end
 
 return elements

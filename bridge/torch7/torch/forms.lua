@@ -5,12 +5,18 @@
 -- `T+` is the source: a method without it works on its result. `number`, `index`, `boolean`: those. `[...]`: may be
 -- left out; `[number=1]` gives what stands for it then. `*T!`: a result that a function must be given, too. `N|V`: a
 -- string that begins with one of these letters, of which the function gets the letter.
+--
+-- The functions for types on a device are compiled from the same forms, all types shifted. Those of the CPU know
+-- nothing of them; one that finds no form for its arguments hands them to its twin if there are tensors on a device
+-- among them.
 local ffi = require 'ffi'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local arguments = require 'torch.arguments'
 
 local forms = {}
+
+local twins = {} -- function for types of the CPU -> the same for those on the device
 
 local kinds = {number = 'number', index = 'number', long = 'number', double = 'number', boolean = 'boolean',
    ['function'] = 'function', string = 'string'}
@@ -62,7 +68,7 @@ local function describe(tokens, element, ismethod)
 end
 
 -- The code that recognises one choice of arguments and calls the form's function.
-local function branch(tokens, present, number, ismethod)
+local function branch(tokens, present, number, ismethod, shift)
    local tests, values, position, typed = {}, {}, 0, nil
    local result
    for i, token in ipairs(tokens) do
@@ -71,7 +77,7 @@ local function branch(tokens, present, number, ismethod)
          local a, d = 'a' .. position, 'd' .. position
          if token.tensor then
             if token.kind ~= 'T' then
-               tests[#tests + 1] = string.format('%s == %d', d, elements[token.kind].id)
+               tests[#tests + 1] = string.format('%s == %d', d, elements[token.kind].id + shift)
             elseif typed then
                tests[#tests + 1] = d .. ' == ' .. typed
             else
@@ -94,7 +100,7 @@ local function branch(tokens, present, number, ismethod)
       if token.result then
          result = result or i
          values[i] = values[i] or string.format('new(%s)',
-            token.kind == 'T' and (typed or 'default()') or elements[token.kind].id)
+            token.kind == 'T' and (typed or 'default()') or elements[token.kind].id + shift)
       elseif not values[i] then
          values[i] = token.source and ismethod and values[result] or token.default ~= '' and token.default or 'nil'
       end
@@ -150,9 +156,13 @@ local function mismatch(self, name, parsed, has, ismethod, most, ...)
    if changed then
       return self(unpack(given, 1, count))
    end
-   local dtype
+   local dtype, twin = nil, twins[self]
    for i = 1, count do
-      dtype = dtype or object.dtype(given[i])
+      local found = object.dtype(given[i])
+      if twin and found and found >= elements.DEVICE then
+         return twin(...)
+      end
+      dtype = dtype or found
    end
    local element = elements[dtype or object.default]
    if not has[element.id] then
@@ -169,7 +179,8 @@ end
 
 -- A function that matches its arguments against `list`, a form and a function after each other, and calls the first
 -- whose form fits. `has`: the element types that the operation exists for.
-function forms.compile(name, list, has, ismethod)
+-- What is added to the element types that it names: `shift`, 0 unless it is given.
+function forms.compile(name, list, has, ismethod, shift)
    local parsed, functions, code, most = {}, {}, {}, 1
    for i = 1, #list, 2 do
       local tokens = {}
@@ -179,7 +190,7 @@ function forms.compile(name, list, has, ismethod)
       parsed[#parsed + 1] = tokens
       functions[#parsed] = list[i + 1]
       for _, choice in ipairs(choices(tokens, ismethod)) do
-         local text, count = branch(tokens, choice, #parsed, ismethod)
+         local text, count = branch(tokens, choice, #parsed, ismethod, shift or 0)
          code[#code + 1] = text
          most = math.max(most, count)
       end
@@ -208,6 +219,11 @@ function forms.compile(name, list, has, ismethod)
       function() return object.default end, fail, ffi.cast, ffi.typeof('br_tensor*'), type, getmetatable,
       string.match, unpack(functions))
    return self
+end
+
+-- `twin` does for types on the device what f does for the CPU's.
+function forms.twin(f, twin)
+   twins[f] = twin
 end
 
 return forms

@@ -54,7 +54,7 @@ end
 
 metatable.new = generator.new
 
-return function(torch)
+local function install(torch)
    class.adopt('torch.Generator', metatable, generator.new)
 
    -- To and from a torch.File, as raw bytes.
@@ -69,5 +69,11 @@ return function(torch)
 
    torch._gen = generator.new()
    generator.default = states[torch._gen]
-   return generator
 end
+
+return setmetatable(generator, {
+   __call = function(_, torch)
+      install(torch)
+      return generator
+   end
+})

@@ -4,7 +4,7 @@ local elements = require 'torch.elements'
 local geometry = require 'torch.geometry'
 local arguments = require 'torch.arguments'
 
-local BYTE, LONG = elements.Byte.id, elements.Long.id
+local BYTE, LONG, DEVICE = elements.Byte.id, elements.Long.id, elements.DEVICE
 
 local index = {read = {}, write = {}} -- read, write: element type -> function(tensor pointer, offset [, value])
 
@@ -12,6 +12,13 @@ local index = {read = {}, write = {}} -- read, write: element type -> function(t
 local function fail(argument, message)
    error(string.format("bad argument #%d to '?' (%s)", argument, message), 0)
 end
+
+-- Is it a mask, on the CPU or on a device?
+local function ismask(key)
+   local dtype = object.dtype(key)
+   return dtype == BYTE or dtype == BYTE + DEVICE
+end
+index.ismask = ismask
 
 -- Narrow the view by one dimension's entry of an index table; the dimension that comes next.
 local function apply(view, d, entry)
@@ -95,7 +102,7 @@ function index.get(self, key)
       userdata, view, single = byTable(self, key)
    elseif object.storagetype(key) == LONG then
       userdata, view, single = byStorage(self, key)
-   elseif object.dtype(key) == BYTE then
+   elseif ismask(key) then
       return self.maskedSelect(self, key)
    else
       return nil
@@ -138,7 +145,7 @@ function index.set(self, key, value)
       userdata, view, single = byTable(self, key)
    elseif object.storagetype(key) == LONG then
       userdata, view, single = byStorage(self, key)
-   elseif object.dtype(key) == BYTE then
+   elseif ismask(key) then
       if arguments.number(value) then
          self:maskedFill(key, value)
       elseif object.dtype(value) then

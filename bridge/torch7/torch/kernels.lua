@@ -1,4 +1,4 @@
--- The native loops of bridge/core/loops.h as Lua functions that raise what the loops report.
+-- The native loops of bridge/core as Lua functions that raise what the loops report, on whatever memory there is.
 --
 -- They take the tensors themselves; FFI makes pointers of them at the call. That keeps the tensors alive until then: a
 -- pointer does not, and LuaJIT forgets a variable after its last use, so whoever holds a pointer while something is
@@ -13,7 +13,25 @@ local C = native.C
 local pointer = object.tensor
 local number = ffi.new('double[1]')
 
-local kernels = {}
+-- What does a loop's work for tensors on a device, by the loop's name and with its arguments; cutorch fills it.
+local elsewhere = {}
+
+local kernels = {elsewhere = elsewhere}
+
+-- Memory on a device covers nothing here, so a loop refuses such tensors before it has done anything; the device is
+-- asked only then, which leaves the way of tensors on the CPU as short as it is.
+local function refused(code, name, ...)
+   local instead = elsewhere[name]
+   if instead then
+      for i = 1, select('#', ...) do
+         local dtype = object.dtype((select(i, ...)))
+         if dtype and dtype >= elements.DEVICE then
+            return instead(...)
+         end
+      end
+   end
+   return code
+end
 
 local function counts(r, ...)
    local parts, sizes = {}, {}
@@ -30,9 +48,11 @@ local function list(parts)
    return #parts == 0 and last or table.concat(parts, ', ') .. ' and ' .. last
 end
 
--- Raise the fault `code` of a loop over these tensors.
+-- Raise the fault `code` of a loop over these tensors, if it is one.
 local function fault(code, r, a, b, c)
-   if code == C.BR_COUNT then
+   if code == C.BR_OK then
+      return
+   elseif code == C.BR_COUNT then
       local parts, sizes = counts(r, a, b, c)
       local names = #parts == 2 and {'tensor', 'src'} or #parts == 3 and {'r_', 't', 'src'}
          or {'r_', 't', 'src1', 'src2'}
@@ -59,35 +79,35 @@ kernels.fault = fault
 function kernels.fill(r, value)
    local code = C.br_fill(r, value)
    if code ~= 0 then
-      fault(code, r)
+      fault(refused(code, 'br_fill', r, value), r)
    end
 end
 
 function kernels.copy(r, a)
    local code = C.br_copy(r, a)
    if code ~= 0 then
-      fault(code, r, a)
+      fault(refused(code, 'br_copy', r, a), r, a)
    end
 end
 
 function kernels.map(op, r, a, v, w)
    local code = C.br_map(op, r, a, v or 0, w or 0)
    if code ~= 0 then
-      fault(code, r, a)
+      fault(refused(code, 'br_map', op, r, a, v or 0, w or 0), r, a)
    end
 end
 
 function kernels.pair(op, r, a, b, v)
    local code = C.br_pair(op, r, a, b, v or 0)
    if code ~= 0 then
-      fault(code, r, a, b)
+      fault(refused(code, 'br_pair', op, r, a, b, v or 0), r, a, b)
    end
 end
 
 function kernels.triple(op, r, a, b, c, v)
    local code = C.br_triple(op, r, a, b, c, v)
    if code ~= 0 then
-      fault(code, r, a, b, c)
+      fault(refused(code, 'br_triple', op, r, a, b, c, v), r, a, b, c)
    end
 end
 
@@ -101,14 +121,14 @@ end
 function kernels.compare(op, r, a, b, v)
    local code = C.br_compare(op, r, a, b, v or 0)
    if code ~= 0 then
-      fault(code, r, a, b)
+      fault(refused(code, 'br_compare', op, r, a, b, v or 0), r, a, b)
    end
 end
 
 function kernels.reduce(op, a, v)
    local code = C.br_reduce(op, a, v or 0, number)
    if code ~= 0 then
-      fault(code, a)
+      fault(refused(code, 'br_reduce', op, a, v or 0, number), a)
    end
    return number[0]
 end
@@ -116,7 +136,7 @@ end
 function kernels.dot(a, b)
    local code = C.br_dot(a, b, number)
    if code ~= 0 then
-      fault(code, a, b)
+      fault(refused(code, 'br_dot', a, b, number), a, b)
    end
    return number[0]
 end
@@ -124,7 +144,7 @@ end
 function kernels.distance(a, b, p)
    local code = C.br_distance(a, b, p, number)
    if code ~= 0 then
-      fault(code, a, b)
+      fault(refused(code, 'br_distance', a, b, p, number), a, b)
    end
    return number[0]
 end
@@ -132,15 +152,26 @@ end
 function kernels.reducedim(op, r, a, dim, v)
    local code = C.br_reduce_dim(op, r, a, dim, v or 0)
    if code ~= 0 then
-      fault(code, r, a)
+      fault(refused(code, 'br_reduce_dim', op, r, a, dim, v or 0), r, a)
    end
 end
 
 function kernels.scan(op, r, a, dim)
    local code = C.br_scan(op, r, a, dim)
    if code ~= 0 then
-      fault(code, r, a)
+      fault(refused(code, 'br_scan', op, r, a, dim), r, a)
    end
 end
+
+-- loops.addmm(...): the loop br_addmm with its own arguments and answer.
+kernels.loops = setmetatable({}, {__index = function(loops, key)
+   local name = 'br_' .. key
+   local loop = assert(loadstring(string.format(
+      'local C, refused = ...\nreturn function(...)\n   local code = C.%s(...)\n   if code ~= 0 then\n' ..
+      '      return refused(code, %q, ...)\n   end\n   return code\nend\n', name, name), '=torch.kernels.' .. name))(
+      C, refused)
+   loops[key] = loop
+   return loop
+end})
 
 return kernels

@@ -2,11 +2,13 @@
 --
 -- A row: {name = 'add' or {'mod', 'cmod'}, types = a list of element types, forms (of the function), methods (forms of
 -- the method where they differ)}. Forms are described in torch.forms. With `inplace` the method's result is `self`;
--- with `nomethod` there is no method. A function whose arguments no form describes stands as `method`, and as `call` if
--- torch.name exists too.
+-- with `nomethod` there is no method; with `host` it works on pointers into host memory. A function whose arguments no
+-- form describes stands as `method`, and as `call` if torch.name exists too.
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local forms = require 'torch.forms'
+
+local operations = {}
 
 local rooms = {'pointwise', 'maths', 'reduce', 'order', 'compare', 'blas', 'pick', 'matrix', 'solve', 'cholesky',
    'eigen', 'orthogonal', 'convolution', 'histogram'}
@@ -19,29 +21,38 @@ local function typeset(types)
    return has
 end
 
+-- The names of a row.
+local function names(row)
+   return type(row.name) == 'table' and row.name or {row.name}
+end
+
+-- The method of a row for the types in `has`, under one of its names; `shift`: see torch.forms.
+local function method(row, name, has, shift)
+   local list = row.methods or row.forms
+   return row.method or list and forms.compile(name, list, has, row.methods ~= nil or row.inplace, shift)
+end
+
 local function install(torch, row, alone)
    local has = typeset(row.types)
-   local names = type(row.name) == 'table' and row.name or {row.name}
-   for _, name in ipairs(names) do
+   for _, name in ipairs(names(row)) do
       if row.forms then
          torch[name] = forms.compile(name, row.forms, has, false)
       elseif row.call then
          torch[name] = row.call
       end
-      local list = row.methods or row.forms
-      local method = row.method or list and forms.compile(name, list, has, row.methods ~= nil or row.inplace)
+      local f = method(row, name, has)
       for id = 0, elements.count - 1 do
          if has[id] and row.nomethod then
             alone[id][name] = true
          elseif has[id] then
-            object.metatables[id][name] = method
+            object.metatables[id][name] = f
          end
       end
    end
 end
 
 -- Returns the names of functions that are no methods, for each element type.
-return function(torch)
+local function all(torch)
    local alone = {}
    for id = 0, elements.count - 1 do
       alone[id] = {}
@@ -54,3 +65,48 @@ return function(torch)
    require('torch.arithmetic')(torch)
    return alone
 end
+
+-- A row for tensors on a device. The functions of one that works on pointers (`host`) go through `onhost`, with the
+-- number of results that lead their arguments.
+local function moved(row, onhost)
+   if not row.host then
+      return row
+   end
+   local forms_ = {}
+   for i = 1, #row.forms, 2 do
+      local _, results = row.forms[i]:gsub('%*', '')
+      forms_[i], forms_[i + 1] = row.forms[i], onhost(row.forms[i + 1], results)
+   end
+   return setmetatable({forms = forms_, methods = row.methods and forms_}, {__index = row})
+end
+
+-- Give the tensor types of a device the methods of all operations, and torch's functions their twins for those types.
+function operations.extend(torch, onhost)
+   for _, room in ipairs(rooms) do
+      for _, plain in ipairs(require('torch.ops.' .. room)) do
+         local row, has = moved(plain, onhost), {[false] = false}
+         for id in pairs(typeset(row.types)) do
+            if id then
+               has[id + elements.DEVICE] = true
+            end
+         end
+         for _, name in ipairs(names(row)) do
+            if row.forms then
+               forms.twin(torch[name], forms.compile(name, row.forms, has, false, elements.DEVICE))
+            end
+            local f = method(row, name, has, elements.DEVICE)
+            for id = elements.DEVICE, elements.DEVICE + elements.count - 1 do
+               if has[id] and not row.nomethod then
+                  object.metatables[id][name] = f
+               end
+            end
+         end
+      end
+   end
+end
+
+return setmetatable(operations, {
+   __call = function(_, torch)
+      return all(torch)
+   end
+})

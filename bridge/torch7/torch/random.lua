@@ -6,8 +6,9 @@ local native = require 'bridge.native'
 local arguments = require 'torch.arguments'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
+local kernels = require 'torch.kernels'
 
-local C = native.C
+local C, loops = native.C, kernels.loops
 local fail, integer, number = arguments.fail, arguments.integer, arguments.number
 
 local function deviation(_, b, what)
@@ -103,13 +104,13 @@ local function install(torch)
             if p:nElement() ~= self:nElement() then
                error('inconsistent tensor size', 3)
             end
-            return filled(C.br_random_bernoulli_each(state, object.tensor(self), object.tensor(p)), self, p)
+            return filled(loops.random_bernoulli_each(state, self, p), self, p)
          end
          a, b = parameter(a, first, self, ...), parameter(b, second, self, ...)
          if check then
             check(a, b, name)
          end
-         return filled(C.br_random_fill(state, object.tensor(self), id, a, b), self)
+         return filled(loops.random_fill(state, self, id, a, b), self)
       end
 
       methods(torch, types, name, function(self, ...)
@@ -167,10 +168,10 @@ local function install(torch)
    for name, most in pairs(largest) do
       local function fill(self, state, ...)
          local a, b = range('random', most, ...)
-         return filled(C.br_random_integers(state, object.tensor(self), a, b), self)
+         return filled(loops.random_integers(state, self, a, b), self)
       end
       methods(torch, {name}, 'random', function(self, ...)
-         arguments.tensor(1, 'random', self, elements[name].id)
+         arguments.tensor(1, 'random', self, elements.beside(elements[name].id, object.dtype(self) or 0))
          return fill(self, leading(...))
       end)
    end
@@ -180,7 +181,7 @@ local function install(torch)
       local parameters = {...}
       local function make(self, state, ...)
          self:resize(...)
-         return filled(C.br_random_fill(state, object.tensor(self), fill, unpack(parameters)), self)
+         return filled(loops.random_fill(state, self, fill, unpack(parameters)), self)
       end
       methods(torch, reals, name, function(self, ...)
          return make(self, leading(...))
@@ -206,7 +207,7 @@ local function install(torch)
          fail(1, '?', 'must be strictly positive', 1)
       end
       self:resize(n)
-      return filled(C.br_random_permutation(state, object.tensor(self)), self)
+      return filled(loops.random_permutation(state, self), self)
    end
    methods(torch, all, 'randperm', function(self, ...)
       return permute(self, leading(...))

@@ -2,12 +2,13 @@
 -- key is one that a tensor or storage understands; __len__ is the operator's other name.
 local elements = require 'torch.elements'
 local object = require 'torch.object'
+local index = require 'torch.index'
 
-local BYTE, LONG = elements.Byte.id, elements.Long.id
+local LONG = elements.Long.id
 
 -- Is this a position of a tensor? Other keys name methods.
 local function position(key)
-   return type(key) == 'number' or type(key) == 'table' or object.dtype(key) == BYTE
+   return type(key) == 'number' or type(key) == 'table' or index.ismask(key)
       or object.storagetype(key) == LONG
 end
 

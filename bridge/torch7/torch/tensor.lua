@@ -174,7 +174,9 @@ function methods:totable()
    return result
 end
 
-local function build(kind)
+-- Make a type. `access`: what makes its functions that reach elements, as torch.element does. `adapt` may make its
+-- constructor of the usual one.
+local function build(kind, access, adapt)
    ffi.cdef(string.format([[
       typedef struct TH%sTensor {
          int64_t *size; int64_t *stride; int nDimension; TH%sStorage *storage; ptrdiff_t storageOffset;
@@ -185,11 +187,12 @@ local function build(kind)
    dtypeof[metatable] = kind.id
    object.metatables[kind.id] = metatable
    metatable.__index, metatable.__newindex, index.read[kind.id], index.write[kind.id] =
-      object.specialise(element)(kind, metatable, native, index.get, index.set)
+      access(kind, metatable, native, index.get, index.set)
    for name, method in pairs(methods) do
       metatable[name] = method
    end
    local new = construct(kind)
+   new = adapt and adapt(kind, new) or new
    metatable.new = new -- t.new(3): the constructor; t:new() is a view of t
    metatable.__factory = function()
       return object.newtensor(kind.id)
@@ -212,7 +215,7 @@ end
 
 local function install(torch)
    for id = 0, elements.count - 1 do
-      build(elements[id])
+      build(elements[id], object.specialise(element))
    end
 
    for _, name in ipairs{'data', 'cdata', 'numel', 'totable'} do
@@ -237,10 +240,7 @@ local function install(torch)
 
    -- torch.Tensor and torch.Storage become the constructors of this type.
    function torch.setdefaulttensortype(name)
-      local found
-      for id = 0, elements.count - 1 do
-         found = elements[id].tensortype == name and elements[id] or found
-      end
+      local found = elements.named[name]
       if not found then
          error(string.format(class.classes[name] and '<%s> is not a tensor type'
             or '<%s> is not a string describing a torch object', tostring(name)), 2)
@@ -253,4 +253,8 @@ local function install(torch)
    torch.setdefaulttensortype('torch.DoubleTensor')
 end
 
-return install
+return setmetatable({build = build}, {
+   __call = function(_, torch)
+      install(torch)
+   end
+})

@@ -1,5 +1,4 @@
 -- Products of matrices and vectors. Small ones, and those of integers, by our own loops; others by torch.
-local native = require 'bridge.native'
 local types = require 'torch.ops.types'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
@@ -7,7 +6,7 @@ local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 local aten = require 'torch.aten'
 
-local C = native.C
+local loops = kernels.loops
 local tensor, scratch = object.tensor, object.scratch
 local NUMERIC = types.NUMERIC
 local SMALL = 4096 -- multiplications below which calling torch costs more than it gives
@@ -64,7 +63,7 @@ local function matrices(r, m, a, b, beta, alpha)
    local work = tonumber(m1.size[0]) * tonumber(m1.size[1]) * tonumber(m2.size[1])
    if m1.dtype < FLOAT or work <= SMALL then
       start(r, m)
-      check(C.br_addmm(r, a, b, beta, alpha), r, a, b)
+      check(loops.addmm(r, a, b, beta, alpha), r, a, b)
    else
       geometry.resizeas(tensor(r), from)
       aten.matmul(r, m, a, b, beta, alpha)
@@ -79,7 +78,7 @@ local function vectors(r, m, a, x, beta, alpha)
       badresult(from)
    end
    start(r, m)
-   check(C.br_addmv(r, a, x, beta, alpha), r, a, x)
+   check(loops.addmv(r, a, x, beta, alpha), r, a, x)
 end
 
 local function outer(r, m, x, y, beta, alpha)
@@ -88,7 +87,7 @@ local function outer(r, m, x, y, beta, alpha)
       badresult(from)
    end
    start(r, m)
-   check(C.br_addr(r, x, y, beta, alpha), r, x, y)
+   check(loops.addr(r, x, y, beta, alpha), r, x, y)
 end
 
 -- The k-th matrix of a batch.
@@ -105,7 +104,7 @@ local function batches(r, m, a, b, beta, alpha)
    end
    local n, dtype = tonumber(m1.size[0]), m1.dtype
    geometry.resizeas(tensor(r), from)
-   if dtype >= FLOAT then
+   if not elements[dtype].integer then
       return aten.matmul(r, m, a, b, beta, alpha)
    end
    for k = 1, n do

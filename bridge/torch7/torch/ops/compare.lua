@@ -6,7 +6,7 @@ local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 local ffi = require 'ffi'
 
-local C = native.C
+local C, loops = native.C, kernels.loops
 local tensor, resizeas = object.tensor, geometry.resizeas
 local flag = ffi.new('int[1]')
 
@@ -33,7 +33,7 @@ local function row(name, op)
 end
 
 local function equal(a, b)
-   local code = C.br_equal(a, b, flag)
+   local code = loops.equal(a, b, flag)
    if code ~= 0 then
       kernels.fault(code, a, b)
    end

@@ -1,11 +1,10 @@
 -- Convolutions and cross-correlations of planes and volumes: conv2, xcorr2, conv3, xcorr3.
-local native = require 'bridge.native'
 local types = require 'torch.ops.types'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 
-local C = native.C
+local loops = kernels.loops
 local tensor, scratch = object.tensor, object.scratch
 
 -- A contiguous view: these sizes, then the tensor's own last `rank`, as three.
@@ -63,7 +62,7 @@ local function form(rank, flip, together, routine)
       local result = object.newtensor(from.dtype)
       geometry.resize(tensor(result), front + rank)
       local to = view(result, rank, planes or 1)
-      local code = C.br_convolve(to, view(a, rank, unpack(ahead)), view(k, rank, unpack(kahead)), full and 1 or 0,
+      local code = loops.convolve(to, view(a, rank, unpack(ahead)), view(k, rank, unpack(kahead)), full and 1 or 0,
          full ~= flip and 1 or 0)
       if code ~= 0 then
          kernels.fault(code, result, a, k)
@@ -80,7 +79,7 @@ end
 
 local function row(name, rank, flip)
    local words = '*T T~%dD T~%dD [V|F=V]'
-   return {name = name, types = types.NUMERIC, forms = {
+   return {name = name, types = types.NUMERIC, host = true, forms = {
       string.format(words, rank, rank), form(rank, flip, plain, 'mul'),
       string.format(words, rank + 1, rank + 1), form(rank, flip, each, 'cmul'),
       string.format(words, rank + 1, rank + 2), form(rank, flip, summed, 'mv'),

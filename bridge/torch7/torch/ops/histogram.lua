@@ -82,6 +82,6 @@ local function bhistc(r, source, bins, low, high)
 end
 
 return {
-   {name = 'histc', types = types.FLOAT, forms = {'*T T [long=100] [number=0] [number=0]', histc}},
-   {name = 'bhistc', types = types.FLOAT, forms = {'*T T [long=100] [number=0] [number=0]', bhistc}},
+   {name = 'histc', types = types.FLOAT, host = true, forms = {'*T T [long=100] [number=0] [number=0]', histc}},
+   {name = 'bhistc', types = types.FLOAT, host = true, forms = {'*T T [long=100] [number=0] [number=0]', bhistc}},
 }

@@ -172,10 +172,11 @@ end
 
 return {
    {name = 'diag', types = NUMERIC, forms = {'*T T [number=0]', diag}},
-   {name = 'tril', types = NUMERIC, forms = {'*T T [number=0]', tril}},
-   {name = 'triu', types = NUMERIC, forms = {'*T T [number=0]', triu}},
+   {name = 'tril', types = NUMERIC, host = true, forms = {'*T T [number=0]', tril}},
+   {name = 'triu', types = NUMERIC, host = true, forms = {'*T T [number=0]', triu}},
    {name = 'trace', types = NUMERIC, forms = {'T', trace}},
    {name = 'cross', types = NUMERIC, forms = {'*T T T [index]', cross}},
-   {name = 'match', types = NUMERIC, forms = {'*T T T [number=1]', match}, methods = {'*T T T [number=1]', match}},
+   {name = 'match', types = NUMERIC, host = true, forms = {'*T T T [number=1]', match},
+      methods = {'*T T T [number=1]', match}},
    {name = 'renorm', types = FLOAT, forms = {'*T T+ number index number', renorm}, inplace = true},
 }

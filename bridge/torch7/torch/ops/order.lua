@@ -6,7 +6,7 @@ local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 local ffi = require 'ffi'
 
-local C = native.C
+local C, loops = native.C, kernels.loops
 local tensor, scratch = object.tensor, object.scratch
 local NUMERIC, ALL = types.NUMERIC, types.ALL
 
@@ -35,7 +35,7 @@ local function order(op, values, indices, t, d, count, k)
    end
    shape(tensor(values), tensor(t), d, count)
    shape(tensor(indices), tensor(t), d, count)
-   local code = C.br_order(op, values, indices, t, d, k or 0)
+   local code = loops.order(op, values, indices, t, d, k or 0)
    if code ~= 0 then
       kernels.fault(code, values, t)
    end

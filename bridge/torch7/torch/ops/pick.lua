@@ -8,7 +8,7 @@ local kernels = require 'torch.kernels'
 local arguments = require 'torch.arguments'
 local types = require 'torch.ops.types'
 
-local C = native.C
+local C, loops = native.C, kernels.loops
 local pointer, scratch = object.tensor, object.scratch
 local tensor, fail, integer = arguments.tensor, arguments.fail, arguments.integer
 local BYTE, LONG = elements.Byte.id, elements.Long.id
@@ -33,8 +33,14 @@ local function dimension(name, argument, t, d)
    return d - 1
 end
 
-local function vector(name, argument, value)
-   local t = tensor(argument, name, value, LONG)
+-- A tensor of indices (LONG) or a mask (BYTE) for t's elements; beside a t on a device it may be there, too.
+local function beside(argument, name, value, id, t)
+   local found = object.dtype(value)
+   return found == elements.beside(id, t.dtype) and pointer(value) or tensor(argument, name, value, id)
+end
+
+local function vector(name, argument, value, from)
+   local t = beside(argument, name, value, LONG, from)
    if t.nDimension ~= 1 then
       fail(argument, name, 'Index is supposed to be a vector', 1)
    end
@@ -45,7 +51,7 @@ end
 local function select(r, source, d, indices)
    local from = tensor(1, 'index', source)
    d = dimension('index', 2, from, d)
-   local chosen = vector('index', 3, indices)
+   local chosen = vector('index', 3, indices, from)
    local to = pointer(r)
    if to.storage ~= nil and to.storage == from.storage then
       source = source:clone()
@@ -54,7 +60,7 @@ local function select(r, source, d, indices)
    ffi.copy(scratch, from.size, from.nDimension * 8)
    scratch[d] = chosen.size[0]
    geometry.resize(to, from.nDimension)
-   check(C.br_index(C.BR_INDEX_SELECT, r, source, d, indices, 0), 'index', 3, r, source)
+   check(loops.index(C.BR_INDEX_SELECT, r, source, d, indices, 0), 'index', 3, r, source)
    return r
 end
 
@@ -71,9 +77,9 @@ local function into(name, op)
    methods[name] = function(self, d, indices, source)
       local t = tensor(1, name, self)
       d = dimension(name, 2, t, d)
-      vector(name, 3, indices)
+      vector(name, 3, indices, t)
       tensor(4, name, source, t.dtype)
-      check(C.br_index(op, self, source, d, indices, 0), name, 3, self, source)
+      check(loops.index(op, self, source, d, indices, 0), name, 3, self, source)
       return source
    end
 end
@@ -83,24 +89,24 @@ into('indexAdd', C.BR_INDEX_ADD)
 function methods:indexFill(d, indices, value)
    local t = tensor(1, 'indexFill', self)
    d = dimension('indexFill', 2, t, d)
-   vector('indexFill', 3, indices)
+   vector('indexFill', 3, indices, t)
    local v = arguments.number(value)
    if not v then
       fail(4, 'indexFill', 'number expected, got ' .. type(value))
    end
-   check(C.br_index(C.BR_INDEX_FILL, self, nil, d, indices, v), 'indexFill', 3, self)
+   check(loops.index(C.BR_INDEX_FILL, self, nil, d, indices, v), 'indexFill', 3, self)
    return value
 end
 
 local function gather(r, source, d, indices)
    local from = tensor(1, 'gather', source)
    d = dimension('gather', 2, from, d)
-   local chosen, to = tensor(3, 'gather', indices, LONG), pointer(r)
+   local chosen, to = beside(3, 'gather', indices, LONG, from), pointer(r)
    if to.storage ~= nil and to.storage == from.storage then
       source = source:clone()
    end
    geometry.resizeas(to, chosen)
-   check(C.br_gather(r, source, d, indices), 'gather', 3, r, source)
+   check(loops.gather(r, source, d, indices), 'gather', 3, r, source)
    return r
 end
 
@@ -116,12 +122,12 @@ end
 function methods:scatter(d, indices, source)
    local t = tensor(1, 'scatter', self)
    d = dimension('scatter', 2, t, d)
-   tensor(3, 'scatter', indices, LONG)
+   beside(3, 'scatter', indices, LONG, t)
    local value = arguments.number(source)
    if not value then
       tensor(4, 'scatter', source, t.dtype)
    end
-   check(C.br_scatter(self, not value and source or nil, d, indices, value or 0), 'scatter', 3, self)
+   check(loops.scatter(self, not value and source or nil, d, indices, value or 0), 'scatter', 3, self)
    return self
 end
 
@@ -136,27 +142,27 @@ local function masked(code, name, r, a)
 end
 
 function methods:maskedFill(mask, value)
-   tensor(1, 'maskedFill', self)
-   tensor(2, 'maskedFill', mask, BYTE)
+   local t = tensor(1, 'maskedFill', self)
+   beside(2, 'maskedFill', mask, BYTE, t)
    local v = arguments.number(value)
    if not v then
       fail(3, 'maskedFill', 'number expected, got ' .. type(value))
    end
-   masked(C.br_masked_fill(self, mask, v), 'maskedFill', self, mask)
+   masked(loops.masked_fill(self, mask, v), 'maskedFill', self, mask)
    return value
 end
 
 function methods:maskedCopy(mask, source)
    local t = tensor(1, 'maskedCopy', self)
-   tensor(2, 'maskedCopy', mask, BYTE)
+   beside(2, 'maskedCopy', mask, BYTE, t)
    tensor(3, 'maskedCopy', source, t.dtype)
-   masked(C.br_masked_copy(self, mask, source), 'maskedCopy', self, mask)
+   masked(loops.masked_copy(self, mask, source), 'maskedCopy', self, mask)
    return self
 end
 
 local function selectMasked(r, source, mask)
-   local m = tensor(2, 'maskedSelect', mask, BYTE)
-   masked(C.br_mask_count(mask, count), 'maskedSelect', mask)
+   local m = beside(2, 'maskedSelect', mask, BYTE, pointer(source))
+   masked(loops.mask_count(mask, count), 'maskedSelect', mask)
    if geometry.elements(m) ~= geometry.elements(pointer(source)) then
       kernels.fault(C.BR_COUNT, source, mask)
    end
@@ -164,7 +170,7 @@ local function selectMasked(r, source, mask)
       source = source:clone()
    end
    geometry.resize1(pointer(r), tonumber(count[0]))
-   masked(C.br_masked_select(r, source, mask), 'maskedSelect', r, mask)
+   masked(loops.masked_select(r, source, mask), 'maskedSelect', r, mask)
    return r
 end
 
@@ -178,18 +184,19 @@ function methods:maskedSelect(first, second)
 end
 
 local function nonzero(r, source)
-   local mask = object.newtensor(BYTE)
+   local dtype = pointer(source).dtype
+   local mask = object.newtensor(elements.beside(BYTE, dtype))
    geometry.resizeas(pointer(mask), pointer(source))
    kernels.compare(C.BR_NE, mask, source, nil, 0)
-   masked(C.br_mask_count(mask, count), 'nonzero', mask)
+   masked(loops.mask_count(mask, count), 'nonzero', mask)
    if count[0] == 0 then
       geometry.resize(pointer(r), 0)
       return r
    end
-   local flat = geometry.contiguous(pointer(r)) and r or object.newtensor(LONG)
+   local flat = geometry.contiguous(pointer(r)) and r or object.newtensor(elements.beside(LONG, dtype))
    scratch[0], scratch[1] = count[0], pointer(source).nDimension
    geometry.resize(pointer(flat), 2)
-   check(C.br_nonzero(flat, source), 'nonzero', 2, flat)
+   check(loops.nonzero(flat, source), 'nonzero', 2, flat)
    if flat ~= r then
       geometry.resizeas(pointer(r), pointer(flat))
       kernels.copy(r, flat)
