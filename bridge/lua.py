@@ -22,7 +22,12 @@ from bridge.marks import null
 PACKAGE = Path(__file__).resolve().parent
 Source = str | os.PathLike[str]
 # Modules whose functions Lua calls by `native.python`, under the name of the package that needs them.
-COMPANIONS = {"display": "bridge.display", "hdf5": "bridge.hdf5", "image": "bridge.images"}
+COMPANIONS = {
+    "cutorch": "bridge.devices",
+    "display": "bridge.display",
+    "hdf5": "bridge.hdf5",
+    "image": "bridge.images",
+}
 
 
 class Lua:

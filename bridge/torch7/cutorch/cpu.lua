@@ -7,11 +7,31 @@ local index = require 'torch.index'
 local construct = require 'torch.construct'
 local element = require 'torch.element'
 local types = require 'cutorch.types'
+local machine = require 'cutorch.machine'
 local retag = require 'cutorch.retag'
 local conversions = require 'cutorch.conversions'
 local functions = require 'cutorch.functions'
 
-local cpu = {count = 1}
+local cpu = {
+   count = 1,
+   generators = 'cutorch.generators',
+   streams = require 'cutorch.idle',
+   memory = machine.memory,
+   properties = machine.properties,
+}
+
+-- There is one device, and its work is done when the call returns.
+local function nothing()
+end
+cpu.select, cpu.synchronize = nothing, nothing
+
+function cpu.peers()
+   return true
+end
+
+function cpu.version()
+   return 8000 -- as of CUDA 8.0
+end
 
 function cpu.refuse(what)
    error(what .. ' is not there', 3)

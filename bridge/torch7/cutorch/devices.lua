@@ -1,24 +1,6 @@
 -- Devices: how many there are, which is meant, what they are and how much memory is free.
 local ffi = require 'ffi'
 
--- Bytes of memory of this machine: free, all.
-local function memory()
-   local free, total = 0, 0
-   local file = io.open('/proc/meminfo')
-   if file then
-      for line in file:lines() do
-         local name, kilobytes = line:match('^(%w+):%s+(%d+) kB')
-         if name == 'MemTotal' then
-            total = tonumber(kilobytes) * 1024
-         elseif name == 'MemAvailable' then
-            free = tonumber(kilobytes) * 1024
-         end
-      end
-      file:close()
-   end
-   return free, total
-end
-
 return function(cutorch, backend)
    local current = backend.count > 0 and 1 or 0
 
@@ -42,6 +24,7 @@ return function(cutorch, backend)
 
    function cutorch.setDevice(id)
       current = device('setDevice', id)
+      backend.select(id)
    end
 
    function cutorch.getDevice()
@@ -53,7 +36,7 @@ return function(cutorch, backend)
       local before = current
       cutorch.setDevice(id)
       local function restore(ok, ...)
-         current = before
+         cutorch.setDevice(before)
          if not ok then
             error((...), 0)
          end
@@ -67,42 +50,36 @@ return function(cutorch, backend)
       if id ~= nil or backend.count == 0 then
          device('getMemoryUsage', id)
       end
-      return memory()
+      return backend.memory(id)
    end
 
    function cutorch.getDeviceProperties(id)
       device('getDeviceProperties', id)
-      local free, total = memory()
-      return {
-         name = 'CPU (MOONTIDE_CUDA=cpu)', major = 0, minor = 0, totalGlobalMem = total, freeGlobalMem = free,
-         sharedMemPerBlock = 49152, regsPerBlock = 65536, warpSize = 32, memPitch = 2 ^ 31 - 1,
-         maxThreadsPerBlock = 1024, maxThreadsDim = {1024, 1024, 64}, maxGridSize = {2 ^ 31 - 1, 65535, 65535},
-         clockRate = 0, totalConstMem = 65536, textureAlignment = 512, deviceOverlap = 1, multiProcessorCount = 1,
-         kernelExecTimeoutEnabled = 0, integrated = 1, canMapHostMemory = 1, computeMode = 0, concurrentKernels = 1,
-         ECCEnabled = 0, pciBusID = 0, pciDeviceID = 0, pciDomainID = 0, tccDriver = 0, asyncEngineCount = 0,
-         unifiedAddressing = 1, memoryClockRate = 0, memoryBusWidth = 0, l2CacheSize = 0,
-         maxThreadsPerMultiProcessor = 2048,
-      }
+      return backend.properties(id)
    end
 
-   -- All work of the CPU is done when its call returns.
+   -- Wait until the current device has done all that it was given.
    function cutorch.synchronize()
       if backend.count == 0 then
          backend.refuse('cutorch.synchronize')
       end
+      backend.synchronize()
    end
-   cutorch.synchronizeAll = cutorch.synchronize
    cutorch.deviceReset = cutorch.synchronize
 
-   -- A device reaches its own memory, and there is no other to reach.
-   local function peers(name)
-      return function(from, to)
-         device(name, from)
-         device(name, to)
-         return from == to
+   function cutorch.synchronizeAll()
+      if backend.count == 0 then
+         backend.refuse('cutorch.synchronizeAll')
+      end
+      for id = 1, backend.count do
+         backend.synchronize(id)
       end
    end
-   cutorch.getPeerToPeerAccess = peers('getPeerToPeerAccess')
+
+   -- Does a device reach the memory of another? torch settles that by itself, so there is nothing to turn on.
+   function cutorch.getPeerToPeerAccess(from, to)
+      return backend.peers(device('getPeerToPeerAccess', from), device('getPeerToPeerAccess', to))
+   end
 
    function cutorch.setPeerToPeerAccess(from, to)
       device('setPeerToPeerAccess', from)
@@ -118,7 +95,7 @@ return function(cutorch, backend)
       return kernelaccess
    end
 
-   -- A CPU tensor; the memory of this device needs no pinning.
+   -- A CPU tensor; copies to and from a device take any memory, pinned or not.
    local function host(typename, ...)
       return torch.getconstructortable(typename)(...)
    end
@@ -137,8 +114,8 @@ return function(cutorch, backend)
       return host(default:find('Cuda') and 'torch.FloatTensor' or default, ...)
    end
 
-   -- CUDA's versions, as in CUDA 8.0; none without a device.
-   cutorch.driverVersion = backend.count > 0 and 8000 or 0
+   -- CUDA's versions; none without a device.
+   cutorch.driverVersion = backend.count > 0 and backend.version() or 0
    cutorch.runtimeVersion = cutorch.driverVersion
 
    function cutorch.getDriverVersion()

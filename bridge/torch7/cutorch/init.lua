@@ -1,24 +1,32 @@
 -- The cutorch package: Torch7's names for GPUs. What stands behind them is a backend, a row of `backends`.
 --
--- MOONTIDE_CUDA=cpu gives one device that is the CPU: programs written for a GPU run unmodified. Without it there is no
--- device: cutorch.getDeviceCount() is 0, and what needs a device says so.
+-- Where torch has GPUs, they are the devices. Else there is none: cutorch.getDeviceCount() is 0, and what needs a
+-- device says so. MOONTIDE_CUDA=cpu gives one device that is the CPU: programs written for a GPU run unmodified, on
+-- tensors in host memory. MOONTIDE_CUDA=aten is for checking the code for GPUs without one: it runs on the CPU as
+-- torch's device, and reaching for the memory of a tensor but by torch is an error. MOONTIDE_CUDA=none hides the GPUs.
+local native = require 'bridge.native'
 require 'torch'
 
 cutorch = cutorch or {}
 package.loaded.cutorch = cutorch
 
 local backends = {
-   cpu = 'cutorch.cpu',
-   none = 'cutorch.none',
+   cpu = function() return require 'cutorch.cpu' end,
+   none = function() return require 'cutorch.none' end,
+   aten = function() return require('cutorch.device')('cpu') end,
+   [''] = function()
+      local found = native.python and native.python('cutorch.count', 'cuda') or 0
+      return found > 0 and require('cutorch.device')('cuda') or require 'cutorch.none'
+   end,
 }
 
 local chosen = os.getenv('MOONTIDE_CUDA') or ''
-local backend = backends[chosen == '' and 'none' or chosen]
-if not backend or chosen == 'none' then
+if not backends[chosen] then
    package.loaded.cutorch = nil
-   error(string.format("MOONTIDE_CUDA is 'cpu' (GPU programs run on the CPU) or not set, got '%s'", chosen), 0)
+   error(string.format("MOONTIDE_CUDA is 'cpu' (GPU programs run on the CPU), 'none' (no GPU is used), 'aten' (for " ..
+      "checking) or not set, got '%s'", chosen), 0)
 end
-backend = require(backend)
+local backend = backends[chosen]()
 
 cutorch.hasHalf = true
 cutorch.hasHalfInstructions = false
@@ -31,6 +39,6 @@ end
 backend.install(torch)
 require('cutorch.devices')(cutorch, backend)
 require('cutorch.streams')(cutorch, backend)
-require('cutorch.generators')(cutorch, backend)
+require(backend.generators)(cutorch, backend)
 
 return cutorch

@@ -1,21 +1,14 @@
 -- The backend without a device: the names are there, and what would put a tensor on a GPU tells the way out.
-local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local types = require 'cutorch.types'
 
-local none = {count = 0}
-
-local function explain()
-   local found = native.python and native.python('cuda.is_available')
-   return found and 'tensors on a GPU are not supported by this version'
-      or 'there is no GPU here that torch can use'
-end
+local none = {count = 0, generators = 'cutorch.generators', streams = require 'cutorch.idle'}
 
 -- Refuse `what`: the error is that of the function's caller.
 function none.refuse(what)
-   error(string.format('%s needs a GPU: %s. Set MOONTIDE_CUDA=cpu in the environment to run GPU programs on the ' ..
-      'CPU, or turn the GPU option of the program off', what, explain()), 3)
+   error(what .. ' needs a GPU: there is no GPU here that torch can use. Set MOONTIDE_CUDA=cpu in the environment ' ..
+      'to run GPU programs on the CPU, or turn the GPU option of the program off', 3)
 end
 
 local function refuser(what)

@@ -1,0 +1,105 @@
+-- The backend whose tensors lie in the memory of a device of torch's: its GPUs, or, to check the same code where there
+-- is none, the CPU as a device whose addresses nobody is told.
+--
+-- Types on a device have numbers of their own (torch.elements). Their memory covers nothing here, so each loop over
+-- host memory refuses them, and torch.kernels calls the function of that name from the rooms below, which runs torch's
+-- operators. Whole operators that modules call go to the device as they are.
+local ffi = require 'ffi'
+local native = require 'bridge.native'
+local elements = require 'torch.elements'
+local object = require 'torch.object'
+local kernels = require 'torch.kernels'
+local aten = require 'torch.aten'
+local types = require 'cutorch.types'
+
+local C = native.C
+
+local rooms = {'pointwise', 'reduce', 'pick', 'products'}
+
+-- The rows of torch.elements for the types on the device.
+local function describe()
+   for id = 0, elements.count - 1 do
+      local kind, base = types[id], elements[id]
+      local row = {
+         id = id + elements.DEVICE,
+         host = base,
+         name = kind.name,
+         stored = base.stored,
+         printed = base.printed,
+         bytes = base.bytes,
+         integer = base.integer,
+         pointer = base.pointer,
+         tensor = kind.name .. 'Tensor',
+         tensortype = kind.tensortype,
+         storagetype = kind.storagetype,
+         conversion = kind.conversion,
+      }
+      elements[row.id] = row
+      elements.named[row.tensortype] = row
+   end
+end
+
+-- A backend on the devices of torch that are of a type, 'cuda' or 'cpu'.
+return function(kind)
+   local device = {
+      kind = kind,
+      count = native.python('cutorch.count', kind),
+      generators = 'cutorch.device.generators',
+      streams = require('cutorch.device.streams')(kind),
+   }
+
+   function device.refuse(what)
+      error(what .. ' is not there', 3)
+   end
+
+   function device.select(id)
+      native.python('cutorch.select', kind, id - 1)
+   end
+
+   -- Wait until a device (or, without a number, the current one) has done what it was given.
+   function device.synchronize(id)
+      native.python('cutorch.synchronize', kind, id and id - 1)
+   end
+
+   function device.memory(id)
+      return native.python('cutorch.memory', kind, id and id - 1)
+   end
+
+   function device.properties(id)
+      return native.python('cutorch.properties', kind, id - 1)
+   end
+
+   function device.peers(from, to)
+      return native.python('cutorch.peers', kind, from - 1, to - 1)
+   end
+
+   function device.version()
+      return native.python('cutorch.version', kind)
+   end
+
+   function device.install(torch)
+      local library = aten.ready() and native.load_torch():gsub('libtorch_cpu', 'libtorch_' .. kind)
+      local missing = C.br_device_load(native.load_torch(), kind)
+      if missing == nil then
+         missing = C.br_aten_load_device(library, kind)
+      end
+      if missing ~= nil then
+         error('this torch lacks ' .. ffi.string(missing) .. ', which tensors on a device need', 0)
+      end
+      describe()
+      require('cutorch.device.storages')(torch)
+      require('cutorch.device.tensors')(torch, kind ~= 'cuda')
+      for _, room in ipairs(rooms) do
+         for name, loop in pairs(require('cutorch.device.' .. room)) do
+            kernels.elsewhere[name] = loop
+         end
+      end
+      kernels.elsewhere.br_order = require('cutorch.device.order').loops.br_order
+      for name, loop in pairs(require('cutorch.device.random')(torch)) do
+         kernels.elsewhere[name] = loop
+      end
+      object.keep(library)
+   end
+
+   return device
+end
