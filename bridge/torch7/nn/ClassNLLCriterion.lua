@@ -1,8 +1,10 @@
 -- The mean (or sum) of -weights[target] * x[target], x being log-probabilities: a vector, or the rows of a matrix.
 -- Targets count from 1; rows whose target is `ignoreIndex` do not count.
 local checked = require 'nn.checked'
+local longs = require 'nn.longs'
 local numbers = require 'torch.number'
 local object = require 'torch.object'
+local elements = require 'torch.elements'
 
 local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
 
@@ -50,22 +52,52 @@ local function each(self, input, f)
    return total
 end
 
-local function settarget(self, target)
+local function settarget(self, input, target)
    if type(target) == 'number' then
-      self.target = torch.isTypeOf(self.target, 'torch.LongTensor') and self.target or torch.LongTensor()
-      self.target:resize(1)[1] = target
+      self.target = longs.beside(self.target, input):resize(1):fill(target)
    else
-      self.target = target:long()
+      self.target = longs.beside(target, input)
    end
 end
 
+local function ondevice(input)
+   return object.dtype(input) >= elements.DEVICE
+end
+
+-- On a device, where no loop reaches: the input as a matrix, targets as a column, and each row's weight, 0 where it
+-- does not count.
+local function wholes(self, input)
+   local rows, classes = layout(input)
+   local target, weights = self.target:contiguous():view(-1, 1), self.weights
+   if target:nElement() ~= rows then
+      error(string.format('%d targets expected, got %d', rows, target:nElement()), 3)
+   elseif weights and weights:nElement() ~= classes then
+      error('weight tensor should be defined either for all or no classes', 3)
+   end
+   local ignored = target:eq(self.ignoreIndex or -100)
+   target = target:clone() -- it may be the caller's
+   target[ignored] = 1
+   if target:min() < 1 or target:max() > classes then
+      error("Assertion `cur_target >= 0 && cur_target < n_classes' failed. ", 3)
+   end
+   local counts = weights and weights:index(1, target:view(-1)):view(-1, 1) or input.new(rows, 1):fill(1)
+   counts[ignored] = 0
+   return input:contiguous():view(rows, classes), target, counts
+end
+
 function ClassNLLCriterion:updateOutput(input, target)
-   settarget(self, target)
-   local _, _, element, line = layout(input)
-   local data, number, sum = input:data(), numbers[object.dtype(input)], 0
-   local total = each(self, input, function(row, class, weight)
-      sum = sum - weight * number(data, row * line + class * element)
-   end)
+   settarget(self, input, target)
+   local sum, total = 0
+   if ondevice(input) then
+      local matrix, column, weights = wholes(self, input)
+      sum, total = -matrix:gather(2, column):cmul(weights):sum(), weights:sum()
+   else
+      local _, _, element, line = layout(input)
+      local data, number = input:data(), numbers[object.dtype(input)]
+      total = each(self, input, function(row, class, weight)
+         sum = sum - weight * number(data, row * line + class * element)
+      end)
+   end
    self.output_tensor[1] = self.sizeAverage and total ~= 0 and sum / total or sum
    self.total_weight_tensor[1] = total
    self.output = self.output_tensor[1]
@@ -73,13 +105,18 @@ function ClassNLLCriterion:updateOutput(input, target)
 end
 
 function ClassNLLCriterion:updateGradInput(input, target)
-   settarget(self, target)
+   settarget(self, input, target)
    self.gradInput:resizeAs(input):zero()
    local total = self.total_weight_tensor[1]
    if not (total > 0) then
       return self.gradInput
    end
    local factor = self.sizeAverage and 1 / total or 1
+   if ondevice(input) then
+      local matrix, column, weights = wholes(self, input)
+      self.gradInput:viewAs(matrix):scatter(2, column, weights:mul(-factor))
+      return self.gradInput
+   end
    local _, _, element, line = layout(self.gradInput)
    local data = self.gradInput:data()
    each(self, input, function(row, class, weight)

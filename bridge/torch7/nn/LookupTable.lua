@@ -1,4 +1,8 @@
 -- Rows of a matrix by their index, counted from 1; the row `paddingValue` gets no gradient.
+local elements = require 'torch.elements'
+local object = require 'torch.object'
+local longs = require 'nn.longs'
+
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
 
 LookupTable.__version = 4
@@ -42,7 +46,7 @@ local function indices(self, input)
    if input:dim() ~= 1 and input:dim() ~= 2 then
       error('input must be a vector or matrix', 3)
    end
-   local rows = input:long():contiguous():view(-1)
+   local rows = longs.of(input):contiguous():view(-1)
    if rows:min() < 1 or rows:max() > self.weight:size(1) then
       error('index out of range', 3)
    end
@@ -83,14 +87,30 @@ function LookupTable:updateGradInput(input)
    return self.gradInput
 end
 
+-- The gradient of all rows at once, where each access to one would be a copy from a device.
+local function everywhere(self, rows, counts, gradOutput, scale)
+   local weights, list = gradOutput.new(rows:nElement()):fill(scale), self.shouldScaleGradByFreq and rows:totable()
+   if list then
+      for i = 1, #list do
+         list[i] = scale / counts[list[i]]
+      end
+      weights = gradOutput.new(list)
+   end
+   weights[rows:eq(self.paddingValue or 0)] = 0
+   self.gradWeight:indexAdd(1, rows, torch.cmul(gradOutput, weights:view(-1, 1):expandAs(gradOutput)))
+end
+
 function LookupTable:accGradParameters(input, gradOutput, scale)
    scale = scale or 1
    local rows, counts = indices(self, input), {}
    gradOutput = gradOutput:contiguous():view(rows:nElement(), -1)
    if self.shouldScaleGradByFreq then
-      for i = 1, rows:nElement() do
-         counts[rows[i]] = (counts[rows[i]] or 0) + 1
+      for _, row in ipairs(rows:totable()) do
+         counts[row] = (counts[row] or 0) + 1
       end
+   end
+   if object.dtype(self.gradWeight) >= elements.DEVICE then
+      return everywhere(self, rows, counts, gradOutput, scale)
    end
    for i = 1, rows:nElement() do
       local row = rows[i]

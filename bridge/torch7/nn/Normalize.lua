@@ -1,5 +1,6 @@
 -- Each row (or a vector) divided by its p-norm.
 local shape = require 'nn.shape'
+local longs = require 'nn.longs'
 
 local Normalize, parent = torch.class('nn.Normalize', 'nn.Module')
 
@@ -27,7 +28,7 @@ function Normalize:updateOutput(input)
    self.normp = self.normp or input.new()
    self.buffer:resizeAs(x):abs(x)
    if self.p == math.huge then
-      self._indices = self._indices and self._indices:long() or torch.LongTensor()
+      self._indices = longs.beside(self._indices, x)
       torch.max(self.norm, self._indices, self.buffer, 2)
       self.norm:add(self.eps)
    else

@@ -1,4 +1,6 @@
 -- Each index, counted from 1, as a row of zeros with a 1 in its place.
+local longs = require 'nn.longs'
+
 local OneHot, parent = torch.class('nn.OneHot', 'nn.Module')
 
 function OneHot:__init(outputSize)
@@ -8,7 +10,7 @@ end
 
 function OneHot:updateOutput(input)
    local single = type(input) == 'number'
-   self._input = self._input or torch.LongTensor()
+   self._input = longs.beside(self._input, self.output)
    if single then
       self._input:resize(1):fill(input)
    else

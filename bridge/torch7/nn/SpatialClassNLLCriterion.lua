@@ -1,6 +1,7 @@
 -- The mean (or sum) over places of -weights[target] * x[target]: x holds log-probabilities as batch x classes x height
 -- x width, targets are batch x height x width, counted from 1; places whose target is `ignoreIndex` do not count.
 local checked = require 'nn.checked'
+local longs = require 'nn.longs'
 
 local SpatialClassNLLCriterion, parent = torch.class('nn.SpatialClassNLLCriterion', 'nn.Criterion')
 
@@ -27,7 +28,7 @@ local function placed(self, input, target)
    elseif self.weights and self.weights:nElement() ~= classes then
       error('weight tensor should be defined either for all or no classes', 3)
    end
-   self.target = target:long():contiguous()
+   self.target = longs.beside(target, input):contiguous()
    local ignored = self.target:eq(self.ignoreIndex or -100)
    if ignored:max() == 1 then
       self.target = self.target:clone() -- they are the caller's

@@ -3,6 +3,7 @@ local aten = require 'torch.aten'
 local shape = require 'nn.shape'
 local frames = require 'nn.frames'
 local pooling = require 'nn.pooling'
+local longs = require 'nn.longs'
 
 local TemporalMaxPooling, parent = torch.class('nn.TemporalMaxPooling', 'nn.Module')
 
@@ -17,7 +18,7 @@ end
 
 -- The first frame of each of n windows, as large as `like`.
 local function starts(self, like, n)
-   local first = torch.range(0, (n - 1) * self.dW, self.dW):long()
+   local first = longs.beside(torch.range(0, (n - 1) * self.dW, self.dW), like)
    return (like:dim() == 3 and first:view(1, n, 1) or first:view(n, 1)):expandAs(like)
 end
 
@@ -42,7 +43,7 @@ function TemporalMaxPooling:updateGradInput(input, gradOutput)
    local indices, size = pooling.indices(self), input:size(input:dim())
    pooling.check(indices, gradOutput)
    self.gradInput:resizeAs(input)
-   local numbers = torch.range(0, size - 1):long()
+   local numbers = longs.beside(torch.range(0, size - 1), indices)
    if indices:min() < 0 or indices:max() >= self.kW then
       error(string.format('found an invalid max index: they must be from 0 to %d', self.kW - 1), 0)
    end

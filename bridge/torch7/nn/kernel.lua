@@ -1,6 +1,7 @@
 -- torch's own kernels for modules, called without the GIL. Buffers get their size here: torch must never resize them.
 local aten = require 'torch.aten'
 local object = require 'torch.object'
+local elements = require 'torch.elements'
 
 local kernel = {}
 
@@ -43,7 +44,7 @@ function kernel.softmax(name)
    end, function(self, input, gradOutput)
       local dimension = classes(input)
       self.gradInput:resizeAs(input)
-      local dtype = object.dtype(self.output) -- the same number as c10::ScalarType
+      local dtype = object.dtype(self.output) % elements.DEVICE -- the same number as c10::ScalarType
       backward(kernel.matching(gradOutput, self.output), self.output, dimension, dtype, self.gradInput)
       return self.gradInput
    end

@@ -5,14 +5,16 @@ local ffi = require 'ffi'
 local native = require 'bridge.native'
 local aten = require 'torch.aten'
 local kernels = require 'torch.kernels'
+local object = require 'torch.object'
+local longs = require 'nn.longs'
 local shape = require 'nn.shape'
 local plan = require 'nn.plan'
 
-local C = native.C
+local C, loops = native.C, kernels.loops
 
 local pooling = {}
 
-local counted = torch.LongTensor() -- indices counted from 0, on their way into a kernel
+local counted = {} -- type of tensor -> indices of it counted from 0, on their way into a kernel
 
 -- The fields of a pooling of volumes.
 function pooling.volumetric(self, kT, kW, kH, dT, dW, dH, padT, padW, padH)
@@ -30,7 +32,7 @@ end
 
 -- A module's indices, which a change of its type has changed as well.
 function pooling.indices(self)
-   self.indices = self.indices and self.indices:long() or torch.LongTensor()
+   self.indices = longs.beside(self.indices, self.output)
    return self.indices
 end
 
@@ -50,11 +52,14 @@ end
 -- Indices as torch's kernels want them, in a tensor that the next call overwrites. They must lie in planes of the last
 -- n sizes of `input`, for the kernels do not look.
 function pooling.fromzero(indices, input, n)
-   counted:resizeAs(indices)
-   if C.br_index_from_zero(counted, indices:contiguous(), planesize(input, n)) ~= 0 then
+   local dtype = object.dtype(indices)
+   local result = counted[dtype] or object.newtensor(dtype)
+   counted[dtype] = result
+   result:resizeAs(indices)
+   if loops.index_from_zero(result, indices:contiguous(), planesize(input, n)) ~= 0 then
       invalid(input, n)
    end
-   return counted
+   return result
 end
 
 -- Check a gradient against the sizes of the output.
@@ -142,7 +147,7 @@ function pooling.max(letters)
       input = input:contiguous()
       local output, indices = plan.resize(self.output, w.to), plan.resize(pooling.indices(self), w.to)
       local to, places = output:contiguous(), indices:contiguous()
-      local code = C.br_max_pool(to, places, input, w.native)
+      local code = loops.max_pool(to, places, input, w.native)
       if code ~= 0 then
          kernels.fault(code, to, input)
       end
@@ -160,7 +165,7 @@ function pooling.max(letters)
       pooling.check(indices, gradOutput)
       gradOutput, indices = gradOutput:contiguous(), indices:contiguous()
       local to = gradInput:contiguous()
-      local code = C.br_max_pool_back(to, gradOutput, indices, w.native)
+      local code = loops.max_pool_back(to, gradOutput, indices, w.native)
       if code == C.BR_INDEX then
          invalid(input, n)
       elseif code ~= 0 then
