@@ -88,7 +88,7 @@ cdef extern from "core/module.h":
         br_drop *drop
     ctypedef struct br_shim:
         void *create_tensor_from_blob
-        void *delete_tensor_object
+        int32_t (*delete_tensor_object)(void *) noexcept nogil
         int32_t dtypes[8]
     br_shim br_torch
     void (*br_drops_wakeup)() nogil
@@ -96,6 +96,7 @@ cdef extern from "core/module.h":
     size_t br_element_size(int dtype) nogil
     br_heap *br_heap_new() nogil
     void br_heap_release(br_heap *) nogil
+    br_block *br_block_device(br_heap *, void *, int64_t, void *, void *) nogil
     br_block *br_block_lent(br_heap *, void *, int64_t, void *) nogil
     void br_block_retain(br_block *) nogil
     void br_block_release(br_block *) nogil

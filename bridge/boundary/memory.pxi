@@ -173,8 +173,7 @@ cdef int view_torch(object tensor, View *view) except -1:
     cdef char *start
     cdef ptrdiff_t itemsize
     if tensor.requires_grad:
-        raise TypeError("a torch tensor that requires grad is not shared with Lua, whose writes autograd would not "
-                        "see; pass tensor.detach()")
+        refuse_grad()
     if tensor.is_neg():
         tensor = tensor.resolve_neg()
     try:
@@ -211,11 +210,16 @@ cdef int view_torch(object tensor, View *view) except -1:
     return 0
 
 
+cdef int refuse_grad() except -1:
+    raise TypeError("a torch tensor that requires grad is not shared with Lua, whose writes autograd would not see; "
+                    "pass tensor.detach()")
+
+
 cdef int refuse_layout(object tensor, object reason) except -1:
     if tensor.layout is torch.strided and tensor.device.type == "cpu":
         refuse_dtype(tensor.dtype, "convert it with tensor.to(...)")
-    raise TypeError(f"only strided tensors on the CPU are shared with Lua, got layout {tensor.layout} on device "
-                    f"{tensor.device}; pass tensor.to_dense() or tensor.cpu()") from reason
+    raise TypeError(f"only strided tensors on the CPU or on a GPU are shared with Lua, got layout {tensor.layout} on "
+                    f"device {tensor.device}; pass tensor.to_dense() or tensor.cpu()") from reason
 
 
 cdef bint has_no_element(View *view) noexcept:
@@ -235,26 +239,30 @@ cdef int64_t view_nbytes(View *view) noexcept:
     return extent * <int64_t>br_element_size(view.dtype)
 
 
+cdef br_block *block_of(State state, lua_State *L, PyObject *owner) noexcept:
+    """The block over an owner's memory that Lua has already, or NULL; the caller gets no reference."""
+    cdef int top = lua.lua_gettop(L)
+    cdef br_tensor *known
+    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.lent)
+    lua.lua_pushlightuserdata(L, owner)
+    lua.lua_rawget(L, -2)
+    known = <br_tensor *>lua.lua_touserdata(L, -1)
+    lua.lua_settop(L, top)
+    if known == NULL or known.storage == NULL or known.storage.block.drop.object != owner:
+        return NULL
+    return known.storage.block
+
+
 cdef br_block *lent_block(State state, lua_State *L, View *view, void *start, int64_t nbytes) except NULL:
     """The block over a View's memory, which takes over the View's owner.
 
     Memory that Lua has already is one block, counted once, however often it is lent.
     """
-    cdef br_tensor *known
-    cdef br_block *block
-    cdef int top = lua.lua_gettop(L)
-    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.lent)
-    lua.lua_pushlightuserdata(L, view.owner)
-    lua.lua_rawget(L, -2)
-    known = <br_tensor *>lua.lua_touserdata(L, -1)
-    if known != NULL and known.storage != NULL:
-        block = known.storage.block
-        if block.drop.object == view.owner and block.data == start and block.nbytes == nbytes:
-            br_block_retain(block)
-            lua.lua_settop(L, top)
-            Py_DECREF(<object>view.owner)
-            return block
-    lua.lua_settop(L, top)
+    cdef br_block *block = block_of(state, L, view.owner)
+    if block != NULL and block.data == start and block.nbytes == nbytes:
+        br_block_retain(block)
+        Py_DECREF(<object>view.owner)
+        return block
     br_relieve(L, state.heap, nbytes)
     block = br_block_lent(state.heap, start, nbytes, view.owner)
     if block == NULL:
@@ -285,6 +293,9 @@ cdef br_storage *view_storage(State state, lua_State *L, View *view, ptrdiff_t *
 
 cdef object tensor_value(br_tensor *tensor, bint as_torch):
     """A Lua tensor as a numpy array, or as a torch tensor, over the same memory."""
+    if tensor.dtype >= BR_DEVICE:
+        return device_value(tensor.storage, tensor.dtype, tensor.storageOffset, tensor.nDimension, tensor.size,
+                            tensor.stride)
     if tensor.nDimension == 0 or tensor.storage == NULL:
         return torch.empty(0, dtype=TORCH_DTYPES[tensor.dtype]) if as_torch else numpy.empty(0, DTYPES[tensor.dtype])
     if not br_tensor_covered(tensor):
@@ -297,6 +308,8 @@ cdef object tensor_value(br_tensor *tensor, bint as_torch):
 cdef object storage_value(br_storage *storage, bint as_torch):
     cdef int64_t size = storage.size
     cdef int64_t stride = 1
+    if storage.dtype >= BR_DEVICE:
+        return device_value(storage, storage.dtype, 0, 1 if size > 0 else 0, &size, &stride)
     return shared_value(storage, storage.dtype, 0, 1, &size, &stride, as_torch)
 
 
@@ -353,7 +366,8 @@ cdef int use_torch() except -1:
     names = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
     for i in range(8):
         br_torch.dtypes[i] = (<int32_t (*)() noexcept>required(library, f"aoti_torch_dtype_{names[i]}"))()
-    br_torch.delete_tensor_object = required(library, "aoti_torch_delete_tensor_object")
+    br_torch.delete_tensor_object = <int32_t (*)(void *) noexcept nogil>required(
+        library, "aoti_torch_delete_tensor_object")
     br_torch.create_tensor_from_blob = required(library, "aoti_torch_create_tensor_from_blob")
     br_parallel_with(required(library, "torch_parallel_for"))
     TORCH_DTYPES = [getattr(module, name) for name in names]

@@ -76,12 +76,24 @@ cdef object pull_userdata(State state, lua_State *L, int index):
         if state.foreign:
             return foreign_value(state, L, index)
         for d in range(8):
-            if metatable == state.known.tensor_pointers[d] or metatable == state.known.cuda_tensor_pointers[d]:
+            if metatable == state.known.tensor_pointers[d]:
                 return tensor_value(<br_tensor *>payload, state.as_torch())
+            if metatable == state.known.cuda_tensor_pointers[d]:
+                use_torch()
+                return tensor_value(<br_tensor *>payload, True)
+            if metatable == state.known.cuda_storage_pointers[d] and (<br_storage **>payload)[0] != NULL:
+                use_torch()
+                return storage_value((<br_storage **>payload)[0], True)
             if metatable == state.known.storage_pointers[d] or metatable == state.known.cuda_storage_pointers[d]:
                 if (<br_storage **>payload)[0] == NULL:
                     return numpy.empty(0, DTYPES[d])
                 return storage_value((<br_storage **>payload)[0], state.as_torch())
+        if state.known.tensor_pointers[BR_DEVICE] != NULL:
+            for d in range(BR_DEVICE, 2 * BR_DEVICE):
+                if metatable == state.known.tensor_pointers[d]:
+                    return tensor_value(<br_tensor *>payload, True)
+                if metatable == state.known.storage_pointers[d]:
+                    return storage_value((<br_storage **>payload)[0], True)
     return proxy_of(state, L, index, LuaObject)
 
 

@@ -257,6 +257,8 @@ cdef int push_array(State state, lua_State *L, object array) except -1:
 cdef int push_tensor(State state, lua_State *L, object tensor) except -1:
     cdef View view
     use_torch()
+    if is_on_device(tensor):
+        return push_device_tensor(state, L, tensor)
     state.need_torch7(L)
     view_torch(tensor, &view)
     if view.ndim == 0:
@@ -266,11 +268,8 @@ cdef int push_tensor(State state, lua_State *L, object tensor) except -1:
 
 
 cdef int push_view(State state, lua_State *L, View *view) except -1:
-    cdef br_tensor *tensor
     cdef ptrdiff_t offset = 0
     cdef br_storage *storage = NULL
-    cdef void *owner = view.owner
-    cdef int d
     if state.foreign:
         return push_foreign(state, L, view)
     if has_no_element(view):
@@ -278,6 +277,14 @@ cdef int push_view(State state, lua_State *L, View *view) except -1:
         view.ndim = 0
     else:
         storage = view_storage(state, L, view, &offset)
+    return place_tensor(state, L, view, storage, offset)
+
+
+cdef int place_tensor(State state, lua_State *L, View *view, br_storage *storage, ptrdiff_t offset) except -1:
+    """Leave a tensor with a View's type and sizes over a storage, which it takes over, on the stack."""
+    cdef void *owner = view.owner
+    cdef br_tensor *tensor
+    cdef int d
     tensor = <br_tensor *>lua_newuserdata(L, sizeof(br_tensor))
     br_tensor_init(tensor, view.dtype)
     tensor.storage = storage

@@ -1,9 +1,9 @@
 # A LuaJIT state: entering it, calling into it, and being called from it.
 cdef extern from "boundary/trampoline.h":
     ctypedef struct br_known:
-        int tensor_metatables[8]
-        const void *tensor_pointers[8]
-        const void *storage_pointers[8]
+        int tensor_metatables[16]
+        const void *tensor_pointers[16]
+        const void *storage_pointers[16]
         const void *cuda_tensor_pointers[8]
         const void *cuda_storage_pointers[8]
     int br_register(lua_State *) noexcept nogil
@@ -323,6 +323,20 @@ cdef class State:
         if lua.lua_pcall(L, 0, 0, 0) != 0:
             self.raise_error(L)
         lua.lua_settop(L, top)
+        return 0
+
+    cdef int need_device(self, lua_State *L) except -1:
+        """Have `require 'cutorch'` done before the first tensor on a device arrives."""
+        cdef int top = lua.lua_gettop(L)
+        if self.known.tensor_metatables[BR_DEVICE]:
+            return 0
+        lua.lua_rawgeti(L, LUA_REGISTRYINDEX, self.helpers["require_cutorch"])
+        if lua.lua_pcall(L, 0, 0, 0) != 0:
+            self.raise_error(L)
+        lua.lua_settop(L, top)
+        if not self.known.tensor_metatables[BR_DEVICE]:
+            raise TypeError("this state has no GPU for a tensor that is on one (MOONTIDE_CUDA is set so); "
+                            "pass tensor.cpu()")
         return 0
 
     # ---- errors

@@ -151,10 +151,10 @@ static void br_relieve(lua_State *L, br_heap *heap, int64_t nbytes)
 
 /* Where the metatables of this state's tensors and storages are. */
 typedef struct br_known {
-   int tensor_metatables[BR_DTYPES];          /* references in the registry; 0 until torch is loaded */
-   const void *tensor_pointers[BR_DTYPES];
-   const void *storage_pointers[BR_DTYPES];
-   const void *cuda_tensor_pointers[BR_DTYPES]; /* NULL until cutorch is loaded */
+   int tensor_metatables[BR_TYPES];          /* references in the registry; 0 until torch (cutorch) is loaded */
+   const void *tensor_pointers[BR_TYPES];
+   const void *storage_pointers[BR_TYPES];
+   const void *cuda_tensor_pointers[BR_DTYPES]; /* NULL unless the CPU stands for the device */
    const void *cuda_storage_pointers[BR_DTYPES];
 } br_known;
 
@@ -166,13 +166,13 @@ static int br_register(lua_State *L)
    size_t length;
    const char *kind = lua.lua_tolstring(L, 1, &length);
    int dtype = (int)lua.lua_tonumber(L, 2);
-   if (!kind || dtype < 0 || dtype >= BR_DTYPES || lua.lua_type(L, 3) != LUA_TTABLE)
-      return lua.luaL_error(L, "register: expected (kind, dtype below %d, metatable)", BR_DTYPES);
+   if (!kind || dtype < 0 || dtype >= BR_TYPES || lua.lua_type(L, 3) != LUA_TTABLE)
+      return lua.luaL_error(L, "register: expected (kind, dtype below %d, metatable)", BR_TYPES);
    if (strcmp(kind, "tensor") != 0) {
       const void **pointers = strcmp(kind, "storage") == 0 ? known->storage_pointers
                               : strcmp(kind, "cuda tensor") == 0 ? known->cuda_tensor_pointers
                                                                  : known->cuda_storage_pointers;
-      pointers[dtype] = lua.lua_topointer(L, 3);
+      pointers[dtype % (strncmp(kind, "cuda", 4) == 0 ? BR_DTYPES : BR_TYPES)] = lua.lua_topointer(L, 3);
       return 0;
    }
    known->tensor_pointers[dtype] = lua.lua_topointer(L, 3);

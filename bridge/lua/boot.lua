@@ -56,6 +56,8 @@ function helpers.same(a, b) return a == b end
 
 function helpers.require_torch() require 'torch' end
 
+function helpers.require_cutorch() require 'cutorch' end
+
 function helpers.length(object)
    local metatable = debug.getmetatable(object)
    local length = metatable and rawget(metatable, '__len')
