@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,47 @@ def lua() -> Iterator[bridge.Lua]:
     with bridge.Lua() as state:
         state.require("torch")
         yield state
+
+
+# What stands behind cutorch, as MOONTIDE_CUDA names it: tensors in host memory; the code for devices, with the CPU as
+# the device; and a GPU, where there is one.
+CUDA_BACKENDS = {"cpu": "cpu", "device": "aten"} | ({"gpu": ""} if torch.cuda.is_available() else {})
+
+
+@pytest.fixture(scope="session", params=list(CUDA_BACKENDS))
+def backend(request: pytest.FixtureRequest) -> str:
+    """The name of a backend of cutorch: cpu, device or gpu."""
+    return str(request.param)
+
+
+@contextmanager
+def cuda_state(backend: str) -> Iterator[bridge.Lua]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOONTIDE_CUDA", CUDA_BACKENDS[backend])
+        with bridge.Lua() as lua:
+            lua.execute("require 'cutorch' require 'nn'")
+            yield lua
+
+
+@pytest.fixture
+def cuda(backend: str) -> Iterator[bridge.Lua]:
+    """A state with a device, on each backend, and a tensor `t` there."""
+    with cuda_state(backend) as lua:
+        lua.execute("t = torch.CudaTensor{{1, 2, 3}, {4, 5, 6}}")
+        yield lua
+
+
+@pytest.fixture(scope="session")
+def lasting(backend: str) -> Iterator[bridge.Lua]:
+    with cuda_state(backend) as lua:
+        yield lua
+
+
+@pytest.fixture
+def shared(lasting: bridge.Lua) -> bridge.Lua:
+    """Such a state for tests that change nothing but `t`."""
+    lasting.execute("t = torch.CudaTensor{{1, 2, 3}, {4, 5, 6}}")
+    return lasting
 
 
 @pytest.fixture(scope="session")
