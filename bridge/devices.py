@@ -155,11 +155,18 @@ def _stream(number: int, device: int | None = None) -> torch.cuda.Stream:
 
 
 def use_stream(kind: str, number: int) -> None:
-    """Let what this thread does on the current device run in a stream."""
+    """Let what this thread does on the current device run in a stream, after what it has done until now.
+
+    Torch keeps the memory that a stream has freed for that stream, however another one still reads it. The order of
+    the streams that a thread uses is what makes that safe.
+    """
     import torch
 
     if kind == "cuda":
-        torch.cuda.set_stream(_stream(int(number)))
+        before = torch.cuda.current_stream()
+        stream = _stream(int(number))
+        stream.wait_stream(before)
+        torch.cuda.set_stream(stream)
 
 
 def synchronize_stream(kind: str, number: int) -> None:

@@ -178,14 +178,14 @@ static int convert(char kind, const br_argument *a, uint64_t *value)
    }
 }
 
-/* The type of the first tensor among the arguments. */
-static int first_type(const char *kinds, const br_argument *a)
+/* The first tensor among the arguments, or NULL. */
+static const br_tensor *first_tensor(const char *kinds, const br_argument *a)
 {
    for (; *kinds; kinds++) {
-      if (*kinds == 'T' || *kinds == 'M') return a->tensor->dtype;
+      if (*kinds == 'T' || *kinds == 'M') return a->tensor;
       if (*kinds != '?') a += *kinds == 'I' ? 2 : 1;
    }
-   return BR_DEVICE | BR_DOUBLE;
+   return NULL;
 }
 
 static void give_back(char kind, uint64_t value)
@@ -215,9 +215,12 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
          continue;
       }
       if (*k == 'T' || *k == 'M') places |= arguments->tensor->dtype & BR_DEVICE ? 2 : 1;
-      int used = places == 3 ? 0
-                 : *k == 'S' ? (stack[n] = (uint64_t)(uintptr_t)br_device_scalar(first_type(kinds, first), arguments->number)) != 0
-                 : convert(*k, arguments, &stack[n]);
+      int used = 0;
+      if (*k == 'S') {
+         const br_tensor *like = first_tensor(kinds, first);
+         stack[n] = (uint64_t)(uintptr_t)(like ? br_device_scalar(like, arguments->number) : NULL);
+         used = stack[n] != 0;
+      } else if (places != 3) used = convert(*k, arguments, &stack[n]);
       if (!used) {
          br_aten_failed(places == 3 ? "some of the tensors are on the device, others on the CPU" : NULL);
          while (n-- > 0) give_back(made[n], stack[n]);

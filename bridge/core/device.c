@@ -150,13 +150,15 @@ void *br_device_handle(br_tensor *tensor)
    return tensor->handle;
 }
 
-void *br_device_scalar(int dtype, double value)
+void *br_device_scalar(const br_tensor *like, double value)
 {
    char bytes[8];
    handle made = NULL;
-   dtype &= ~BR_DEVICE;
+   int dtype = like->dtype & ~BR_DEVICE;
+   int32_t number = -1; /* the current one */
    element_encode(dtype, value, bytes);
-   if (!shim.full || shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, -1, NULL, &made))
+   if (!shim.full || (like->storage && like->storage->block->device && shim.number(like->storage->block->device, &number))
+       || shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, number, NULL, &made))
       return NULL;
    return made;
 }
@@ -208,7 +210,7 @@ int br_device_add(br_tensor *r, br_tensor *a, br_tensor *b, double v)
    handle to = br_tensor_handle(r), one = to ? br_tensor_handle(a) : NULL, other = NULL, sum = NULL;
    if (!one) return -1;
    if (b) other = br_tensor_handle(b);
-   else other = br_device_scalar(a->dtype, v);
+   else other = br_device_scalar(a, v);
    int failed = !other || shim.subtract(one, other, b ? -v : -1, &sum) || shim.copy(to, sum, 0);
    if (sum) drop(sum);
    if (!b && other) drop(other);

@@ -33,8 +33,8 @@ int br_device_number(const br_storage *storage);
 br_block *br_device_block(br_heap *heap, int dtype, int64_t size);
 /* The same for a storage that grows, with what it holds. */
 br_block *br_device_grown(const br_storage *storage, int64_t size);
-/* A number as torch's tensor without dimension on the device. NULL: torch refused. */
-void *br_device_scalar(int dtype, double value);
+/* A number as torch's tensor without dimension, of the type and on the device of another. NULL: torch refused. */
+void *br_device_scalar(const br_tensor *like, double value);
 /* A handle of its own, for whoever takes it, of a view of a storage on the device; n 0: of one element. NULL: torch
    refused, or the memory does not cover it. */
 void *br_device_view(const br_storage *storage, int n, const int64_t *size, const int64_t *stride, int64_t offset);

@@ -20,19 +20,14 @@ local function two(name)
    end
 end
 
-local lognormal, geometric = op('log_normal_', 'Tffn'), op('geometric_', 'Tfn')
-local exponential, bernoulli = op('exponential_', 'Tfn'), op('bernoulli_.float', 'Tfn')
+local exponential, geometric = op('exponential_', 'Tfn'), op('geometric_', 'Tfn')
+local bernoulli = op('bernoulli_.float', 'Tfn')
 
 local distributions = {
    [C.BR_RANDOM_UNIFORM] = two 'uniform_',
    [C.BR_RANDOM_NORMAL] = two 'normal_',
    [C.BR_RANDOM_CAUCHY] = two 'cauchy_',
-   -- Torch7 names the mean and deviation of what is drawn, torch those of its logarithm.
-   [C.BR_RANDOM_LOGNORMAL] = function(r, mean, deviation)
-      local square = mean * mean
-      local variance = deviation * deviation
-      lognormal(r, math.log(square / math.sqrt(variance + square)), math.sqrt(math.log(variance / square + 1)))
-   end,
+   [C.BR_RANDOM_LOGNORMAL] = two 'log_normal_',
    [C.BR_RANDOM_EXPONENTIAL] = function(r, rate) exponential(r, rate) end,
    -- Torch7's p is the chance to go on, torch's the chance to end.
    [C.BR_RANDOM_GEOMETRIC] = function(r, p) geometric(r, 1 - p) end,

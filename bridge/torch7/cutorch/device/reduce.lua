@@ -22,7 +22,7 @@ end
 
 local sum = op('sum.IntList_out', 'T?Ib?iT')
 local largest, smallest = op('amax.out', 'TIbT'), op('amin.out', 'TIbT')
-local product = op('prod.int_out', 'TibiT')
+local product = op('prod.int_out', 'Tib?iT')
 
 local function total(a)
    local dtype = wide(tensor(a).dtype)
@@ -113,7 +113,7 @@ local lists = setmetatable({}, {__index = function(known, d)
    return known[d]
 end})
 
-local mean, variance, deviation = op('mean.out', 'TIbnT'), op('var.out', 'T?IbbT'), op('std.out', 'T?IbbT')
+local mean, variance, deviation = op('mean.out', 'T?IbnT'), op('var.out', 'T?IbbT'), op('std.out', 'T?IbbT')
 
 local along = {
    [C.BR_SUM] = function(r, a, d) sum(a, lists[d], true, tensor(r).dtype - DEVICE, r) end,
