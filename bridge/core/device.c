@@ -87,7 +87,7 @@ br_block *br_device_block(br_heap *heap, int dtype, int64_t size)
 
 void *br_device_view(const br_storage *storage, int n, const int64_t *size, const int64_t *stride, int64_t offset)
 {
-   int64_t low = offset, high = offset, reach, nbytes;
+   int64_t low = offset, high = offset, reach, nbytes, width = (int64_t)br_element_size(storage->dtype);
    handle made;
    if (!storage->block->device) return NULL;
    for (int d = 0; d < n; d++) {
@@ -95,13 +95,25 @@ void *br_device_view(const br_storage *storage, int n, const int64_t *size, cons
       if (__builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high)) return NULL;
    }
    if (shim.storage_nbytes(storage->block->device, &nbytes)) return NULL;
-   if (low < 0 || high >= nbytes / (int64_t)br_element_size(storage->dtype)) {
+   if (low < 0 || high >= storage->block->nbytes / width || high >= nbytes / width) {
       br_aten_failed("the memory behind a tensor was released or shrunk by its owner");
       return NULL;
    }
    if (!shim.view(storage->block->device, n, size, stride, offset, &made)) return made;
    br_aten_failed(NULL);
    return NULL;
+}
+
+br_block *br_device_part(const br_storage *storage, int64_t start, int64_t size)
+{
+   OUTERMOST();
+   static const int64_t one[1] = {1};
+   handle part = NULL;
+   if (shim.view(storage->block->device, 1, &size, one, start, &part)) return NULL;
+   br_block *block = br_block_device(NULL, br_device_address(part), size * (int64_t)br_element_size(storage->dtype), part,
+                                     NULL);
+   if (!block) drop(part);
+   return block;
 }
 
 void *br_device_adopt(void *taken, int64_t size)

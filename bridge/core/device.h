@@ -29,6 +29,8 @@ int br_device_number(const br_storage *storage);
 
 #pragma GCC visibility pop
 
+/* Part of a storage's memory, which it shares. NULL: torch refused. */
+br_block *br_device_part(const br_storage *storage, int64_t start, int64_t size);
 /* Memory for `size` elements on the thread's current device. NULL: there is none. */
 br_block *br_device_block(br_heap *heap, int dtype, int64_t size);
 /* The same for a storage that grows, with what it holds. */

@@ -47,6 +47,14 @@ def cuda(backend: str) -> Iterator[bridge.Lua]:
         yield lua
 
 
+@pytest.fixture(params=[name for name in CUDA_BACKENDS if name != "cpu"])
+def there(request: pytest.FixtureRequest) -> Iterator[bridge.Lua]:
+    """The same on those backends whose tensors do not lie in host memory."""
+    with cuda_state(request.param) as lua:
+        lua.execute("t = torch.CudaTensor{{1, 2, 3}, {4, 5, 6}}")
+        yield lua
+
+
 @pytest.fixture(scope="session")
 def lasting(backend: str) -> Iterator[bridge.Lua]:
     with cuda_state(backend) as lua:

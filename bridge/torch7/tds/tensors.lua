@@ -70,7 +70,8 @@ local function getstorage(data)
    return object.wrapstorage(pointer)
 end
 
-for id = 0, elements.count - 1 do
+-- Those on a device too, if cutorch has been loaded by now.
+for id in pairs(object.metatables) do
    local element = elements[id]
    elem.addctype(element.tensortype, C.tds_tensor_free, settensor, gettensor)
    elem.addctype(element.storagetype, C.br_storage_release, setstorage, getstorage)

@@ -2,7 +2,6 @@
 local ffi = require 'ffi'
 local torch = require 'torch'
 local native = require 'bridge.native'
-local elements = require 'torch.elements'
 local object = require 'torch.object'
 local trust = require('torch.file').trust
 require 'tds'
@@ -50,8 +49,7 @@ local function sharestorage(self)
    return pointer
 end
 
-for id = 0, elements.count - 1 do
-   local metatable = object.storagemetatables[id]
+local function shared(id, metatable)
    local copy = metatable.read
    write(metatable, release, sharestorage)
    function metatable:read(file)
@@ -67,6 +65,16 @@ for id = 0, elements.count - 1 do
       ffi.cast(slot, self)[0] = pointer
    end
 end
+
+for id, metatable in pairs(object.storagemetatables) do
+   shared(id, metatable)
+end
+
+-- Those on a device too, whose memory all threads of a process share: cutorch may be loaded later.
+setmetatable(object.storagemetatables, {__newindex = function(known, id, metatable)
+   rawset(known, id, metatable)
+   shared(id, metatable)
+end})
 
 -- ---- tds objects, each a reference from its beginning
 

@@ -5,6 +5,7 @@ local class = require 'torch.class'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local arguments = require 'torch.arguments'
+local aten = require 'torch.aten'
 
 local C = native.C
 local DEVICE = elements.DEVICE
@@ -71,7 +72,18 @@ local function build(kind, torch)
    -- What a storage of the CPU is made of; a pointer has to be one of the CPU, whose elements are copied.
    local function new(first, ...)
       if object.storagetype(first) == kind.id then
-         return over(first):narrow(1, (...) or 1, select(2, ...) or #first - ((...) or 1) + 1):clone():storage()
+         local start = (...) and arguments.integer(2, '?', (...)) or 1
+         local size = select(2, ...) and arguments.integer(3, '?', (select(2, ...))) or #first - start + 1
+         if start < 1 or start > #first then
+            arguments.fail(2, '?', 'out of bounds')
+         elseif size < 0 or start + size - 1 > #first then
+            arguments.fail(3, '?', 'out of bounds')
+         end
+         local part = C.br_storage_part(object.storage(first), start - 1, size)
+         if part == nil then
+            aten.raise()
+         end
+         return object.wrapstorage(part)
       elseif (first == nil or arguments.number(first)) and (...) == nil then
          local size = first and arguments.integer(1, '?', first) or 0
          if size < 0 then
