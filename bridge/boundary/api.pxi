@@ -63,6 +63,7 @@ cdef extern from "core/module.h":
     ctypedef struct br_heap:
         int64_t held
         int64_t limit
+        int device
     ctypedef struct br_drop:
         br_drop *next
         void *object

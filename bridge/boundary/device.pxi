@@ -8,7 +8,7 @@ cdef extern from "core/device.h":
     void *br_device_view(const br_storage *, int, const int64_t *, const int64_t *, int64_t) nogil
     void *br_device_adopt(void *, int64_t) nogil
     void *br_device_address(void *) nogil
-    int br_device_hidden() nogil
+    int br_device_hidden(void *) nogil
 
 cdef extern from "core/aten.h":
     const char *br_aten_error() nogil
@@ -91,17 +91,19 @@ cdef br_storage *device_storage(State state, lua_State *L, View *view, object te
     return storage
 
 
-cdef object device_value(br_storage *storage, int dtype, ptrdiff_t offset, int ndim, const int64_t *size,
+cdef object device_value(State state, br_storage *storage, int dtype, ptrdiff_t offset, int ndim, const int64_t *size,
                          const int64_t *stride):
     """A view of a storage on a device as a torch tensor over the same memory."""
     cdef void *handle
+    cdef bint hidden
     if storage == NULL or ndim == 0:
-        return torch.empty(0, dtype=TORCH_DTYPES[dtype - BR_DEVICE], device="cpu" if br_device_hidden() else "cuda")
+        return torch.empty(0, dtype=TORCH_DTYPES[dtype - BR_DEVICE], device="cuda" if state.heap.device else "cpu")
     handle = br_device_view(storage, ndim, size, stride, offset)
     if handle == NULL:
         raise ValueError(br_aten_error().decode(errors="replace"))
+    hidden = br_device_hidden(handle)
     tensor = torch._C._aoti.alloc_tensor_by_stealing_from_void_ptr(PyCapsule_New(handle, NULL, NULL))
-    if br_device_hidden():
+    if hidden:
         owner = tensor.untyped_storage()
         came_from_device[owner._cdata] = owner
     return tensor

@@ -293,9 +293,6 @@ cdef br_storage *view_storage(State state, lua_State *L, View *view, ptrdiff_t *
 
 cdef object tensor_value(br_tensor *tensor, bint as_torch):
     """A Lua tensor as a numpy array, or as a torch tensor, over the same memory."""
-    if tensor.dtype >= BR_DEVICE:
-        return device_value(tensor.storage, tensor.dtype, tensor.storageOffset, tensor.nDimension, tensor.size,
-                            tensor.stride)
     if tensor.nDimension == 0 or tensor.storage == NULL:
         return torch.empty(0, dtype=TORCH_DTYPES[tensor.dtype]) if as_torch else numpy.empty(0, DTYPES[tensor.dtype])
     if not br_tensor_covered(tensor):
@@ -308,8 +305,6 @@ cdef object tensor_value(br_tensor *tensor, bint as_torch):
 cdef object storage_value(br_storage *storage, bint as_torch):
     cdef int64_t size = storage.size
     cdef int64_t stride = 1
-    if storage.dtype >= BR_DEVICE:
-        return device_value(storage, storage.dtype, 0, 1 if size > 0 else 0, &size, &stride)
     return shared_value(storage, storage.dtype, 0, 1, &size, &stride, as_torch)
 
 

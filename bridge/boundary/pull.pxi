@@ -68,6 +68,9 @@ cdef object pull_userdata(State state, lua_State *L, int index):
     cdef const void *metatable
     cdef int d
     cdef void *payload = lua.lua_touserdata(L, index)
+    cdef br_tensor *tensor
+    cdef br_storage *storage
+    cdef int64_t one = 1
     if lua.lua_getmetatable(L, index):
         metatable = lua.lua_topointer(L, -1)
         lua_pop(L, 1)
@@ -91,9 +94,13 @@ cdef object pull_userdata(State state, lua_State *L, int index):
         if state.known.tensor_pointers[BR_DEVICE] != NULL:
             for d in range(BR_DEVICE, 2 * BR_DEVICE):
                 if metatable == state.known.tensor_pointers[d]:
-                    return tensor_value(<br_tensor *>payload, True)
+                    tensor = <br_tensor *>payload
+                    return device_value(state, tensor.storage, tensor.dtype, tensor.storageOffset, tensor.nDimension,
+                                        tensor.size, tensor.stride)
                 if metatable == state.known.storage_pointers[d]:
-                    return storage_value((<br_storage **>payload)[0], True)
+                    storage = (<br_storage **>payload)[0]
+                    return device_value(state, storage, d, 0, 1 if storage.size > 0 else 0, <int64_t *>&storage.size,
+                                        &one)
     return proxy_of(state, L, index, LuaObject)
 
 

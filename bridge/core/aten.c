@@ -5,7 +5,6 @@
 #include "walk.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +43,7 @@ static struct shim {
 static struct {
    int32_t (*addmm)(handle, handle, handle, handle, double, double);
    int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
-} device;
+} cuda;
 
 static _Thread_local const char *failure;
 
@@ -89,18 +88,15 @@ const char *br_aten_load(const char *path)
    return NULL;
 }
 
-const char *br_aten_load_device(const char *path, const char *name)
+const char *br_aten_load_cuda(const char *path)
 {
-   static _Thread_local char symbol[64];
+   static const char *const names[] = {"aoti_torch_cuda_addmm_out", "aoti_torch_cuda_baddbmm_out"};
    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL), *found[2];
    if (!library) return path;
-   for (int i = 0; i < 2; i++) {
-      snprintf(symbol, sizeof symbol, "aoti_torch_%s_%s_out", name, i ? "baddbmm" : "addmm");
-      found[i] = dlsym(library, symbol);
-      if (!found[i]) return symbol;
-   }
-   memcpy(&device.addmm, &found[0], sizeof found[0]);
-   memcpy(&device.baddbmm, &found[1], sizeof found[1]);
+   for (int i = 0; i < 2; i++)
+      if (!(found[i] = dlsym(library, names[i]))) return names[i];
+   memcpy(&cuda.addmm, &found[0], sizeof found[0]);
+   memcpy(&cuda.baddbmm, &found[1], sizeof found[1]);
    return NULL;
 }
 
@@ -274,9 +270,10 @@ int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, doubl
    int on = a->dtype & BR_DEVICE, batches = a->nDimension == 3;
    if ((r->dtype & BR_DEVICE) != on || (m->dtype & BR_DEVICE) != on || (b->dtype & BR_DEVICE) != on)
       return br_aten_failed("some of the matrices are on the device, others on the CPU");
+   if (on && !br_device_hidden(ha)) on = 2;
    shared before = alone(!on && tensor_elements(r) * a->size[a->nDimension - 1] < MULTIPLICATIONS);
-   int32_t rc = (on ? batches ? device.baddbmm : device.addmm : batches ? shim.baddbmm : shim.addmm)(hr, hm, ha, hb,
-                                                                                                   beta, alpha);
+   int32_t rc = (on == 2 ? batches ? cuda.baddbmm : cuda.addmm : batches ? shim.baddbmm : shim.addmm)(hr, hm, ha, hb,
+                                                                                                    beta, alpha);
    share(before);
    return rc ? br_aten_failed(NULL) : 0;
 }

@@ -34,9 +34,8 @@ int br_aten_call_into(const char *name, const char *overload, const char *kinds,
                       int results, br_tensor *const *into);
 /* r = beta m + alpha a b for matrices, or for batches of them (three dimensions). r may be m. */
 int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha);
-/* Where the products of tensors on the device are: in torch's library at `path`, named after the device ('cuda', 'cpu').
-   NULL, or the name of what it lacks. */
-const char *br_aten_load_device(const char *path, const char *device);
+/* Find the products of tensors on a GPU in torch's library for CUDA. NULL, or the name of what it lacks. */
+const char *br_aten_load_cuda(const char *path);
 /* BRIDGE_CDEF end */
 
 #pragma GCC visibility pop

@@ -16,6 +16,7 @@ static struct shim {
    int32_t (*storage_nbytes)(handle, int64_t *);
    int32_t (*address)(handle, void **);
    int32_t (*number)(handle, int32_t *);
+   int32_t (*type)(handle, int32_t *);
    int32_t (*item_number)(handle, double *);
    int32_t (*item_integer)(handle, int64_t *);
    int32_t (*full)(const int64_t *, int64_t, double, int32_t *, int32_t *, int32_t *, int32_t, int32_t *, handle *);
@@ -24,10 +25,7 @@ static struct shim {
    int32_t (*cuda)(void);
 } shim;
 
-static int32_t type;    /* torch's number of the device's type */
-static int told;        /* may anybody know where the memory is? */
-
-const char *br_device_load(const char *path, const char *device)
+const char *br_device_load(br_heap *heap, const char *path, const char *device)
 {
    static const struct { const char *name; size_t field; } symbols[] = {
       {"aoti_torch_empty_strided", offsetof(struct shim, empty)},
@@ -36,6 +34,7 @@ const char *br_device_load(const char *path, const char *device)
       {"aoti_torch_get_storage_size", offsetof(struct shim, storage_nbytes)},
       {"aoti_torch_get_data_ptr", offsetof(struct shim, address)},
       {"aoti_torch_get_device_index", offsetof(struct shim, number)},
+      {"aoti_torch_get_device_type", offsetof(struct shim, type)},
       {"aoti_torch_item_float64", offsetof(struct shim, item_number)},
       {"aoti_torch_item_int64", offsetof(struct shim, item_integer)},
       {"aoti_torch_aten_full", offsetof(struct shim, full)},
@@ -52,15 +51,14 @@ const char *br_device_load(const char *path, const char *device)
       memcpy((char *)&found + symbols[i].field, &f, sizeof f);
    }
    shim = found;
-   told = strcmp(device, "cuda") == 0;
-   type = told ? shim.cuda() : shim.cpu();
+   heap->device = strcmp(device, "cuda") == 0 ? shim.cuda() : shim.cpu();
    return NULL;
 }
 
 static void drop(handle h) { br_torch.delete_tensor_object(h); }
 
-/* A vector of torch's on the device. NULL: torch refused. */
-static handle vector(int dtype, int64_t size)
+/* A vector of torch's on the current device of a type. NULL: torch refused. */
+static handle vector(int32_t type, int dtype, int64_t size)
 {
    static const int64_t one[1] = {1};
    handle made = NULL;
@@ -78,7 +76,7 @@ static handle vector(int dtype, int64_t size)
 br_block *br_device_block(br_heap *heap, int dtype, int64_t size)
 {
    OUTERMOST();
-   handle owner = vector(dtype, size);
+   handle owner = vector(heap->device, dtype, size);
    if (!owner) return NULL;
    br_block *block = br_block_device(heap, br_device_address(owner), size * (int64_t)br_element_size(dtype), owner, NULL);
    if (!block) drop(owner);
@@ -125,12 +123,16 @@ void *br_device_adopt(void *taken, int64_t size)
    return made;
 }
 
-int br_device_hidden(void) { return shim.view && !told; }
+int br_device_hidden(void *of)
+{
+   int32_t type;
+   return shim.type && shim.type(of, &type) == 0 && type == shim.cpu();
+}
 
 void *br_device_address(void *of)
 {
    void *data = NULL;
-   return told && shim.address(of, &data) == 0 ? data : NULL;
+   return !br_device_hidden(of) && shim.address(of, &data) == 0 ? data : NULL;
 }
 
 br_block *br_device_grown(const br_storage *storage, int64_t size)
@@ -157,7 +159,7 @@ void *br_device_handle(br_tensor *tensor)
    /* Torch7's tensor without dimension is torch's vector of size 0 */
    tensor->handle = owner ? br_device_view(tensor->storage, tensor->nDimension, tensor->size, tensor->stride,
                                            tensor->storageOffset)
-                          : vector(tensor->dtype, 0);
+                          : vector(shim.cpu ? shim.cpu() : 0, tensor->dtype, 0);
    tensor->handle_data = owner;
    return tensor->handle;
 }
@@ -167,10 +169,11 @@ void *br_device_scalar(const br_tensor *like, double value)
    char bytes[8];
    handle made = NULL;
    int dtype = like->dtype & ~BR_DEVICE;
-   int32_t number = -1; /* the current one */
+   int32_t type, number;
+   handle owner = like->storage ? like->storage->block->device : NULL;
+   if (!owner || shim.type(owner, &type) || shim.number(owner, &number)) return NULL;
    element_encode(dtype, value, bytes);
-   if (!shim.full || (like->storage && like->storage->block->device && shim.number(like->storage->block->device, &number))
-       || shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, number, NULL, &made))
+   if (shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, number, NULL, &made))
       return NULL;
    return made;
 }

@@ -13,9 +13,9 @@
 #pragma GCC visibility push(default)
 
 /* BRIDGE_CDEF begin */
-/* Use a device, 'cuda' or 'cpu', of the torch in the library at `path`; once per process, the same one. NULL, or what is
+/* Let a state's devices be those of type 'cuda' or 'cpu' of the torch in the library at `path`. NULL, or what is
    missing. All other functions answer 0, or another number after which br_aten_error() says why. */
-const char *br_device_load(const char *path, const char *device);
+const char *br_device_load(br_heap *heap, const char *path, const char *device);
 /* One element, `at` elements into a storage. */
 int br_device_read(const br_storage *storage, int64_t at, double *value);
 int br_device_write(const br_storage *storage, int64_t at, double value);
@@ -43,9 +43,9 @@ void *br_device_view(const br_storage *storage, int n, const int64_t *size, cons
 /* A vector over all `size` elements of a torch tensor's memory, without the Python object that the handle may have;
    `handle` is taken over. NULL: torch refused. */
 void *br_device_adopt(void *handle, int64_t size);
-/* Does the CPU stand for the device? */
-int br_device_hidden(void);
-/* Where a tensor's memory is. NULL: nobody is told. */
+/* Does the CPU stand for the device of a tensor? Then nobody is told its address. */
+int br_device_hidden(void *handle);
+/* Where a tensor's memory is on its device. NULL: nobody is told. */
 void *br_device_address(void *handle);
 /* br_tensor_handle of a tensor on the device. */
 void *br_device_handle(br_tensor *tensor);

@@ -31,6 +31,7 @@ typedef struct br_heap {
    int64_t held;       /* bytes alive now */
    int64_t limit;      /* collect before allocating when `held` would pass this */
    int refcount;       /* the state, and every block counted here */
+   int device;         /* torch's number of the type of the state's devices (core/device.h) */
 } br_heap;
 
 /* A Python reference waiting to be dropped by somebody who holds the GIL. */

@@ -94,6 +94,10 @@ function object.allocate(dtype, size)
    makeroom(size * elements[dtype].bytes)
    local pointer = C.br_storage_new(heap, dtype, size)
    if pointer == nil then
+      collectgarbage() -- there may be room then, on a device above all
+      pointer = C.br_storage_new(heap, dtype, size)
+   end
+   if pointer == nil then
       outofmemory(dtype, size)
    end
    return pointer
@@ -128,6 +132,10 @@ function object.lend(dtype, size, data, owner)
    return pointer
 end
 
+local function resized(pointer, size, file)
+   return (file and C.br_file_make_room(file, pointer, size) or not file and C.br_storage_resize(pointer, size)) == 0
+end
+
 -- Make a storage `size` elements long; they may be about to come from a file (a br_file).
 function object.resizestorage(pointer, size, file)
    if not (size >= 0 and size < 2^53) then
@@ -137,9 +145,11 @@ function object.resizestorage(pointer, size, file)
    if bytes > pointer.live_nbytes[0] then
       makeroom(bytes)
    end
-   local failed = file and C.br_file_make_room(file, pointer, size) or not file and C.br_storage_resize(pointer, size)
-   if failed ~= 0 then
-      outofmemory(pointer.dtype, size)
+   if not resized(pointer, size, file) then
+      collectgarbage()
+      if not resized(pointer, size, file) then
+         outofmemory(pointer.dtype, size)
+      end
    end
 end
 

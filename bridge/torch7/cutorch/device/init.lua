@@ -7,7 +7,6 @@
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 local elements = require 'torch.elements'
-local object = require 'torch.object'
 local kernels = require 'torch.kernels'
 local aten = require 'torch.aten'
 local types = require 'cutorch.types'
@@ -78,10 +77,11 @@ return function(kind)
    end
 
    function device.install(torch)
-      local library = aten.ready() and native.load_torch():gsub('libtorch_cpu', 'libtorch_' .. kind)
-      local missing = C.br_device_load(native.load_torch(), kind)
-      if missing == nil then
-         missing = C.br_aten_load_device(library, kind)
+      aten.ready()
+      local library = native.load_torch()
+      local missing = C.br_device_load(native.heap, library, kind)
+      if missing == nil and kind == 'cuda' then
+         missing = C.br_aten_load_cuda((library:gsub('libtorch_cpu', 'libtorch_cuda')))
       end
       if missing ~= nil then
          error('this torch lacks ' .. ffi.string(missing) .. ', which tensors on a device need', 0)
@@ -98,7 +98,6 @@ return function(kind)
       for name, loop in pairs(require('cutorch.device.random')(torch)) do
          kernels.elsewhere[name] = loop
       end
-      object.keep(library)
    end
 
    return device

@@ -5,6 +5,7 @@ local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local aten = require 'torch.aten'
+local index = require 'torch.index'
 
 local C = native.C
 local tensor, scratch = object.tensor, object.scratch
@@ -77,7 +78,7 @@ end
 -- The element of a tensor that has one.
 function place.item(userdata)
    local t = tensor(userdata)
-   local number = require('torch.index').read[t.dtype](t, t.storageOffset)
+   local number = index.read[t.dtype](t, t.storageOffset)
    object.keep(userdata)
    return number
 end

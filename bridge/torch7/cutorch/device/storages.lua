@@ -130,6 +130,15 @@ local function build(kind, torch)
       return text:sub(1, at) .. kind.storagetype .. text:sub(at + 1 + #kind.host.storagetype)
    end
 
+   if host.string then -- the bytes as a string; with a string: take them over
+      function metatable:string(text)
+         if text == nil then
+            return here(self):string()
+         end
+         return copy(self:resize(#text), host.new():string(text))
+      end
+   end
+
    -- In files they are like those of the CPU but for the name.
    function metatable:write(file)
       host.write(here(self), file)
