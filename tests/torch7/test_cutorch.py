@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+import torch
 
 import bridge
 
@@ -58,3 +59,11 @@ def test_other_values_of_the_variable_are_refused(monkeypatch: pytest.MonkeyPatc
         pytest.raises(bridge.LuaError, match=f"MOONTIDE_CUDA is 'cpu' .* got '{value}'"),
     ):
         lua.execute("require 'cutorch'")
+
+
+def test_the_devices_are_torch_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MOONTIDE_CUDA", raising=False)
+    with bridge.Lua() as lua:
+        lua.require("cutorch")
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        assert lua.eval("cutorch.getDeviceCount()") == count
