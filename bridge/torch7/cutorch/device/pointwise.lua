@@ -3,6 +3,7 @@ local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
+local kernels = require 'torch.kernels'
 local aten = require 'torch.aten'
 local place = require 'cutorch.device.place'
 
@@ -175,13 +176,26 @@ local function counts(r, ...)
    return C.BR_OK, n == 0
 end
 
+-- Integers divided by 0: a GPU would give anything.
+local divisions = {[C.BR_DIVS] = true, [C.BR_FMODS] = true, [C.BR_REMAINDERS] = true}
+local quotients = {[C.BR_DIV] = true, [C.BR_FMOD] = true, [C.BR_REMAINDER] = true}
+
+-- Is one of b's elements 0?
+local function haszero(b)
+   local zeros = fresh(b, elements.beside(elements.Byte.id, tensor(b).dtype))
+   loops.br_compare(C.BR_EQ, zeros, b, nil, 0)
+   return kernels.reduce(C.BR_MAX, zeros) == 1
+end
+
 function loops.br_map(which, r, a, v, w)
    local f = maps[which]
    if not f then
       return place.onhost('br_map', 2, which, r, a, v, w)
    end
    local code, empty = counts(r, a)
-   if code == C.BR_OK and not empty then
+   if divisions[which] and isinteger(r) and math.floor(math.abs(v)) == 0 then
+      return C.BR_ZERO
+   elseif code == C.BR_OK and not empty then
       f(r, shaped(a, r), v, w)
    end
    return code
@@ -193,7 +207,9 @@ function loops.br_pair(which, r, a, b, v)
       return place.onhost('br_pair', 2, which, r, a, b, v)
    end
    local code, empty = counts(r, a, b)
-   if code == C.BR_OK and not empty then
+   if code == C.BR_OK and not empty and quotients[which] and isinteger(r) and haszero(b) then
+      return C.BR_ZERO
+   elseif code == C.BR_OK and not empty then
       f(r, shaped(a, r), shaped(b, r), v)
    end
    return code
@@ -202,7 +218,9 @@ end
 -- r = c + v f(a, b)
 function loops.br_triple(which, r, c, a, b, v)
    local code, empty = counts(r, c, a, b)
-   if code == C.BR_OK and not empty then
+   if code == C.BR_OK and not empty and which == C.BR_ADDCDIV and isinteger(r) and haszero(b) then
+      return C.BR_ZERO
+   elseif code == C.BR_OK and not empty then
       local part = fresh(r)
       triples[which](part, shaped(a, r), shaped(b, r))
       add(r, shaped(c, r), part, v)
