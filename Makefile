@@ -17,7 +17,7 @@ PACKAGES := $(wildcard bridge pyps moontide benchmarks)
 LUA := $(wildcard bridge luaps examples)
 CYTHON := $(wildcard bridge/_*.pyx pyps/_*.pyx)
 MODULES := $(subst /,.,$(CYTHON:.pyx=))
-COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.[ch]*))
+COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.[ch]* $p/*/*/*.[ch]*))
 
 # A sanitizer's library, and the C++ library that it watches, must be loaded before the interpreter's own.
 SANITIZER_address := libasan.so

@@ -1,7 +1,7 @@
 """The compiled parts of Moontide; everything static is in pyproject.toml.
 
 Nothing here needs the headers of torch, Lua or ZeroMQ: those libraries are reached by dlsym at run time. New
-sources are found by their place: `bridge/_*.pyx`, `bridge/core/*.c`, `pyps/_*.pyx`, `pyps/core/*.cpp`.
+sources are found by their place: `bridge/_*.pyx`, `bridge/core/*.c`, `pyps/_*.pyx`, `pyps/core/**/*.cpp`.
 MOONTIDE_SANITIZE=address (or thread, undefined, a list with commas) builds with those sanitizers.
 """
 
@@ -31,7 +31,7 @@ CXX_FLAGS = ["-std=c++17", *FLAGS]
 
 
 def sources(pattern: str) -> list[str]:
-    return sorted(glob(pattern))
+    return sorted(glob(pattern, recursive=True))
 
 
 def headers(package: str) -> list[str]:
@@ -70,7 +70,7 @@ def pyps_extension(pyx: str) -> Extension:
 
 def libps() -> list[Extension]:
     """Return the plain shared library: no Python.h, no PyInit, every symbol resolved at link time."""
-    core = sources("pyps/core/*.cpp")
+    core = sources("pyps/core/**/*.cpp")
     if not core:
         return []
     closed = [] if SANITIZE else ["-Wl,--no-undefined"]

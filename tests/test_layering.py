@@ -105,6 +105,17 @@ def test_the_core_of_the_parameter_server_is_free_of_python() -> None:
     assert [shown(path) for path in core if "Python.h" in C_INCLUDE.findall(path.read_text())] == []
 
 
+def test_the_protocol_does_no_input_or_output() -> None:
+    own = {path.name for path in files("pyps/core/protocol", ".h")}
+    containers = {"algorithm", "cstdint", "deque", "unordered_map", "unordered_set", "variant", "vector"}
+    included = {
+        name
+        for path in files("pyps/core/protocol", ".cpp", ".h")
+        for name in C_INCLUDE.findall(path.read_text())
+    }
+    assert included - own <= containers
+
+
 IMPORT_PROBE = """
 import importlib, os, sys, threading
 import numpy, torch, lupa, zmq

@@ -13,9 +13,9 @@ esac
 mkdir -p "$out"
 compile="${CXX:-g++} -std=c++17 -g -fno-omit-frame-pointer -pthread -Wall -Wextra -Werror $flags -I$root/pyps/core"
 # shellcheck disable=SC2086
-for source in "$root"/pyps/core/*.cpp; do echo "$source"; done |
+for source in "$root"/pyps/core/*.cpp "$root"/pyps/core/*/*.cpp; do echo "$source"; done |
     xargs -P "$(nproc)" -I{} sh -c "$compile -c {} -o '$out'/\$(basename {} .cpp).o"
-for program in killed_worker threads slabs; do
+for program in killed_worker threads slabs interleavings; do
     $compile "$root/tests/native/$program.cpp" "$out"/*.o -o "$out/$program"
     echo "$out/$program"
 done

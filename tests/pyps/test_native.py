@@ -1,4 +1,4 @@
-"""The native programs of tests/native: kills, threads, slabs; plain and under sanitizers. And the header for others."""
+"""The native programs of tests/native, plain and under sanitizers; and the header for others."""
 
 from __future__ import annotations
 
@@ -50,6 +50,14 @@ def run(*command: str) -> str:
 @pytest.mark.parametrize("program", ["threads", "slabs"])
 def test_native_program(programs: dict[str, str], program: str) -> None:
     assert run(programs[program]) == "ok\n"
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
+def test_the_protocol_holds_in_any_order_of_messages(programs: dict[str, str]) -> None:
+    plain = Path(programs["interleavings"]).parent.name.startswith("none")
+    assert run(programs["interleavings"], "0", "20000" if plain else "1000") == "ok\n"
 
 
 @needs_compiler

@@ -1,0 +1,97 @@
+// What nodes tell each other about one key. Messages between two nodes arrive in the order in which they were sent;
+// between different pairs nothing is promised. Values are bytes whose number follows from the key.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ps {
+
+using Key = uint64_t;
+using NodeId = uint16_t;
+using Bytes = std::vector<char>;
+
+constexpr NodeId no_node = UINT16_MAX;
+
+enum class Operation : uint8_t { pull, push, set };
+
+// Whom to answer: a worker's operation and the key's position in it.
+struct Origin {
+    NodeId node = no_node;
+    uint32_t worker = 0;
+    uint32_t position = 0;
+    uint64_t operation = 0;
+};
+
+// One key of an operation, on its way to the key's owner.
+struct Request {
+    Operation operation;
+    Origin origin;
+    Bytes value; // empty for a pull
+};
+
+// A node's workers intend to use the key. A node numbers what it asks, so that answers to former questions are known.
+struct Want {
+    NodeId node;
+    uint32_t number;
+};
+
+// What a node's workers added to its replica. The last one ends the replica.
+struct Delta {
+    NodeId node;
+    uint32_t number;   // of the Want that made the replica
+    uint32_t sequence; // of this replica, from 1
+    bool last;
+    Bytes value; // empty: nothing was added
+};
+
+// The owner's value for a replica; the first one makes it. `version` grows with every one that is sent for the key.
+struct Refresh {
+    NodeId owner;
+    uint32_t number;
+    uint64_t version;
+    uint32_t applied; // the sequence of this replica's last delta that the value has
+    Bytes value;
+};
+
+// The owner has forgotten the replica.
+struct Ended {
+    uint32_t number;
+};
+
+// To the home: the key is to live at `to`.
+struct Localize {
+    NodeId to;
+};
+
+// From the home to the owner, as the home knows it: hand the key to `to`.
+struct Relocate {
+    NodeId to;
+    uint64_t count; // of the key's relocations
+};
+
+// A replica, as the owner knows it.
+struct Replica {
+    NodeId node;
+    uint32_t number;
+    uint32_t applied;
+    bool due; // it waits for a Refresh
+};
+
+// A delta that the value has already, though its message is still on its way.
+struct Ghost {
+    NodeId node;
+    uint32_t number;
+    uint32_t sequence;
+};
+
+// The key itself. There is one at any time: the owner's value, or this message.
+struct Transfer {
+    uint64_t count;
+    uint64_t version;
+    std::vector<Replica> replicas;
+    std::vector<Ghost> ghosts;
+    Bytes value;
+};
+
+} // namespace ps

@@ -1,0 +1,61 @@
+// What the protocol needs of its surroundings: the values of this node, and a way to tell others. It has no other
+// input or output, no clock and no threads, so that tests can run it under every order of messages.
+#pragma once
+
+#include "messages.h"
+
+namespace ps {
+
+// What this node has of a key. `shared`: others have replicas. `replica`: of another node's value. `awaited`: nothing
+// yet, workers wait.
+enum class Standing : uint8_t { absent, owned, shared, replica, awaited };
+
+// The node's values. Each call is atomic to the workers, who pull and push what is owned, shared or a replica without
+// asking, and set what is owned or shared.
+class Values {
+public:
+    virtual ~Values() = default;
+
+    virtual Standing standing(Key key) const = 0;
+
+    virtual void pull(Key key, Bytes *value) = 0;
+    virtual void push(Key key, const Bytes &value) = 0; // a replica's delta grows too
+    virtual void set(Key key, const Bytes &value) = 0;
+
+    virtual void await(Key key) = 0;                  // absent -> awaited
+    virtual void forget(Key key) = 0;                 // awaited -> absent
+    virtual void own(Key key, const Bytes &value) = 0; // absent, awaited -> owned; replica: its delta is added
+    virtual void give(Key key, NodeId to, uint64_t count, Bytes *value) = 0; // owned, shared -> absent
+    virtual void share(Key key) = 0;                  // owned -> shared
+    virtual void unshare(Key key) = 0;                // shared -> owned
+    virtual bool take_changed(Key key) = 0;           // of a shared key: since the last call
+
+    virtual void copy(Key key, const Bytes &value) = 0;    // absent, awaited -> replica
+    virtual void refresh(Key key, const Bytes &value) = 0; // a replica's value becomes this and its delta
+    virtual bool take_delta(Key key, Bytes *delta) = 0;    // false: nothing was added
+    virtual bool retire(Key key, Bytes *delta) = 0;        // the same, and replica -> awaited
+
+    virtual void add(Bytes *to, const Bytes &value, Key key) const = 0; // the key's arithmetic
+};
+
+class Post {
+public:
+    virtual ~Post() = default;
+
+    // `from_home`: the home sends this to the owner that it knows.
+    virtual void send(NodeId to, Key key, const Request &message, bool from_home) = 0;
+    virtual void send(NodeId to, Key key, const Want &message, bool from_home) = 0;
+    virtual void send(NodeId to, Key key, const Delta &message, bool from_home) = 0;
+    virtual void send(NodeId to, Key key, const Refresh &message) = 0;
+    virtual void send(NodeId to, Key key, const Ended &message) = 0;
+    virtual void send(NodeId to, Key key, const Localize &message) = 0;
+    virtual void send(NodeId to, Key key, const Relocate &message) = 0;
+    virtual void send(NodeId to, Key key, const Transfer &message) = 0;
+
+    // `after_refresh`: the worker's node must get what was sent to it before, then the worker this. The value is empty
+    // unless it was a pull.
+    virtual void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) = 0;
+    virtual void landed(uint64_t waiter, Key key) = 0; // of this node: a key that was to be localized was here
+};
+
+} // namespace ps

@@ -1,0 +1,129 @@
+// One node's part in deciding where keys live: requests find the key's owner, keys move on request, replicas are made
+// for nodes that intend to use a key and exchange what was added to them.
+//
+// What always holds:
+// - A key's value is at one place, its owner, or in one Transfer on its way. What arrives for an owner that still waits
+//   for the Transfer waits with it.
+// - All relocations of a key pass its home, and the home sends Relocate and what it forwards to the owner on one path.
+//   So a forwarded request meets the owner before the Relocate that takes the key away: it is forwarded once.
+// - A replica has at most one delta on its way, and keeps it until the owner's value has it: what its node's workers
+//   read has all that they pushed.
+// - A node's request to end a replica is answered before it asks for another one.
+// One thread at a time may be inside.
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+
+#include "homes.h"
+#include "messages.h"
+#include "ports.h"
+
+namespace ps {
+
+enum class Techniques : uint8_t { all, replication_only, relocation_only };
+
+class Protocol {
+public:
+    Protocol(NodeId self, NodeId nodes, uint64_t num_keys, Techniques techniques, Values &values, Post &post)
+        : self_(self), techniques_(techniques), homes_(self, nodes, num_keys), values_(values), post_(post) {}
+
+    // From this node's workers: what they cannot do by themselves.
+    void localize(Key key, uint64_t waiter);
+    void want(Key key);         // the first intent of this node begins
+    void stop_wanting(Key key); // the last one ends
+
+    // From other nodes, and requests of this node's workers.
+    void receive(Key key, Request message, bool from_home);
+    void receive(Key key, const Want &message, bool from_home);
+    void receive(Key key, Delta message, bool from_home);
+    void receive(Key key, const Refresh &message);
+    void receive(Key key, const Ended &message);
+    void receive(Key key, const Localize &message);
+    void receive(Key key, const Relocate &message);
+    void receive(Key key, Transfer message);
+
+    // One round: send what was added to replicas here, and to replicas elsewhere what changed here.
+    void exchange();
+
+    bool is_quiet() const; // no key is awaited, no delta or want is on its way, nobody waits for a Refresh
+    bool remembers_nothing() const {
+        return arrivals_.empty() && replicas_.empty() && masters_.empty() && asked_.empty();
+    }
+
+private:
+    using Waiting = std::variant<Request, Want, Delta>;
+
+    // A key that is on its way here.
+    struct Arrival {
+        std::vector<uint64_t> waiters;
+        std::vector<Waiting> queue;
+        std::deque<Relocate> next; // to hand it on after each landing
+    };
+
+    // A replica here.
+    struct Held {
+        NodeId owner;
+        uint32_t number;
+        uint64_t version;
+        uint32_t sent = 0;    // deltas
+        bool on_its_way = false;
+        bool ending = false;  // ask the owner to end it as soon as no delta is on its way
+        bool ended = false;   // asked; what arrives meanwhile waits
+        Bytes delta;          // the one on its way
+        std::vector<Request> queue;
+    };
+
+    // A key owned here that has, or lately had, replicas.
+    struct Master {
+        uint64_t version = 0;
+        NodeId promised = no_node; // the home was asked to move the key there
+        std::vector<Replica> replicas;
+        std::vector<Ghost> ghosts;
+    };
+
+    struct Found {
+        bool here = false, later = false;
+        NodeId node = no_node;
+        bool from_home = false; // to be said when it is sent to `node`
+    };
+
+    bool owns(Key key) const;
+    Found find(Key key, bool from_home) const;
+    Arrival &expect(Key key);
+
+    void serve(Key key, const Request &request);
+    void serve(Key key, const Want &want);
+    void serve(Key key, const Delta &delta);
+    bool refresh_origin(Key key, NodeId node);
+    bool serve_by_replica(Key key, Request &request);
+
+    void move(Key key, NodeId to);
+    void transfer(Key key, const Relocate &relocate);
+    void land(Key key);
+    void take_over(Key key, Master &master, Bytes &value, Arrival &arrival);
+
+    void ask(Key key);
+    void relocate_to(Key key, Master &master, NodeId node);
+    void send_refresh(Key key, Master &master, Replica &replica, const Bytes &value);
+    void send_delta(Key key, Held &held);
+    void end(Key key, Held &held);
+    void forget_if_plain(Key key);
+    void exchange(Key key, Master &master);
+
+    const NodeId self_;
+    const Techniques techniques_;
+    Homes homes_;
+    Values &values_;
+    Post &post_;
+    uint32_t last_number_ = 0;
+    std::unordered_map<Key, Arrival> arrivals_;
+    std::unordered_map<Key, Held> replicas_;
+    std::unordered_map<Key, Master> masters_;
+    std::unordered_map<Key, uint32_t> asked_; // wants on their way, with their numbers
+    std::unordered_set<Key> wanted_;
+};
+
+} // namespace ps

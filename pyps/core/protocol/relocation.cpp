@@ -1,0 +1,118 @@
+// How a key moves: the node that wants it tells the home, the home tells the owner, the owner hands it over.
+#include <algorithm>
+
+#include "protocol.h"
+
+namespace ps {
+
+void Protocol::localize(Key key, uint64_t waiter) {
+    if (owns(key)) {
+        post_.landed(waiter, key);
+        return;
+    }
+    bool asked = arrivals_.count(key); // it is on its way for whatever reason
+    expect(key).waiters.push_back(waiter);
+    if (!asked) move(key, self_);
+}
+
+// Have the home move the key.
+void Protocol::move(Key key, NodeId to) {
+    if (homes_.is_here(key))
+        receive(key, Localize{to});
+    else
+        post_.send(homes_.home(key), key, Localize{to});
+}
+
+void Protocol::receive(Key key, const Localize &message) {
+    NodeId owner = homes_.owner(key);
+    if (owner == message.to) return; // it is there, or on its way there
+    homes_.move(key, message.to);
+    Relocate relocate{message.to, homes_.count(key)};
+    if (owner == self_)
+        receive(key, relocate);
+    else
+        post_.send(owner, key, relocate);
+}
+
+void Protocol::receive(Key key, const Relocate &message) {
+    if (owns(key))
+        transfer(key, message);
+    else
+        expect(key).next.push_back(message);
+}
+
+void Protocol::transfer(Key key, const Relocate &relocate) {
+    Transfer message{relocate.count, 0, {}, {}, {}};
+    auto found = masters_.find(key);
+    if (found != masters_.end()) {
+        message.version = found->second.version;
+        message.replicas = std::move(found->second.replicas);
+        message.ghosts = std::move(found->second.ghosts);
+        masters_.erase(found);
+    }
+    values_.give(key, relocate.to, relocate.count, &message.value);
+    post_.send(relocate.to, key, message);
+    // Without replicas two nodes that want a key would take it from each other for ever.
+    if (wanted_.count(key) && techniques_ != Techniques::relocation_only) ask(key);
+}
+
+void Protocol::receive(Key key, Transfer message) {
+    Arrival &arrival = expect(key);
+    Master master;
+    master.version = message.version;
+    master.replicas = std::move(message.replicas);
+    master.ghosts = std::move(message.ghosts);
+    take_over(key, master, message.value, arrival);
+    asked_.erase(key);
+    values_.own(key, message.value);
+    if (!master.replicas.empty()) values_.share(key);
+    if (!master.replicas.empty() || !master.ghosts.empty()) {
+        for (Replica &replica : master.replicas) replica.due = true; // they learn the new owner
+        masters_[key] = std::move(master);
+    }
+    land(key);
+}
+
+// The key comes to a node that has a replica of it: the value must have all that was added here, once. A delta that
+// the former owner has not met is added now, and does not count when its message arrives.
+void Protocol::take_over(Key key, Master &master, Bytes &value, Arrival &arrival) {
+    std::vector<Replica> &replicas = master.replicas;
+    auto found = replicas_.find(key);
+    if (found != replicas_.end()) {
+        Held &held = found->second;
+        bool missed = held.on_its_way && std::any_of(replicas.begin(), replicas.end(), [&](const Replica &replica) {
+                          return replica.node == self_ && replica.number == held.number && replica.applied != held.sent;
+                      });
+        if (missed) {
+            if (!held.delta.empty()) values_.add(&value, held.delta, key);
+            master.ghosts.push_back(Ghost{self_, held.number, held.sent});
+        }
+        for (Request &request : held.queue) arrival.queue.emplace_back(std::move(request));
+        replicas_.erase(found);
+    }
+    replicas.erase(std::remove_if(replicas.begin(), replicas.end(),
+                                  [&](const Replica &replica) { return replica.node == self_; }),
+                   replicas.end());
+}
+
+// The key is here: do what has waited for it, then hand it on if somebody was promised it.
+void Protocol::land(Key key) {
+    auto node = arrivals_.extract(key);
+    Arrival &arrival = node.mapped();
+    for (Waiting &waiting : arrival.queue) {
+        if (auto *request = std::get_if<Request>(&waiting)) serve(key, *request);
+        if (auto *delta = std::get_if<Delta>(&waiting)) serve(key, *delta);
+    }
+    for (uint64_t waiter : arrival.waiters) post_.landed(waiter, key);
+    if (!arrival.next.empty()) {
+        Relocate relocate = arrival.next.front();
+        arrival.next.pop_front();
+        if (!arrival.next.empty()) arrivals_[key].next = std::move(arrival.next);
+        transfer(key, relocate);
+        if (arrivals_.count(key)) expect(key);
+    }
+    for (Waiting &waiting : arrival.queue)
+        if (auto *want = std::get_if<Want>(&waiting)) receive(key, *want, false);
+}
+
+} // namespace ps

@@ -1,0 +1,227 @@
+// Replicas: a node asks for a key that its workers intend to use; the owner gives it the key or a replica. What is
+// added to a replica goes to the owner as a delta, and the owner's value comes back, in rounds.
+#include <algorithm>
+
+#include "protocol.h"
+
+namespace ps {
+
+void Protocol::want(Key key) {
+    wanted_.insert(key);
+    auto found = replicas_.find(key);
+    if (found != replicas_.end()) {
+        if (!found->second.ended && found->second.queue.empty()) found->second.ending = false;
+    } else if (!owns(key) && !asked_.count(key)) {
+        ask(key);
+    }
+}
+
+void Protocol::stop_wanting(Key key) {
+    wanted_.erase(key);
+    auto found = replicas_.find(key);
+    if (found != replicas_.end() && !arrivals_.count(key)) end(key, found->second);
+}
+
+void Protocol::ask(Key key) {
+    asked_[key] = ++last_number_;
+    receive(key, Want{self_, last_number_}, false);
+}
+
+void Protocol::receive(Key key, const Want &want, bool from_home) {
+    Found found = find(key, from_home);
+    if (found.here)
+        serve(key, want);
+    else if (found.later)
+        expect(key).queue.emplace_back(want);
+    else
+        post_.send(found.node, key, want, found.from_home);
+}
+
+void Protocol::serve(Key key, const Want &want) {
+    if (want.node == self_) return; // the key came here on another way
+    auto found = masters_.find(key);
+    bool alone = found == masters_.end() || found->second.replicas.empty();
+    bool promised = found != masters_.end() && found->second.promised != no_node;
+    bool relocate = techniques_ == Techniques::relocation_only ||
+                    (techniques_ == Techniques::all && alone && !promised && !wanted_.count(key));
+    Master &master = masters_[key];
+    if (relocate) {
+        relocate_to(key, master, want.node);
+        return;
+    }
+    if (values_.standing(key) == Standing::owned) values_.share(key);
+    master.replicas.push_back(Replica{want.node, want.number, 0, true});
+    Bytes value;
+    values_.pull(key, &value);
+    send_refresh(key, master, master.replicas.back(), value);
+}
+
+void Protocol::relocate_to(Key key, Master &master, NodeId node) {
+    master.promised = node;
+    move(key, node); // may hand it over at once
+}
+
+void Protocol::send_refresh(Key key, Master &master, Replica &replica, const Bytes &value) {
+    replica.due = false;
+    post_.send(replica.node, key, Refresh{self_, replica.number, ++master.version, replica.applied, value});
+}
+
+void Protocol::receive(Key key, const Refresh &message) {
+    auto found = replicas_.find(key);
+    if (found != replicas_.end() && found->second.number == message.number) {
+        Held &held = found->second;
+        if (held.ended || message.version <= held.version) return;
+        held.version = message.version;
+        held.owner = message.owner;
+        if (held.on_its_way && message.applied == held.sent) {
+            held.on_its_way = false;
+            held.delta.clear();
+        }
+        if (held.delta.empty()) {
+            values_.refresh(key, message.value);
+        } else {
+            Bytes value = message.value;
+            values_.add(&value, held.delta, key);
+            values_.refresh(key, value);
+        }
+        if (held.ending) end(key, held);
+        return;
+    }
+    auto asked = asked_.find(key);
+    bool expected = asked != asked_.end() && asked->second == message.number;
+    if (expected) asked_.erase(asked);
+    if (owns(key) || arrivals_.count(key)) return; // the key brings the list of replicas along: this one is taken off
+    if (expected && wanted_.count(key)) {
+        values_.copy(key, message.value);
+        replicas_[key] = Held{message.owner, message.number, message.version, 0, false, false, false, {}, {}};
+    } else {
+        receive(key, Delta{self_, message.number, 0, true, {}}, false);
+    }
+}
+
+// Ask the owner to end a replica, now or when the delta on its way is known to have arrived.
+void Protocol::end(Key key, Held &held) {
+    held.ending = true;
+    if (held.on_its_way || held.ended) return;
+    Delta delta{self_, held.number, ++held.sent, true, {}};
+    values_.retire(key, &delta.value);
+    held.ended = held.on_its_way = true;
+    held.delta = delta.value;
+    receive(key, std::move(delta), false);
+}
+
+void Protocol::send_delta(Key key, Held &held) {
+    Delta delta{self_, held.number, held.sent + 1, false, {}};
+    if (!values_.take_delta(key, &delta.value)) return;
+    held.sent++;
+    held.on_its_way = true;
+    held.delta = delta.value;
+    post_.send(held.owner, key, delta, false);
+}
+
+void Protocol::receive(Key key, Delta delta, bool from_home) {
+    Found found = find(key, from_home);
+    if (found.here)
+        serve(key, delta);
+    else if (found.later)
+        expect(key).queue.emplace_back(std::move(delta));
+    else
+        post_.send(found.node, key, delta, found.from_home);
+}
+
+void Protocol::serve(Key key, const Delta &delta) {
+    auto found = masters_.find(key);
+    if (found != masters_.end()) {
+        Master &master = found->second;
+        auto ghost = std::find_if(master.ghosts.begin(), master.ghosts.end(), [&](const Ghost &known) {
+            return known.node == delta.node && known.number == delta.number && known.sequence == delta.sequence;
+        });
+        if (ghost != master.ghosts.end()) {
+            master.ghosts.erase(ghost);
+            forget_if_plain(key);
+            return;
+        }
+    }
+    if (!delta.value.empty()) values_.push(key, delta.value);
+    if (found != masters_.end()) {
+        std::vector<Replica> &replicas = found->second.replicas;
+        auto replica = std::find_if(replicas.begin(), replicas.end(), [&](const Replica &known) {
+            return known.node == delta.node && known.number == delta.number;
+        });
+        if (replica != replicas.end()) {
+            replica->applied = delta.sequence;
+            replica->due = true;
+            if (delta.last) replicas.erase(replica);
+        }
+    }
+    if (!delta.last || delta.node == self_) return;
+    post_.send(delta.node, key, Ended{delta.number});
+}
+
+void Protocol::receive(Key key, const Ended &message) {
+    auto found = replicas_.find(key);
+    if (found == replicas_.end() || found->second.number != message.number) return;
+    std::vector<Request> queue = std::move(found->second.queue);
+    replicas_.erase(found);
+    if (!arrivals_.count(key)) values_.forget(key);
+    for (Request &request : queue) receive(key, std::move(request), false);
+    if (wanted_.count(key) && !owns(key) && !asked_.count(key)) ask(key);
+}
+
+void Protocol::exchange() {
+    std::vector<Key> keys;
+    for (auto &[key, held] : replicas_) {
+        if (held.on_its_way || held.ended) continue;
+        if (held.ending)
+            keys.push_back(key);
+        else
+            send_delta(key, held);
+    }
+    for (Key key : keys) end(key, replicas_.at(key));
+    keys.clear();
+    for (auto &[key, master] : masters_) keys.push_back(key);
+    for (Key key : keys) {
+        auto found = masters_.find(key);
+        if (found != masters_.end()) exchange(key, found->second);
+    }
+}
+
+void Protocol::exchange(Key key, Master &master) {
+    if (values_.standing(key) == Standing::shared) {
+        bool changed = values_.take_changed(key);
+        Bytes value;
+        for (Replica &replica : master.replicas) {
+            if (!changed && !replica.due) continue;
+            if (value.empty()) values_.pull(key, &value);
+            send_refresh(key, master, replica, value);
+        }
+    }
+    bool may_relocate = techniques_ == Techniques::all && master.promised == no_node && !wanted_.count(key);
+    if (master.replicas.size() == 1 && may_relocate)
+        relocate_to(key, master, master.replicas[0].node);
+    else
+        forget_if_plain(key);
+}
+
+void Protocol::forget_if_plain(Key key) {
+    auto found = masters_.find(key);
+    if (found == masters_.end()) return;
+    Master &master = found->second;
+    if (!master.replicas.empty()) return;
+    if (values_.standing(key) == Standing::shared) values_.unshare(key);
+    if (master.ghosts.empty() && master.promised == no_node) masters_.erase(found);
+}
+
+bool Protocol::is_quiet() const {
+    if (!arrivals_.empty() || !asked_.empty()) return false;
+    for (const auto &[key, held] : replicas_)
+        if (held.on_its_way || held.ending) return false;
+    for (const auto &[key, master] : masters_) {
+        if (!master.ghosts.empty() || master.promised != no_node) return false;
+        for (const Replica &replica : master.replicas)
+            if (replica.due) return false;
+    }
+    return true;
+}
+
+} // namespace ps

@@ -1,0 +1,87 @@
+// How a request finds the key's owner, and what happens there.
+#include "protocol.h"
+
+namespace ps {
+
+bool Protocol::owns(Key key) const {
+    Standing standing = values_.standing(key);
+    return standing == Standing::owned || standing == Standing::shared;
+}
+
+// Where a message for the key's owner goes from here.
+Protocol::Found Protocol::find(Key key, bool from_home) const {
+    Found found;
+    if (owns(key)) {
+        found.here = true;
+    } else if (from_home || arrivals_.count(key)) {
+        found.later = true;
+    } else if (!homes_.is_here(key)) {
+        found.node = homes_.home(key);
+    } else {
+        found.node = homes_.owner(key);
+        found.from_home = true;
+        found.later = found.node == self_;
+    }
+    return found;
+}
+
+Protocol::Arrival &Protocol::expect(Key key) {
+    if (values_.standing(key) == Standing::absent) values_.await(key);
+    return arrivals_[key];
+}
+
+void Protocol::receive(Key key, Request request, bool from_home) {
+    if (serve_by_replica(key, request)) return;
+    Found found = find(key, from_home);
+    if (found.here)
+        serve(key, request);
+    else if (found.later)
+        expect(key).queue.emplace_back(std::move(request));
+    else
+        post_.send(found.node, key, request, found.from_home);
+}
+
+void Protocol::serve(Key key, const Request &request) {
+    Bytes value;
+    switch (request.operation) {
+    case Operation::pull: values_.pull(key, &value); break;
+    case Operation::push: values_.push(key, request.value); break;
+    case Operation::set: values_.set(key, request.value); break;
+    }
+    post_.answer(request.origin, key, value, refresh_origin(key, request.origin.node));
+}
+
+// A worker must not find a value in its node's replica that is older than what its operation has met here: a Refresh
+// that was sent before could be slower than the answer.
+bool Protocol::refresh_origin(Key key, NodeId node) {
+    auto found = masters_.find(key);
+    if (node == self_ || found == masters_.end()) return false;
+    Master &master = found->second;
+    bool any = false;
+    for (Replica &replica : master.replicas) {
+        if (replica.node != node) continue;
+        Bytes value;
+        values_.pull(key, &value);
+        send_refresh(key, master, replica, value);
+        any = true;
+    }
+    return any;
+}
+
+// Requests of this node's workers for a key with a replica: they pull and push it as they would have done, had it been
+// here a moment before. A set is for the owner, when it has all that was added here: so the replica ends first.
+bool Protocol::serve_by_replica(Key key, Request &request) {
+    auto found = replicas_.find(key);
+    if (found == replicas_.end() || request.origin.node != self_) return false;
+    Held &held = found->second;
+    if (values_.standing(key) == Standing::replica && request.operation != Operation::set) {
+        serve(key, request);
+        return true;
+    }
+    if (arrivals_.count(key)) return false; // it will be owned here: wait for that
+    held.queue.push_back(std::move(request));
+    end(key, held);
+    return true;
+}
+
+} // namespace ps

@@ -1,0 +1,358 @@
+// The protocol under random orders of everything: messages between pairs of nodes and workers are delivered in their
+// order, but which pair is next, and what workers do meanwhile, is drawn. After each step: every key is at one place.
+// In the end: all operations were answered, sums are exact, replicas equal the owner's value, nothing is left over.
+//
+// interleavings FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "number_store.h"
+#include "protocol/protocol.h"
+
+using namespace ps;
+
+namespace {
+
+bool tracing;
+
+template <class... Parts>
+void trace(const char *format, Parts... parts) {
+    if (!tracing) return;
+    std::printf(format, parts...);
+    std::printf("\n");
+}
+
+struct World;
+
+class Mail : public Post {
+public:
+    Mail(World &world, NodeId self) : world_(world), self_(self) {}
+    void send(NodeId to, Key key, const Request &message, bool from_home) override {
+        to_owner(to, key, message, from_home);
+    }
+    void send(NodeId to, Key key, const Want &message, bool from_home) override {
+        to_owner(to, key, message, from_home);
+    }
+    void send(NodeId to, Key key, const Delta &message, bool from_home) override {
+        to_owner(to, key, message, from_home);
+    }
+    void send(NodeId to, Key key, const Refresh &message) override { plain(to, key, message, "refresh"); }
+    void send(NodeId to, Key key, const Ended &message) override { plain(to, key, message, "ended"); }
+    void send(NodeId to, Key key, const Localize &message) override { plain(to, key, message, "localize"); }
+    void send(NodeId to, Key key, const Relocate &message) override { plain(to, key, message, "relocate"); }
+    void send(NodeId to, Key key, const Transfer &message) override;
+    void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
+    void landed(uint64_t waiter, Key key) override;
+
+private:
+    template <class Message>
+    void to_owner(NodeId to, Key key, const Message &message, bool from_home);
+    template <class Message>
+    void plain(NodeId to, Key key, const Message &message, const char *name);
+    World &world_;
+    NodeId self_;
+};
+
+// A worker: operations that wait for their answers, never two on one key; what it added, and what it read last.
+struct Worker {
+    NodeId node;
+    struct Pending {
+        Operation operation;
+        int64_t number;
+    };
+    std::map<Key, Pending> pending;
+    std::map<Key, int> localizing;
+    std::vector<int64_t> added, read;
+    std::vector<bool> intends;
+};
+
+struct Node {
+    NumberStore store;
+    Mail mail;
+    Protocol protocol;
+    std::vector<int> intents; // of its workers, per key
+    Node(World &world, NodeId self, NodeId nodes, uint64_t keys, Techniques techniques)
+        : store(keys), mail(world, self), protocol(self, nodes, keys, techniques, store, mail), intents(keys) {
+        for (Key key = 0; key < keys; key++)
+            if (key % nodes == self) store.values[key].standing = Standing::owned;
+    }
+};
+
+struct World {
+    std::mt19937_64 random;
+    NodeId num_nodes;
+    uint64_t num_keys;
+    bool sets; // then each key has one worker that writes, and its value is what that one made it last
+    std::vector<std::unique_ptr<Node>> nodes;
+    std::vector<Worker> workers;
+    std::map<std::pair<int, int>, std::deque<std::function<void()>>> paths; // nodes 0..; workers 1000..
+    std::vector<int64_t> total;                // what was pushed
+    std::vector<std::vector<int64_t>> history; // with sets: all values that the key has had
+    std::vector<int> in_transfer;
+    int steps_left = 400;
+
+    explicit World(uint64_t seed) : random(seed) {
+        num_nodes = NodeId(1 + draw(5));
+        num_keys = 1 + draw(4);
+        sets = draw(4) == 0;
+        auto techniques = Techniques(std::max<int>(0, int(draw(6)) - 3));
+        for (NodeId id = 0; id < num_nodes; id++)
+            nodes.push_back(std::make_unique<Node>(*this, id, num_nodes, num_keys, techniques));
+        for (NodeId id = 0; id < num_nodes; id++)
+            for (uint64_t i = 0; i <= draw(2); i++) {
+                Worker worker;
+                worker.node = id;
+                worker.added.resize(num_keys);
+                worker.read.resize(num_keys);
+                worker.intends.resize(num_keys);
+                workers.push_back(std::move(worker));
+            }
+        total.resize(num_keys);
+        history.assign(num_keys, {0});
+        in_transfer.resize(num_keys);
+        trace("%d nodes, %d keys, %d workers, techniques %d", num_nodes, int(num_keys), int(workers.size()),
+              int(techniques));
+    }
+
+    uint64_t draw(uint64_t below) { return random() % below; }
+
+    void post(int from, int to, std::function<void()> delivery) { paths[{from, to}].push_back(std::move(delivery)); }
+
+    bool deliver() {
+        std::vector<std::deque<std::function<void()>> *> busy;
+        for (auto &[path, queue] : paths)
+            if (!queue.empty()) busy.push_back(&queue);
+        if (busy.empty()) return false;
+        auto &queue = *busy[draw(busy.size())];
+        auto delivery = std::move(queue.front());
+        queue.pop_front();
+        delivery();
+        return true;
+    }
+
+    void act(uint64_t number) {
+        Worker &worker = workers[number];
+        Node &node = *nodes[worker.node];
+        Key key = draw(num_keys);
+        switch (draw(8)) {
+        case 0:
+            if (worker.localizing[key]) return;
+            worker.localizing[key] = 1;
+            trace("worker %d at %d localizes %d", int(number), worker.node, int(key));
+            node.protocol.localize(key, number);
+            return;
+        case 1:
+        case 2: intend(worker, key, !worker.intends[key]); return;
+        default: operate(number, key);
+        }
+    }
+
+    void intend(Worker &worker, Key key, bool begin) {
+        Node &node = *nodes[worker.node];
+        if (worker.intends[key] == begin) return;
+        worker.intends[key] = begin;
+        node.intents[key] += begin ? 1 : -1;
+        trace("a worker at %d %s %d", worker.node, begin ? "wants" : "stops wanting", int(key));
+        if (begin && node.intents[key] == 1) node.protocol.want(key);
+        if (!begin && node.intents[key] == 0) node.protocol.stop_wanting(key);
+    }
+
+    void operate(uint64_t number, Key key) {
+        Worker &worker = workers[number];
+        if (worker.pending.count(key)) return;
+        Node &node = *nodes[worker.node];
+        bool writes = !sets || key % workers.size() == number;
+        auto operation = writes ? Operation(draw(sets ? 3 : 2)) : Operation::pull;
+        int64_t operand = operation == Operation::push ? 1 + int64_t(draw(9)) : int64_t(draw(1'000'000));
+        Standing standing = node.store.standing(key);
+        trace("worker %d at %d: %s %d, standing %d", int(number), worker.node,
+              operation == Operation::pull ? "pull" : operation == Operation::push ? "push" : "set", int(key),
+              int(standing));
+        bool reachable = standing == Standing::owned || standing == Standing::shared ||
+                         (standing == Standing::replica && operation != Operation::set);
+        if (operation == Operation::push) total[key] += operand;
+        if (operation == Operation::set) total[key] = operand;
+        if (sets && operation != Operation::pull) history[key].push_back(total[key]);
+        if (reachable) {
+            Bytes value = bytes_of(operand);
+            if (operation == Operation::pull) node.store.pull(key, &value);
+            if (operation == Operation::push) node.store.push(key, value);
+            if (operation == Operation::set) node.store.set(key, value);
+            finish(worker, key, {operation, operand}, number_of(value));
+            return;
+        }
+        worker.pending[key] = {operation, operand};
+        Origin origin{worker.node, uint32_t(number), 0, 0};
+        Request request{operation, origin, operation == Operation::pull ? Bytes() : bytes_of(operand)};
+        NodeId to = worker.node; // of an absent key: where it was seen last, which may be anywhere, or its home
+        if (standing == Standing::absent) {
+            to = node.store.values[key].seen_at;
+            if (to == no_node) to = NodeId(key % num_nodes);
+            if (draw(4) == 0) to = NodeId(draw(num_nodes));
+        }
+        post(1000 + int(number), to, [=] { nodes[to]->protocol.receive(key, request, false); });
+    }
+
+    // Reads never go back, and have all that the worker wrote.
+    void finish(Worker &worker, Key key, Worker::Pending pending, int64_t number) {
+        trace("a worker at %d finished: key %d, number %d", worker.node, int(key), int(number));
+        if (pending.operation == Operation::push) worker.added[key] += pending.number;
+        if (pending.operation != Operation::pull) return;
+        if (sets) {
+            std::vector<int64_t> &values = history[key];
+            bool is_writer = &worker == &workers[key % workers.size()];
+            auto from = is_writer ? values.end() - 1 : values.begin() + worker.read[key];
+            auto found = std::find(from, values.end(), number);
+            REQUIRE(found != values.end());
+            worker.read[key] = found - values.begin();
+        } else {
+            REQUIRE(number >= worker.read[key]);
+            REQUIRE(number >= worker.added[key]);
+            worker.read[key] = number;
+        }
+    }
+
+    void check_places() {
+        for (Key key = 0; key < num_keys; key++) {
+            int places = in_transfer[key];
+            for (auto &node : nodes) {
+                Standing standing = node->store.standing(key);
+                places += standing == Standing::owned || standing == Standing::shared;
+            }
+            REQUIRE(places == 1);
+        }
+    }
+
+    void step() {
+        uint64_t what = draw(10);
+        if (what < 4 && steps_left > 0) {
+            steps_left--;
+            act(draw(workers.size()));
+        } else if (what == 4) {
+            NodeId node = NodeId(draw(num_nodes));
+            trace("exchange at %d", node);
+            nodes[node]->protocol.exchange();
+        } else {
+            deliver();
+        }
+        check_places();
+    }
+
+    bool is_quiet() {
+        for (auto &[path, queue] : paths)
+            if (!queue.empty()) return false;
+        for (auto &node : nodes)
+            if (!node->protocol.is_quiet()) return false;
+        return true;
+    }
+
+    void settle() {
+        for (int round = 0; round < 200; round++) {
+            for (auto &node : nodes) node->protocol.exchange();
+            while (deliver()) check_places();
+            if (round > 5 && is_quiet()) return;
+        }
+        REQUIRE(!"it becomes quiet");
+    }
+
+    void check_end() {
+        for (Worker &worker : workers) {
+            REQUIRE(worker.pending.empty());
+            for (auto &[key, count] : worker.localizing) REQUIRE(count == 0);
+        }
+        for (Key key = 0; key < num_keys; key++) {
+            int64_t owned = 0;
+            for (auto &node : nodes) {
+                Standing standing = node->store.standing(key);
+                bool owns = standing == Standing::owned || standing == Standing::shared;
+                if (owns) owned = node->store.values[key].number;
+            }
+            REQUIRE(owned == total[key]);
+            for (auto &node : nodes)
+                if (node->store.standing(key) == Standing::replica) REQUIRE(node->store.values[key].number == owned);
+            for (auto &node : nodes) REQUIRE(node->store.standing(key) != Standing::awaited);
+        }
+    }
+
+    void run() {
+        while (steps_left > 0) step();
+        settle();
+        check_end();
+        for (Worker &worker : workers)
+            for (Key key = 0; key < num_keys; key++) intend(worker, key, false);
+        settle();
+        check_end();
+        for (auto &node : nodes) {
+            REQUIRE(node->protocol.remembers_nothing());
+            for (NumberStore::Value &value : node->store.values)
+                REQUIRE(value.standing == Standing::owned || value.standing == Standing::absent);
+        }
+    }
+};
+
+template <class Message>
+void Mail::to_owner(NodeId to, Key key, const Message &message, bool from_home) {
+    REQUIRE(to != self_);
+    trace("  %d -> %d: key %d, request, want or delta%s", self_, to, int(key), from_home ? ", from home" : "");
+    World &world = world_;
+    world.post(self_, to, [=, &world] { world.nodes[to]->protocol.receive(key, message, from_home); });
+}
+
+template <class Message>
+void Mail::plain(NodeId to, Key key, const Message &message, const char *name) {
+    REQUIRE(to != self_);
+    trace("  %d -> %d: key %d, %s", self_, to, int(key), name);
+    World &world = world_;
+    world.post(self_, to, [=, &world] { world.nodes[to]->protocol.receive(key, message); });
+}
+
+void Mail::send(NodeId to, Key key, const Transfer &message) {
+    REQUIRE(to != self_);
+    trace("  %d -> %d: key %d, transfer", self_, to, int(key));
+    World &world = world_;
+    world.in_transfer[key]++;
+    world.post(self_, to, [=, &world] {
+        world.in_transfer[key]--;
+        world.nodes[to]->protocol.receive(key, message);
+    });
+}
+
+void Mail::answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) {
+    World &world = world_;
+    auto deliver = [=, &world] {
+        Worker &worker = world.workers[origin.worker];
+        REQUIRE(worker.pending.count(key) == 1);
+        Worker::Pending pending = worker.pending[key];
+        worker.pending.erase(key);
+        world.finish(worker, key, pending, value.empty() ? 0 : number_of(value));
+    };
+    int worker = 1000 + int(origin.worker);
+    int self = self_;
+    trace("  %d answers worker %d%s", self_, int(origin.worker), after_refresh ? " through its node" : "");
+    if (after_refresh)
+        world.post(self, origin.node, [=, &world] { world.post(origin.node, worker, deliver); });
+    else
+        world.post(self, worker, deliver);
+}
+
+void Mail::landed(uint64_t waiter, Key key) {
+    REQUIRE(world_.workers[waiter].localizing[key] == 1);
+    world_.workers[waiter].localizing[key] = 0;
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+    uint64_t first = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 0;
+    uint64_t last = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : first + 10'000;
+    tracing = count > 3;
+    for (seed = first; seed <= last; seed++) World(seed).run();
+    std::printf("ok\n");
+}
