@@ -63,6 +63,14 @@ def test_the_protocol_holds_in_any_order_of_messages(programs: dict[str, str]) -
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.timeout(340)
+def test_damaged_messages_are_refused(programs: dict[str, str]) -> None:
+    plain = Path(programs["wire"]).parent.name.startswith("none")
+    assert run(programs["wire"], "1000000" if plain else "50000") == "ok\n"
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
 def test_killed_workers_leave_whole_values(programs: dict[str, str]) -> None:
     """3,000 SIGKILLs into pushes of 100 floats; a tenth of them, and no clock, where a sanitizer slows everything."""
     plain = Path(programs["threads"]).parent.name.startswith("none")

@@ -1,0 +1,329 @@
+#include "batches.h"
+
+namespace ps {
+
+namespace {
+
+enum Flag : uint16_t { from_home_flag = 1, whole_flag = 2, last_flag = 4, value_flag = 8 };
+
+FrameHeader head(FrameHeader header, Kind kind, uint64_t count) {
+    header.kind = kind;
+    header.count = uint32_t(count);
+    return header;
+}
+
+NodeId get_node(FrameReader &reader, const Shape &shape) {
+    NodeId node = reader.get<NodeId>();
+    if (node >= shape.num_nodes())
+        throw Malformed("it names node " + std::to_string(node) + " of " + std::to_string(shape.num_nodes()));
+    return node;
+}
+
+uint16_t get_flags(FrameReader &reader, uint16_t allowed) {
+    uint16_t flags = reader.get<uint16_t>();
+    if (flags & ~allowed) throw Malformed("it has unknown flags: " + std::to_string(flags));
+    return flags;
+}
+
+Operation get_operation(FrameReader &reader) {
+    uint16_t operation = reader.get<uint16_t>();
+    if (operation > uint16_t(Operation::set)) throw Malformed("operation " + std::to_string(operation) + " is unknown");
+    return Operation(operation);
+}
+
+void get_keys(FrameReader &reader, uint32_t count, const Shape &shape, std::vector<Key> *keys) {
+    reader.get(keys, count);
+    for (Key key : *keys)
+        if (key >= shape.num_keys())
+            throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(shape.num_keys()) + ")");
+}
+
+uint64_t total_bytes(const std::vector<Key> &keys, const Shape &shape) {
+    uint64_t total = 0;
+    for (Key key : keys) total += shape.value_bytes(key);
+    return total;
+}
+
+Bytes get_value(FrameReader &reader, Key key, const Shape &shape) {
+    uint64_t bytes = shape.value_bytes(key);
+    const char *at = reader.skip(bytes);
+    return Bytes(at, at + bytes);
+}
+
+} // namespace
+
+FrameHeader decode_header(FrameReader &reader, uint64_t cluster, const Shape &shape) {
+    auto header = reader.get<FrameHeader>();
+    if (header.magic != wire_magic) throw Malformed("it does not begin like a message of this protocol");
+    if (header.version != wire_version)
+        throw Malformed("it has version " + std::to_string(header.version) + " of the protocol, this node has " +
+                        std::to_string(wire_version));
+    if (header.kind < Kind::hello || header.kind > last_kind)
+        throw Malformed("its kind, " + std::to_string(int(header.kind)) + ", is unknown");
+    if (header.cluster != cluster) throw Malformed("it is meant for another cluster");
+    if (header.kind >= Kind::request && header.count == 0) throw Malformed("it is about no key");
+    if (header.from >= shape.num_nodes())
+        throw Malformed("it comes from node " + std::to_string(header.from) + " of " +
+                        std::to_string(shape.num_nodes()));
+    return header;
+}
+
+Bytes RequestBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(number);
+    writer.put(worker);
+    writer.put(node);
+    writer.put(uint16_t((from_home ? from_home_flag : 0) | (positions.empty() ? whole_flag : 0)));
+    writer.put(uint16_t(operation));
+    writer.zeros(6);
+    writer.put(keys);
+    writer.put(positions);
+    writer.put(values);
+    return writer.take();
+}
+
+RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
+    RequestBatch batch;
+    batch.number = reader.get<uint64_t>();
+    batch.worker = reader.get<uint32_t>();
+    batch.node = get_node(reader, shape);
+    uint16_t flags = get_flags(reader, from_home_flag | whole_flag);
+    batch.from_home = flags & from_home_flag;
+    batch.operation = get_operation(reader);
+    reader.zeros(6);
+    get_keys(reader, header.count, shape, &batch.keys);
+    if (!(flags & whole_flag)) reader.get(&batch.positions, header.count);
+    values->bytes = batch.operation == Operation::pull ? 0 : total_bytes(batch.keys, shape);
+    values->at = reader.skip(values->bytes);
+    reader.finish();
+    return batch;
+}
+
+Bytes AnswerBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, count));
+    writer.put(number);
+    writer.put(worker);
+    writer.put(node);
+    writer.put(uint16_t(whole ? whole_flag : 0));
+    writer.put(uint16_t(operation));
+    writer.zeros(6);
+    writer.put(positions);
+    writer.put(values);
+    return writer.take();
+}
+
+AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
+    AnswerBatch batch;
+    batch.count = header.count;
+    batch.number = reader.get<uint64_t>();
+    batch.worker = reader.get<uint32_t>();
+    batch.node = get_node(reader, shape);
+    batch.whole = get_flags(reader, whole_flag) & whole_flag;
+    batch.operation = get_operation(reader);
+    reader.zeros(6);
+    if (!batch.whole) reader.get(&batch.positions, header.count);
+    values->bytes = reader.left();
+    values->at = reader.skip(values->bytes);
+    if (batch.operation != Operation::pull && values->bytes) throw Malformed("an answer to a push or a set has values");
+    return batch;
+}
+
+Bytes LocalizeBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(to);
+    writer.zeros(6);
+    writer.put(keys);
+    return writer.take();
+}
+
+LocalizeBatch LocalizeBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    LocalizeBatch batch;
+    batch.to = get_node(reader, shape);
+    reader.zeros(6);
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.finish();
+    return batch;
+}
+
+Bytes RelocateBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(to);
+    writer.zeros(6);
+    writer.put(keys);
+    writer.put(counts);
+    return writer.take();
+}
+
+RelocateBatch RelocateBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    RelocateBatch batch;
+    batch.to = get_node(reader, shape);
+    reader.zeros(6);
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.get(&batch.counts, header.count);
+    reader.finish();
+    return batch;
+}
+
+// Per key: relocations, version, numbers of replicas and ghosts, those, the value.
+Bytes TransferBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(keys);
+    for (const Transfer &transfer : transfers) {
+        writer.put(transfer.count);
+        writer.put(transfer.version);
+        writer.put(uint32_t(transfer.replicas.size()));
+        writer.put(uint32_t(transfer.ghosts.size()));
+        for (const Replica &replica : transfer.replicas) {
+            writer.put(replica.node);
+            writer.zeros(2);
+            writer.put(replica.number);
+            writer.put(replica.applied);
+        }
+        for (const Ghost &ghost : transfer.ghosts) {
+            writer.put(ghost.node);
+            writer.zeros(2);
+            writer.put(ghost.number);
+            writer.put(ghost.sequence);
+        }
+        writer.put(transfer.value);
+    }
+    return writer.take();
+}
+
+TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    constexpr uint64_t record = 12;
+    TransferBatch batch;
+    get_keys(reader, header.count, shape, &batch.keys);
+    for (Key key : batch.keys) {
+        Transfer transfer{};
+        transfer.count = reader.get<uint64_t>();
+        transfer.version = reader.get<uint64_t>();
+        auto num_replicas = reader.get<uint32_t>(), num_ghosts = reader.get<uint32_t>();
+        FrameReader records(nullptr, 0);
+        uint64_t bytes = (uint64_t(num_replicas) + num_ghosts) * record;
+        records = FrameReader(reader.skip(bytes), bytes); // so many are there: memory may be asked for
+        for (uint32_t i = 0; i < num_replicas; i++) {
+            NodeId node = get_node(records, shape);
+            records.zeros(2);
+            auto number = records.get<uint32_t>(), applied = records.get<uint32_t>();
+            transfer.replicas.push_back(Replica{node, number, applied, false});
+        }
+        for (uint32_t i = 0; i < num_ghosts; i++) {
+            NodeId node = get_node(records, shape);
+            records.zeros(2);
+            auto number = records.get<uint32_t>(), sequence = records.get<uint32_t>();
+            transfer.ghosts.push_back(Ghost{node, number, sequence});
+        }
+        transfer.value = get_value(reader, key, shape);
+        batch.transfers.push_back(std::move(transfer));
+    }
+    reader.finish();
+    return batch;
+}
+
+Bytes WantBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(node);
+    writer.put(uint16_t(from_home ? from_home_flag : 0));
+    writer.zeros(4);
+    writer.put(keys);
+    writer.put(numbers);
+    return writer.take();
+}
+
+WantBatch WantBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    WantBatch batch;
+    batch.node = get_node(reader, shape);
+    batch.from_home = get_flags(reader, from_home_flag);
+    reader.zeros(4);
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.get(&batch.numbers, header.count);
+    reader.finish();
+    return batch;
+}
+
+// Per key: number, sequence, flags, the value if there is one.
+Bytes DeltaBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(node);
+    writer.put(uint16_t(from_home ? from_home_flag : 0));
+    writer.zeros(4);
+    writer.put(keys);
+    for (const Delta &delta : deltas) {
+        writer.put(delta.number);
+        writer.put(delta.sequence);
+        writer.put(uint16_t((delta.last ? last_flag : 0) | (delta.value.empty() ? 0 : value_flag)));
+        writer.put(delta.value);
+    }
+    return writer.take();
+}
+
+DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    DeltaBatch batch;
+    batch.node = get_node(reader, shape);
+    batch.from_home = get_flags(reader, from_home_flag);
+    reader.zeros(4);
+    get_keys(reader, header.count, shape, &batch.keys);
+    for (Key key : batch.keys) {
+        Delta delta{};
+        delta.node = batch.node;
+        delta.number = reader.get<uint32_t>();
+        delta.sequence = reader.get<uint32_t>();
+        uint16_t flags = get_flags(reader, last_flag | value_flag);
+        delta.last = flags & last_flag;
+        if (flags & value_flag) delta.value = get_value(reader, key, shape);
+        batch.deltas.push_back(std::move(delta));
+    }
+    reader.finish();
+    return batch;
+}
+
+// Per key: number, applied, version, the value.
+Bytes RefreshBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(owner);
+    writer.zeros(6);
+    writer.put(keys);
+    for (const Refresh &refresh : refreshes) {
+        writer.put(refresh.number);
+        writer.put(refresh.applied);
+        writer.put(refresh.version);
+        writer.put(refresh.value);
+    }
+    return writer.take();
+}
+
+RefreshBatch RefreshBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    RefreshBatch batch;
+    batch.owner = get_node(reader, shape);
+    reader.zeros(6);
+    get_keys(reader, header.count, shape, &batch.keys);
+    for (Key key : batch.keys) {
+        Refresh refresh{};
+        refresh.owner = batch.owner;
+        refresh.number = reader.get<uint32_t>();
+        refresh.applied = reader.get<uint32_t>();
+        refresh.version = reader.get<uint64_t>();
+        refresh.value = get_value(reader, key, shape);
+        batch.refreshes.push_back(std::move(refresh));
+    }
+    reader.finish();
+    return batch;
+}
+
+Bytes EndedBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(keys);
+    writer.put(numbers);
+    return writer.take();
+}
+
+EndedBatch EndedBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    EndedBatch batch;
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.get(&batch.numbers, header.count);
+    reader.finish();
+    return batch;
+}
+
+} // namespace ps

@@ -1,0 +1,115 @@
+// What every message between nodes and workers begins with, and reading and writing its parts. docs/wire.md is the
+// description for others.
+//
+// A message is looked at as a whole before anything is done with it: whatever is wrong with it is a Malformed, with the
+// reason, and changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ps {
+
+constexpr uint32_t wire_magic = 0x5350544d; // "MTPS"
+constexpr uint8_t wire_version = 1;
+
+enum class Kind : uint8_t {
+    hello = 1, // a node or a worker introduces itself
+    welcome,
+    refused, // with a text
+    request,
+    answer,
+    localize,
+    relocate,
+    transfer,
+    want,
+    delta,
+    refresh,
+    ended,
+};
+constexpr Kind last_kind = Kind::ended;
+
+struct FrameHeader {
+    uint32_t magic = wire_magic;
+    uint8_t version = wire_version;
+    Kind kind{};
+    uint16_t from = 0;    // the node that sends, or whose worker does
+    uint64_t cluster = 0; // a number that the nodes of one cluster share
+    uint32_t epoch = 0;   // of its membership
+    uint32_t count = 0;   // of keys
+};
+static_assert(sizeof(FrameHeader) == 24 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as in docs/wire.md");
+
+class Malformed : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+class FrameReader {
+public:
+    FrameReader(const char *bytes, uint64_t size) : at_(bytes), end_(bytes + size) {}
+
+    uint64_t left() const { return uint64_t(end_ - at_); }
+
+    const char *skip(uint64_t bytes) {
+        if (bytes > left())
+            throw Malformed("it ends " + std::to_string(bytes - left()) + " bytes too early");
+        const char *here = at_;
+        at_ += bytes;
+        return here;
+    }
+
+    void zeros(uint64_t bytes) { // kept for later versions
+        for (const char *byte = skip(bytes); bytes-- > 0; byte++)
+            if (*byte) throw Malformed("bytes that are not used are not zero");
+    }
+
+    template <class Type>
+    Type get() {
+        Type value;
+        std::memcpy(&value, skip(sizeof value), sizeof value);
+        return value;
+    }
+
+    template <class Type>
+    void get(std::vector<Type> *column, uint32_t count) {
+        const char *from = skip(uint64_t(count) * sizeof(Type)); // before memory is asked for
+        column->resize(count);
+        if (count) std::memcpy(column->data(), from, uint64_t(count) * sizeof(Type));
+    }
+
+    void finish() const {
+        if (left()) throw Malformed("it has " + std::to_string(left()) + " bytes too many");
+    }
+
+private:
+    const char *at_, *end_;
+};
+
+class FrameWriter {
+public:
+    explicit FrameWriter(const FrameHeader &header) { put(header); }
+
+    void zeros(uint64_t bytes) { bytes_.resize(bytes_.size() + bytes); }
+    void put(const char *from, uint64_t bytes) { bytes_.insert(bytes_.end(), from, from + bytes); }
+
+    template <class Type>
+    void put(const Type &value) {
+        put(reinterpret_cast<const char *>(&value), sizeof value);
+    }
+    template <class Type>
+    void put(const std::vector<Type> &column) {
+        put(reinterpret_cast<const char *>(column.data()), column.size() * sizeof(Type));
+    }
+
+    std::vector<char> take() { return std::move(bytes_); }
+
+private:
+    std::vector<char> bytes_;
+};
+
+} // namespace ps
