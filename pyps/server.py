@@ -70,7 +70,7 @@ class Server(Node):
     dtype : str, numpy or torch dtype
         float32, float64, float16, bfloat16, int32 or int64.
     max_workers : int
-        How many workers there may be at once; at most 4095.
+        How many workers there may be at once; at most 4094.
     num_workers : int
         Barriers wait until so many workers have joined; by default only for those that are there.
     memory_limit : int, optional

@@ -53,20 +53,38 @@ inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_
 }
 
 struct Pull {
-    static constexpr bool writes = false;
+    static constexpr bool writes = false, adds = false;
     void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(buffer, value, c.value_bytes); }
 };
 
 struct Set {
-    static constexpr bool writes = true;
+    static constexpr bool writes = true, adds = false;
     void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(value, buffer, c.value_bytes); }
 };
 
 struct Push {
-    static constexpr bool writes = true;
+    static constexpr bool writes = true, adds = true;
     Add add;
     void operator()(char *value, char *buffer, const LengthClass &c) const { add(value, buffer, c.length); }
 };
+
+// The same on a shared key, under its latch. What is pushed to a replica is for its owner too; what is to be set is not
+// for a replica: false.
+template <class Action>
+bool run_shared(SharedHead *head, Latches &latches, uint64_t key, const LengthClass &c, char *buffer, Action action) {
+    char *value = Segment::value(head);
+    if (!Action::writes) {
+        action(value, buffer, c);
+        return true;
+    }
+    if (head->is_replica && !Action::adds) return false;
+    latches.keep_for_undo(key, reinterpret_cast<const char *>(head), c.shared_bytes);
+    action(value, buffer, c);
+    if (head->is_replica) action(Segment::delta(head, c), buffer, c);
+    head->changed = 1;
+    latches.drop_undo();
+    return true;
+}
 
 template <class Action>
 int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Action action) {
@@ -95,10 +113,14 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Action
         if (!latches.acquire(key, patience, &place)) return PS_EBUSY;
         const LengthClass &c = segment.length_class(place.length_class());
         bool fits = c.value_bytes <= uint64_t(end - buffer);
-        if (place.residence() != Residence::owned || !fits) {
+        if (__builtin_expect(place.residence() != Residence::owned || !fits, 0)) {
+            bool done_here = fits && place.residence() == Residence::shared &&
+                             run_shared(segment.shared(c, place.index()), latches, key, c, buffer, action);
             latches.release(key, place);
             if (!fits) fail(PS_EINVAL, Where{i, int64_t(key), 0}, "the keys were changed during the call");
-            return PS_ENOTLOCAL;
+            if (!done_here) return PS_ENOTLOCAL;
+            buffer += c.value_bytes;
+            continue;
         }
         char *value = segment.value(c, place.index());
         if (Action::writes) {
@@ -166,7 +188,7 @@ void check_request(const Segment &segment, const ps_request &request) {
 
 bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
     return std::all_of(keys, keys + num_keys, [&](int64_t key) {
-        return Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).residence() == Residence::owned;
+        return Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).is_here();
     });
 }
 

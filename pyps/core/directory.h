@@ -1,7 +1,8 @@
 // Where a key lives: one 64-bit word per key of the key space, which also is the key's latch.
 //
-// This is the seam between local and remote. Operations look only at `residence`: `owned` is answered here by `index`,
-// anything else belongs to whoever moves parameters between nodes, who may then use the index bits for the owner.
+// This is the seam between local and remote. Operations look only at `residence`: `owned` and `shared` are answered
+// here by `index`, anything else belongs to whoever moves parameters between nodes. The index bits of an absent key
+// say where it was seen last.
 #pragma once
 
 #include <atomic>
@@ -9,14 +10,15 @@
 
 namespace ps {
 
-// absent: lives elsewhere. owned: this node has the value. replica: a copy of another node's. moving: on its way.
-enum class Residence : uint64_t { absent = 0, owned = 1, replica = 2, moving = 3 };
+// absent: lives elsewhere. owned: this node has the value. shared: nodes have replicas, this one the value or one of
+// them (see SharedHead). awaited: on its way.
+enum class Residence : uint64_t { absent = 0, owned = 1, shared = 2, awaited = 3 };
 
-constexpr uint32_t most_workers = 4095;
+constexpr uint32_t most_workers = 4094; // and the server
 constexpr uint32_t most_classes = 4096;
 constexpr uint32_t epochs = 64;
 
-// Who holds the latch: a worker's slot (1..4095; 0 is nobody) and how often that slot had been claimed (mod 64), so
+// Who holds the latch: a worker's slot (1..4094; 0 is nobody; one is the server's) and how often that slot had been claimed (mod 64), so
 // that a slot's new owner is not taken for a dead former one.
 using Holder = uint64_t;
 constexpr Holder nobody = 0;
@@ -37,11 +39,19 @@ public:
     constexpr Residence residence() const { return Residence(word_ >> 18 & 3); }
     constexpr uint32_t length_class() const { return word_ >> 20 & 0xfff; }
     constexpr uint32_t index() const { return uint32_t(word_ >> 32); }
+    constexpr bool is_here() const { return residence() == Residence::owned || residence() == Residence::shared; }
     constexpr Place held_by(Holder holder) const { return Place((word_ & ~uint64_t(0x3ffff)) | holder); }
 
 private:
     uint64_t word_;
 };
+
+// Where an absent key was seen last, kept in its index bits: 12 bits node + 1 (0: not known), 20 bits the number of its
+// relocations then.
+constexpr uint32_t most_nodes = 4095;
+constexpr uint32_t seen_at(uint32_t node, uint64_t count) { return (node + 1) | uint32_t(count & 0xfffff) << 12; }
+constexpr bool is_known(uint32_t seen) { return seen & 0xfff; }
+constexpr uint32_t node_of(uint32_t seen) { return (seen & 0xfff) - 1; }
 
 using Entry = std::atomic<uint64_t>;
 static_assert(Entry::is_always_lock_free && sizeof(Entry) == 8, "the directory is shared between processes");

@@ -91,13 +91,15 @@ bool Latches::is_dead(Holder holder) const {
 void Latches::restore(uint64_t key, Place place) {
     Header &header = segment_.header();
     header.recovered.fetch_add(1, std::memory_order_relaxed);
-    if (place.residence() == Residence::absent) return;
+    if (!place.is_here()) return;
+    const LengthClass &c = segment_.length_class(place.length_class());
+    bool shared = place.residence() == Residence::shared;
+    char *to = shared ? reinterpret_cast<char *>(segment_.shared(c, place.index())) : segment_.value(c, place.index());
     uint32_t used = header.slots_used.load(std::memory_order_acquire);
     for (uint32_t number = 1; number <= used; number++) {
         WorkerSlot &slot = segment_.slot(number);
         if (slot.undo_key.load(std::memory_order_acquire) != key + 1) continue;
-        std::memcpy(segment_.value(place), segment_.undo(number),
-                    segment_.length_class(place.length_class()).value_bytes);
+        std::memcpy(to, segment_.undo(number), shared ? c.shared_bytes : c.value_bytes);
         slot.undo_key.store(0, std::memory_order_release);
         header.restored.fetch_add(1, std::memory_order_relaxed);
     }

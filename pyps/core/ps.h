@@ -61,7 +61,7 @@ typedef struct ps_node_options {
     const int64_t *value_lengths; /* elements per value; read during ps_node_create only */
     int64_t num_lengths;          /* 1: all values have this length; num_keys: one length per key */
     int32_t dtype;                /* ps_dtype */
-    int32_t max_workers;          /* at once, dead ones not counted; 0: 256; at most 4095 */
+    int32_t max_workers;          /* at once, dead ones not counted; 0: 256; at most 4094 */
     int32_t num_workers;          /* barriers wait until so many have ever joined; 0: only for those that are there */
     int32_t reserved;
     int64_t memory_limit;         /* bytes of shared memory the store may take; 0: what the host has */

@@ -58,7 +58,9 @@ std::vector<LengthClass> classify(const ps_node_options &options) {
     for (int64_t length : lengths) {
         if (classes.empty() || classes.back().length != length) {
             uint64_t bytes = uint64_t(length) * element_bytes(options.dtype);
-            classes.push_back({0, uint32_t(length), uint32_t(round_up(bytes, 8)), 0, bytes});
+            uint64_t slot_bytes = round_up(bytes, 8);
+            classes.push_back(
+                {0, uint32_t(length), uint32_t(slot_bytes), 0, bytes, 0, sizeof(SharedHead) + 2 * slot_bytes});
         }
         classes.back().keys += each;
     }
@@ -88,16 +90,17 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.memory_limit = uint64_t(options.memory_limit);
     plan.latch_timeout = options.latch_timeout > 0 ? options.latch_timeout : default_latch_timeout;
     plan.server = Process::self();
-    plan.undo_bytes = round_up(classes.back().slot_bytes, 64);
+    plan.undo_bytes = round_up(classes.back().shared_bytes, 64);
     plan.classes_at = round_up(sizeof(Header), 64);
     plan.slots_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
-    plan.directory_at = plan.slots_at + plan.max_workers * sizeof(WorkerSlot);
+    plan.directory_at = plan.slots_at + (plan.max_workers + 1) * sizeof(WorkerSlot);
     plan.undo_at = round_up(plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry), 4096);
-    plan.values_at = round_up(plan.undo_at + plan.max_workers * plan.undo_bytes, 4096);
+    plan.values_at = round_up(plan.undo_at + (plan.max_workers + 1) * plan.undo_bytes, 4096);
     uint64_t end = plan.values_at;
     for (LengthClass &c : classes) {
         c.base = end;
-        end = round_up(end + c.keys * c.slot_bytes, 4096);
+        c.shared_base = round_up(end + c.keys * c.slot_bytes, 4096);
+        end = round_up(c.shared_base + c.keys * c.shared_bytes, 4096);
         plan.total_values += int64_t(c.keys * c.length);
     }
     plan.reserved_bytes = end;

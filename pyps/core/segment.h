@@ -1,6 +1,6 @@
 // What lies in a node's shared memory, in this order:
-// header | length classes | worker slots | directory | undo areas, one per worker slot | values, one region per length
-// class.
+// header | length classes | slots of workers and the server | directory | undo areas, one per slot | values, two regions
+// per length class: of keys that only this node has, and of shared ones.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ struct Header {
     uint32_t max_workers;
     uint32_t num_workers;
     uint64_t memory_limit;
-    uint64_t undo_bytes; // of one worker
+    uint64_t undo_bytes; // of one slot
     uint64_t classes_at, slots_at, directory_at, undo_at, values_at;
     double latch_timeout;
     Process server;
@@ -41,7 +41,7 @@ struct Header {
     std::atomic<uint32_t> barriers_done; // a futex
     std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
     std::atomic<uint64_t> joined, reclaimed, recovered, restored;
-    std::atomic<uint64_t> keys_held, slab_bytes, value_bytes; // written by the server process alone
+    std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes; // written by the server process alone
 };
 
 // The values of one length, as an array of slots.
@@ -51,6 +51,15 @@ struct LengthClass {
     uint32_t slot_bytes; // the value's, rounded up to 8
     uint64_t keys;       // of the key space
     uint64_t value_bytes;
+    uint64_t shared_base;
+    uint64_t shared_bytes; // of a shared key's slot: head, value, delta
+};
+
+// Of a shared key's slot, guarded by the key's latch. Then come the value and, of a replica, the delta: what was pushed
+// here since it was last told to the owner.
+struct SharedHead {
+    uint32_t is_replica;
+    uint32_t changed; // since the server looked
 };
 
 struct Counters {
@@ -61,7 +70,7 @@ struct Counters {
     std::atomic<int64_t> longest_wait_ns;
 };
 
-// Written by its worker alone, except by whoever recovers from the worker's death.
+// Written by its worker (or the server) alone, except by whoever recovers from the worker's death.
 struct alignas(64) WorkerSlot {
     std::atomic<uint64_t> identity; // see workers.h; 0 pid: free
     std::atomic<uint64_t> at_key;   // key + 1: the last key whose latch this worker reached for
@@ -83,7 +92,12 @@ public:
     Entry &entry(uint64_t key) const { return directory_[key]; }
 
     char *value(const LengthClass &c, uint32_t index) const { return base_ + c.base + uint64_t(index) * c.slot_bytes; }
-    char *value(Place place) const { return value(classes_[place.length_class()], place.index()); }
+    SharedHead *shared(const LengthClass &c, uint32_t index) const {
+        return reinterpret_cast<SharedHead *>(base_ + c.shared_base + uint64_t(index) * c.shared_bytes);
+    }
+    static char *value(SharedHead *head) { return reinterpret_cast<char *>(head + 1); }
+    static char *delta(SharedHead *head, const LengthClass &c) { return value(head) + c.slot_bytes; }
+    uint32_t server_slot() const { return header_->max_workers + 1; }
     char *undo(uint32_t slot) const { return base_ + header_->undo_at + (slot - 1) * header_->undo_bytes; }
 
     bool is_open() const { return header_->state.load(std::memory_order_acquire) == State::open; }

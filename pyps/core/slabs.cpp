@@ -1,109 +1,75 @@
 #include "slabs.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace ps {
 
 Slabs::Slabs(Segment &segment) : segment_(segment) {
     for (uint32_t number = 0; number < segment.header().num_classes; number++) {
-        uint64_t slots = std::max<uint64_t>(1, target_bytes / segment.length_class(number).slot_bytes);
-        classes_.push_back({uint32_t(std::min(slots, segment.length_class(number).keys)), {}, {}});
+        const LengthClass &c = segment.length_class(number);
+        owned_.emplace_back(segment, c.base, c.slot_bytes, c.keys);
+        shared_.emplace_back(segment, c.shared_base, c.shared_bytes, c.keys);
     }
 }
 
 Place Slabs::hold(Place place) {
     std::lock_guard<std::mutex> lock(mutex_);
-    uint32_t number = place.length_class();
-    uint32_t index = allocate(number);
-    count(1, 0, int64_t(segment_.length_class(number).value_bytes));
-    return Place(Residence::owned, number, index).held_by(place.holder());
+    uint32_t index = owned_[place.length_class()].allocate();
+    count(segment_.header().keys_held, 1, segment_.length_class(place.length_class()).value_bytes);
+    return place_at(place, Residence::owned, index);
 }
 
 Place Slabs::drop(Place place) {
     std::lock_guard<std::mutex> lock(mutex_);
-    uint32_t number = place.length_class();
-    release(number, place.index());
-    count(-1, 0, -int64_t(segment_.length_class(number).value_bytes));
-    return Place(Residence::absent, number, 0).held_by(place.holder());
+    const LengthClass &c = segment_.length_class(place.length_class());
+    bool shared = place.residence() == Residence::shared;
+    bool replica = shared && segment_.shared(c, place.index())->is_replica;
+    (shared ? shared_ : owned_)[place.length_class()].release(place.index());
+    count(replica ? segment_.header().replicas_held : segment_.header().keys_held, -1, c.value_bytes);
+    return place_at(place, Residence::absent, 0);
 }
 
-uint32_t Slabs::allocate(uint32_t class_number) {
-    Class &c = classes_[class_number];
-    const LengthClass &shape = segment_.length_class(class_number);
-    uint32_t slab_number;
-    Slab &slab = with_room(class_number, &slab_number);
-    uint32_t first = slab_number * c.slots_per_slab, slot = slab.first_free;
-    char *value = segment_.value(shape, first + (slot == none ? slab.touched : slot));
-    if (slot == none)
-        slot = slab.touched++;
-    else
-        std::memcpy(&slab.first_free, value, sizeof slab.first_free);
-    if (slab.recycled) std::memset(value, 0, shape.slot_bytes); // memory fresh from the system is zero
-    if (++slab.live == capacity(class_number, slab_number)) {
-        slab.in_open = false;
-        c.open.pop_back();
+Place Slabs::hold_replica(Place place) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const LengthClass &c = segment_.length_class(place.length_class());
+    uint32_t index = shared_[place.length_class()].allocate();
+    *segment_.shared(c, index) = SharedHead{1, 0};
+    count(segment_.header().replicas_held, 1, c.value_bytes);
+    return place_at(place, Residence::shared, index);
+}
+
+Place Slabs::share(Place place) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const LengthClass &c = segment_.length_class(place.length_class());
+    uint32_t index = shared_[place.length_class()].allocate();
+    SharedHead *head = segment_.shared(c, index);
+    *head = SharedHead{0, 0};
+    std::memcpy(Segment::value(head), segment_.value(c, place.index()), c.value_bytes);
+    owned_[place.length_class()].release(place.index());
+    return place_at(place, Residence::shared, index);
+}
+
+Place Slabs::unshare(Place place) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const LengthClass &c = segment_.length_class(place.length_class());
+    SharedHead *head = segment_.shared(c, place.index());
+    uint32_t index = owned_[place.length_class()].allocate();
+    std::memcpy(segment_.value(c, index), Segment::value(head), c.value_bytes);
+    if (head->is_replica) {
+        count(segment_.header().replicas_held, -1, 0);
+        count(segment_.header().keys_held, 1, 0);
     }
-    return first + slot;
+    shared_[place.length_class()].release(place.index());
+    return place_at(place, Residence::owned, index);
 }
 
-// The slab that the next value goes to, committed; it is c.open.back().
-Slabs::Slab &Slabs::with_room(uint32_t class_number, uint32_t *slab_number) {
-    Class &c = classes_[class_number];
-    if (c.open.empty()) {
-        c.open.reserve(c.slabs.size() + 1);
-        c.slabs.emplace_back();
-        c.slabs.back().in_open = true;
-        c.open.push_back(uint32_t(c.slabs.size() - 1));
-    }
-    *slab_number = c.open.back();
-    Slab &slab = c.slabs[*slab_number];
-    if (slab.live == 0 && slab.touched == 0) {
-        const LengthClass &shape = segment_.length_class(class_number);
-        uint64_t bytes = slab_bytes(class_number, *slab_number);
-        uint64_t begin = shape.base + uint64_t(*slab_number) * c.slots_per_slab * shape.slot_bytes;
-        segment_.mapping().commit(begin, bytes);
-        count(0, int64_t(bytes), 0);
-    }
-    return slab;
+Place Slabs::place_at(Place place, Residence residence, uint32_t index) const {
+    return Place(residence, place.length_class(), index).held_by(place.holder());
 }
 
-void Slabs::release(uint32_t class_number, uint32_t index) {
-    Class &c = classes_[class_number];
-    const LengthClass &shape = segment_.length_class(class_number);
-    uint32_t slab_number = index / c.slots_per_slab, slot = index % c.slots_per_slab;
-    Slab &slab = c.slabs[slab_number];
-    std::memcpy(segment_.value(shape, index), &slab.first_free, sizeof slab.first_free);
-    slab.first_free = slot;
-    slab.recycled = true;
-    if (!slab.in_open) {
-        slab.in_open = true;
-        c.open.push_back(slab_number);
-    }
-    if (--slab.live == 0) {
-        uint64_t bytes = slab_bytes(class_number, slab_number);
-        segment_.mapping().discard(shape.base + uint64_t(slab_number) * c.slots_per_slab * shape.slot_bytes, bytes);
-        slab.touched = 0;
-        slab.first_free = none;
-        count(0, -int64_t(bytes), 0);
-    }
-}
-
-// In slots; the last slab of a class ends with the class.
-uint32_t Slabs::capacity(uint32_t class_number, uint32_t slab_number) const {
-    uint64_t per_slab = classes_[class_number].slots_per_slab;
-    return uint32_t(std::min(per_slab, segment_.length_class(class_number).keys - slab_number * per_slab));
-}
-
-uint64_t Slabs::slab_bytes(uint32_t class_number, uint32_t slab_number) const {
-    return uint64_t(capacity(class_number, slab_number)) * segment_.length_class(class_number).slot_bytes;
-}
-
-void Slabs::count(int64_t keys, int64_t slab_bytes, int64_t value_bytes) {
-    Header &header = segment_.header();
-    header.keys_held.fetch_add(uint64_t(keys), std::memory_order_relaxed);
-    header.slab_bytes.fetch_add(uint64_t(slab_bytes), std::memory_order_relaxed);
-    header.value_bytes.fetch_add(uint64_t(value_bytes), std::memory_order_relaxed);
+void Slabs::count(std::atomic<uint64_t> &what, int change, uint64_t bytes) {
+    what.fetch_add(uint64_t(int64_t(change)), std::memory_order_relaxed);
+    segment_.header().value_bytes.fetch_add(uint64_t(change * int64_t(bytes)), std::memory_order_relaxed);
 }
 
 } // namespace ps

@@ -46,6 +46,11 @@ bool claim(Segment &segment, uint32_t number, Identity former, Process self, Hol
     return true;
 }
 
+void commit_undo(Segment &segment, uint32_t number) {
+    uint64_t bytes = segment.header().undo_bytes;
+    segment.mapping().commit(segment.header().undo_at + (number - 1) * bytes, bytes);
+}
+
 bool claim_any(Segment &segment, Process self, bool dead, Holder *me) {
     for (uint32_t number = 1; number <= segment.header().max_workers; number++) {
         Identity owner = identity_of(segment.slot(number));
@@ -72,8 +77,7 @@ Holder join(Segment &segment) {
     }
     uint32_t number = slot_of(me);
     try {
-        segment.mapping().commit(segment.header().undo_at + (number - 1) * segment.header().undo_bytes,
-                                 segment.header().undo_bytes);
+        commit_undo(segment, number);
     } catch (...) {
         leave(segment, me);
         throw;
@@ -81,6 +85,14 @@ Holder join(Segment &segment) {
     start_from_zero(segment.slot(number));
     segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
     return me;
+}
+
+Holder join_as_server(Segment &segment) {
+    uint32_t number = segment.server_slot();
+    commit_undo(segment, number);
+    Identity mine{Process::self(), (identity_of(segment.slot(number)).epoch + 1) % epochs};
+    segment.slot(number).identity.store(mine.word(), std::memory_order_release);
+    return make_holder(number, mine.epoch);
 }
 
 void leave(Segment &segment, Holder me) {

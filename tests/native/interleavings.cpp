@@ -2,7 +2,8 @@
 // order, but which pair is next, and what workers do meanwhile, is drawn. After each step: every key is at one place.
 // In the end: all operations were answered, sums are exact, replicas equal the owner's value, nothing is left over.
 //
-// interleavings FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
+// interleavings FIRST LAST plain|memory: the seeds to run, with what kind of values. A failure names its seed; a fourth
+// word makes it show the steps.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,14 +14,14 @@
 #include <random>
 #include <string>
 
-#include "number_store.h"
+#include "stores.h"
 #include "protocol/protocol.h"
 
 using namespace ps;
 
 namespace {
 
-bool tracing;
+bool in_memory, tracing;
 
 template <class... Parts>
 void trace(const char *format, Parts... parts) {
@@ -74,15 +75,15 @@ struct Worker {
 };
 
 struct Node {
-    NumberStore store;
+    Store store;
+    Values &values;
     Mail mail;
     Protocol protocol;
     std::vector<int> intents; // of its workers, per key
     Node(World &world, NodeId self, NodeId nodes, uint64_t keys, Techniques techniques)
-        : store(keys), mail(world, self), protocol(self, nodes, keys, techniques, store, mail), intents(keys) {
-        for (Key key = 0; key < keys; key++)
-            if (key % nodes == self) store.values[key].standing = Standing::owned;
-    }
+        : store(in_memory ? make_store<MemoryStore>(self, nodes, keys) : make_store<NumberStore>(self, nodes, keys)),
+          values(*store.values), mail(world, self), protocol(self, nodes, keys, techniques, values, mail),
+          intents(keys) {}
 };
 
 struct World {
@@ -171,7 +172,7 @@ struct World {
         bool writes = !sets || key % workers.size() == number;
         auto operation = writes ? Operation(draw(sets ? 3 : 2)) : Operation::pull;
         int64_t operand = operation == Operation::push ? 1 + int64_t(draw(9)) : int64_t(draw(1'000'000));
-        Standing standing = node.store.standing(key);
+        Standing standing = node.values.standing(key);
         trace("worker %d at %d: %s %d, standing %d", int(number), worker.node,
               operation == Operation::pull ? "pull" : operation == Operation::push ? "push" : "set", int(key),
               int(standing));
@@ -182,9 +183,9 @@ struct World {
         if (sets && operation != Operation::pull) history[key].push_back(total[key]);
         if (reachable) {
             Bytes value = bytes_of(operand);
-            if (operation == Operation::pull) node.store.pull(key, &value);
-            if (operation == Operation::push) node.store.push(key, value);
-            if (operation == Operation::set) node.store.set(key, value);
+            if (operation == Operation::pull) node.values.pull(key, &value);
+            if (operation == Operation::push) node.values.push(key, value);
+            if (operation == Operation::set) node.values.set(key, value);
             finish(worker, key, {operation, operand}, number_of(value));
             return;
         }
@@ -193,7 +194,7 @@ struct World {
         Request request{operation, origin, operation == Operation::pull ? Bytes() : bytes_of(operand)};
         NodeId to = worker.node; // of an absent key: where it was seen last, which may be anywhere, or its home
         if (standing == Standing::absent) {
-            to = node.store.values[key].seen_at;
+            to = node.store.seen_at(key);
             if (to == no_node) to = NodeId(key % num_nodes);
             if (draw(4) == 0) to = NodeId(draw(num_nodes));
         }
@@ -223,7 +224,7 @@ struct World {
         for (Key key = 0; key < num_keys; key++) {
             int places = in_transfer[key];
             for (auto &node : nodes) {
-                Standing standing = node->store.standing(key);
+                Standing standing = node->values.standing(key);
                 places += standing == Standing::owned || standing == Standing::shared;
             }
             REQUIRE(places == 1);
@@ -253,6 +254,12 @@ struct World {
         return true;
     }
 
+    int64_t number_at(Node &node, Key key) {
+        Bytes value;
+        node.values.pull(key, &value);
+        return number_of(value);
+    }
+
     void settle() {
         for (int round = 0; round < 200; round++) {
             for (auto &node : nodes) node->protocol.exchange();
@@ -270,14 +277,14 @@ struct World {
         for (Key key = 0; key < num_keys; key++) {
             int64_t owned = 0;
             for (auto &node : nodes) {
-                Standing standing = node->store.standing(key);
+                Standing standing = node->values.standing(key);
                 bool owns = standing == Standing::owned || standing == Standing::shared;
-                if (owns) owned = node->store.values[key].number;
+                if (owns) owned = number_at(*node, key);
             }
             REQUIRE(owned == total[key]);
             for (auto &node : nodes)
-                if (node->store.standing(key) == Standing::replica) REQUIRE(node->store.values[key].number == owned);
-            for (auto &node : nodes) REQUIRE(node->store.standing(key) != Standing::awaited);
+                if (node->values.standing(key) == Standing::replica) REQUIRE(number_at(*node, key) == owned);
+            for (auto &node : nodes) REQUIRE(node->values.standing(key) != Standing::awaited);
         }
     }
 
@@ -291,8 +298,10 @@ struct World {
         check_end();
         for (auto &node : nodes) {
             REQUIRE(node->protocol.remembers_nothing());
-            for (NumberStore::Value &value : node->store.values)
-                REQUIRE(value.standing == Standing::owned || value.standing == Standing::absent);
+            for (Key key = 0; key < num_keys; key++) {
+                Standing standing = node->values.standing(key);
+                REQUIRE(standing == Standing::owned || standing == Standing::absent);
+            }
         }
     }
 };
@@ -352,7 +361,8 @@ void Mail::landed(uint64_t waiter, Key key) {
 int main(int count, char **arguments) {
     uint64_t first = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 0;
     uint64_t last = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : first + 10'000;
-    tracing = count > 3;
+    in_memory = count > 3 && std::string(arguments[3]) == "memory";
+    tracing = count > 4;
     for (seed = first; seed <= last; seed++) World(seed).run();
     std::printf("ok\n");
 }

@@ -1,13 +1,17 @@
-// Values of a node for tests of the protocol: one number per key, and a check that each call fits what the key is.
+// Values of nodes for tests of the protocol, one number per key: plain ones, with a check that each call fits what the
+// key is, and those of a real store in memory.
 #pragma once
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <utility>
 
-#include "protocol/ports.h"
+#include "ps.h"
+#include "store_values.h"
 
 namespace ps {
 
@@ -34,7 +38,6 @@ inline int64_t number_of(const Bytes &bytes) {
     return number;
 }
 
-// A node's values: one number each.
 class NumberStore : public Values {
 public:
     struct Value {
@@ -44,7 +47,11 @@ public:
         NodeId seen_at = no_node;
     };
 
-    explicit NumberStore(uint64_t num_keys) : values(num_keys) {}
+    NumberStore(NodeId self, NodeId nodes, uint64_t num_keys) : values(num_keys) {
+        for (Key key = self; key < num_keys; key += nodes) values[key].standing = Standing::owned;
+    }
+
+    NodeId seen_at(Key key) const { return values[key].seen_at; }
 
     Standing standing(Key key) const override { return values[key].standing; }
     void pull(Key key, Bytes *value) override {
@@ -105,9 +112,9 @@ public:
         *to = bytes_of(number_of(*to) + number_of(value));
     }
 
+private:
     std::vector<Value> values;
 
-private:
     void require(Key key, std::initializer_list<Standing> allowed) const {
         bool fits = false;
         for (Standing standing : allowed) fits |= values[key].standing == standing;
@@ -118,5 +125,47 @@ private:
         values[key].standing = to;
     }
 };
+
+struct MemoryParts {
+    explicit MemoryParts(uint64_t num_keys) {
+        int64_t length = 1;
+        ps_node_options options{};
+        options.num_keys = int64_t(num_keys);
+        options.value_lengths = &length;
+        options.num_lengths = 1;
+        options.dtype = PS_INT64;
+        options.max_workers = 1;
+        segment = Segment::create(options);
+        slabs = std::make_unique<Slabs>(*segment);
+    }
+    std::shared_ptr<Segment> segment;
+    std::unique_ptr<Slabs> slabs;
+};
+
+class MemoryStore : private MemoryParts, public StoreValues {
+public:
+    MemoryStore(NodeId self, NodeId nodes, uint64_t num_keys)
+        : MemoryParts(num_keys), StoreValues(*segment, *slabs) {
+        for (Key key = self; key < num_keys; key += nodes) own(key, bytes_of(0));
+    }
+
+    NodeId seen_at(Key key) const {
+        uint32_t seen = Place(segment->entry(key).load()).index();
+        return is_known(seen) ? NodeId(node_of(seen)) : no_node;
+    }
+};
+
+// A node's store and where it saw an absent key last (or no_node).
+struct Store {
+    std::unique_ptr<Values> values;
+    std::function<NodeId(Key)> seen_at;
+};
+
+template <class Kind>
+Store make_store(NodeId self, NodeId nodes, uint64_t num_keys) {
+    auto store = std::make_unique<Kind>(self, nodes, num_keys);
+    Kind *pointer = store.get();
+    return {std::move(store), [pointer](Key key) { return pointer->seen_at(key); }};
+}
 
 } // namespace ps

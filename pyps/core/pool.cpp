@@ -1,0 +1,79 @@
+#include "pool.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ps {
+
+Pool::Pool(Segment &segment, uint64_t base, uint64_t slot_bytes, uint64_t slots)
+    : segment_(segment), base_(base), slot_bytes_(slot_bytes), slots_(slots),
+      slots_per_slab_(uint32_t(std::min(std::max<uint64_t>(1, target_bytes / slot_bytes), slots))) {}
+
+uint32_t Pool::allocate() {
+    uint32_t slab_number;
+    Slab &slab = with_room(&slab_number);
+    uint32_t first = slab_number * slots_per_slab_, slot = slab.first_free;
+    char *value = at(first + (slot == none ? slab.touched : slot));
+    if (slot == none)
+        slot = slab.touched++;
+    else
+        std::memcpy(&slab.first_free, value, sizeof slab.first_free);
+    if (slab.recycled) std::memset(value, 0, slot_bytes_); // memory fresh from the system is zero
+    if (++slab.live == capacity(slab_number)) {
+        slab.in_open = false;
+        open_.pop_back();
+    }
+    return first + slot;
+}
+
+// The slab that the next value goes to, committed; it is open_.back().
+Pool::Slab &Pool::with_room(uint32_t *slab_number) {
+    if (open_.empty()) {
+        open_.reserve(slabs_.size() + 1);
+        slabs_.emplace_back();
+        slabs_.back().in_open = true;
+        open_.push_back(uint32_t(slabs_.size() - 1));
+    }
+    *slab_number = open_.back();
+    Slab &slab = slabs_[*slab_number];
+    if (slab.live == 0 && slab.touched == 0) {
+        uint64_t bytes = bytes_of(*slab_number);
+        segment_.mapping().commit(begin_of(*slab_number), bytes);
+        segment_.header().slab_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    }
+    return slab;
+}
+
+void Pool::release(uint32_t index) {
+    uint32_t slab_number = index / slots_per_slab_, slot = index % slots_per_slab_;
+    Slab &slab = slabs_[slab_number];
+    std::memcpy(at(index), &slab.first_free, sizeof slab.first_free);
+    slab.first_free = slot;
+    slab.recycled = true;
+    if (!slab.in_open) {
+        slab.in_open = true;
+        open_.push_back(slab_number);
+    }
+    if (--slab.live > 0) return;
+    uint64_t bytes = bytes_of(slab_number);
+    segment_.mapping().discard(begin_of(slab_number), bytes);
+    segment_.header().slab_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    slab.touched = 0;
+    slab.first_free = none;
+}
+
+// In slots; the last slab ends with the region.
+uint32_t Pool::capacity(uint32_t slab_number) const {
+    uint64_t before = uint64_t(slab_number) * slots_per_slab_;
+    return uint32_t(std::min<uint64_t>(slots_per_slab_, slots_ - before));
+}
+
+uint64_t Pool::begin_of(uint32_t slab_number) const {
+    return base_ + uint64_t(slab_number) * slots_per_slab_ * slot_bytes_;
+}
+
+uint64_t Pool::bytes_of(uint32_t slab_number) const { return uint64_t(capacity(slab_number)) * slot_bytes_; }
+
+char *Pool::at(uint32_t index) const { return segment_.mapping().at(base_ + uint64_t(index) * slot_bytes_); }
+
+} // namespace ps

@@ -1,0 +1,45 @@
+// Slots of one size for values, in slabs of about 1 MiB, each with a list of free slots that is kept in the slots
+// themselves. A slab's memory is committed with its first value and given back with its last.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "segment.h"
+
+namespace ps {
+
+class Pool {
+public:
+    // At most `slots` slots of `slot_bytes` from `base` on.
+    Pool(Segment &segment, uint64_t base, uint64_t slot_bytes, uint64_t slots);
+
+    uint32_t allocate(); // filled with zeros
+    void release(uint32_t index);
+
+private:
+    static constexpr uint32_t none = UINT32_MAX;
+    static constexpr uint64_t target_bytes = 1ull << 20;
+
+    struct Slab {
+        uint32_t live = 0;
+        uint32_t touched = 0;       // slots below were used since the memory was committed
+        uint32_t first_free = none; // of those touched
+        bool in_open = false;
+        bool recycled = false; // some of its memory was used before
+    };
+
+    Slab &with_room(uint32_t *slab_number);
+    uint32_t capacity(uint32_t slab_number) const;
+    uint64_t begin_of(uint32_t slab_number) const;
+    uint64_t bytes_of(uint32_t slab_number) const;
+    char *at(uint32_t index) const;
+
+    Segment &segment_;
+    uint64_t base_, slot_bytes_, slots_;
+    uint32_t slots_per_slab_;
+    std::vector<Slab> slabs_;
+    std::vector<uint32_t> open_; // slabs with room; the last one is used next
+};
+
+} // namespace ps

@@ -1,0 +1,48 @@
+// A node's values for the protocol: the store in shared memory, as the server uses it beside the workers, under the same
+// latches.
+#pragma once
+
+#include "latch.h"
+#include "protocol/ports.h"
+#include "slabs.h"
+
+namespace ps {
+
+class StoreValues : public Values {
+public:
+    StoreValues(Segment &segment, Slabs &slabs); // takes the server's slot; throws PS_ENOMEM
+    ~StoreValues() override;
+
+    Standing standing(Key key) const override;
+    void pull(Key key, Bytes *value) override;
+    void push(Key key, const Bytes &value) override;
+    void set(Key key, const Bytes &value) override;
+    void await(Key key) override;
+    void forget(Key key) override;
+    void own(Key key, const Bytes &value) override;
+    void give(Key key, NodeId to, uint64_t count, Bytes *value) override;
+    void share(Key key) override;
+    void unshare(Key key) override;
+    bool take_changed(Key key) override;
+    void copy(Key key, const Bytes &value) override;
+    void refresh(Key key, const Bytes &value) override;
+    bool take_delta(Key key, Bytes *delta) override;
+    bool retire(Key key, Bytes *delta) override;
+    void add(Bytes *to, const Bytes &value, Key key) const override;
+
+    Latches &latches() { return latches_; }
+
+private:
+    template <class Body>
+    void with(Key key, Body &&body);
+    void run(Key key, int32_t operation, char *value);
+    const LengthClass &class_of(Place place) const { return segment_.length_class(place.length_class()); }
+    SharedHead *head_of(Place place) const { return segment_.shared(class_of(place), place.index()); }
+
+    Segment &segment_;
+    Slabs &slabs_;
+    Holder me_;
+    Latches latches_;
+};
+
+} // namespace ps
