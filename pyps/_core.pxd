@@ -1,13 +1,15 @@
 # The C interface as Cython sees it; ps.h says what everything means.
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from pyps._spans cimport Span
 
 cdef extern from "ps.h" nogil:
     int PS_ABI_VERSION
     int PS_PULL, PS_PUSH, PS_SET
     int PS_OK, PS_EINVAL, PS_EKEY, PS_ESIZE, PS_ENOMEM, PS_ETIMEDOUT, PS_ECLOSED, PS_ELOST, PS_EFORKED, PS_EBUSY
     int PS_ENOTLOCAL, PS_EWORKERS, PS_EADDRESS, PS_EINTR, PS_ESYSTEM
-    int PS_NOWAIT
+    int PS_NOWAIT, PS_ASYNC
 
     ctypedef struct ps_node:
         pass
@@ -31,6 +33,10 @@ cdef extern from "ps.h" nogil:
         int32_t num_workers
         int64_t memory_limit
         double latch_timeout
+        int32_t num_nodes
+        int32_t node
+        int32_t techniques
+        uint64_t cluster
 
     ctypedef struct ps_node_info:
         int64_t num_keys
@@ -41,6 +47,8 @@ cdef extern from "ps.h" nogil:
         int32_t element_bytes
         int32_t max_workers
         int32_t num_workers
+        int32_t num_nodes
+        int32_t node
 
     ctypedef struct ps_node_stats:
         int64_t keys_held
@@ -80,6 +88,9 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_create(const ps_node_options *options, ps_node **node)
     int32_t ps_node_attach(const char *address, double timeout, ps_node **node)
     int32_t ps_node_listen(ps_node *node, char *address, size_t capacity)
+    int32_t ps_load_zmq(const char *path)
+    int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity)
+    int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes)
     int32_t ps_node_shutdown(ps_node *node)
     int32_t ps_node_is_open(ps_node *node)
     void ps_node_free(ps_node *node)
@@ -110,15 +121,22 @@ cdef class Node:
     cdef readonly object dtype
 
 
+cdef class Borrowed:
+    cdef Span span
+    cdef object copy_back
+
+
 cdef class Worker:
     cdef ps_worker *worker
     cdef ps_worker *parents  # in a forked child: the parent process's worker
     cdef Node store
+    cdef dict borrowed  # by timestamp: buffers of pulls that have not ended
     cdef bint finalized
     cdef bint in_barrier
     cdef int code, bits  # of an element, as DLPack has it
 
     cdef ps_worker *inherited(self, ps_worker *used) except NULL
     cdef ps_worker *usable(self) except NULL
-    cdef object operate(self, int operation, object keys, object vals, int32_t *local)
+    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local)
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept
+    cdef int give_back(self, int64_t timestamp) except -1

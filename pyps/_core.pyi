@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from typing_extensions import disjoint_base
 
 from pyps.dtypes import Dtype
 from pyps.timestamps import Timestamp
+
+def load_zmq(path: str) -> None: ...
 
 @disjoint_base
 class Node:
@@ -19,6 +22,10 @@ class Node:
     def total_values(self) -> int: ...
     @property
     def max_workers(self) -> int: ...
+    @property
+    def num_nodes(self) -> int: ...
+    @property
+    def rank(self) -> int: ...
     @property
     def is_open(self) -> bool: ...
     @property
@@ -35,11 +42,20 @@ class Node:
         memory_limit: int = 0,
         latch_timeout: float | None = None,
         timeout: float | None = None,
+        num_nodes: int = 1,
+        rank: int = 0,
+        techniques: int = 0,
+        cluster: int = 0,
     ) -> None: ...
     def total_length(self, keys: Any) -> int: ...
     def listen(self) -> str: ...
+    def bind(self, endpoint: str) -> str: ...
+    def connect(self, endpoints: Sequence[str]) -> None: ...
     def shutdown(self) -> None: ...
     def stats(self) -> dict[str, int]: ...
+
+@disjoint_base
+class Borrowed: ...
 
 @disjoint_base
 class Worker:

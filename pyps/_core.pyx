@@ -5,7 +5,9 @@ A method checks its arguments, makes one call without the GIL if it may take lon
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isfinite
-from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uintptr_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from pyps._spans cimport BFLOAT, FLOAT, INTEGER, Span, close_span, open_keys, open_span, open_typed
 
@@ -14,7 +16,7 @@ import time
 
 from pyps import arrays
 from pyps.errors import AttachError, ClosedError, NodeLost, WaitTimeoutError
-from pyps.timestamps import ANSWERED
+from pyps.timestamps import ANSWERED, Pending
 
 # Work above which the GIL is released: about a microsecond, in units of a nanosecond.
 cdef double worth_releasing = 1000.0
@@ -73,6 +75,11 @@ cdef double seconds(object timeout) except -1:
     if not isfinite(value) or value < 0:
         raise ValueError(f"timeout is {timeout!r}; it must be a number of seconds, or None for the default")
     return max(value, 1e-9)
+
+
+def load_zmq(path):
+    """Open the library of ZeroMQ that nodes talk with, once per process."""
+    check(ps_load_zmq(path.encode()))
 
 
 include "binding/node.pxi"

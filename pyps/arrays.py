@@ -18,11 +18,12 @@ from pyps.dtypes import Dtype
 LARGEST_KEY = 2**63 - 1
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse keyword arguments other than ``async``, which cannot be a parameter's name."""
+def check_options(options: Mapping[str, Any]) -> bool:
+    """Return the keyword argument ``async``, which cannot be a parameter's name; refuse others."""
     for name in options:
         if name != "async":
             raise TypeError(f"unexpected keyword argument {name!r}; asynchronous= and async are possible")
+    return bool(options["async"])
 
 
 def as_keys(keys: object) -> NDArray[np.int64]:

@@ -9,9 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyps import _core
+from pyps import _core, zeromq
 from pyps.arrays import as_keys
 from pyps.dtypes import find_dtype
+
+TECHNIQUES = ("all", "replication_only", "relocation_only")
 
 
 class Node(_core.Node):
@@ -77,6 +79,14 @@ class Server(Node):
         Bytes of shared memory that the store may take; by default what the host has.
     latch_timeout : float
         Seconds until it is an error that another worker holds a key.
+    num_nodes, rank : int
+        How many nodes share the keys, and which of them this is, from 0. With more than one, `bind` it, exchange the
+        endpoints, and `connect` it; it works from then on.
+    techniques : str
+        What an intent does: "all" gives a key to the only node that wants it and replicas to several;
+        "replication_only" and "relocation_only" do one of these.
+    cluster : int
+        A number that the nodes share; messages of others are refused.
 
     Raises
     ------
@@ -102,9 +112,17 @@ class Server(Node):
         num_workers: int = 0,
         memory_limit: int | None = None,
         latch_timeout: float = 10.0,
+        num_nodes: int = 1,
+        rank: int = 0,
+        techniques: str = "all",
+        cluster: int = 0,
     ) -> None:
         if max_workers == 0 or memory_limit == 0 or latch_timeout == 0:
             raise ValueError("max_workers, memory_limit and latch_timeout must be above 0")
+        if techniques not in TECHNIQUES:
+            raise ValueError(f"techniques is {techniques!r}; it must be one of {', '.join(TECHNIQUES)}")
+        if num_nodes > 1:
+            zeromq.load()
         super().__init__(
             num_keys=num_keys,
             value_lengths=_lengths(value_length),
@@ -113,6 +131,10 @@ class Server(Node):
             num_workers=num_workers,
             memory_limit=memory_limit or 0,
             latch_timeout=latch_timeout,
+            num_nodes=num_nodes,
+            rank=rank,
+            techniques=TECHNIQUES.index(techniques),
+            cluster=cluster,
         )
 
     @property
@@ -181,7 +203,10 @@ def attach(address: str, *, timeout: float = 10.0) -> Node:
     """
     if not isinstance(address, str):
         raise TypeError(f"address must be a str, not {type(address).__name__}")
-    return Node(address, timeout=timeout)
+    node = Node(address, timeout=timeout)
+    if node.num_nodes > 1:
+        zeromq.load()
+    return node
 
 
 def local(num_keys: int, value_length: int | Sequence[int] | ArrayLike = 1, **options: Any) -> LocalWorker:

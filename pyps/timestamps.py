@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyps._core import Worker
+
 
 class Timestamp(int):
     """The number of an operation; -1 means that it was answered at once.
 
-    Equal to the plain number, so that both ``kv.wait(ts)`` and ``ts.wait()`` work. Operations on values that
-    live on this node are answered before they return.
+    Equal to the plain number, so that both ``kv.wait(ts)`` and ``ts.wait()`` work.
     """
-
-    __slots__ = ()
 
     def wait(self, timeout: float | None = None) -> None:
         """Return when the operation has ended, which an answered one has.
@@ -18,12 +20,32 @@ class Timestamp(int):
         Parameters
         ----------
         timeout : float, optional
-            Seconds.
+            Seconds; 300 unless said.
         """
 
     def done(self) -> bool:
         """Tell whether the operation has ended."""
         return True
+
+
+class Pending(Timestamp):
+    """Of an operation that other nodes answer."""
+
+    def __new__(cls, number: int, worker: Worker) -> Pending:
+        """Make the timestamp of a worker's operation."""
+        timestamp = super().__new__(cls, number)
+        timestamp.worker = worker
+        return timestamp
+
+    worker: Worker
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Return when the operation has ended."""
+        self.worker.wait(self, timeout=timeout)
+
+    def done(self) -> bool:
+        """Tell whether the operation has ended."""
+        return self.worker.is_finished(self)
 
 
 ANSWERED = Timestamp(-1)

@@ -13,10 +13,12 @@ cdef class Node:
     max_workers, num_workers, memory_limit : int
     latch_timeout, timeout : float
         Seconds.
+    num_nodes, rank, techniques, cluster : int
+        Of a node that is one of several.
     """
 
     def __init__(self, address=None, *, num_keys=0, value_lengths=None, dtype=None, max_workers=0, num_workers=0,
-                 memory_limit=0, latch_timeout=None, timeout=None):
+                 memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0, cluster=0):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -35,12 +37,17 @@ cdef class Node:
             with nogil:
                 code = ps_node_attach(text, limit, &self.node)
         else:
+            memset(&options, 0, sizeof(options))
             options.num_keys = whole(num_keys, "num_keys", INT64_MAX)
             options.dtype = dtype.number
             options.max_workers = <int32_t> whole(max_workers, "max_workers", INT32_MAX)
             options.num_workers = <int32_t> whole(num_workers, "num_workers", INT32_MAX)
             options.memory_limit = whole(memory_limit, "memory_limit", INT64_MAX)
             options.latch_timeout = seconds(latch_timeout)
+            options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)
+            options.node = <int32_t> whole(rank, "rank", INT32_MAX)
+            options.techniques = techniques
+            options.cluster = <uint64_t> cluster
             open_keys(value_lengths, &lengths)
             options.value_lengths = <const int64_t *> lengths.data
             options.num_lengths = lengths.elements
@@ -76,6 +83,16 @@ cdef class Node:
         return self.info.max_workers
 
     @property
+    def num_nodes(self):
+        """How many nodes there are."""
+        return self.info.num_nodes
+
+    @property
+    def rank(self):
+        """This node's number, from 0."""
+        return self.info.node
+
+    @property
     def is_open(self):
         """False once the server was shut down."""
         return bool(ps_node_is_open(self.node))
@@ -101,6 +118,26 @@ cdef class Node:
         cdef char address[128]
         check(ps_node_listen(self.node, address, sizeof(address)))
         return address.decode()
+
+    def bind(self, endpoint):
+        """Let other nodes speak to this one at an endpoint; return the one that was taken."""
+        cdef char bound[128]
+        check(ps_node_bind(self.node, endpoint.encode(), bound, sizeof(bound)))
+        return bound.decode()
+
+    def connect(self, endpoints):
+        """Begin to work with the other nodes; the endpoints are those of all nodes in their order."""
+        cdef list texts = [endpoint.encode() for endpoint in endpoints]
+        cdef const char **pointers = <const char **> malloc((len(texts) + 1) * sizeof(char *))
+        cdef int i
+        if pointers == NULL:
+            raise MemoryError
+        try:
+            for i in range(len(texts)):
+                pointers[i] = texts[i]
+            check(ps_node_connect(self.node, pointers, <int32_t> len(texts)))
+        finally:
+            free(pointers)
 
     def shutdown(self):
         """Close the store for every worker, if this process created it."""

@@ -1,4 +1,11 @@
 # A worker's operations: pull, push, set and what goes with them.
+cdef class Borrowed:
+    """A buffer that a pull will write, and how to copy it to where the caller wants it."""
+
+    def __dealloc__(self):
+        close_span(&self.span)
+
+
 cdef class Worker:
     """A worker of a node.
 
@@ -14,6 +21,7 @@ cdef class Worker:
             raise RuntimeError("a worker is initialized once")
         check(ps_worker_create(store.node, &self.worker))
         self.store = store
+        self.borrowed = {}
         self.code = INTEGER if store.dtype.is_integer else BFLOAT if store.dtype.name == "bfloat16" else FLOAT
         self.bits = store.info.element_bytes * 8
 
@@ -35,43 +43,56 @@ cdef class Worker:
         self.in_barrier = False
         return fresh
 
-    cdef object operate(self, int operation, object keys, object vals, int32_t *local):
+    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local):
         """Run pull, push or set; with `local`, pull all keys or none and tell which."""
-        cdef Span k, v
+        cdef Span k
+        cdef Span *v
+        cdef Borrowed borrowed = Borrowed()
         cdef bint writes = operation == PS_PULL
         cdef ps_request request
         cdef ps_worker *worker = self.worker
         cdef int32_t code
         copy_back = None
+        v = &borrowed.span
         if worker == NULL:
             raise ClosedError("the worker was not initialized")
         open_keys(keys, &k)
         try:
-            if not open_typed(vals, writes, self.code, self.bits, &v):
+            if not open_typed(vals, writes, self.code, self.bits, v):
                 if writes:
                     converted, copy_back = arrays.as_output(vals, self.store.dtype)
                 else:
                     converted = arrays.as_input(vals, self.store.dtype)
-                if not open_span(converted, writes, &v):
+                if not open_span(converted, writes, v):
                     raise AssertionError("pyps.arrays returned no plain buffer")
-            try:
-                request.operation = operation
-                request.keys = <const int64_t *> k.data
-                request.num_keys = k.elements
-                request.values = v.data
-                request.num_values = v.elements
-                request.done = 0
-                code = self.submit(worker, &request, local)
-                if code == PS_EFORKED:
-                    code = self.submit(self.inherited(worker), &request, local)
-                check(code)
-            finally:
-                close_span(&v)
+            request.operation = operation
+            request.flags = PS_ASYNC if asynchronous else 0
+            request.keys = <const int64_t *> k.data
+            request.num_keys = k.elements
+            request.values = v.data
+            request.num_values = v.elements
+            request.done = 0
+            code = self.submit(worker, &request, local)
+            if code == PS_EFORKED:
+                code = self.submit(self.inherited(worker), &request, local)
+            check(code)
         finally:
             close_span(&k)
+        if local == NULL and request.timestamp >= 0:
+            if writes:
+                borrowed.copy_back = copy_back
+                self.borrowed[request.timestamp] = borrowed
+            return Pending(request.timestamp, self)
         if copy_back is not None and (local == NULL or local[0]):
             copy_back()
         return ANSWERED
+
+    cdef int give_back(self, int64_t timestamp) except -1:
+        """An operation has ended: fill what a pull was to fill, and let go of it."""
+        cdef Borrowed borrowed = self.borrowed.pop(timestamp, None)
+        if borrowed is not None and borrowed.copy_back is not None:
+            borrowed.copy_back()
+        return 0
 
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept:
         """Keep the GIL for what is short and need not wait."""
@@ -82,10 +103,10 @@ cdef class Worker:
                 return ps_pull_if_local(worker, request.keys, request.num_keys, request.values, request.num_values,
                                         local)
         if work < worth_releasing:
-            request.flags = PS_NOWAIT
+            request.flags |= PS_NOWAIT
             code = ps_run(worker, request)
         if code == PS_EBUSY:
-            request.flags = 0
+            request.flags &= ~PS_NOWAIT
             with nogil:
                 code = ps_run(worker, request)
         return code
@@ -105,7 +126,7 @@ cdef class Worker:
         Returns
         -------
         Timestamp
-            Of the operation; -1 as it was answered at once.
+            Of the operation; -1 if it was answered at once.
 
         Raises
         ------
@@ -115,8 +136,8 @@ cdef class Worker:
             The values cannot be had. After a timeout the first part of `vals` may be filled.
         """
         if options:
-            arrays.check_options(options)
-        return self.operate(PS_PULL, keys, vals, NULL)
+            asynchronous = arrays.check_options(options)
+        return self.operate(PS_PULL, keys, vals, asynchronous, NULL)
 
     def push(self, keys, vals, asynchronous=False, **options):
         """Add to the values of keys; each key's addition is atomic, and a repeated key gets every one.
@@ -132,7 +153,7 @@ cdef class Worker:
         Returns
         -------
         Timestamp
-            Of the operation; -1 as it was answered at once.
+            Of the operation; -1 if it was answered at once.
 
         Raises
         ------
@@ -142,8 +163,8 @@ cdef class Worker:
             The values cannot be reached. After a timeout the first keys may have got theirs.
         """
         if options:
-            arrays.check_options(options)
-        return self.operate(PS_PUSH, keys, vals, NULL)
+            asynchronous = arrays.check_options(options)
+        return self.operate(PS_PUSH, keys, vals, asynchronous, NULL)
 
     def set(self, keys, vals, asynchronous=False, **options):
         """Replace the values of keys; of a repeated key's values the last one stays.
@@ -151,8 +172,8 @@ cdef class Worker:
         Parameters, results and errors are those of `push`.
         """
         if options:
-            arrays.check_options(options)
-        return self.operate(PS_SET, keys, vals, NULL)
+            asynchronous = arrays.check_options(options)
+        return self.operate(PS_SET, keys, vals, asynchronous, NULL)
 
     def pull_if_local(self, keys, vals):
         """Pull if every key lives on this node, else leave the buffer as it is.
@@ -163,11 +184,11 @@ cdef class Worker:
             Whether the values were pulled.
         """
         cdef int32_t local = 0
-        self.operate(PS_PULL, keys, vals, &local)
+        self.operate(PS_PULL, keys, vals, False, &local)
         return bool(local)
 
     def localize(self, keys, asynchronous=False, **options):
-        """Move the keys to this node; on the only node they are there already.
+        """Have the keys live on this node; on the only node they do already.
 
         Parameters
         ----------
@@ -178,21 +199,27 @@ cdef class Worker:
         Returns
         -------
         Timestamp
-            Of the operation; -1 as it was answered at once.
+            Of the operation; -1 if it was answered at once.
         """
         cdef Span k
         cdef int32_t code
         cdef ps_worker *worker
+        cdef int64_t timestamp = -1
         if options:
-            arrays.check_options(options)
+            asynchronous = arrays.check_options(options)
         open_keys(keys, &k)
         try:
             worker = self.usable()
             with nogil:
-                code = ps_localize(worker, <const int64_t *> k.data, k.elements, NULL)
+                code = ps_localize(worker, <const int64_t *> k.data, k.elements, &timestamp)
             check(code)
         finally:
             close_span(&k)
+        if timestamp < 0:
+            return ANSWERED
+        if asynchronous:
+            return Pending(timestamp, self)
+        self.wait(timestamp)
         return ANSWERED
 
     def intent(self, keys, start, end=0):
@@ -255,6 +282,7 @@ cdef class Worker:
             with nogil:
                 code = ps_wait(worker, number, limit)
             check(code)
+            self.give_back(number)
 
     def is_finished(self, timestamp):
         """Tell whether an operation has ended. Raises ValueError for a timestamp that none had."""
@@ -265,6 +293,8 @@ cdef class Worker:
         except OverflowError:
             raise ValueError(f"timestamp {timestamp} was not returned by an operation of this worker") from None
         check(ps_is_finished(self.usable(), number, &finished))
+        if finished:
+            self.give_back(number)
         return bool(finished)
 
     def waitall(self, timeout=None):
@@ -275,6 +305,8 @@ cdef class Worker:
         with nogil:
             code = ps_wait_all(worker, limit)
         check(code)
+        for number in list(self.borrowed):
+            self.give_back(number)
 
     def barrier(self, timeout=None):
         """Wait until every worker of the node, thread or process, has come to a barrier.
@@ -348,3 +380,4 @@ cdef class Worker:
         if self.worker != NULL:
             with nogil:
                 ps_worker_finalize(self.worker)
+            self.borrowed.clear()

@@ -90,6 +90,27 @@ int32_t ps_node_listen(ps_node *node, char *address, size_t capacity) {
     });
 }
 
+int32_t ps_load_zmq(const char *path) {
+    return guarded([&] {
+        load_zmq(&require(path, "path"));
+        return int32_t(PS_OK);
+    });
+}
+
+int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity) {
+    return with_node(node, [&](ps_node &n) {
+        std::string taken = n.bind(&require(endpoint, "endpoint"));
+        std::snprintf(&require(bound, "bound"), capacity, "%s", taken.c_str());
+    });
+}
+
+int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes) {
+    return with_node(node, [&](ps_node &n) {
+        require(endpoints, "endpoints");
+        n.connect(std::vector<std::string>(endpoints, endpoints + std::max(0, num_nodes)));
+    });
+}
+
 int32_t ps_node_shutdown(ps_node *node) {
     return with_node(node, [](ps_node &n) { n.shutdown(); });
 }
@@ -103,7 +124,8 @@ int32_t ps_node_get_info(ps_node *node, ps_node_info *info) {
         auto attachment = n.attachment();
         const Header &h = attachment->segment->header();
         require(info, "info") = {h.num_keys, h.value_length,           h.longest_value,        h.total_values,
-                                 h.dtype,    int32_t(h.element_bytes), int32_t(h.max_workers), int32_t(h.num_workers)};
+                                 h.dtype,    int32_t(h.element_bytes), int32_t(h.max_workers), int32_t(h.num_workers),
+                                 int32_t(h.num_nodes), int32_t(h.node)};
     });
 }
 
@@ -197,8 +219,8 @@ void ps_shift_keys(int64_t *__restrict to, const int64_t *__restrict from, int64
 
 int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t *timestamp) {
     return with_worker(worker, [&](ps_worker &w) {
-        w.localize(keys, num_keys);
-        if (timestamp) *timestamp = -1;
+        int64_t number = w.localize(keys, num_keys);
+        if (timestamp) *timestamp = number;
     });
 }
 
@@ -219,22 +241,19 @@ int32_t ps_current_clock(ps_worker *worker, int64_t *clock) {
 
 int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout) {
     return with_worker(worker, [&](ps_worker &w) {
-        seconds(timeout, default_wait_timeout);
-        w.require_issued(timestamp);
+        w.wait(timestamp, seconds(timeout, default_wait_timeout));
     });
 }
 
 int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished) {
     return with_worker(worker, [&](ps_worker &w) {
-        w.require_issued(timestamp);
-        require(finished, "finished") = 1;
+        require(finished, "finished") = w.is_finished(timestamp);
     });
 }
 
 int32_t ps_wait_all(ps_worker *worker, double timeout) {
     return with_worker(worker, [&](ps_worker &w) {
-        seconds(timeout, default_wait_timeout);
-        w.require_usable();
+        w.wait_all(seconds(timeout, default_wait_timeout));
     });
 }
 

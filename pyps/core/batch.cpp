@@ -87,7 +87,7 @@ bool run_shared(SharedHead *head, Latches &latches, uint64_t key, const LengthCl
 }
 
 template <class Action>
-int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Action action) {
+int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
     const int64_t *keys = request.keys;
     const int64_t count = request.num_keys, done = request.done;
     const uint64_t num_keys = uint64_t(segment.header().num_keys);
@@ -114,11 +114,13 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Action
         const LengthClass &c = segment.length_class(place.length_class());
         bool fits = c.value_bytes <= uint64_t(end - buffer);
         if (__builtin_expect(place.residence() != Residence::owned || !fits, 0)) {
-            bool done_here = fits && place.residence() == Residence::shared &&
+            bool may_share = !elsewhere || !elsewhere->only_owned;
+            bool done_here = fits && place.residence() == Residence::shared && may_share &&
                              run_shared(segment.shared(c, place.index()), latches, key, c, buffer, action);
             latches.release(key, place);
             if (!fits) fail(PS_EINVAL, Where{i, int64_t(key), 0}, "the keys were changed during the call");
-            if (!done_here) return PS_ENOTLOCAL;
+            if (!done_here && !elsewhere) return PS_ENOTLOCAL;
+            if (!done_here) elsewhere->positions.push_back(i);
             buffer += c.value_bytes;
             continue;
         }
@@ -192,11 +194,11 @@ bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
     });
 }
 
-int32_t run_local(Segment &segment, Latches &latches, ps_request &request) {
+int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere) {
     switch (request.operation) {
-    case PS_PULL: return run_keys(segment, latches, request, Pull{});
-    case PS_SET: return run_keys(segment, latches, request, Set{});
-    default: return run_keys(segment, latches, request, Push{add_kernel(segment.header().dtype)});
+    case PS_PULL: return run_keys(segment, latches, request, elsewhere, Pull{});
+    case PS_SET: return run_keys(segment, latches, request, elsewhere, Set{});
+    default: return run_keys(segment, latches, request, elsewhere, Push{add_kernel(segment.header().dtype)});
     }
 }
 

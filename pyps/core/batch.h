@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "latch.h"
 #include "ps.h"
@@ -16,8 +17,14 @@ int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_ke
 void check_request(const Segment &segment, const ps_request &request);
 bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
 
-// Go on with a checked request at request.done. PS_OK; PS_EBUSY (PS_NOWAIT only); PS_ENOTLOCAL at a key that does not
-// live here.
-int32_t run_local(Segment &segment, Latches &latches, ps_request &request);
+// Keys that are passed over because they do not live here, by their positions.
+struct Elsewhere {
+    bool only_owned; // shared keys are passed over too
+    std::vector<int64_t> positions;
+};
+
+// Go on with a checked request at request.done. PS_OK; PS_EBUSY (PS_NOWAIT only); without `elsewhere` PS_ENOTLOCAL at a
+// key that does not live here.
+int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere = nullptr);
 
 } // namespace ps

@@ -22,6 +22,8 @@ void ServerWatch::check(const Segment &segment) {
 }
 
 void Attachment::require_open() {
+    if (segment->header().state.load(std::memory_order_acquire) == State::failed)
+        fail(PS_ELOST, Where{}, "the node's server ended: %s", segment->header().failure);
     if (!segment->is_open()) fail(PS_ECLOSED, Where{}, "the server was shut down");
     watch.check(*segment);
 }
@@ -34,12 +36,14 @@ ps_node *ps_node::create(const ps_node_options &options) {
     std::unique_ptr<ps_node> node(new ps_node(Segment::create(options)));
     Segment &segment = *node->attachment_->segment;
     node->slabs_ = std::make_unique<Slabs>(segment);
-    // The only node holds every key; ask for all of them first, rather than fill the host's memory and then fail.
+    // A node holds the keys whose home it is, the only one every key. Ask for all of them first, rather than fill the
+    // host's memory and then fail.
     uint64_t bytes = 0;
     for (uint32_t number = 0; number < segment.header().num_classes; number++)
         bytes += segment.length_class(number).keys * segment.length_class(number).slot_bytes;
-    segment.mapping().require_room(bytes);
-    for (int64_t key = 0; key < options.num_keys; key++) {
+    const Header &header = segment.header();
+    segment.mapping().require_room(bytes / header.num_nodes);
+    for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes) {
         Entry &entry = segment.entry(uint64_t(key));
         entry.store(node->slabs_->hold(Place(entry.load(std::memory_order_relaxed))).word(), std::memory_order_relaxed);
     }
@@ -75,10 +79,30 @@ std::string ps_node::listen() {
     return listener_->address();
 }
 
+std::string ps_node::bind(const std::string &endpoint) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
+    if (!is_creator() || attachment_->segment->header().num_nodes == 1)
+        fail(PS_EINVAL, Where{}, "only a node of several, in the process that created it, is bound to an endpoint");
+    if (server_) fail(PS_EINVAL, Where{}, "the node is bound to %s already", server_->endpoint().c_str());
+    server_ = std::make_unique<Server>(attachment_->segment, *slabs_, endpoint);
+    return server_->endpoint();
+}
+
+void ps_node::connect(const std::vector<std::string> &endpoints) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!server_) fail(PS_EINVAL, Where{}, "the node is not bound to an endpoint");
+    server_->connect(endpoints);
+}
+
 void ps_node::shutdown() noexcept {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!attachment_) return;
     listener_.reset();
+    if (is_creator())
+        server_.reset();
+    else
+        server_.release(); // a forked child has neither its thread nor its sockets
     if (is_creator()) {
         attachment_->segment->header().state.store(State::closed, std::memory_order_release);
         wake_barrier(*attachment_->segment);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "handover.h"
+#include "net/server.h"
 #include "segment.h"
 #include "slabs.h"
 
@@ -41,6 +42,8 @@ public:
     ~ps_node() { shutdown(); }
 
     std::string listen();
+    std::string bind(const std::string &endpoint);
+    void connect(const std::vector<std::string> &endpoints);
     void shutdown() noexcept;
     bool is_open();
     std::shared_ptr<ps::Attachment> attachment(); // throws PS_ECLOSED after shutdown
@@ -53,4 +56,5 @@ private:
     std::shared_ptr<ps::Attachment> attachment_; // null after shutdown
     std::unique_ptr<ps::Slabs> slabs_;           // the creator's
     std::unique_ptr<ps::Listener> listener_;
+    std::unique_ptr<ps::Server> server_; // of several nodes
 };

@@ -42,7 +42,10 @@ enum ps_code {
     PS_ESYSTEM = 14   /* the operating system refused something: error.value is errno */
 };
 
-enum ps_flags { PS_NOWAIT = 1 };
+enum ps_flags { PS_NOWAIT = 1, PS_ASYNC = 2 };
+
+/* What an intent does: give the key to the only node that wants it, replicas to several; or one of these alone. */
+enum ps_techniques { PS_ALL = 0, PS_REPLICATION_ONLY = 1, PS_RELOCATION_ONLY = 2 };
 
 typedef struct ps_node ps_node;     /* a node's store: created by this process or attached to */
 typedef struct ps_worker ps_worker; /* one worker of a node: the handle through which parameters are used */
@@ -66,6 +69,11 @@ typedef struct ps_node_options {
     int32_t reserved;
     int64_t memory_limit;         /* bytes of shared memory the store may take; 0: what the host has */
     double latch_timeout;         /* seconds until waiting for a key that somebody holds is an error; 0: 10 */
+    int32_t num_nodes;            /* of the cluster; 0 or 1: this node is alone */
+    int32_t node;                 /* this one, from 0 */
+    int32_t techniques;           /* ps_techniques */
+    int32_t reserved2;
+    uint64_t cluster;             /* a number that the nodes of the cluster share: others are refused */
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -77,6 +85,8 @@ typedef struct ps_node_info {
     int32_t element_bytes;
     int32_t max_workers;
     int32_t num_workers;
+    int32_t num_nodes;
+    int32_t node;
 } ps_node_info;
 
 typedef struct ps_node_stats {
@@ -125,6 +135,11 @@ int32_t ps_element_bytes(int32_t dtype); /* 0 for an unknown dtype */
 int32_t ps_node_create(const ps_node_options *options, ps_node **node);
 int32_t ps_node_attach(const char *address, double timeout, ps_node **node); /* timeout in seconds; 0: 10 */
 int32_t ps_node_listen(ps_node *node, char *address, size_t capacity);
+/* Of several nodes: each is created, bound to an address of its own ("tcp://127.0.0.1:*" takes a free port; the
+ * endpoint has at most 127 bytes), told all nodes' endpoints in their order, and works from then on. */
+int32_t ps_load_zmq(const char *path); /* the ZeroMQ library; once per process, also where workers attach */
+int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity);
+int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
 int32_t ps_node_shutdown(ps_node *node); /* idempotent */
 int32_t ps_node_is_open(ps_node *node); /* 1 or 0 */
 void ps_node_free(ps_node *node); /* shuts down first; null is fine */

@@ -42,6 +42,15 @@ void check(const ps_node_options &options) {
              static_cast<long long>(options.memory_limit));
     if (!(options.latch_timeout >= 0) || std::isinf(options.latch_timeout))
         fail(PS_EINVAL, Where{}, "latch_timeout is %g; it must be a number of seconds", options.latch_timeout);
+    if (options.num_nodes < 0 || options.num_nodes > int32_t(most_nodes))
+        fail(PS_EINVAL, Where{-1, options.num_nodes, most_nodes}, "num_nodes is %d; it must be in [1, %u]",
+             options.num_nodes, most_nodes);
+    if (options.node < 0 || options.node >= std::max(1, options.num_nodes))
+        fail(PS_EINVAL, Where{-1, options.node, options.num_nodes}, "node is %d; it must be in [0, %d)", options.node,
+             std::max(1, options.num_nodes));
+    if (options.techniques < 0 || options.techniques > PS_RELOCATION_ONLY)
+        fail(PS_EINVAL, Where{-1, options.techniques, PS_RELOCATION_ONLY}, "techniques %d are unknown",
+             options.techniques);
     for (int64_t i = 0; i < options.num_lengths; i++)
         if (options.value_lengths[i] < 1 || options.value_lengths[i] > longest_allowed)
             fail(PS_EINVAL, Where{i, options.value_lengths[i], longest_allowed},
@@ -92,7 +101,12 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.server = Process::self();
     plan.undo_bytes = round_up(classes.back().shared_bytes, 64);
     plan.classes_at = round_up(sizeof(Header), 64);
-    plan.slots_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
+    plan.num_nodes = options.num_nodes > 1 ? uint32_t(options.num_nodes) : 1;
+    plan.node = uint32_t(options.node);
+    plan.techniques = uint32_t(options.techniques);
+    plan.cluster = options.cluster;
+    plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
+    plan.slots_at = round_up(plan.endpoints_at + plan.num_nodes * endpoint_bytes, 64);
     plan.directory_at = plan.slots_at + (plan.max_workers + 1) * sizeof(WorkerSlot);
     plan.undo_at = round_up(plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry), 4096);
     plan.values_at = round_up(plan.undo_at + (plan.max_workers + 1) * plan.undo_bytes, 4096);

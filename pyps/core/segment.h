@@ -1,6 +1,6 @@
 // What lies in a node's shared memory, in this order:
-// header | length classes | slots of workers and the server | directory | undo areas, one per slot | values, two regions
-// per length class: of keys that only this node has, and of shared ones.
+// header | length classes | slots of workers and the server | directory | undo areas, one per slot | values: per length
+// class a region for keys that only this node has, and one for shared keys.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace ps {
 
-enum class State : uint32_t { open = 1, closed = 2 };
+enum class State : uint32_t { open = 1, closed = 2, failed = 3 };
 
 // Written before any other process sees it, except for the atomics.
 struct Header {
@@ -33,14 +33,20 @@ struct Header {
     uint32_t num_workers;
     uint64_t memory_limit;
     uint64_t undo_bytes; // of one slot
-    uint64_t classes_at, slots_at, directory_at, undo_at, values_at;
+    uint64_t classes_at, endpoints_at, slots_at, directory_at, undo_at, values_at;
+    uint64_t cluster;            // a number that its nodes share
+    uint32_t num_nodes, node;    // 1 and 0: alone
+    uint32_t techniques;
     double latch_timeout;
     Process server;
 
     alignas(64) std::atomic<State> state;
+    std::atomic<uint32_t> connected;     // the endpoints are there
     std::atomic<uint32_t> barriers_done; // a futex
     std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
     std::atomic<uint64_t> joined, reclaimed, recovered, restored;
+    std::atomic<uint64_t> refused; // messages
+    char failure[240];             // why the server's thread ended; written before `state` becomes `failed`
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes; // written by the server process alone
 };
 
@@ -80,6 +86,8 @@ struct alignas(64) WorkerSlot {
     alignas(64) Counters counters;
 };
 
+constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with its end
+
 class Segment {
 public:
     static std::shared_ptr<Segment> create(const ps_node_options &options);
@@ -95,8 +103,16 @@ public:
     SharedHead *shared(const LengthClass &c, uint32_t index) const {
         return reinterpret_cast<SharedHead *>(base_ + c.shared_base + uint64_t(index) * c.shared_bytes);
     }
+    char *value(Place place) const { // of a key that is here
+        const LengthClass &c = classes_[place.length_class()];
+        return place.residence() == Residence::shared ? value(shared(c, place.index())) : value(c, place.index());
+    }
     static char *value(SharedHead *head) { return reinterpret_cast<char *>(head + 1); }
     static char *delta(SharedHead *head, const LengthClass &c) { return value(head) + c.slot_bytes; }
+    char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
+    uint64_t value_bytes(uint64_t key) const {
+        return classes_[Place(directory_[key].load(std::memory_order_relaxed)).length_class()].value_bytes;
+    }
     uint32_t server_slot() const { return header_->max_workers + 1; }
     char *undo(uint32_t slot) const { return base_ + header_->undo_at + (slot - 1) * header_->undo_bytes; }
 

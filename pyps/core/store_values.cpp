@@ -101,8 +101,7 @@ void StoreValues::own(Key key, const Bytes &value) {
 void StoreValues::give(Key key, NodeId to, uint64_t count, Bytes *value) {
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
-        const char *from = place.residence() == Residence::shared ? Segment::value(head_of(place))
-                                                                  : segment_.value(c, place.index());
+        const char *from = segment_.value(place);
         value->assign(from, from + c.value_bytes);
         return absent(slabs_.drop(place), seen_at(to, count));
     });

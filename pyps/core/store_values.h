@@ -1,5 +1,5 @@
-// A node's values for the protocol: the store in shared memory, as the server uses it beside the workers, under the same
-// latches.
+// A node's values for the protocol: the store in shared memory, as the server uses it beside the workers, under the
+// same latches.
 #pragma once
 
 #include "latch.h"

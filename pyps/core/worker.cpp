@@ -1,5 +1,8 @@
 #include "worker.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "batch.h"
 #include "errors.h"
 #include "workers.h"
@@ -7,6 +10,8 @@
 using namespace ps;
 
 namespace {
+
+constexpr double default_wait_timeout = 300.0; // seconds
 
 // Counters have one writer.
 void add(std::atomic<int64_t> &counter, int64_t amount) {
@@ -16,7 +21,7 @@ void add(std::atomic<int64_t> &counter, int64_t amount) {
 } // namespace
 
 ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
-    : attachment_(std::move(attachment)), generation_(fork_generation()), me_(join(*attachment_->segment)),
+    : attachment_(std::move(attachment)), generation_(fork_generation()), me_(join(*attachment_->segment, &number_)),
       slot_(attachment_->segment->slot(slot_of(me_))), latches_(*attachment_->segment, me_) {}
 
 void ps_worker::finalize() noexcept {
@@ -27,6 +32,7 @@ void ps_worker::finalize() noexcept {
     leave(segment, me_);
     complete_barrier(segment);
     wake_barrier(segment);
+    remote_.reset();
     attachment_.reset();
 }
 
@@ -63,9 +69,42 @@ int32_t ps_worker::run(ps_request &request) {
     Segment &segment = require_open();
     check_request(segment, request);
     request.timestamp = -1;
+    if (segment.header().num_nodes > 1) return run_everywhere(request);
     int32_t code = run_local(segment, latches_, request);
-    if (code == PS_OK) count(request);
+    if (code == PS_OK) count(request, 0);
     return code;
+}
+
+// With other nodes: what lives here is done now, the rest is sent. With PS_NOWAIT nothing is sent.
+int32_t ps_worker::run_everywhere(ps_request &request) {
+    Segment &segment = *attachment_->segment;
+    bool may_wait = !(request.flags & PS_NOWAIT);
+    if (has_remote_work() && remote_->conflicts(request)) {
+        if (!may_wait) return PS_EBUSY;
+        remote_->wait_all(default_wait_timeout);
+    }
+    if (!may_wait) {
+        int32_t code = run_local(segment, latches_, request);
+        if (code == PS_OK) count(request, 0);
+        return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
+    }
+    Elsewhere elsewhere{false, {}};
+    int32_t code = run_local(segment, latches_, request, &elsewhere);
+    if (code != PS_OK) return code;
+    count(request, elsewhere.positions.size());
+    if (elsewhere.positions.empty()) return PS_OK;
+    int64_t timestamp = remote().start(request, elsewhere.positions);
+    if (request.flags & PS_ASYNC)
+        request.timestamp = timestamp;
+    else
+        remote_->wait(timestamp, default_wait_timeout);
+    return PS_OK;
+}
+
+Remote &ps_worker::remote() {
+    if (!remote_)
+        remote_ = std::make_unique<Remote>(*attachment_->segment, number_, slot_of(me_), [this] { require_open(); });
+    return *remote_;
 }
 
 bool ps_worker::pull_if_local(ps_request &request) {
@@ -73,34 +112,43 @@ bool ps_worker::pull_if_local(ps_request &request) {
     Segment &segment = require_open();
     check_request(segment, request);
     if (!all_local(segment, request.keys, request.num_keys)) return false;
+    if (has_remote_work() && remote_->conflicts(request)) return false;
     if (run_local(segment, latches_, request) != PS_OK) return false;
-    count(request);
+    count(request, 0);
     return true;
 }
 
-void ps_worker::count(const ps_request &request) {
+void ps_worker::count(const ps_request &request, size_t elsewhere) {
     Counters &counters = slot_.counters;
     add(counters.calls[request.operation], 1);
     add(counters.keys[request.operation], request.num_keys);
-    add(counters.local, request.num_keys);
+    add(counters.local, request.num_keys - int64_t(elsewhere));
 }
 
-void ps_worker::localize(const int64_t *keys, int64_t num_keys) {
+int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
     auto held = lock();
     Segment &segment = require_open();
     check_keys(segment, keys, num_keys);
-    if (!all_local(segment, keys, num_keys)) fail(PS_ENOTLOCAL, Where{}, "a key lives on no node that is known");
+    if (num_keys == 0 || segment.header().num_nodes == 1) return -1;
+    std::vector<int64_t> away;
+    std::copy_if(keys, keys + num_keys, std::back_inserter(away), [&](int64_t key) {
+        return Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).residence() != Residence::owned;
+    });
+    return away.empty() ? -1 : remote().localize(away.data(), int64_t(away.size()));
 }
 
 void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
     auto held = lock();
-    check_keys(require_open(), keys, num_keys);
+    Segment &segment = require_open();
+    check_keys(segment, keys, num_keys);
     if (start < 0)
         fail(PS_EINVAL, Where{-1, start, 0}, "the intent starts at clock %lld; clocks start at 0",
              static_cast<long long>(start));
     if (end != 0 && end <= start)
         fail(PS_EINVAL, Where{-1, end, start}, "the intent ends at clock %lld, not after its start at %lld",
              static_cast<long long>(end), static_cast<long long>(start));
+    if (num_keys == 0 || segment.header().num_nodes == 1) return;
+    remote().intent(keys, num_keys, start, end ? end : start + 1);
 }
 
 int64_t ps_worker::advance_clock() {
@@ -115,12 +163,33 @@ int64_t ps_worker::current_clock() {
     return int64_t(slot_.clock.load(std::memory_order_acquire));
 }
 
-// Every operation on values that live here is answered within its call, so the only timestamp there is, is -1.
-void ps_worker::require_issued(int64_t timestamp) {
-    require_usable();
-    if (timestamp != -1)
+// What was answered within its call has the timestamp -1.
+void ps_worker::require_issued(int64_t timestamp) const {
+    if (remote_)
+        remote_->require_issued(timestamp);
+    else if (timestamp != -1)
         fail(PS_EINVAL, Where{-1, timestamp, -1}, "timestamp %lld was not returned by an operation of this worker",
              static_cast<long long>(timestamp));
+}
+
+void ps_worker::wait(int64_t timestamp, double timeout) {
+    auto held = lock();
+    require_open();
+    require_issued(timestamp);
+    if (remote_) remote_->wait(timestamp, timeout);
+}
+
+void ps_worker::wait_all(double timeout) {
+    auto held = lock();
+    require_open();
+    if (remote_) remote_->wait_all(timeout);
+}
+
+bool ps_worker::is_finished(int64_t timestamp) {
+    auto held = lock();
+    require_open();
+    require_issued(timestamp);
+    return !remote_ || remote_->is_finished(timestamp);
 }
 
 int32_t ps_worker::barrier(double timeout, double patience) {

@@ -8,6 +8,7 @@
 
 #include "barrier.h"
 #include "latch.h"
+#include "net/remote.h"
 #include "node.h"
 
 struct [[gnu::visibility("hidden")]] ps_worker {
@@ -23,11 +24,13 @@ public:
 
     int32_t run(ps_request &request);
     bool pull_if_local(ps_request &request);
-    void localize(const int64_t *keys, int64_t num_keys);
+    int64_t localize(const int64_t *keys, int64_t num_keys);
     void intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
     int64_t advance_clock();
     int64_t current_clock();
-    void require_issued(int64_t timestamp);
+    void wait(int64_t timestamp, double timeout);
+    void wait_all(double timeout);
+    bool is_finished(int64_t timestamp);
     int32_t barrier(double timeout, double patience);
     void require_usable();
 
@@ -35,15 +38,21 @@ private:
     std::unique_lock<std::mutex> lock();
     void require_mine() const;         // throws PS_EFORKED
     ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
-    void count(const ps_request &request);
+    void count(const ps_request &request, size_t elsewhere);
+    ps::Remote &remote();
+    bool has_remote_work() const { return remote_ && remote_->is_busy(); }
+    void require_issued(int64_t timestamp) const;
+    int32_t run_everywhere(ps_request &request);
 
     std::shared_ptr<ps::Attachment> attachment_; // null once finalized
     uint32_t generation_;
+    uint32_t number_ = 0; // of all workers that this node has had
     ps::Holder me_;
     ps::WorkerSlot &slot_;
     ps::Latches latches_;
     std::mutex mutex_;
     std::atomic<bool> finalized_{false};
+    std::unique_ptr<ps::Remote> remote_; // made when it is needed first
     std::mutex barrier_mutex_; // guards barrier_; held while waiting
     ps::Barrier barrier_;
 };

@@ -67,7 +67,7 @@ Identity identity_of(const WorkerSlot &slot) {
     return {{uint32_t(word >> 32 & 0x3fffff), uint32_t(word)}, uint32_t(word >> 54 & (epochs - 1))};
 }
 
-Holder join(Segment &segment) {
+Holder join(Segment &segment, uint32_t *ordinal) {
     Process self = Process::self();
     Holder me = nobody;
     if (!claim_any(segment, self, false, &me) && !claim_any(segment, self, true, &me)) {
@@ -83,7 +83,8 @@ Holder join(Segment &segment) {
         throw;
     }
     start_from_zero(segment.slot(number));
-    segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
+    uint64_t before = segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
+    if (ordinal) *ordinal = uint32_t(before + 1);
     return me;
 }
 

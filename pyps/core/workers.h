@@ -23,7 +23,7 @@ Identity identity_of(const WorkerSlot &slot);
 
 // Take a slot, a dead worker's if no other is free; the counters and the clock start from 0. Throws PS_EWORKERS,
 // PS_ENOMEM.
-Holder join(Segment &segment);
+Holder join(Segment &segment, uint32_t *ordinal = nullptr); // `ordinal`: of all that ever joined, from 1
 Holder join_as_server(Segment &segment); // the slot behind the workers'; throws PS_ENOMEM
 void leave(Segment &segment, Holder me);
 

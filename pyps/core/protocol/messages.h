@@ -13,7 +13,7 @@ using Bytes = std::vector<char>;
 
 constexpr NodeId no_node = UINT16_MAX;
 
-enum class Operation : uint8_t { pull, push, set };
+enum class Operation : uint8_t { pull, push, set, localize }; // the last one is asked of a worker's own node
 
 // Whom to answer: a worker's operation and the key's position in it.
 struct Origin {

@@ -47,6 +47,7 @@ void Protocol::serve(Key key, const Request &request) {
     case Operation::pull: values_.pull(key, &value); break;
     case Operation::push: values_.push(key, request.value); break;
     case Operation::set: values_.set(key, request.value); break;
+    case Operation::localize: break; // is none of a request
     }
     post_.answer(request.origin, key, value, refresh_origin(key, request.origin.node));
 }

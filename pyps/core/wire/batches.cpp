@@ -27,7 +27,8 @@ uint16_t get_flags(FrameReader &reader, uint16_t allowed) {
 
 Operation get_operation(FrameReader &reader) {
     uint16_t operation = reader.get<uint16_t>();
-    if (operation > uint16_t(Operation::set)) throw Malformed("operation " + std::to_string(operation) + " is unknown");
+    if (operation > uint16_t(Operation::localize))
+        throw Malformed("operation " + std::to_string(operation) + " is unknown");
     return Operation(operation);
 }
 
@@ -93,7 +94,8 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
     reader.zeros(6);
     get_keys(reader, header.count, shape, &batch.keys);
     if (!(flags & whole_flag)) reader.get(&batch.positions, header.count);
-    values->bytes = batch.operation == Operation::pull ? 0 : total_bytes(batch.keys, shape);
+    bool has_values = batch.operation == Operation::push || batch.operation == Operation::set;
+    values->bytes = has_values ? total_bytes(batch.keys, shape) : 0;
     values->at = reader.skip(values->bytes);
     reader.finish();
     return batch;
@@ -124,7 +126,7 @@ AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, 
     if (!batch.whole) reader.get(&batch.positions, header.count);
     values->bytes = reader.left();
     values->at = reader.skip(values->bytes);
-    if (batch.operation != Operation::pull && values->bytes) throw Malformed("an answer to a push or a set has values");
+    if (batch.operation != Operation::pull && values->bytes) throw Malformed("an answer to what is no pull has values");
     return batch;
 }
 
@@ -307,6 +309,30 @@ RefreshBatch RefreshBatch::decode(const FrameHeader &header, FrameReader &reader
         refresh.value = get_value(reader, key, shape);
         batch.refreshes.push_back(std::move(refresh));
     }
+    reader.finish();
+    return batch;
+}
+
+Bytes IntentBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(worker);
+    writer.zeros(4);
+    writer.put(start);
+    writer.put(end);
+    writer.put(keys);
+    return writer.take();
+}
+
+IntentBatch IntentBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    IntentBatch batch;
+    batch.worker = reader.get<uint32_t>();
+    reader.zeros(4);
+    batch.start = reader.get<int64_t>();
+    batch.end = reader.get<int64_t>();
+    if (batch.start < 0 || batch.end <= batch.start)
+        throw Malformed("its clocks are no interval: [" + std::to_string(batch.start) + ", " +
+                        std::to_string(batch.end) + ")");
+    get_keys(reader, header.count, shape, &batch.keys);
     reader.finish();
     return batch;
 }

@@ -114,6 +114,17 @@ struct RefreshBatch {
     static RefreshBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 
+// From a worker to its own node.
+struct IntentBatch {
+    static constexpr Kind kind = Kind::intent;
+    uint32_t worker = 0; // its slot
+    int64_t start = 0, end = 0;
+    std::vector<Key> keys;
+
+    Bytes encode(FrameHeader header) const;
+    static IntentBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+};
+
 struct EndedBatch {
     static constexpr Kind kind = Kind::ended;
     std::vector<Key> keys;

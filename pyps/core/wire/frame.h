@@ -30,8 +30,9 @@ enum class Kind : uint8_t {
     delta,
     refresh,
     ended,
+    intent,
 };
-constexpr Kind last_kind = Kind::ended;
+constexpr Kind last_kind = Kind::intent;
 
 struct FrameHeader {
     uint32_t magic = wire_magic;

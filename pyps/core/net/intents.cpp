@@ -1,0 +1,54 @@
+#include "net/intents.h"
+
+namespace ps {
+
+namespace {
+// Clocks ahead of its start at which an intent begins to matter: what a worker may advance by while the key is on its
+// way.
+constexpr int64_t clocks_ahead = 10;
+} // namespace
+
+void Intents::add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> keys) {
+    waiting_[worker].emplace(start, Intent{end, std::move(keys)});
+}
+
+void Intents::update() {
+    for (auto worker = waiting_.begin(); worker != waiting_.end();) {
+        int64_t now = clock_(worker->first);
+        ByClock &queue = worker->second;
+        while (!queue.empty() && queue.begin()->first - clocks_ahead <= now) {
+            Intent intent = std::move(queue.begin()->second);
+            queue.erase(queue.begin());
+            if (intent.end <= now) continue;
+            begin(intent.keys);
+            int64_t end = intent.end;
+            active_[worker->first].emplace(end, std::move(intent));
+        }
+        worker = queue.empty() ? waiting_.erase(worker) : std::next(worker);
+    }
+    for (auto worker = active_.begin(); worker != active_.end();) {
+        int64_t now = clock_(worker->first);
+        ByClock &queue = worker->second;
+        while (!queue.empty() && queue.begin()->first <= now) {
+            end(queue.begin()->second.keys);
+            queue.erase(queue.begin());
+        }
+        worker = queue.empty() ? active_.erase(worker) : std::next(worker);
+    }
+}
+
+void Intents::begin(const std::vector<Key> &keys) {
+    for (Key key : keys)
+        if (counts_[key]++ == 0) change_(key, true);
+}
+
+void Intents::end(const std::vector<Key> &keys) {
+    for (Key key : keys) {
+        auto count = counts_.find(key);
+        if (--count->second > 0) continue;
+        counts_.erase(count);
+        change_(key, false);
+    }
+}
+
+} // namespace ps

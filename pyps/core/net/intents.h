@@ -1,0 +1,42 @@
+// What the workers of a node intend to use, and when: an intent begins to matter a little before the worker's clock
+// reaches its start, and ends when the clock reaches its end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/messages.h"
+
+namespace ps {
+
+class Intents {
+public:
+    using Clock = std::function<int64_t(uint32_t worker)>; // a dead worker's is INT64_MAX
+    using Change = std::function<void(Key key, bool begins)>;
+
+    Intents(Clock clock, Change change) : clock_(std::move(clock)), change_(std::move(change)) {}
+
+    void add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> keys);
+    void update(); // look at the clocks
+    bool empty() const { return waiting_.empty() && active_.empty(); }
+
+private:
+    struct Intent {
+        int64_t end;
+        std::vector<Key> keys;
+    };
+    using ByClock = std::multimap<int64_t, Intent>; // by start, or by end
+
+    void begin(const std::vector<Key> &keys);
+    void end(const std::vector<Key> &keys);
+
+    Clock clock_;
+    Change change_;
+    std::unordered_map<uint32_t, ByClock> waiting_, active_; // by worker
+    std::unordered_map<Key, uint32_t> counts_;               // active intents
+};
+
+} // namespace ps

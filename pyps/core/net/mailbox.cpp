@@ -1,0 +1,158 @@
+#include "net/mailbox.h"
+
+namespace ps {
+
+namespace {
+
+constexpr uint64_t most_bytes = 1 << 20; // of values in one message; a longer value travels alone
+
+uint64_t bytes_in(const RequestBatch &batch) { return batch.values.size(); }
+uint64_t bytes_in(const AnswerBatch &batch) { return batch.values.size(); }
+uint64_t bytes_in(const TransferBatch &batch) {
+    return batch.transfers.size() * (batch.transfers.empty() ? 0 : batch.transfers.back().value.size());
+}
+uint64_t bytes_in(const DeltaBatch &batch) {
+    return batch.deltas.size() * (batch.deltas.empty() ? 0 : batch.deltas.back().value.size());
+}
+uint64_t bytes_in(const RefreshBatch &batch) {
+    return batch.refreshes.size() * (batch.refreshes.empty() ? 0 : batch.refreshes.back().value.size());
+}
+template <class Batch>
+uint64_t bytes_in(const Batch &) {
+    return 0;
+}
+
+void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), more.end()); }
+
+} // namespace
+
+Mailbox::Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed)
+    : header_(header_from(segment)), router_(router), peers_(peers), landed_(std::move(landed)),
+      outgoing_(segment.header().num_nodes) {}
+
+// The last message for a node if it can take more of the same, else a new one.
+template <class Kind, class Fits>
+Kind &Mailbox::last(NodeId to, Fits &&fits) {
+    std::deque<Batch> &queue = outgoing_[to];
+    Kind *batch = queue.empty() ? nullptr : std::get_if<Kind>(&queue.back());
+    if (!batch || !fits(*batch) || bytes_in(*batch) >= most_bytes) batch = &std::get<Kind>(queue.emplace_back(Kind{}));
+    return *batch;
+}
+
+void Mailbox::send(NodeId to, Key key, const Request &message, bool from_home) {
+    const Origin &origin = message.origin;
+    auto &batch = last<RequestBatch>(to, [&](const RequestBatch &known) {
+        return known.operation == message.operation && known.from_home == from_home && known.node == origin.node &&
+               known.worker == origin.worker && known.number == origin.operation;
+    });
+    batch.operation = message.operation;
+    batch.from_home = from_home;
+    batch.node = origin.node;
+    batch.worker = origin.worker;
+    batch.number = origin.operation;
+    batch.keys.push_back(key);
+    batch.positions.push_back(origin.position);
+    append(&batch.values, message.value);
+}
+
+void Mailbox::send(NodeId to, Key key, const Want &message, bool from_home) {
+    auto &batch = last<WantBatch>(to, [&](const WantBatch &known) {
+        return known.node == message.node && known.from_home == from_home;
+    });
+    batch.node = message.node;
+    batch.from_home = from_home;
+    batch.keys.push_back(key);
+    batch.numbers.push_back(message.number);
+}
+
+void Mailbox::send(NodeId to, Key key, const Delta &message, bool from_home) {
+    auto &batch = last<DeltaBatch>(to, [&](const DeltaBatch &known) {
+        return known.node == message.node && known.from_home == from_home;
+    });
+    batch.node = message.node;
+    batch.from_home = from_home;
+    batch.keys.push_back(key);
+    batch.deltas.push_back(message);
+}
+
+void Mailbox::send(NodeId to, Key key, const Refresh &message) {
+    auto &batch = last<RefreshBatch>(to, [&](const RefreshBatch &known) { return known.owner == message.owner; });
+    batch.owner = message.owner;
+    batch.keys.push_back(key);
+    batch.refreshes.push_back(message);
+}
+
+void Mailbox::send(NodeId to, Key key, const Ended &message) {
+    auto &batch = last<EndedBatch>(to, [](const EndedBatch &) { return true; });
+    batch.keys.push_back(key);
+    batch.numbers.push_back(message.number);
+}
+
+void Mailbox::send(NodeId to, Key key, const Localize &message) {
+    auto &batch = last<LocalizeBatch>(to, [&](const LocalizeBatch &known) { return known.to == message.to; });
+    batch.to = message.to;
+    batch.keys.push_back(key);
+}
+
+void Mailbox::send(NodeId to, Key key, const Relocate &message) {
+    auto &batch = last<RelocateBatch>(to, [&](const RelocateBatch &known) { return known.to == message.to; });
+    batch.to = message.to;
+    batch.keys.push_back(key);
+    batch.counts.push_back(message.count);
+}
+
+void Mailbox::send(NodeId to, Key key, const Transfer &message) {
+    auto &batch = last<TransferBatch>(to, [](const TransferBatch &) { return true; });
+    batch.keys.push_back(key);
+    batch.transfers.push_back(message);
+}
+
+void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value) {
+    batch.node = origin.node;
+    batch.worker = origin.worker;
+    batch.number = origin.operation;
+    batch.count++;
+    batch.positions.push_back(origin.position);
+    append(&batch.values, value);
+}
+
+void Mailbox::answer(const Origin &origin, Key, const Bytes &value, bool after_refresh) {
+    Operation operation = value.empty() ? Operation::push : Operation::pull;
+    if (!after_refresh) {
+        AnswerBatch &batch = answers_[{origin.node, origin.worker, origin.operation}];
+        batch.operation = operation;
+        add_answer(batch, origin, value);
+        return;
+    }
+    auto &batch = last<AnswerBatch>(origin.node, [&](const AnswerBatch &known) {
+        return known.node == origin.node && known.worker == origin.worker && known.number == origin.operation;
+    });
+    batch.operation = operation;
+    add_answer(batch, origin, value);
+}
+
+void Mailbox::landed(uint64_t waiter, Key) { landed_(waiter); }
+
+// A worker that has not spoken to this node is reached through its own.
+void Mailbox::send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch) {
+    if (router_.send(name_of_worker(node, worker), batch.encode(header_))) return;
+    if (node != header_.from) peers_[node].send(batch.encode(header_)); // else the worker is gone
+}
+
+void Mailbox::answer_whole(const AnswerBatch &batch) { send_to_worker(batch.node, batch.worker, batch); }
+
+void Mailbox::pass_on(const AnswerBatch &batch) {
+    router_.send(name_of_worker(batch.node, batch.worker), batch.encode(header_));
+}
+
+void Mailbox::flush() {
+    for (NodeId node = 0; node < outgoing_.size(); node++) {
+        for (const Batch &batch : outgoing_[node])
+            std::visit([&](const auto &known) { peers_[node].send(known.encode(header_)); }, batch);
+        outgoing_[node].clear();
+    }
+    for (const auto &[where, batch] : answers_) send_to_worker(batch.node, batch.worker, batch);
+    answers_.clear();
+}
+
+} // namespace ps

@@ -1,0 +1,56 @@
+// What a node has to say, gathered by addressee until it is sent. To one addressee everything goes in the order in
+// which it was said; what follows each other and is of one kind shares a message.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <variant>
+
+#include "net/peer.h"
+#include "net/zeromq.h"
+#include "protocol/ports.h"
+
+namespace ps {
+
+class Mailbox : public Post {
+public:
+    using Landed = std::function<void(uint64_t waiter)>;
+
+    // `peers` has a socket for every other node; `landed` is told of keys that were to be localized.
+    Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed);
+
+    void send(NodeId to, Key key, const Request &message, bool from_home) override;
+    void send(NodeId to, Key key, const Want &message, bool from_home) override;
+    void send(NodeId to, Key key, const Delta &message, bool from_home) override;
+    void send(NodeId to, Key key, const Refresh &message) override;
+    void send(NodeId to, Key key, const Ended &message) override;
+    void send(NodeId to, Key key, const Localize &message) override;
+    void send(NodeId to, Key key, const Relocate &message) override;
+    void send(NodeId to, Key key, const Transfer &message) override;
+    void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
+    void landed(uint64_t waiter, Key key) override;
+
+    void answer_whole(const AnswerBatch &batch); // to a worker, now
+    void pass_on(const AnswerBatch &batch);      // likewise; another node's answer to a worker of this one
+    void flush();
+
+private:
+    using Batch = std::variant<RequestBatch, AnswerBatch, LocalizeBatch, RelocateBatch, TransferBatch, WantBatch,
+                               DeltaBatch, RefreshBatch, EndedBatch>;
+
+    template <class Kind, class Fits>
+    Kind &last(NodeId to, Fits &&fits);
+    static void add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value);
+    void send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch);
+
+    const FrameHeader header_;
+    ZmqSocket &router_;
+    std::vector<ZmqSocket> &peers_;
+    Landed landed_;
+    std::vector<std::deque<Batch>> outgoing_;                                // by node
+    std::map<std::tuple<NodeId, uint32_t, uint64_t>, AnswerBatch> answers_; // by worker and operation
+};
+
+} // namespace ps

@@ -1,0 +1,45 @@
+// Names of peers at a node's router, and what the shape of messages is for a store.
+#pragma once
+
+#include <cstring>
+#include <string>
+
+#include "segment.h"
+#include "wire/batches.h"
+
+namespace ps {
+
+// A worker's number is its node's count of workers at the time, so it is never used again.
+inline std::string name_of_worker(NodeId node, uint32_t worker) {
+    std::string name(7, 'W');
+    std::memcpy(&name[1], &node, sizeof node);
+    std::memcpy(&name[3], &worker, sizeof worker);
+    return name;
+}
+
+inline std::string name_of_node(NodeId node) {
+    std::string name(3, 'N');
+    std::memcpy(&name[1], &node, sizeof node);
+    return name;
+}
+
+class StoreShape : public Shape {
+public:
+    explicit StoreShape(const Segment &segment) : segment_(segment) {}
+
+    uint64_t num_keys() const override { return uint64_t(segment_.header().num_keys); }
+    NodeId num_nodes() const override { return NodeId(segment_.header().num_nodes); }
+    uint64_t value_bytes(Key key) const override { return segment_.value_bytes(key); }
+
+private:
+    const Segment &segment_;
+};
+
+inline FrameHeader header_from(const Segment &segment) {
+    FrameHeader header;
+    header.from = NodeId(segment.header().node);
+    header.cluster = segment.header().cluster;
+    return header;
+}
+
+} // namespace ps

@@ -1,0 +1,211 @@
+#include "net/remote.h"
+
+#include <algorithm>
+
+#include "batch.h"
+#include "errors.h"
+#include "process.h"
+
+namespace ps {
+
+namespace {
+constexpr double welcome_timeout = 30.0; // seconds
+constexpr double look_again_after = 0.1; // seconds: how soon a wait notices that there is nothing to wait for
+}
+
+Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check)
+    : segment_(segment), shape_(segment), header_(header_from(segment)), worker_(worker), slot_(slot),
+      check_(std::move(check)), sockets_(segment.header().num_nodes) {
+    FrameHeader hello = header_;
+    hello.kind = Kind::hello;
+    socket_to(header_.from).send(FrameWriter(hello).take());
+    wait_until([&] { return welcome_; }, welcome_timeout, "the introduction to the node's server");
+}
+
+bool Remote::conflicts(const ps_request &request) const {
+    if (keys_.empty()) return false;
+    return std::any_of(request.keys, request.keys + request.num_keys, [&](int64_t key) {
+        return keys_.conflicts(uint64_t(key), uint8_t(request.operation));
+    });
+}
+
+int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &positions) {
+    bool all = int64_t(positions.size()) == request.num_keys;
+    bool uniform = segment_.header().value_length;
+    Operation operation{ps::Operation(request.operation), {}, {}, static_cast<char *>(request.values), {}, 0};
+    std::vector<char *> places;
+    operation.keys.reserve(positions.size());
+    places.reserve(positions.size());
+    char *at = operation.values;
+    int64_t done = 0;
+    for (int64_t position : positions) {
+        for (; !uniform && done < position; done++) at += segment_.value_bytes(uint64_t(request.keys[done]));
+        auto key = uint64_t(request.keys[position]);
+        if (key >= shape_.num_keys()) fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+        operation.keys.push_back(key);
+        places.push_back(uniform ? operation.values + uint64_t(position) * segment_.value_bytes(key) : at);
+    }
+    if (!all || !uniform) operation.places = places;
+    return send(std::move(operation), places);
+}
+
+int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
+    Operation operation{ps::Operation::localize, {keys, keys + num_keys}, {}, nullptr, {}, 0};
+    return send(std::move(operation), {});
+}
+
+// Send an operation's keys to where they seem to live, with the values `from` there of a push or set.
+int64_t Remote::send(Operation operation, const std::vector<char *> &from) {
+    bool has_values = operation.operation == ps::Operation::push || operation.operation == ps::Operation::set;
+    bool own = operation.operation == ps::Operation::localize;
+    std::vector<NodeId> targets(operation.keys.size(), header_.from);
+    bool single = true;
+    if (!own) {
+        for (size_t i = 0; i < targets.size(); i++) targets[i] = target_of(operation.keys[i]);
+        single = std::all_of(targets.begin(), targets.end(), [&](NodeId node) { return node == targets[0]; });
+    }
+    std::vector<NodeId> nodes = targets;
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    int64_t number = next_++;
+    for (NodeId node : nodes) {
+        RequestBatch batch;
+        batch.operation = operation.operation;
+        batch.node = header_.from;
+        batch.worker = worker_;
+        batch.number = uint64_t(number);
+        if (single) batch.keys = operation.keys;
+        for (uint32_t i = 0; i < targets.size(); i++) {
+            if (targets[i] != node) continue;
+            if (!single) {
+                batch.keys.push_back(operation.keys[i]);
+                batch.positions.push_back(i);
+            }
+            if (has_values)
+                batch.values.insert(batch.values.end(), from[i], from[i] + segment_.value_bytes(operation.keys[i]));
+        }
+        socket_to(node).send(batch.encode(header_));
+    }
+    operation.left = operation.keys.size();
+    operation.answered.resize(operation.keys.size());
+    for (Key key : operation.keys) keys_.add(key, uint8_t(operation.operation));
+    operations_.emplace(number, std::move(operation));
+    return number;
+}
+
+void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end) {
+    IntentBatch batch{slot_, first, end, {keys, keys + num_keys}};
+    socket_to(header_.from).send(batch.encode(header_));
+}
+
+// Where the key was seen last, or its home. What is on its way here, or must pass its replica here, goes to this node's
+// own server.
+NodeId Remote::target_of(Key key) const {
+    Place place(segment_.entry(key).load(std::memory_order_relaxed));
+    if (place.residence() != Residence::absent) return header_.from;
+    if (is_known(place.index())) return NodeId(node_of(place.index()));
+    return NodeId(key % segment_.header().num_nodes);
+}
+
+ZmqSocket &Remote::socket_to(NodeId node) {
+    if (!sockets_[node]) {
+        if (!segment_.header().connected.load(std::memory_order_acquire))
+            fail(PS_EINVAL, Where{}, "the node is not connected to the others yet");
+        auto socket = std::make_unique<ZmqSocket>(context_, ZmqSocket::dealer);
+        socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_));
+        socket->connect(segment_.endpoint(node));
+        connected_.push_back(socket.get());
+        sockets_[node] = std::move(socket);
+    }
+    return *sockets_[node];
+}
+
+void Remote::require_issued(int64_t timestamp) const {
+    if (timestamp < -1 || timestamp >= next_)
+        fail(PS_EINVAL, Where{-1, timestamp, next_ - 1},
+             "timestamp %lld was not returned by an operation of this worker", static_cast<long long>(timestamp));
+}
+
+bool Remote::is_finished(int64_t timestamp) {
+    require_issued(timestamp);
+    receive();
+    return !operations_.count(timestamp);
+}
+
+void Remote::wait(int64_t timestamp, double timeout) {
+    require_issued(timestamp);
+    wait_until([&] { return !operations_.count(timestamp); }, timeout, "an operation");
+}
+
+void Remote::wait_all(double timeout) {
+    wait_until([&] { return operations_.empty(); }, timeout, "the operations on their way");
+}
+
+void Remote::wait_until(const std::function<bool()> &done, double timeout, const char *what) {
+    double start = 0;
+    for (;;) {
+        receive();
+        if (done()) return;
+        double now = monotonic_seconds();
+        if (start == 0) start = now;
+        if (now - start > timeout)
+            fail(PS_ETIMEDOUT, Where{}, "%s has not finished within %.1f s", what, timeout);
+        wait_for_any(connected_, -1, std::min(look_again_after, start + timeout - now));
+        check_();
+    }
+}
+
+void Remote::receive() {
+    for (size_t i = 0; i < connected_.size(); i++) receive(*connected_[i]);
+}
+
+void Remote::receive(ZmqSocket &socket) {
+    for (ZmqMessage frame; socket.receive(&frame);) {
+        try {
+            FrameReader reader(frame.data(), frame.size());
+            FrameHeader header = decode_header(reader, header_.cluster, shape_);
+            if (header.kind == Kind::welcome) {
+                welcome_ = true;
+                continue;
+            }
+            if (header.kind != Kind::answer) throw Malformed("it is not for a worker");
+            Span values;
+            AnswerBatch answer = AnswerBatch::decode(header, reader, shape_, &values);
+            take(answer, values);
+        } catch (const Malformed &) {
+            segment_.header().refused.fetch_add(1, std::memory_order_relaxed);
+        }
+    }
+}
+
+void Remote::take(const AnswerBatch &answer, Span values) {
+    auto found = operations_.find(int64_t(answer.number));
+    if (found == operations_.end()) throw Malformed("it answers nothing that is on its way");
+    Operation &operation = found->second;
+    if (answer.count > operation.left) throw Malformed("it answers more keys than are on their way");
+    bool pull = operation.operation == ps::Operation::pull;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < answer.count; i++) {
+        uint32_t position = answer.whole ? i : answer.positions[i];
+        if (position >= operation.keys.size() || operation.answered[position])
+            throw Malformed("it answers a key that is not on its way");
+        if (pull) bytes += segment_.value_bytes(operation.keys[position]);
+    }
+    if (bytes != values.bytes) throw Malformed("its values have another length than the keys'");
+    const char *from = values.at;
+    for (uint32_t i = 0; i < answer.count; i++) {
+        uint32_t position = answer.whole ? i : answer.positions[i];
+        Key key = operation.keys[position];
+        operation.answered[position] = true;
+        keys_.remove(key);
+        if (!pull) continue;
+        uint64_t length = segment_.value_bytes(key);
+        char *to = operation.places.empty() ? operation.values + position * length : operation.places[position];
+        std::memcpy(to, from, length);
+        from += length;
+    }
+    operation.left -= answer.count;
+    if (operation.left == 0) operations_.erase(found);
+}
+
+} // namespace ps

@@ -1,0 +1,68 @@
+// A worker's operations on keys that live on other nodes: sent with a socket of its own for each node, answered
+// straight into the caller's buffer, in whatever order the answers come. Belongs to one thread at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "net/key_table.h"
+#include "net/peer.h"
+#include "net/zeromq.h"
+#include "ps.h"
+
+namespace ps {
+
+class Remote {
+public:
+    // Waits until this node's own server knows the worker: answers may come through it. `check` is called now and then
+    // while waiting, and throws when waiting has become pointless. Throws PS_ETIMEDOUT.
+    Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check);
+
+    bool is_busy() const { return !operations_.empty(); }
+    bool conflicts(const ps_request &request) const; // with what is on its way: wait for that first
+
+    // Send what is at these positions of a request; the buffer must live until it is finished. Returns a timestamp.
+    int64_t start(const ps_request &request, const std::vector<int64_t> &positions);
+    int64_t localize(const int64_t *keys, int64_t num_keys);
+    void intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
+
+    void require_issued(int64_t timestamp) const; // throws PS_EINVAL
+    bool is_finished(int64_t timestamp);          // looks at what has arrived
+    void wait(int64_t timestamp, double timeout); // throws PS_ETIMEDOUT
+    void wait_all(double timeout);
+
+private:
+    // What is on its way of one operation; `keys` and `places` by the positions that messages name.
+    struct Operation {
+        ps::Operation operation;
+        std::vector<Key> keys;
+        std::vector<char *> places; // where a pulled value goes; none: one after another from `values` on
+        char *values;
+        std::vector<bool> answered;
+        uint64_t left;
+    };
+
+    int64_t send(Operation operation, const std::vector<char *> &from);
+    NodeId target_of(Key key) const;
+    ZmqSocket &socket_to(NodeId node);
+    void receive();
+    void receive(ZmqSocket &socket);
+    void take(const AnswerBatch &answer, Span values);
+    void wait_until(const std::function<bool()> &done, double timeout, const char *what);
+
+    Segment &segment_;
+    StoreShape shape_;
+    const FrameHeader header_;
+    const uint32_t worker_, slot_;
+    std::function<void()> check_;
+    ZmqContext context_;
+    std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
+    std::vector<ZmqSocket *> connected_;
+    std::unordered_map<int64_t, Operation> operations_; // by timestamp
+    KeyTable keys_;
+    int64_t next_ = 0;
+    bool welcome_ = false;
+};
+
+} // namespace ps

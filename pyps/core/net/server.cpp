@@ -1,0 +1,287 @@
+#include "net/server.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "batch.h"
+#include "errors.h"
+#include "workers.h"
+
+namespace ps {
+
+namespace {
+
+constexpr int most_at_once = 64;     // messages between two rounds
+constexpr double busy_round = 0.001; // seconds between rounds while there are replicas or intents
+constexpr double idle_round = 1.0;
+
+std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
+    std::vector<ZmqSocket> sockets;
+    sockets.reserve(count);
+    for (uint32_t i = 0; i < count; i++) sockets.emplace_back(context, ZmqSocket::dealer);
+    return sockets;
+}
+
+} // namespace
+
+Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint)
+    : segment_(std::move(segment)), shape_(*segment_), router_(context_, ZmqSocket::router),
+      peers_(dealers(context_, segment_->header().num_nodes)), values_(*segment_, slabs),
+      mailbox_(*segment_, router_, peers_, [this](uint64_t waiter) { landed(waiter); }),
+      protocol_(NodeId(segment_->header().node), NodeId(segment_->header().num_nodes),
+                uint64_t(segment_->header().num_keys), Techniques(segment_->header().techniques), values_, mailbox_),
+      intents_(
+          [this](uint32_t worker) {
+              WorkerSlot &slot = segment_->slot(worker);
+              return identity_of(slot).is_alive() ? int64_t(slot.clock.load(std::memory_order_acquire)) : INT64_MAX;
+          },
+          [this](Key key, bool begins) { begins ? protocol_.want(key) : protocol_.stop_wanting(key); }),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (wake_ < 0) fail(PS_ESYSTEM, Where{-1, errno, 0}, "no eventfd: %s", std::strerror(errno));
+    router_.set(ZmqOption::router_mandatory, 1);
+    router_.set(ZmqOption::router_handover, 1);
+    endpoint_ = router_.bind(endpoint);
+    if (endpoint_.size() >= endpoint_bytes)
+        fail(PS_EADDRESS, Where{-1, int64_t(endpoint_.size()), int64_t(endpoint_bytes - 1)},
+             "the endpoint %s is longer than %zu bytes", endpoint_.c_str(), endpoint_bytes - 1);
+}
+
+Server::~Server() {
+    stop_ = true;
+    uint64_t one = 1;
+    if (write(wake_, &one, sizeof one) != sizeof one) std::terminate(); // an eventfd takes it
+    if (thread_.joinable()) thread_.join();
+    close(wake_);
+}
+
+void Server::connect(const std::vector<std::string> &endpoints) {
+    const Header &header = segment_->header();
+    if (thread_.joinable()) fail(PS_EINVAL, Where{}, "the node is connected already");
+    if (endpoints.size() != header.num_nodes)
+        fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), header.num_nodes}, "%zu endpoints were given for %u nodes",
+             endpoints.size(), header.num_nodes);
+    for (uint32_t node = 0; node < header.num_nodes; node++) {
+        if (endpoints[node].size() >= endpoint_bytes)
+            fail(PS_EADDRESS, Where{int64_t(node), int64_t(endpoints[node].size()), int64_t(endpoint_bytes - 1)},
+                 "the endpoint of node %u is longer than %zu bytes", node, endpoint_bytes - 1);
+        std::strcpy(segment_->endpoint(node), endpoints[node].c_str());
+        if (node == header.node) continue;
+        peers_[node].set(ZmqOption::routing_id, name_of_node(NodeId(header.node)));
+        peers_[node].connect(endpoints[node]);
+    }
+    sigset_t all, before; // signals are for the program's own threads
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    segment_->header().connected.store(1, std::memory_order_release);
+}
+
+double Server::patience() const {
+    return protocol_.remembers_nothing() && intents_.empty() ? idle_round : busy_round;
+}
+
+// What a server cannot do, no memory for a key that comes here, say, ends it: its workers are told why.
+void Server::run() noexcept {
+    try {
+        work();
+    } catch (const std::exception &error) {
+        Header &header = segment_->header();
+        std::snprintf(header.failure, sizeof header.failure, "%s", error.what());
+        header.state.store(State::failed, std::memory_order_release);
+    }
+}
+
+void Server::work() {
+    double last_round = monotonic_seconds();
+    while (!stop_.load(std::memory_order_relaxed)) {
+        double due = last_round + patience() - monotonic_seconds();
+        if (due > 0) wait_for_any({&router_}, wake_, due);
+        for (int i = 0; i < most_at_once && receive_one(); i++) {
+        }
+        mailbox_.flush();
+        double now = monotonic_seconds();
+        if (now < last_round + patience()) continue;
+        last_round = now;
+        intents_.update();
+        protocol_.exchange();
+        mailbox_.flush();
+    }
+}
+
+bool Server::receive_one() {
+    ZmqMessage peer, frame;
+    if (!router_.receive(&peer)) return false;
+    if (!peer.more() || !router_.receive(&frame)) return true;
+    try {
+        if (frame.more()) throw Malformed("it has more than one part");
+        FrameReader reader(frame.data(), frame.size());
+        FrameHeader header = decode_header(reader, segment_->header().cluster, shape_);
+        handle(std::string(peer.data(), peer.size()), header, reader);
+    } catch (const Malformed &) {
+        segment_->header().refused.fetch_add(1, std::memory_order_relaxed);
+        for (bool more = frame.more(); more;) {
+            ZmqMessage rest;
+            more = router_.receive(&rest) && rest.more();
+        }
+    }
+    return true;
+}
+
+template <class Batch, class Take>
+void Server::for_each(const FrameHeader &header, FrameReader &reader, Take &&take) {
+    Batch batch = Batch::decode(header, reader, shape_);
+    for (size_t i = 0; i < batch.keys.size(); i++) take(batch, i);
+}
+
+void Server::handle(const std::string &peer, const FrameHeader &header, FrameReader &reader) {
+    switch (header.kind) {
+    case Kind::hello: {
+        reader.finish();
+        FrameHeader welcome = header_from(*segment_);
+        welcome.kind = Kind::welcome;
+        router_.send(peer, FrameWriter(welcome).take());
+        break;
+    }
+    case Kind::request: {
+        Span values;
+        RequestBatch batch = RequestBatch::decode(header, reader, shape_, &values);
+        if (batch.operation == Operation::localize)
+            localize(batch);
+        else
+            serve(batch, values);
+        break;
+    }
+    case Kind::answer: {
+        Span values;
+        AnswerBatch batch = AnswerBatch::decode(header, reader, shape_, &values);
+        batch.values.assign(values.at, values.at + values.bytes);
+        mailbox_.pass_on(batch);
+        break;
+    }
+    case Kind::localize:
+        for_each<LocalizeBatch>(header, reader, [&](LocalizeBatch &batch, size_t i) {
+            protocol_.receive(batch.keys[i], Localize{batch.to});
+        });
+        break;
+    case Kind::relocate:
+        for_each<RelocateBatch>(header, reader, [&](RelocateBatch &batch, size_t i) {
+            protocol_.receive(batch.keys[i], Relocate{batch.to, batch.counts[i]});
+        });
+        break;
+    case Kind::transfer:
+        for_each<TransferBatch>(header, reader, [&](TransferBatch &batch, size_t i) {
+            protocol_.receive(batch.keys[i], std::move(batch.transfers[i]));
+        });
+        break;
+    case Kind::want:
+        for_each<WantBatch>(header, reader, [&](WantBatch &batch, size_t i) {
+            protocol_.receive(batch.keys[i], Want{batch.node, batch.numbers[i]}, batch.from_home);
+        });
+        break;
+    case Kind::delta:
+        for_each<DeltaBatch>(header, reader, [&](DeltaBatch &batch, size_t i) {
+            protocol_.receive(batch.keys[i], std::move(batch.deltas[i]), batch.from_home);
+        });
+        break;
+    case Kind::refresh:
+        for_each<RefreshBatch>(header, reader, [&](RefreshBatch &batch, size_t i) {
+            protocol_.receive(batch.keys[i], batch.refreshes[i]);
+        });
+        break;
+    case Kind::ended:
+        for_each<EndedBatch>(header, reader, [&](EndedBatch &batch, size_t i) {
+            protocol_.receive(batch.keys[i], Ended{batch.numbers[i]});
+        });
+        break;
+    case Kind::intent: {
+        IntentBatch batch = IntentBatch::decode(header, reader, shape_);
+        if (header.from != segment_->header().node || batch.worker < 1 || batch.worker > segment_->header().max_workers)
+            throw Malformed("it comes from no worker of this node");
+        intents_.add(batch.worker, batch.start, batch.end, std::move(batch.keys));
+        intents_.update();
+        break;
+    }
+    default: throw Malformed("it is not for a server");
+    }
+}
+
+// Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key.
+void Server::serve(const RequestBatch &batch, Span values) {
+    AnswerBatch answer;
+    answer.operation = batch.operation;
+    answer.node = batch.node;
+    answer.worker = batch.worker;
+    answer.number = batch.number;
+    auto count = int64_t(batch.keys.size());
+    const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
+    int64_t elements = total_length(*segment_, keys, count);
+    Bytes buffer; // aligned, as a message is not
+    if (batch.operation == Operation::pull)
+        buffer.resize(uint64_t(elements) * segment_->header().element_bytes);
+    else
+        buffer.assign(values.at, values.at + values.bytes);
+    Elsewhere elsewhere{true, {}};
+    ps_request request{int32_t(batch.operation), 0, keys, count, buffer.data(), elements, 0, -1};
+    run_local(*segment_, values_.latches(), request, &elsewhere);
+    answer.count = uint32_t(count);
+    answer.whole = batch.positions.empty();
+    answer.positions = batch.positions;
+    if (!elsewhere.positions.empty()) leave_to_protocol(batch, elsewhere.positions, &buffer, &answer);
+    if (answer.count == 0) return;
+    if (batch.operation == Operation::pull) answer.values = std::move(buffer);
+    mailbox_.answer_whole(answer);
+}
+
+// Take the keys at the positions `elsewhere` out of an answer and its values.
+void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Bytes *values,
+                               AnswerBatch *answer) {
+    answer->whole = false;
+    answer->count -= uint32_t(elsewhere.size());
+    answer->positions.clear();
+    uint64_t at = 0, kept = 0;
+    auto next = elsewhere.begin();
+    for (uint32_t i = 0; i < batch.keys.size(); i++) {
+        uint64_t bytes = segment_->value_bytes(batch.keys[i]);
+        char *value = values->data() + at;
+        at += bytes;
+        if (next == elsewhere.end() || *next != i) {
+            answer->positions.push_back(batch.position(i));
+            std::memmove(values->data() + kept, value, bytes);
+            kept += bytes;
+            continue;
+        }
+        ++next;
+        Request single{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
+        if (batch.operation != Operation::pull) single.value.assign(value, value + bytes);
+        protocol_.receive(batch.keys[i], std::move(single), batch.from_home);
+    }
+    values->resize(kept);
+}
+
+void Server::localize(const RequestBatch &batch) {
+    if (batch.node != segment_->header().node) throw Malformed("it asks another worker's node to localize");
+    uint64_t number = ++last_waiter_;
+    Waiter &waiter = waiters_[number];
+    waiter.answer.operation = Operation::localize;
+    waiter.answer.whole = true;
+    waiter.answer.node = batch.node;
+    waiter.answer.worker = batch.worker;
+    waiter.answer.number = batch.number;
+    waiter.answer.count = waiter.left = uint32_t(batch.keys.size());
+    for (Key key : batch.keys) protocol_.localize(key, number);
+}
+
+void Server::landed(uint64_t number) {
+    auto found = waiters_.find(number);
+    if (--found->second.left > 0) return;
+    mailbox_.answer_whole(found->second.answer);
+    waiters_.erase(found);
+}
+
+} // namespace ps

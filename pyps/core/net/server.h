@@ -1,0 +1,63 @@
+// A node's server: a thread that takes what other nodes and workers send, answers what it can from the store and leaves
+// the rest to the protocol.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+
+#include "net/intents.h"
+#include "net/mailbox.h"
+#include "protocol/protocol.h"
+#include "store_values.h"
+
+namespace ps {
+
+class Server {
+public:
+    // Bound, but it works only when it is connected.
+    Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint);
+    ~Server();
+
+    const std::string &endpoint() const { return endpoint_; }
+    void connect(const std::vector<std::string> &endpoints);
+
+private:
+    // An operation of a worker of this node that waits for keys to land here.
+    struct Waiter {
+        AnswerBatch answer;
+        uint32_t left;
+    };
+
+    void run() noexcept;
+    void work();
+    bool receive_one();
+    void handle(const std::string &peer, const FrameHeader &header, FrameReader &reader);
+    void serve(const RequestBatch &batch, Span values);
+    void leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Bytes *values,
+                           AnswerBatch *answer);
+    void localize(const RequestBatch &batch);
+    void landed(uint64_t waiter);
+    double patience() const;
+    template <class Batch, class Take>
+    void for_each(const FrameHeader &header, FrameReader &reader, Take &&take);
+
+    std::shared_ptr<Segment> segment_;
+    StoreShape shape_;
+    ZmqContext context_;
+    ZmqSocket router_;
+    std::vector<ZmqSocket> peers_; // by node; this node's own is not connected
+    StoreValues values_;
+    Mailbox mailbox_;
+    Protocol protocol_;
+    Intents intents_;
+    std::unordered_map<uint64_t, Waiter> waiters_;
+    uint64_t last_waiter_ = 0;
+    std::string endpoint_;
+    int wake_; // an eventfd
+    std::atomic<bool> stop_{false};
+    std::thread thread_;
+};
+
+} // namespace ps

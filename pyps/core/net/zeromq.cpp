@@ -1,0 +1,201 @@
+#include "net/zeromq.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <mutex>
+
+#include "errors.h"
+#include "ps.h"
+
+namespace ps {
+
+namespace {
+
+struct Functions {
+    void *(*ctx_new)();
+    int (*ctx_term)(void *);
+    void *(*socket)(void *, int);
+    int (*close)(void *);
+    int (*setsockopt)(void *, int, const void *, size_t);
+    int (*getsockopt)(void *, int, void *, size_t *);
+    int (*bind)(void *, const char *);
+    int (*connect)(void *, const char *);
+    int (*send)(void *, const void *, size_t, int);
+    int (*msg_init)(void *);
+    int (*msg_init_data)(void *, void *, size_t, void (*)(void *, void *), void *);
+    int (*msg_send)(void *, void *, int);
+    int (*msg_recv)(void *, void *, int);
+    int (*msg_close)(void *);
+    void *(*msg_data)(void *);
+    size_t (*msg_size)(const void *);
+    int (*msg_more)(const void *);
+    int (*poll)(void *, int, long);
+    int (*error)();
+    const char *(*strerror)(int);
+};
+
+struct PollItem {
+    void *socket;
+    int fd;
+    short events, revents;
+};
+
+constexpr int dont_wait = 1, send_more = 2, poll_in = 1;
+constexpr int host_unreachable = EHOSTUNREACH;
+constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
+
+std::mutex load_mutex;
+std::atomic<const Functions *> loaded{nullptr};
+
+const Functions &zmq() {
+    const Functions *functions = loaded.load(std::memory_order_acquire);
+    if (!functions) fail(PS_ESYSTEM, Where{}, "ZeroMQ has not been loaded: call ps_load_zmq first");
+    return *functions;
+}
+
+[[noreturn]] void fail_zmq(const char *what) {
+    int code = zmq().error();
+    fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ: %s: %s", what, zmq().strerror(code));
+}
+
+void delete_bytes(void *, void *bytes) { delete static_cast<Bytes *>(bytes); }
+
+} // namespace
+
+void load_zmq(const char *path) {
+    std::lock_guard<std::mutex> lock(load_mutex);
+    if (loaded.load(std::memory_order_relaxed)) return;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) fail(PS_EADDRESS, Where{}, "the ZeroMQ library cannot be opened: %s", dlerror());
+    auto functions = std::make_unique<Functions>();
+    auto find = [&](auto **function, const char *name) {
+        *reinterpret_cast<void **>(function) = dlsym(library, name);
+        if (!*function) fail(PS_EADDRESS, Where{}, "%s is no ZeroMQ library: it has no %s", path, name);
+    };
+    find(&functions->ctx_new, "zmq_ctx_new");
+    find(&functions->ctx_term, "zmq_ctx_term");
+    find(&functions->socket, "zmq_socket");
+    find(&functions->close, "zmq_close");
+    find(&functions->setsockopt, "zmq_setsockopt");
+    find(&functions->getsockopt, "zmq_getsockopt");
+    find(&functions->bind, "zmq_bind");
+    find(&functions->connect, "zmq_connect");
+    find(&functions->send, "zmq_send");
+    find(&functions->msg_init, "zmq_msg_init");
+    find(&functions->msg_init_data, "zmq_msg_init_data");
+    find(&functions->msg_send, "zmq_msg_send");
+    find(&functions->msg_recv, "zmq_msg_recv");
+    find(&functions->msg_close, "zmq_msg_close");
+    find(&functions->msg_data, "zmq_msg_data");
+    find(&functions->msg_size, "zmq_msg_size");
+    find(&functions->msg_more, "zmq_msg_more");
+    find(&functions->poll, "zmq_poll");
+    find(&functions->error, "zmq_errno");
+    find(&functions->strerror, "zmq_strerror");
+    loaded.store(functions.release(), std::memory_order_release); // kept as long as the process
+}
+
+bool has_zmq() { return loaded.load(std::memory_order_acquire); }
+
+ZmqContext::ZmqContext() : context_(zmq().ctx_new()) {
+    if (!context_) fail_zmq("no context");
+}
+
+ZmqContext::~ZmqContext() {
+    while (zmq().ctx_term(context_) != 0 && zmq().error() == EINTR) {
+    }
+}
+
+ZmqMessage::ZmqMessage() { zmq().msg_init(raw_); }
+ZmqMessage::~ZmqMessage() { zmq().msg_close(raw_); }
+const char *ZmqMessage::data() const { return static_cast<const char *>(zmq().msg_data(raw_)); }
+size_t ZmqMessage::size() const { return zmq().msg_size(raw_); }
+bool ZmqMessage::more() const { return zmq().msg_more(raw_); }
+
+ZmqSocket::ZmqSocket(ZmqContext &context, Type type) : socket_(zmq().socket(context.raw(), type)) {
+    if (!socket_) fail_zmq("no socket");
+    set(ZmqOption::linger, 0);
+    set(ZmqOption::send_high_water, 0);
+    set(ZmqOption::receive_high_water, 0);
+}
+
+ZmqSocket::ZmqSocket(ZmqSocket &&other) noexcept : socket_(other.socket_) { other.socket_ = nullptr; }
+
+ZmqSocket::~ZmqSocket() {
+    if (socket_) zmq().close(socket_);
+}
+
+void ZmqSocket::set(ZmqOption option, int value) {
+    if (zmq().setsockopt(socket_, int(option), &value, sizeof value)) fail_zmq("an option is refused");
+}
+
+void ZmqSocket::set(ZmqOption option, const std::string &value) {
+    if (zmq().setsockopt(socket_, int(option), value.data(), value.size())) fail_zmq("an option is refused");
+}
+
+std::string ZmqSocket::bind(const std::string &endpoint) {
+    if (zmq().bind(socket_, endpoint.c_str())) fail_zmq(("cannot bind " + endpoint).c_str());
+    char taken[256];
+    size_t size = sizeof taken;
+    if (zmq().getsockopt(socket_, int(ZmqOption::last_endpoint), taken, &size)) fail_zmq("no endpoint");
+    return std::string(taken);
+}
+
+void ZmqSocket::connect(const std::string &endpoint) {
+    if (zmq().connect(socket_, endpoint.c_str())) fail_zmq(("cannot connect to " + endpoint).c_str());
+}
+
+bool ZmqSocket::send_part(Bytes &&part, int flags) {
+    flags |= dont_wait;
+    int sent;
+    if (part.size() < worth_lending) {
+        do sent = zmq().send(socket_, part.data(), part.size(), flags);
+        while (sent < 0 && zmq().error() == EINTR);
+    } else {
+        auto lent = std::make_unique<Bytes>(std::move(part));
+        alignas(8) char message[64];
+        zmq().msg_init_data(message, lent->data(), lent->size(), delete_bytes, lent.get());
+        lent.release();
+        do sent = zmq().msg_send(message, socket_, flags);
+        while (sent < 0 && zmq().error() == EINTR);
+        int code = sent < 0 ? zmq().error() : 0;
+        if (sent < 0) zmq().msg_close(message);
+        if (code == host_unreachable || code == EAGAIN) return false;
+    }
+    if (sent >= 0) return true;
+    if (zmq().error() == host_unreachable || zmq().error() == EAGAIN) return false;
+    fail_zmq("cannot send");
+}
+
+bool ZmqSocket::send(const std::string &peer, Bytes message) {
+    if (!send_part(Bytes(peer.begin(), peer.end()), send_more)) return false;
+    return send_part(std::move(message), 0);
+}
+
+bool ZmqSocket::send(Bytes message) { return send_part(std::move(message), 0); }
+
+bool ZmqSocket::receive(ZmqMessage *part) {
+    int received;
+    do received = zmq().msg_recv(part->raw_, socket_, dont_wait);
+    while (received < 0 && zmq().error() == EINTR);
+    if (received >= 0) return true;
+    if (zmq().error() == EAGAIN) return false;
+    fail_zmq("cannot receive");
+}
+
+bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds) {
+    std::vector<PollItem> items;
+    for (ZmqSocket *socket : sockets) items.push_back({socket->raw(), -1, poll_in, 0});
+    if (descriptor >= 0) items.push_back({nullptr, descriptor, poll_in, 0});
+    long milliseconds = long(std::ceil(seconds * 1000));
+    int ready = zmq().poll(items.data(), int(items.size()), milliseconds);
+    if (ready < 0 && zmq().error() != EINTR) fail_zmq("cannot wait");
+    return ready > 0;
+}
+
+} // namespace ps

@@ -1,0 +1,94 @@
+// ZeroMQ, as much of it as is used here, from a library that is opened at run time: pyzmq's own, or the system's. No
+// header of it is needed and there is never a second copy.
+//
+// A socket belongs to one thread at a time. Everything here throws PS_ESYSTEM with ZeroMQ's words when it is refused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ps {
+
+using Bytes = std::vector<char>;
+
+void load_zmq(const char *path); // idempotent; throws PS_EADDRESS if there is no such library
+bool has_zmq();
+
+class ZmqContext {
+public:
+    ZmqContext();
+    ~ZmqContext(); // its sockets must be closed
+    ZmqContext(const ZmqContext &) = delete;
+    ZmqContext &operator=(const ZmqContext &) = delete;
+
+    void *raw() const { return context_; }
+
+private:
+    void *context_;
+};
+
+enum class ZmqOption : int {
+    routing_id = 5,
+    linger = 17,
+    send_high_water = 23,
+    receive_high_water = 24,
+    last_endpoint = 32,
+    router_mandatory = 33,
+    router_handover = 56,
+    curve_server = 47,
+    curve_public_key = 48,
+    curve_secret_key = 49,
+    curve_server_key = 50,
+};
+
+// One part of a message that was received.
+class ZmqMessage {
+public:
+    ZmqMessage();
+    ~ZmqMessage();
+    ZmqMessage(const ZmqMessage &) = delete;
+    ZmqMessage &operator=(const ZmqMessage &) = delete;
+
+    const char *data() const;
+    size_t size() const;
+    bool more() const; // parts follow
+
+private:
+    friend class ZmqSocket;
+    alignas(8) mutable char raw_[64];
+};
+
+class ZmqSocket {
+public:
+    enum Type : int { dealer = 5, router = 6 };
+
+    ZmqSocket(ZmqContext &context, Type type); // lingers not, has no limits of its own
+    ZmqSocket(ZmqSocket &&other) noexcept;
+    ZmqSocket(const ZmqSocket &) = delete;
+    ZmqSocket &operator=(const ZmqSocket &) = delete;
+    ~ZmqSocket();
+
+    void set(ZmqOption option, int value);
+    void set(ZmqOption option, const std::string &value);
+    std::string bind(const std::string &endpoint); // returns the one that was taken
+    void connect(const std::string &endpoint);
+
+    // Nothing of these waits. False: the peer is not connected (a router), or nothing is there.
+    bool send(const std::string &peer, Bytes message); // from a router
+    bool send(Bytes message);
+    bool receive(ZmqMessage *part);
+
+    void *raw() const { return socket_; }
+
+private:
+    bool send_part(Bytes &&part, int flags);
+
+    void *socket_;
+};
+
+// Wait until one of the sockets, or the descriptor (-1: none), has something; at most `seconds`. False: nothing.
+bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds);
+
+} // namespace ps
