@@ -12,6 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from moontide.errors import CommandError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bridge.convert.check import LayerReport
 
 HELP = "convert a .t7 model to PyTorch or ONNX, checked"
+SETTINGS_WIDTH = 60  # characters of a layer's settings in the report
 ENDINGS = (".pt", ".pt2", ".safetensors", ".onnx")
 
 
@@ -131,7 +133,8 @@ def text(report: dict[str, Any], layers: Sequence[LayerReport]) -> str:
     """Return the report as a table and a verdict."""
     rows = [("layer", "Torch7", "PyTorch", "parameters", "difference")]
     for layer in layers:
-        shown = layer.layer if not layer.settings else f"{layer.layer}({layer.settings:.60})"
+        settings = shorten(layer.settings, SETTINGS_WIDTH, placeholder=" ...")
+        shown = f"{layer.layer}({settings})" if settings else layer.layer
         difference = "not run" if layer.difference is None else f"{layer.difference:.1e}"
         kind = f"{shown} in Lua" if layer.wrapped else shown
         rows.append((layer.name or "(model)", layer.typename, kind, f"{layer.parameters:,}", difference))
