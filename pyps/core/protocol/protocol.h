@@ -12,7 +12,6 @@
 // One thread at a time may be inside.
 #pragma once
 
-#include <deque>
 #include <unordered_map>
 #include <unordered_set>
 #include <variant>
@@ -60,7 +59,7 @@ private:
     struct Arrival {
         std::vector<uint64_t> waiters;
         std::vector<Waiting> queue;
-        std::deque<Relocate> next; // to hand it on after each landing
+        std::vector<Relocate> next; // to hand it on after each landing, in this order
     };
 
     // A replica here.

@@ -106,7 +106,7 @@ void Protocol::land(Key key) {
     for (uint64_t waiter : arrival.waiters) post_.landed(waiter, key);
     if (!arrival.next.empty()) {
         Relocate relocate = arrival.next.front();
-        arrival.next.pop_front();
+        arrival.next.erase(arrival.next.begin());
         if (!arrival.next.empty()) arrivals_[key].next = std::move(arrival.next);
         transfer(key, relocate);
         if (arrivals_.count(key)) expect(key);
