@@ -108,6 +108,14 @@ void br_end_waits(void)
    pthread_mutex_unlock(&latch);
 }
 
+int br_ending(void)
+{
+   pthread_mutex_lock(&latch);
+   int answer = ending;
+   pthread_mutex_unlock(&latch);
+   return answer;
+}
+
 /* ---- mutexes */
 
 struct br_mutex {
@@ -320,6 +328,15 @@ int br_queue_pop(br_queue *queue, br_storage **storage, int64_t *number, double 
       queue->count--;
       pthread_cond_broadcast(&queue->thing.changed);
    }
+   pthread_mutex_unlock(&latch);
+   return rc;
+}
+
+int br_queue_fill(br_queue *queue, int64_t count, double seconds)
+{
+   int rc;
+   pthread_mutex_lock(&latch);
+   WAIT_FOR(rc, queue->thing.changed, seconds, queue->closed || queue->count >= count);
    pthread_mutex_unlock(&latch);
    return rc;
 }

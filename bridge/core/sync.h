@@ -50,11 +50,14 @@ int64_t br_queue_room(br_queue *queue);
 int br_queue_push(br_queue *queue, br_storage *storage, int64_t number, double seconds);
 /* Waits for a message; its reference goes to the caller. A closed queue is emptied first. */
 int br_queue_pop(br_queue *queue, br_storage **storage, int64_t *number, double seconds);
+/* Waits until at least `count` messages lie in it. */
+int br_queue_fill(br_queue *queue, int64_t count, double seconds);
 /* Nothing goes in any more, and nobody waits. */
 void br_queue_close(br_queue *queue);
 
 /* Every wait of this process ends now, and so does every later one, with BR_CLOSED. */
 void br_end_waits(void);
+int br_ending(void);
 /* BRIDGE_CDEF end */
 
 #pragma GCC visibility pop

@@ -58,6 +58,12 @@ function file.trust(self)
    states[self].trusted = true
 end
 
+-- Functions in this file are a stranger's: they stay stand-ins, even where those in files may run, and `reason` is what
+-- calling one says.
+function file.distrust(self, reason)
+   states[self].distrusted = reason
+end
+
 -- The state of a file, which need not be open.
 function file.state(name, self)
    local state = states[self]

@@ -62,10 +62,11 @@ end
 local FORBIDDEN = 'a function that was stored in a file was called: functions in files are code of whoever wrote the '
    .. 'file; bridge.Lua(allow_functions=True) lets them run'
 
--- The function of a piece of bytecode; `trusted` when it is the program's own.
-function functions.load(code, trusted)
-   local reason = FORBIDDEN
-   if trusted or native.allow_functions then
+-- The function of a piece of bytecode; `trusted` when it is the program's own, `distrusted` (a message) when it must
+-- not run.
+function functions.load(code, trusted, distrusted)
+   local reason = distrusted or FORBIDDEN
+   if trusted or (native.allow_functions and not distrusted) then
       local f, message = load(code, '=(file)', 'b')
       if f then
          return f

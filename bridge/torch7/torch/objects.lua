@@ -269,7 +269,7 @@ return function(torch, file)
       if kind == TORCH then
          return readtorch(self, state, number)
       end
-      local f = functions.load(gettext(state), state.trusted)
+      local f = functions.load(gettext(state), state.trusted, state.distrusted)
       if state.referenced and kind ~= FUNCTION then
          state.objects[number] = f
       end
