@@ -121,6 +121,8 @@ int br_ending(void)
 struct br_mutex {
    thing thing;
    int locked;
+   int arrived;            /* threads at the barrier */
+   int64_t barriers;       /* how often it has opened */
 };
 
 br_mutex *br_mutex_new(void) { return thing_new(MUTEX, sizeof(br_mutex)); }
@@ -147,7 +149,25 @@ int br_mutex_unlock(br_mutex *mutex)
    pthread_mutex_lock(&latch);
    int rc = mutex->locked ? 0 : -1;
    mutex->locked = 0;
-   pthread_cond_signal(&mutex->thing.changed);
+   if (mutex->arrived) pthread_cond_broadcast(&mutex->thing.changed);  /* not all who wait want the lock */
+   else pthread_cond_signal(&mutex->thing.changed);
+   pthread_mutex_unlock(&latch);
+   return rc;
+}
+
+int br_mutex_barrier(br_mutex *mutex, int n, int64_t *ticket, double seconds)
+{
+   int rc;
+   pthread_mutex_lock(&latch);
+   if (*ticket < 0) {
+      *ticket = mutex->barriers;
+      if (++mutex->arrived >= n) {
+         mutex->arrived = 0;
+         mutex->barriers++;
+         pthread_cond_broadcast(&mutex->thing.changed);
+      }
+   }
+   WAIT_FOR(rc, mutex->thing.changed, seconds, mutex->barriers != *ticket);
    pthread_mutex_unlock(&latch);
    return rc;
 }
@@ -347,4 +367,12 @@ void br_queue_close(br_queue *queue)
    queue->closed = 1;
    pthread_cond_broadcast(&queue->thing.changed);
    pthread_mutex_unlock(&latch);
+}
+
+int br_queue_closed(br_queue *queue)
+{
+   pthread_mutex_lock(&latch);
+   int closed = queue->closed;
+   pthread_mutex_unlock(&latch);
+   return closed;
 }

@@ -23,6 +23,9 @@ int br_mutex_lock(br_mutex *mutex, double seconds);
 /* -1: it was not locked. */
 int br_mutex_unlock(br_mutex *mutex);
 
+/* Wait until n threads have come here. `ticket` is -1 at the first call of a wait, and kept for the next ones. */
+int br_mutex_barrier(br_mutex *mutex, int n, int64_t *ticket, double seconds);
+
 typedef struct br_condition br_condition;
 br_condition *br_condition_new(void);
 br_condition *br_condition_find(double id);
@@ -54,6 +57,7 @@ int br_queue_pop(br_queue *queue, br_storage **storage, int64_t *number, double 
 int br_queue_fill(br_queue *queue, int64_t count, double seconds);
 /* Nothing goes in any more, and nobody waits. */
 void br_queue_close(br_queue *queue);
+int br_queue_closed(br_queue *queue);
 
 /* Every wait of this process ends now, and so does every later one, with BR_CLOSED. */
 void br_end_waits(void);

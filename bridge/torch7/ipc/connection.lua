@@ -119,7 +119,7 @@ function Connection:close()
    end
 end
 
-function Connection:write()
+function Connection:__write()
    error(string.format('%s cannot be sent or saved: connect again there', torch.typename(self)))
 end
 

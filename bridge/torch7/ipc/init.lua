@@ -4,6 +4,11 @@ local frame = require 'ipc.frame'
 local ipc = {
    server = require 'ipc.server',
    client = require 'ipc.client',
+   map = require 'ipc.map',
+   workqueue = require 'ipc.workqueue',
+   channel = require 'ipc.channel',
+   mutex = require 'ipc.mutex',
+   marshal = require 'ipc.marshal',
 }
 
 -- The most bytes that a value may have that comes over the network, or a tensor that is not received into one; without

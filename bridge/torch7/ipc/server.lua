@@ -179,7 +179,7 @@ function Server:close()
    end
 end
 
-Server.write = Connection.write
+Server.__write = Connection.__write
 
 -- The server, and its port.
 return function(host, port, seconds)

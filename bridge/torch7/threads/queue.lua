@@ -77,6 +77,16 @@ function Queue:take(look)
    return nil
 end
 
+-- The next message, if there is one; true where there will be none any more.
+function Queue:poll()
+   local storage, number = ffi.new('br_storage *[1]'), ffi.new('int64_t[1]')
+   local rc = C.br_queue_pop(self.queue, storage, number, 0)
+   if rc == C.BR_DONE then
+      return object.wrapstorage(storage[0])
+   end
+   return nil, rc == C.BR_CLOSED
+end
+
 -- The value of a message.
 function Queue:open(storage)
    local value = self.serialize.load(storage)

@@ -20,11 +20,10 @@ local function unload(file, free)
    return pointer
 end
 
--- Have objects of a class be written as references. `share(self)` answers a pointer with a reference of its own, which
--- `free` gives back.
-local function write(metatable, free, share)
-   local copy = metatable.write
-   function metatable:write(file)
+-- How objects of a class are written: as references, where these can go with the file, else by `copy`. `share(self)`
+-- answers a pointer with a reference of its own, which `free` gives back.
+local function writer(copy, free, share)
+   return function(self, file)
       local cargo = outgoing[file]
       if not cargo then
          return copy(self, file)
@@ -51,7 +50,7 @@ end
 
 local function shared(id, metatable)
    local copy = metatable.read
-   write(metatable, release, sharestorage)
+   metatable.write = writer(metatable.write, release, sharestorage)
    function metatable:read(file)
       if not incoming[file] then
          return copy(self, file)
@@ -84,7 +83,7 @@ local function sharetds(typename, struct, prefix)
    local reference, retain, give_back = ffi.typeof(struct .. '&'), C[prefix .. '_retain'], C[prefix .. '_free']
    local free = ffi.cast(destructor, give_back)
 
-   write(metatable, free, function(self)
+   metatable.write = writer(metatable.write, free, function(self)
       retain(self)
       return self
    end)
@@ -113,6 +112,23 @@ sharetds('tds.AtomicCounter', 'tds_atomic_counter', 'tds_atomic')
 
 local serialize = {}
 
+-- Have a class's objects be references too: `share(self)` answers a pointer with a reference of its own, which the C
+-- function `release` gives back, and `adopt(self, pointer)` makes of an empty object one with that pointer, which it
+-- retains. Such objects cannot be written elsewhere.
+function serialize.reference(typename, release_, share, adopt)
+   local metatable = torch.getmetatable(typename)
+   local free = ffi.cast(destructor, release_)
+   metatable.__write = writer(function()
+      error(string.format('a %s can be sent to threads of this process only', typename), 0)
+   end, free, share)
+   function metatable:__read(file)
+      if not incoming[file] then
+         error(string.format('a %s can come from threads of this process only', typename), 0)
+      end
+      adopt(self, unload(file, free))
+   end
+end
+
 -- A CharStorage with an object in it, and with references to what the object shares.
 function serialize.save(value)
    local file = torch.MemoryFile()
@@ -133,6 +149,9 @@ end
 
 -- The object that is in a CharStorage; it may be loaded several times.
 function serialize.load(storage)
+   if torch.typename(storage) ~= 'torch.CharStorage' then
+      error('load: torch.CharStorage expected, got ' .. torch.type(storage), 2)
+   end
    local file = torch.MemoryFile(storage, 'r')
    file:binary()
    trust(file)
