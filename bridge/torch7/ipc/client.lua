@@ -69,8 +69,7 @@ return function(host, port, seconds)
          error(string.format('ipc.client: no connection to %s:%d within %g seconds: %s', host, port, seconds,
             code == C.BR_TIMEOUT and 'no answer' or transfer.reason(code)), 2)
       end
-      C.br_net_readable(nil, 0, 0, nil, pause)
-      transfer.heed()
+      transfer.pause(pause)
       pause = math.min(2 * pause, LONGEST)
    end
 end

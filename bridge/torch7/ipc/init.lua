@@ -31,4 +31,16 @@ function ipc.allowFunctions(yes)
    frame.functions = yes and true or false
 end
 
-return ipc
+for name, f in pairs(require 'ipc.process') do
+   ipc[name] = f
+end
+
+-- Programs require these by their names (`require 'ipc.Tree'`); they are fields too.
+local modules = {Tree = true, NullTree = true, StaticTree = true, DiscoveredTree = true, LocalhostTree = true,
+   SlurmTree = true, BackgroundTask = true, BackgroundTaskPool = true, utils = true}
+
+return setmetatable(ipc, {
+   __index = function(_, name)
+      return modules[name] and require('ipc.' .. name) or nil
+   end
+})

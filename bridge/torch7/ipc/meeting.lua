@@ -2,7 +2,6 @@
 local ffi = require 'ffi'
 local posix = require 'paths.posix'
 local transfer = require 'ipc.transfer'
-local sys = require 'sys'
 
 ffi.cdef[[
 unsigned int getuid(void);
@@ -51,7 +50,7 @@ function meeting.query(path)
       elseif transfer.clock() > deadline then
          error(string.format('node 1 has not said where it is within %g seconds: there is no %s', PATIENCE, path), 0)
       end
-      sys.sleep(PAUSE)
+      transfer.pause(PAUSE)
    end
 end
 

@@ -24,6 +24,12 @@ function transfer.heed()
    end
 end
 
+-- Wait, for a part of a second.
+function transfer.pause(seconds)
+   C.br_net_readable(nil, 0, 0, nil, seconds)
+   transfer.heed()
+end
+
 -- Words for a code of bridge/core/net.h that is no success.
 function transfer.reason(code)
    if code == C.BR_NET_EOF then

@@ -1,0 +1,422 @@
+"""ipc.server and ipc.client: values and tensors over TCP, from friends, from the dead and from strangers."""
+
+from __future__ import annotations
+
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bridge
+
+pytestmark = pytest.mark.timeout(60)
+DTYPES = ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"]
+MAGIC = 0x4350494D
+VALUE, TENSOR, STORAGE = range(3)
+FLOAT = DTYPES.index("Float")
+
+
+@pytest.fixture
+def ipc() -> Iterator[bridge.Lua]:
+    with bridge.Lua() as state:
+        state.execute("torch, ipc = require 'torch', require 'ipc'")
+        yield state
+
+
+@pytest.fixture
+def pair(ipc: bridge.Lua) -> Iterator[bridge.Lua]:
+    """A server, one client of it, and that client as the server sees it."""
+    ipc.execute("""
+        server, port = ipc.server()
+        client = ipc.client(port)
+        server:clients(1, function(c) peer = c end)
+    """)
+    yield ipc
+    ipc.execute("client:close() server:close()")
+
+
+def error(lua: bridge.Lua, code: str) -> str:
+    with pytest.raises(bridge.LuaError) as caught:
+        lua.execute(code)
+    return str(caught.value)
+
+
+def head(
+    kind: int = VALUE, dtype: int = 0, sizes: tuple[int, ...] = (), nbytes: int = 0, magic: int = MAGIC
+) -> bytes:
+    return struct.pack(f"<IBBBBq{len(sizes)}q", magic, kind, dtype, len(sizes), 0, nbytes, *sizes)
+
+
+def stranger(lua: bridge.Lua, data: bytes) -> socket.socket:
+    """Connect to `server` without Lua, send bytes, and have the server know it as `peer`."""
+    lua.execute("server, port = ipc.server()")
+    sock = socket.create_connection(("127.0.0.1", lua.eval("port")), timeout=10)
+    sock.sendall(data)
+    lua.execute("server:clients(1, function(c) peer = c end)")
+    return sock
+
+
+# ---- values
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1", "-0.5", "'text with \\0 in it'", "true", "{1, 2, {3}}", "{a = {b = 'c'}, 7}", "('x'):rep(1e6)"],
+)
+def test_a_value_arrives_as_it_was_sent(pair: bridge.Lua, value: str) -> None:
+    pair.execute(f"sent = {value} client:send(sent) got = peer:recv()")
+    assert pair.eval("torch.serialize(got, 'ascii') == torch.serialize(sent, 'ascii')")
+
+
+def test_nil_is_a_value(pair: bridge.Lua) -> None:
+    pair.execute("client:send(nil) client:send(1)")
+    assert pair.eval("select('#', peer:recv()), peer:recv()") == (1, 1)
+
+
+def test_a_table_keeps_its_tensors_and_what_it_shares(pair: bridge.Lua) -> None:
+    pair.execute("t = {1} peer:send{t, t, torch.range(1, 3)} got = client:recv()")
+    assert pair.eval("got[1] == got[2], got[3]:sum()") == (True, 6)
+
+
+def test_an_object_of_a_known_class_arrives(pair: bridge.Lua) -> None:
+    pair.execute("nn = require 'nn' m = nn.Linear(3, 2) client:send(m) got = peer:recv()")
+    assert pair.eval("torch.type(got), got.weight:equal(m.weight)") == ("nn.Linear", True)
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("view", ["t", "t:t()", "t:narrow(2, 2, 2)", "t[2]"])
+def test_a_tensor_arrives_with_its_type_and_size(pair: bridge.Lua, name: str, view: str) -> None:
+    pair.execute(f"t = torch.DoubleTensor(3, 4):random(100):type('torch.{name}Tensor') v = {view}")
+    pair.execute(
+        "client:send(v) got = peer:recv() client:send(v) into = v:clone():zero() back = peer:recv(into)"
+    )
+    assert pair.eval("torch.type(got) == torch.type(v) and back == into")
+    assert pair.eval("got:double():equal(v:double()) and into:double():equal(v:double())")
+
+
+def test_a_tensor_is_received_into_a_view(pair: bridge.Lua) -> None:
+    pair.execute("""
+        m = torch.zeros(4, 3)
+        client:send(torch.range(1, 4))
+        peer:recv(m:select(2, 2))
+    """)
+    assert pair.eval("m:totable()") == [[0, k, 0] for k in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_a_storage_arrives(pair: bridge.Lua, name: str) -> None:
+    pair.execute(f"s = torch.{name}Storage{{1, 2, 3}} client:send(s) got = peer:recv()")
+    pair.execute(f"client:send(s) into = torch.{name}Storage(3) peer:recv(into)")
+    assert pair.eval("got:totable()") == pair.eval("into:totable()") == [1, 2, 3]
+
+
+def test_a_tensor_without_elements_arrives(pair: bridge.Lua) -> None:
+    pair.execute("client:send(torch.FloatTensor()) got = peer:recv()")
+    assert pair.eval("torch.type(got), got:dim()") == ("torch.FloatTensor", 0)
+
+
+@pytest.mark.parametrize(
+    ("sent", "into"),
+    [
+        ("torch.ones(3)", "torch.FloatTensor(3)"),
+        ("torch.ones(3)", "torch.DoubleTensor(4)"),
+        ("torch.ones(3)", "torch.DoubleTensor(3, 1)"),
+        ("torch.ones(3)", "torch.DoubleStorage(3)"),
+        ("'text'", "torch.DoubleTensor(4)"),
+    ],
+)
+def test_what_does_not_fit_a_tensor_stays_to_be_received(pair: bridge.Lua, sent: str, into: str) -> None:
+    pair.execute(f"client:send({sent})")
+    assert "is to receive what 127.0.0.1:" in error(pair, f"peer:recv({into})")
+    pair.execute(f"got = peer:recv() same = torch.type(got) == torch.type({sent})")
+    assert pair.eval("same")
+
+
+def test_100_megabytes_go_there_and_back(ipc: bridge.Lua) -> None:
+    ipc.execute("""
+        local server, port = ipc.server()
+        local m = ipc.map(1, function(port)
+           local client = require('ipc').client(port)
+           client:send(client:recv():add(1))
+           client:close()
+        end, port)
+        local t = torch.FloatTensor(25e6):fill(1)
+        t[25e6] = 5
+        server:clients(1, function(c) c:send(t) c:recv(t:zero()) end)
+        m:join()
+        server:close()
+        first, last = t[1], t[25e6]
+    """)
+    assert ipc.eval("first, last") == (2, 6)
+
+
+# ---- servers and clients
+
+
+def test_clients_come_by_id_and_tag(ipc: bridge.Lua) -> None:
+    ipc.execute("""
+        server, port = ipc.server('127.0.0.1', 0)
+        cs = {}
+        for i = 1, 3 do
+           cs[i] = ipc.client('127.0.0.1', port)
+           cs[i]:send(i)
+        end
+        n = server:clients(3, function(c)
+           local i = c:recv()
+           c:id(-i)
+           c:tag(i == 2 and 'two' or 'odd')
+        end)
+        up, down, odd = {}, {}, {}
+        server:clients(function(c) table.insert(up, c:id()) end)
+        server:clients(function(c) table.insert(down, c:id()) end, 1)
+        server:clients(function(c) table.insert(odd, c:id()) end, 'odd')
+        server:broadcast('all')
+        server:broadcast('few', 'two')
+        heard = {cs[1]:recv(), cs[2]:recv(), cs[2]:recv(), cs[3]:recv(), cs[1]:recvAsync()}
+        server:close()
+    """)
+    assert ipc.eval("n, up, down, odd") == (3, [-3, -2, -1], [-1, -2, -3], [-3, -1])
+    assert ipc.eval("heard") == ["all", "all", "few", "all"]
+
+
+def test_recvAny_hears_everybody_in_turn(ipc: bridge.Lua) -> None:
+    ipc.execute("""
+        server, port = ipc.server()
+        a, b = ipc.client(port), ipc.client(port)
+        for i = 1, 3 do a:send('a') b:send('b') end
+        server:clients(2, function() end)
+        order = ''
+        for i = 1, 6 do
+           local value, client = server:recvAny()
+           order = order .. value
+           client:send(value)
+        end
+        back = a:recv() .. b:recv()
+        server:close()
+    """)
+    assert ipc.eval("order") in {"ababab", "bababa"}
+    assert ipc.eval("back") == "ab"
+
+
+def test_recvAsync_takes_only_what_is_there(pair: bridge.Lua) -> None:
+    assert pair.eval("select('#', client:recvAsync())") == 0
+    pair.execute("peer:send{1, 2}")
+    assert pair.eval("client:recvAsync()") == [1, 2]
+
+
+def test_netStats_count_both_ways(pair: bridge.Lua) -> None:
+    pair.execute(
+        "client:send(torch.FloatTensor(1000)) peer:recv() stats, mine = server:netStats(), client:netStats()"
+    )
+    assert pair.eval("stats.rx.num_bytes") == pair.eval("mine.tx.num_bytes") == 4000 + 16 + 8
+    assert pair.eval("stats.rx.num_calls, stats.tx.num_bytes") == (1, 0)
+
+
+def test_a_server_is_reached_from_this_host_only_unless_told(ipc: bridge.Lua) -> None:
+    ipc.execute("server, port = ipc.server()")
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", ipc.eval("port")), timeout=5)
+    ipc.execute("server:close()")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("ipc.client('127.0.0.1', 1, 0.05)", "no connection to 127.0.0.1:1 within 0.05 seconds: Connection refused"),
+        ("ipc.client('no.such.host.invalid', 1, 0.05)", "no connection to no.such.host.invalid:1"),
+        ("ipc.client('127.0.0.1', 70000)", "ipc.client: a port from 0 to 65535 expected, got 70000"),
+        ("ipc.client('127.0.0.1')", "a port from 0 to 65535 expected, got nil"),
+        ("ipc.server({})", "ipc.server: name or address of a host expected, got table"),
+        ("ipc.server('192.0.2.1')", "ipc.server: cannot listen at 192.0.2.1:0: "),
+        ("ipc.server(nil, 0, -1)", "ipc.server: a number of seconds expected, got -1"),
+        ("ipc.server(nil, nil, 0.05):clients(2, print)", "ipc: 0 of 2 clients within 0.05 seconds"),
+        ("ipc.server():recvAny()", "recvAny: this server has no clients"),
+        ("ipc.server():clients(1)", "clients: a number of clients and a function expected, got number and nil"),
+        ("local s = ipc.server() s:close() s:broadcast(1)", "ipc: this server is closed"),
+        ("ipc.limit('much')", "limit: a number of bytes expected, got much"),
+    ],
+)  # fmt: skip
+def test_a_wrong_call_is_told(ipc: bridge.Lua, call: str, words: str) -> None:
+    assert words in error(ipc, call)
+
+
+def test_a_taken_port_is_told(pair: bridge.Lua) -> None:
+    assert "Address already in use" in error(pair, "ipc.server('127.0.0.1', port)")
+
+
+def test_a_connection_is_sent_nowhere(pair: bridge.Lua) -> None:
+    assert "ipc.client cannot be sent or saved" in error(pair, "client:send{client}")
+    pair.execute("client:send('still in step')")
+    assert pair.eval("peer:recv()") == "still in step"
+
+
+# ---- the dead
+
+
+def started(source: str, *arguments: Any) -> subprocess.Popen[str]:
+    """Run Lua in a Python process of its own."""
+    host = "import sys, bridge\nlua = bridge.Lua()\nlua.execute('arg = {...}', *sys.argv[2:])\nlua.execute(sys.argv[1])"
+    return subprocess.Popen(
+        [sys.executable, "-c", host, textwrap.dedent(source), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+def test_a_client_that_was_killed_is_told_and_the_others_go_on(ipc: bridge.Lua) -> None:
+    ipc.execute("server, port = ipc.server()")
+    process = started(
+        """
+        require 'torch'
+        local client = require('ipc').client(tonumber(arg[1]))
+        client:send(torch.ones(10))
+        client:recv()
+        """,
+        ipc.eval("port"),
+    )
+    try:
+        ipc.execute("other = ipc.client(port) server:clients(2, function(c) end) t = server:recvAny()")
+        assert ipc.eval("t:sum()") == 10
+        process.send_signal(signal.SIGKILL)
+        assert "the other side has closed the connection" in error(ipc, "server:recvAny()")
+        ipc.execute("other:send('alive') got = server:recvAny() n = server:clients(function() end)")
+        assert ipc.eval("got, n") == ("alive", 1)
+    finally:
+        process.kill()
+        process.communicate()
+    ipc.execute("server:close()")
+
+
+def test_a_connection_that_ends_within_a_tensor_is_told(ipc: bridge.Lua) -> None:
+    with stranger(ipc, head(TENSOR, FLOAT, (1000,), 4000) + bytes(100)):
+        pass
+    assert "the other side has closed the connection" in error(ipc, "peer:recv()")
+    assert "is closed" in error(ipc, "peer:send(1)")
+    ipc.execute("server:close()")
+
+
+def test_sending_to_the_dead_is_an_error_and_no_signal(pair: bridge.Lua) -> None:
+    pair.execute("client:close()")
+    message = error(pair, "for i = 1, 1000 do peer:send(torch.ByteTensor(1e6)) end")
+    assert "ipc: sending to 127.0.0.1:" in message
+
+
+def test_ctrl_c_ends_a_wait() -> None:
+    process = started(
+        "local s = require('ipc').server() print('waiting') io.stdout:flush() s:clients(1, print)"
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "waiting"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert "KeyboardInterrupt" in errors
+
+
+# ---- strangers
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "it does not speak as ipc does"),
+        (head(magic=0x4D495043), "its host has the other byte order"),
+        (head(kind=3), "it sent a head that means nothing"),
+        (head(TENSOR, dtype=8, sizes=(1,), nbytes=4), "it sent a head that means nothing"),
+        (head(VALUE, sizes=(1,), nbytes=8), "it sent a head that means nothing"),
+        (head(STORAGE, FLOAT, (1, 1), 4), "it sent a head that means nothing"),
+        (head(VALUE, nbytes=-1), "it sent a head that means nothing"),
+        (head(TENSOR, FLOAT, (0,), 0), "it sent a tensor with a size of 0"),
+        (head(TENSOR, FLOAT, (-2, -2), 16), "it sent a tensor with a size of -2"),
+        (head(TENSOR, FLOAT, (3,), 16), "it sent 3 elements in 16 bytes"),
+        (head(TENSOR, FLOAT, (2**31, 2**31, 4), 0), "elements in 0 bytes"),
+        (head(VALUE, nbytes=2**40), "more than the limit of 1073741824"),
+        (head(TENSOR, FLOAT, (2**40,), 2**42), "more than the limit of 1073741824"),
+        (
+            struct.pack("<IBBBBq", MAGIC, TENSOR, FLOAT, 65, 0, 0) + bytes(520),
+            "it sent a head that means nothing",
+        ),
+    ],
+)
+def test_what_is_no_message_is_refused(ipc: bridge.Lua, data: bytes, words: str) -> None:
+    with stranger(ipc, data):
+        assert words in error(ipc, "peer:recv()")
+    ipc.execute("server:close()")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_bytes_are_refused(ipc: bridge.Lua, seed: int) -> None:
+    noise = random.Random(seed)
+    body = noise.randbytes(noise.randrange(1, 2000))
+    data = body if seed % 2 else head(nbytes=len(body)) + body
+    with stranger(ipc, data) as sock:
+        sock.shutdown(socket.SHUT_WR)
+        assert "ipc: " in error(ipc, "while true do peer:recv() end")
+    ipc.execute("server:close()")
+
+
+def test_a_value_that_is_cut_or_followed_by_more_is_refused(ipc: bridge.Lua) -> None:
+    text = struct.pack("<ii", 2, 3) + b"abc"
+    with stranger(ipc, head(nbytes=9) + text[:9] + head(nbytes=13) + text + b"xx" + head(nbytes=11) + text):
+        assert "sent a value that cannot be read: " in error(ipc, "peer:recv()")
+        assert "sent a value with 2 bytes behind it" in error(ipc, "peer:recv()")
+        assert ipc.eval("peer:recv()") == "abc"
+    ipc.execute("server:close()")
+
+
+def test_memory_grows_with_what_has_come(ipc: bridge.Lua) -> None:
+    with stranger(ipc, head(TENSOR, FLOAT, (2**28,), 2**30) + bytes(1000)):
+        ipc.execute("peer:recvAsync()")
+        assert ipc.eval("tonumber(require('bridge.native').heap.held)") < 20e6
+    ipc.execute("server:close()")
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_functions_that_arrive_do_not_run_unless_the_program_asks(allowed: bool) -> None:
+    with bridge.Lua(allow_functions=True) as lua:
+        lua.execute(
+            """
+            local ipc = require 'ipc'
+            ipc.allowFunctions(...)
+            local server, port = ipc.server()
+            local client = ipc.client(port)
+            client:send{f = function(x) return x + 1 end, n = 5}
+            server:clients(1, function(c) got = c:recv() end)
+            client:close() server:close()
+            """,
+            allowed,
+        )
+        assert lua.eval("got.n") == 5
+        if allowed:
+            assert lua.eval("got.f(1)") == 2
+        else:
+            assert "a function that came over the network was called" in error(lua, "got.f(1)")
+
+
+def test_a_limit_of_the_program_holds(pair: bridge.Lua) -> None:
+    pair.execute("ipc.limit(1000) client:send(torch.ByteTensor(1001):fill(1)) into = torch.ByteTensor(1001)")
+    assert pair.eval("peer:recv(into):sum()") == 1001
+    pair.execute("client:send(('x'):rep(1001))")
+    assert "more than the limit of 1000: receive into a tensor, or raise" in error(pair, "peer:recv()")
+
+
+def test_a_slow_sender_is_waited_for(ipc: bridge.Lua) -> None:
+    text = head(nbytes=11) + struct.pack("<ii", 2, 3) + b"abc"
+    with stranger(ipc, text[:5]) as sock:
+        for part in (text[5:18], text[18:20]):
+            assert ipc.eval("select('#', peer:recvAsync())") == 0
+            sock.sendall(part)
+            time.sleep(0.02)
+        sock.sendall(text[20:])
+        assert ipc.eval("peer:recv()") == "abc"
+    ipc.execute("server:close()")
