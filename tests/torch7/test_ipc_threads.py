@@ -229,6 +229,41 @@ def test_a_marshalled_value_is_read_again_and_again(ipc: bridge.Lua) -> None:
     assert ipc.eval("new, same, there") == (True, True, 5)
 
 
+# ---- sharedtable
+
+
+def test_threads_write_one_shared_table(ipc: bridge.Lua) -> None:
+    ipc.execute("""
+        t = ipc.sharedtable()
+        ipc.map(3, function(t, m)
+           for i = 1, 20 do
+              m:lock()
+              t[i] = (t[i] or 0) + 1
+              m:unlock()
+           end
+        end, t, ipc.mutex()):join()
+        n, same = #t, true
+        for i = 1, 20 do same = same and t[i] == 3 end
+    """)
+    assert ipc.eval("n, same") == (20, True)
+
+
+def test_a_table_in_a_shared_table_is_a_copy_unless_it_is_shared(ipc: bridge.Lua) -> None:
+    ipc.execute("""
+        from = {plain = {a = 1}, tensor = torch.ones(2), gone = 5}
+        t = ipc.sharedtable(from, true)
+        t.shared = ipc.sharedtable{a = 1}
+        t.plain.a, t.shared.a, t.gone = 2, 2, nil
+        t.tensor:fill(3)
+        keys = {}
+        for key in pairs(t) do keys[#keys + 1] = key end
+        table.sort(keys)
+    """)
+    assert ipc.eval("t.plain.a, t.shared.a, t.tensor:sum(), t.gone, next(from)") == (1, 2, 6, None, None)
+    assert ipc.eval("keys") == ["plain", "shared", "tensor"]
+    assert "string or number expected as a key, got table" in error(ipc, "t[{}] = 1")
+
+
 # ---- in the background
 
 

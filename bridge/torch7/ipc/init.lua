@@ -9,6 +9,8 @@ local ipc = {
    channel = require 'ipc.channel',
    mutex = require 'ipc.mutex',
    marshal = require 'ipc.marshal',
+   spawn = require 'ipc.spawn',
+   sharedtable = require 'ipc.sharedtable',
 }
 
 -- The most bytes that a value may have that comes over the network, or a tensor that is not received into one; without

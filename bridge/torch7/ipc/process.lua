@@ -3,10 +3,10 @@ local ffi = require 'ffi'
 local transfer = require 'ipc.transfer'
 local posix = require 'paths.posix'
 require 'ipc.meeting' -- declares getpid and getppid
+require 'ipc.spawn' -- and ipc_waitpid
 
 ffi.cdef[[
 unsigned long pthread_self(void);
-int ipc_waitpid(int process, int *status, int options) __asm__("waitpid");
 ]]
 
 local C = ffi.C
