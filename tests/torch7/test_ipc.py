@@ -112,6 +112,26 @@ def test_a_tensor_is_received_into_a_view(pair: bridge.Lua) -> None:
     assert pair.eval("m:totable()") == [[0, k, 0] for k in (1, 2, 3, 4)]
 
 
+def test_a_tensor_on_a_device_travels_as_one_of_the_cpu(cuda: bridge.Lua) -> None:
+    cuda.execute("""
+        local ipc = require 'ipc'
+        local server, port = ipc.server()
+        local client = ipc.client(port)
+        local t = torch.range(1, 6):cuda():view(2, 3)
+        client:send(t:t())
+        client:send(t:t())
+        server:clients(1, function(c) got, into = c:recv(), c:recv(torch.CudaTensor(3, 2)) end)
+        client:close()
+        server:close()
+        same = got:equal(t:float():t()) and into:float():equal(got)
+    """)
+    assert cuda.eval("torch.type(got), torch.type(into), same") == (
+        "torch.FloatTensor",
+        "torch.CudaTensor",
+        True,
+    )
+
+
 @pytest.mark.parametrize("name", DTYPES)
 def test_a_storage_arrives(pair: bridge.Lua, name: str) -> None:
     pair.execute(f"s = torch.{name}Storage{{1, 2, 3}} client:send(s) got = peer:recv()")

@@ -31,7 +31,7 @@ local frame = {
 -- The memory of a value: {kind, dtype, sizes, pointer, bytes, owner}.
 local function tensor(value)
    local dtype = object.dtype(value)
-   if not dtype then -- a GPU's
+   if dtype >= elements.DEVICE then -- it travels as one of the CPU
       value = value:type((value:type():gsub('%.Cuda(%a-)Tensor$', function(name)
          return '.' .. (name == '' and 'Float' or name) .. 'Tensor'
       end)))
@@ -47,6 +47,9 @@ end
 
 local function storage(value)
    local dtype, pointer = object.storagetype(value), object.storage(value)
+   if dtype >= elements.DEVICE then
+      error('ipc: a storage on a device cannot be sent or received into: take a tensor over it', 4)
+   end
    local n = object.valid(pointer)
    return {
       kind = STORAGE, dtype = dtype, size = {n}, owner = value, pointer = pointer.live[0],
