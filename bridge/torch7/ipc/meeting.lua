@@ -1,5 +1,6 @@
 -- A file in which node 1 tells the others where it is.
 local ffi = require 'ffi'
+local native = require 'bridge.native'
 local posix = require 'paths.posix'
 local transfer = require 'ipc.transfer'
 
@@ -7,6 +8,7 @@ ffi.cdef[[
 unsigned int getuid(void);
 int getpid(void);
 int getppid(void);
+int ipc_mkstemp(char *name) __asm__("mkstemp");
 ]]
 
 local PATIENCE = 300 -- seconds in which node 1 may come up
@@ -14,13 +16,24 @@ local PAUSE = 0.02
 
 local meeting = {}
 
--- Seen by the others as a whole or not at all.
+-- Seen by the others as a whole or not at all; written to a new file, since anybody may have laid a link into /tmp.
 function meeting.publish(path, host, port)
-   local temporary = string.format('%s.%d', path, ffi.C.getpid())
+   local name = path .. '.XXXXXX'
+   local template = ffi.new('char[?]', #name + 1, name)
+   local descriptor = ffi.C.ipc_mkstemp(template)
+   if descriptor < 0 then
+      error(string.format('cannot make a file beside %s: %s', path, posix.message(ffi.errno())), 0)
+   end
+   native.C.br_net_close(descriptor)
+   local temporary = ffi.string(template)
    local file = assert(io.open(temporary, 'w'))
    file:write(host, ':', string.format('%d', port), '\n')
    file:close()
-   assert(os.rename(temporary, path))
+   local renamed, message = os.rename(temporary, path)
+   if not renamed then
+      os.remove(temporary)
+      error(message, 0)
+   end
 end
 
 -- What a file of this user says; nothing while there is none.
