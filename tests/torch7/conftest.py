@@ -55,6 +55,13 @@ def there(request: pytest.FixtureRequest) -> Iterator[bridge.Lua]:
         yield lua
 
 
+@pytest.fixture(scope="session", params=[name for name in CUDA_BACKENDS if name != "cpu"])
+def lasting_there(request: pytest.FixtureRequest) -> Iterator[bridge.Lua]:
+    """Such a state for tests that change nothing."""
+    with cuda_state(request.param) as lua:
+        yield lua
+
+
 @pytest.fixture(scope="session")
 def lasting(backend: str) -> Iterator[bridge.Lua]:
     with cuda_state(backend) as lua:

@@ -36,6 +36,7 @@ local longs, flags = t:clone():cudaLong(), t:cudaByte()
         "br_map(0, r, a, 1, 0)",
         "br_pair(0, r, a, a, 1)",
         "br_triple(0, r, a, a, a, 1)",
+        "br_gate(0, r, a, a, 1, 1)",
         "br_compare(0, r, a, a, 0)",
         "br_equal(a, r, ffi.new('int[1]'))",
         "br_reduce(0, a, 0, out)",

@@ -114,7 +114,7 @@ end
 function kernels.gate(op, r, a, b, v, w)
    local code = C.br_gate(op, r, a, b, v or 0, w or 0)
    if code ~= 0 then
-      fault(code, r, a, b)
+      fault(refused(code, 'br_gate', op, r, a, b, v or 0, w or 0), r, a, b)
    end
 end
 

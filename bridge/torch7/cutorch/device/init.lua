@@ -13,7 +13,7 @@ local types = require 'cutorch.types'
 
 local C = native.C
 
-local rooms = {'pointwise', 'reduce', 'pick', 'products'}
+local rooms = {'pointwise', 'reduce', 'pick', 'products', 'pool'}
 
 -- The rows of torch.elements for the types on the device.
 local function describe()

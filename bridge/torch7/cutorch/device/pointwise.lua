@@ -6,6 +6,7 @@ local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 local aten = require 'torch.aten'
 local place = require 'cutorch.device.place'
+local bend = require 'cutorch.device.bend'
 
 local C = native.C
 local tensor = object.tensor
@@ -99,6 +100,9 @@ for _, name in ipairs{'sqrt', 'rsqrt', 'exp', 'log', 'log1p', 'sin', 'cos', 'tan
    'cosh', 'tanh', 'floor', 'ceil', 'trunc', 'frac', 'sigmoid'} do
    maps[C['BR_' .. name:upper()]] = unary(name)
 end
+for which, f in pairs(bend.maps) do
+   maps[which] = f
+end
 
 local function binary(name)
    local f = with(name, 'TT')
@@ -133,7 +137,19 @@ local pairs_ = {
    [C.BR_LERP] = function(r, a, b, v) between(a, b, v, r) end,
 }
 
-local triples = {[C.BR_ADDCMUL] = place.multiply, [C.BR_ADDCDIV] = divide}
+-- r = c + v f(a, b)
+local function added(f)
+   return function(r, c, a, b, v)
+      local part = fresh(r)
+      f(part, a, b)
+      add(r, c, part, v)
+   end
+end
+
+local triples = {[C.BR_ADDCMUL] = added(place.multiply), [C.BR_ADDCDIV] = added(divide)}
+for which, f in pairs(bend.triples) do
+   triples[which] = f
+end
 
 local comparisons = {}
 for _, name in ipairs{'lt', 'gt', 'le', 'ge', 'eq', 'ne'} do
@@ -215,15 +231,22 @@ function loops.br_pair(which, r, a, b, v)
    return code
 end
 
--- r = c + v f(a, b)
 function loops.br_triple(which, r, c, a, b, v)
    local code, empty = counts(r, c, a, b)
    if code == C.BR_OK and not empty and which == C.BR_ADDCDIV and isinteger(r) and haszero(b) then
       return C.BR_ZERO
    elseif code == C.BR_OK and not empty then
-      local part = fresh(r)
-      triples[which](part, shaped(a, r), shaped(b, r))
-      add(r, shaped(c, r), part, v)
+      triples[which](r, shaped(c, r), shaped(a, r), shaped(b, r), v)
+   end
+   return code
+end
+
+function loops.br_gate(which, r, a, b, v, w)
+   local code, empty = counts(r, a, b)
+   if isinteger(r) then
+      return C.BR_TYPE
+   elseif code == C.BR_OK and not empty then
+      bend.gates[which](r, shaped(a, r), shaped(b, r), v, w)
    end
    return code
 end

@@ -1,4 +1,5 @@
--- The loops of bridge/core/blas.h for tensors on the device: floats by torch, integers by the CPU.
+-- The loops of bridge/core/blas.h and convolve.h for tensors on the device: products of floats by torch, what torch has
+-- no operator for by the CPU.
 local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
@@ -22,5 +23,8 @@ end
 return {
    br_addmm = product('br_addmm', function(r, a, b) return r, a, b end),
    br_addmv = product('br_addmv', function(r, a, x) return r:unsqueeze(2), a, x:unsqueeze(2) end),
+   br_convolve = function(...)
+      return place.onhost('br_convolve', 1, ...)
+   end,
    br_addr = product('br_addr', function(r, x, y) return r, x:unsqueeze(2), y:unsqueeze(1) end),
 }

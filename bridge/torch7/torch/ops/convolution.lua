@@ -79,7 +79,7 @@ end
 
 local function row(name, rank, flip)
    local words = '*T T~%dD T~%dD [V|F=V]'
-   return {name = name, types = types.NUMERIC, host = true, forms = {
+   return {name = name, types = types.NUMERIC, forms = {
       string.format(words, rank, rank), form(rank, flip, plain, 'mul'),
       string.format(words, rank + 1, rank + 1), form(rank, flip, each, 'cmul'),
       string.format(words, rank + 1, rank + 2), form(rank, flip, summed, 'mv'),
