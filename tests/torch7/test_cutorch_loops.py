@@ -145,7 +145,7 @@ def test_gates_are_for_floats_alone(lasting_there: bridge.Lua) -> None:
     local a = torch.CudaIntTensor{1, 2}
     require('torch.kernels').gate(0, a, a, a, 0, 0)
     """
-    with pytest.raises(bridge.LuaError, match="not available for tensors of type torch.CudaIntTensor"):
+    with pytest.raises(bridge.LuaError, match=r"not available for tensors of type torch\.CudaIntTensor"):
         lasting_there.execute(code)
 
 
@@ -157,7 +157,8 @@ local made = {}
 for i, typename in ipairs{'torch.CudaTensor', 'torch.FloatTensor'} do
    local m
    if kind == 'image' then
-      m = nn.SpatialDilatedMaxPooling(kernel[3], kernel[2], step[3], step[2], padding[3], padding[2], apart[3], apart[2])
+      m = nn.SpatialDilatedMaxPooling(kernel[3], kernel[2], step[3], step[2], padding[3], padding[2],
+         apart[3], apart[2])
    else
       m = nn.VolumetricDilatedMaxPooling(kernel[1], kernel[3], kernel[2], step[1], step[3], step[2],
          padding[1], padding[3], padding[2], apart[1], apart[3], apart[2])

@@ -53,7 +53,7 @@ MODULES = [
 ]
 
 BOTH = """
-local ctor, inputsrc = ...
+local ctor, inputsrc, typename = ...
 -- What f makes of every tensor, in tables nested as the tensors are.
 local function each(value, f)
    if torch.isTensor(value) then
@@ -82,7 +82,7 @@ local function pass(typename)
    return kinds, result
 end
 local _, expected = pass('torch.FloatTensor')
-local kinds, got = pass('torch.CudaTensor')
+local kinds, got = pass(typename or 'torch.CudaTensor')
 return kinds, expected, got
 """
 
@@ -102,6 +102,21 @@ def test_every_module_computes_on_the_device_what_it_does_on_the_cpu(
     kinds, expected, got = shared.execute(BOTH, ctor, inputsrc)
     assert {kind for kind in kinds if "Cuda" not in kind} <= {"torch.LongTensor"}
     assert flat(got) == pytest.approx(flat(expected), rel=1e-4, abs=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("ctor", "inputsrc"),
+    [
+        (ctor, inputsrc)
+        for ctor, inputsrc in MODULES
+        # quotients beyond the largest half; what torch has on a GPU only
+        if not re.match(r"nn\.(CDivTable|VolumetricAveragePooling)", ctor)
+    ],
+)
+def test_every_module_computes_in_halves(shared: bridge.Lua, ctor: str, inputsrc: str) -> None:
+    kinds, expected, got = shared.execute(BOTH, ctor, inputsrc, "torch.CudaHalfTensor")
+    assert {kind for kind in kinds if "Cuda" not in kind} <= {"torch.LongTensor"}
+    assert flat(got) == pytest.approx(flat(expected), rel=2e-2, abs=2e-2, nan_ok=True)
 
 
 def test_shared_parameters_stay_shared(cuda: bridge.Lua) -> None:

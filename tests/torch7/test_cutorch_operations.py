@@ -190,3 +190,18 @@ def test_it_is_what_the_cpu_gives(shared: bridge.Lua, statement: str, elements: 
         np.testing.assert_allclose(flat(got), flat(expected), rtol=1e-5, atol=1e-5)
         converted = ":double()" in statement  # to the CPU's types
         assert converted or there == [on_the_device(kind) for kind in kinds]
+
+
+# LAPACK, convolutions and histograms are for floats and doubles on a GPU, too.
+NOT_OF_HALVES = ("histc", "conv2", "xcorr2", "inverse", "symeig", "svd", "gesv", "potrf")
+
+
+@pytest.mark.parametrize(
+    "statement", [s for s in REAL + NUMERIC if not any(name in s for name in NOT_OF_HALVES)]
+)
+def test_halves_are_what_floats_give(shared: bridge.Lua, statement: str) -> None:
+    expected, _ = shared.execute(SETUP, statement, "Float", True)
+    got, kinds = shared.execute(SETUP, statement, "Half", True)
+    np.testing.assert_allclose(flat(got), flat(expected), rtol=4e-3, atol=2e-3)
+    converted = ":double()" in statement or "nonzero" in statement or ":gt(100)" in statement
+    assert converted or all("Cuda" in kind for kind in kinds)

@@ -6,11 +6,13 @@ local object = require 'torch.object'
 local index = require 'torch.index'
 local construct = require 'torch.construct'
 local element = require 'torch.element'
+local operations = require 'torch.operations'
 local types = require 'cutorch.types'
 local machine = require 'cutorch.machine'
 local retag = require 'cutorch.retag'
 local conversions = require 'cutorch.conversions'
 local functions = require 'cutorch.functions'
+local half = require 'cutorch.half'
 
 local cpu = {
    count = 1,
@@ -62,7 +64,7 @@ local function renamed(method, from, to)
    end
 end
 
-local function tensors(kind)
+local function tensors(kind, more)
    local id, base = kind.id, object.metatables[kind.id]
    local described = setmetatable({tensortype = kind.tensortype, storagetype = kind.storagetype},
       {__index = kind.element})
@@ -73,6 +75,9 @@ local function tensors(kind)
       end
       return retag.wrap(method)
    end)
+   for name, method in pairs(more) do
+      metatable[name] = retag.wrap(method)
+   end
    metatable.__tostring__ = renamed(base.__tostring__, kind.element.tensortype, kind.tensortype)
    metatable.__len__ = base.__len__
    metatable.__index, metatable.__newindex = object.specialise(element)(described, metatable, native,
@@ -139,14 +144,18 @@ local function storages(kind)
 end
 
 function cpu.install(torch)
+   local halves, methods = operations.halves()
+   for name, method in pairs(half(object.metatables[elements.Float.id])) do
+      methods[name] = method
+   end
    for id = 0, elements.count - 1 do
-      tensors(types[id])
+      tensors(types[id], id == elements.Half.id and methods or {})
    end
    for id = 0, elements.count - 1 do
       storages(types[id])
    end
    conversions(torch)
-   functions(torch)
+   functions(torch, halves)
 end
 
 return cpu

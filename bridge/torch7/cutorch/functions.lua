@@ -7,7 +7,8 @@ local retag = require 'cutorch.retag'
 local others = {'zeros', 'ones', 'rand', 'randn', 'range', 'linspace', 'logspace', 'eye', 'cat', 'gesv', 'gels',
    'trtrs', 'symeig', 'eig', 'svd', 'inverse', 'potrf', 'potrs', 'potri', 'pstrf', 'qr', 'geqrf', 'orgqr', 'ormqr'}
 
-return function(torch)
+-- `special`: what to call for CUDA tensors, by name, where that is another function.
+return function(torch, special)
    local iscuda = {}
    for _, metatable in pairs(retag.twins) do
       iscuda[metatable] = true
@@ -44,7 +45,7 @@ return function(torch)
       local f = torch[name]
       if type(f) == 'function' and not wrapped[name] then
          wrapped[name] = true
-         torch[name] = retag.when(wanted, f)
+         torch[name] = retag.when(wanted, f, special[name])
       end
    end
 

@@ -45,9 +45,9 @@ function retag.wrap(f)
    end
 end
 
--- `f`, whose new tensors are CUDA tensors if `wanted(...)`, asked about its arguments.
-function retag.when(wanted, f)
-   local wrapped = retag.wrap(f)
+-- `f`, whose new tensors are CUDA tensors if `wanted(...)`, asked about its arguments: then it is `cuda`, if given.
+function retag.when(wanted, f, cuda)
+   local wrapped = retag.wrap(cuda or f)
    return function(...)
       if wanted(...) then
          return wrapped(...)

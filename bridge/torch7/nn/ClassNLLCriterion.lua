@@ -1,11 +1,13 @@
 -- The mean (or sum) of -weights[target] * x[target], x being log-probabilities: a vector, or the rows of a matrix.
 -- Targets count from 1; rows whose target is `ignoreIndex` do not count.
+local native = require 'bridge.native'
 local checked = require 'nn.checked'
 local longs = require 'nn.longs'
 local numbers = require 'torch.number'
 local object = require 'torch.object'
 local elements = require 'torch.elements'
 
+local C = native.C
 local ClassNLLCriterion, parent = torch.class('nn.ClassNLLCriterion', 'nn.Criterion')
 
 function ClassNLLCriterion:__init(weights, sizeAverage, ignoreIndex)
@@ -118,9 +120,10 @@ function ClassNLLCriterion:updateGradInput(input, target)
       return self.gradInput
    end
    local _, _, element, line = layout(self.gradInput)
-   local data = self.gradInput:data()
+   local data, half = self.gradInput:data(), object.dtype(self.gradInput) == elements.Half.id
    each(self, input, function(row, class, weight)
-      data[row * line + class * element] = -weight * factor
+      local slope = -weight * factor
+      data[row * line + class * element] = half and C.br_half_from_double(slope) or slope
    end)
    return self.gradInput
 end

@@ -2,8 +2,8 @@
 --
 -- A row: {name = 'add' or {'mod', 'cmod'}, types = a list of element types, forms (of the function), methods (forms of
 -- the method where they differ)}. Forms are described in torch.forms. With `inplace` the method's result is `self`;
--- with `nomethod` there is no method; with `host` it works on pointers into host memory. A function whose arguments no
--- form describes stands as `method`, and as `call` if torch.name exists too.
+-- with `nomethod` there is no method; with `host` it works on pointers into host memory; with `unhalved` no halves have
+-- it. A function whose arguments no form describes stands as `method`, and as `call` if torch.name exists too.
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local forms = require 'torch.forms'
@@ -12,6 +12,10 @@ local operations = {}
 
 local rooms = {'pointwise', 'maths', 'reduce', 'order', 'compare', 'blas', 'pick', 'matrix', 'solve', 'cholesky',
    'eigen', 'orthogonal', 'convolution', 'histogram'}
+-- Halves have few operations in Torch7. Of a GPU they have nearly all of them: those of these rooms that floats have.
+local halved = {pointwise = true, maths = true, reduce = true, order = true, compare = true, blas = true, pick = true,
+   matrix = true}
+local HALF, FLOAT = elements.Half.id, elements.Float.id
 
 local function typeset(types)
    local has = {[false] = false}
@@ -66,6 +70,24 @@ local function all(torch)
    return alone
 end
 
+-- What CUDA's types have where they are the CPU's, halves as well: functions and halves' methods, by name.
+function operations.halves()
+   local functions, methods = {}, {}
+   for _, room in ipairs(rooms) do
+      for _, row in ipairs(halved[room] and require('torch.ops.' .. room) or {}) do
+         local has = typeset(row.types)
+         if has[FLOAT] and not has[HALF] and not row.unhalved then
+            has[HALF] = true
+            for _, name in ipairs(names(row)) do
+               functions[name] = row.forms and forms.compile(name, row.forms, has, false)
+               methods[name] = not row.nomethod and method(row, name, has) or nil
+            end
+         end
+      end
+   end
+   return functions, methods
+end
+
 -- A row for tensors on a device. The functions of one that works on pointers (`host`) go through `onhost`, with the
 -- number of results that lead their arguments.
 local function moved(row, onhost)
@@ -90,6 +112,8 @@ function operations.extend(torch, onhost)
                has[id + elements.DEVICE] = true
             end
          end
+         has[HALF + elements.DEVICE] = has[HALF + elements.DEVICE]
+            or halved[room] and not row.unhalved and has[FLOAT + elements.DEVICE] or nil
          for _, name in ipairs(names(row)) do
             if row.forms then
                forms.twin(torch[name], forms.compile(name, row.forms, has, false, elements.DEVICE))

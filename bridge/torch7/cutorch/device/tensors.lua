@@ -8,6 +8,7 @@ local kernels = require 'torch.kernels'
 local operations = require 'torch.operations'
 local copying = require 'torch.copy'
 local types = require 'torch.tensor'
+local half = require 'cutorch.half'
 local element = require 'cutorch.device.element'
 local place = require 'cutorch.device.place'
 
@@ -100,6 +101,10 @@ return function(torch, hidden)
       end
    end
    operations.extend(torch, onhost)
+   local floats = object.metatables[DEVICE + elements.Float.id]
+   for name, method in pairs(half(floats)) do
+      object.metatables[DEVICE + elements.Half.id][name] = method
+   end
    for id = DEVICE, DEVICE + elements.count - 1 do
       local kind, metatable = elements[id], object.metatables[id]
       for name, method in pairs(methods) do

@@ -106,8 +106,8 @@ local function cross(r, a, b, d)
    for k = 1, 3 do
       local i, j = k % 3 + 1, (k + 1) % 3 + 1
       local to = result:narrow(d, k, 1)
-      to:cmul(a:narrow(d, i, 1), b:narrow(d, j, 1))
-      to:addcmul(-1, a:narrow(d, j, 1), b:narrow(d, i, 1))
+      kernels.pair(C.BR_MUL, to, a:narrow(d, i, 1), b:narrow(d, j, 1))
+      kernels.triple(C.BR_ADDCMUL, to, to, a:narrow(d, j, 1), b:narrow(d, i, 1), -1)
    end
    geometry.resizeas(tensor(r), tensor(result))
    kernels.copy(r, result)
@@ -176,7 +176,7 @@ return {
    {name = 'triu', types = NUMERIC, host = true, forms = {'*T T [number=0]', triu}},
    {name = 'trace', types = NUMERIC, forms = {'T', trace}},
    {name = 'cross', types = NUMERIC, forms = {'*T T T [index]', cross}},
-   {name = 'match', types = NUMERIC, host = true, forms = {'*T T T [number=1]', match},
+   {name = 'match', types = NUMERIC, host = true, unhalved = true, forms = {'*T T T [number=1]', match},
       methods = {'*T T T [number=1]', match}},
    {name = 'renorm', types = FLOAT, forms = {'*T T+ number index number', renorm}, inplace = true},
 }
