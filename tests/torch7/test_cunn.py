@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bridge
 
 SETUP = """
-require 'cunn'
 torch.manualSeed(1)
 module = nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh())
 x, g = torch.randn(7, 4), torch.randn(7, 3)
@@ -22,13 +23,13 @@ function far(a, b) return (a:double() - b:double()):abs():max() end
 """
 
 
-@pytest.fixture(scope="module", params=["", "cpu"], ids=["none", "cpu"])
+@pytest.fixture(scope="module", params=["none", "cpu"])
 def lasting(request: pytest.FixtureRequest) -> Iterator[bridge.Lua]:
-    """A state without a device, and one whose device is the CPU."""
+    """A state without a device, which has cunn's classes alone, and one whose device is the CPU."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MOONTIDE_CUDA", request.param)
         with bridge.Lua() as lua:
-            lua.require("cunn")
+            assert lua.eval("(pcall(require, 'cunn'))") == (request.param == "cpu")
             yield lua
 
 
@@ -37,6 +38,68 @@ def cunn(lasting: bridge.Lua) -> bridge.Lua:
     """Such a state with a module and a batch; where there is a device, they are the device's."""
     lasting.execute(SETUP)
     return lasting
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Iterator[bridge.Lua]:
+    """A new state without a GPU."""
+    monkeypatch.setenv("MOONTIDE_CUDA", "none")
+    with bridge.Lua() as lua:
+        yield lua
+
+
+def test_without_a_gpu_it_refuses_and_says_what_to_do(without: bridge.Lua) -> None:
+    for _ in range(2):  # and not that it is loaded already
+        with pytest.raises(bridge.LuaError, match="^cunn needs a GPU: .* MOONTIDE_CUDA=cpu") as raised:
+            without.execute("require 'cunn'")
+        assert "pcall(require, 'cunn')" in raised.value.message
+    assert without.eval("cunn") is None
+    assert without.eval("cutorch.getDeviceCount()") == 0
+
+
+@pytest.mark.parametrize("gpu", ["none", "cpu"])
+def test_programs_that_ask_for_it_stay_on_the_cpu(monkeypatch: pytest.MonkeyPatch, gpu: str) -> None:
+    monkeypatch.setenv("MOONTIDE_CUDA", gpu)
+    program = """
+    require 'nn'
+    local net, x = nn.Linear(3, 2), torch.randn(4, 3)
+    local ok, found = pcall(require, 'cunn')
+    local ok2, driver = pcall(require, 'cutorch')
+    if ok and ok2 then
+       cutorch.setDevice(1)
+       net, x = net:cuda(), x:cuda()
+    end
+    return ok, ok2, torch.type(net:forward(x))
+    """
+    with bridge.Lua() as lua:
+        there = gpu == "cpu"
+        kind = "torch.CudaTensor" if there else "torch.DoubleTensor"
+        assert lua.execute(program) == (there, True, kind)
+
+
+def test_a_file_of_a_gpu_loads_without_one(lasting: bridge.Lua, without: bridge.Lua, tmp_path: Path) -> None:
+    save = """
+    local net = nn.DataParallelTable(1, true):add(nn.Sequential():add(nn.Linear(3, 2)):add(nn.Tanh()), {1, 2}):threads()
+    local x = torch.range(1, 12):view(4, 3)
+    if cutorch.getDeviceCount() > 0 then
+       net:cuda()
+       x = x:cuda()
+    end
+    local y = net:forward(x):double()
+    torch.save(..., net)
+    return y
+    """
+    load = """
+    pcall(require, 'cunn')
+    local dpt = torch.load(...)
+    local net = dpt:get(1):double()
+    return torch.type(dpt), net:forward(torch.range(1, 12):view(4, 3))
+    """
+    file = str(tmp_path / "net.t7")
+    expected = lasting.execute(save, file)
+    kind, y = without.execute(load, file)
+    assert kind == "nn.DataParallelTable"
+    np.testing.assert_allclose(y, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("gpus", ["{1}", "{1,2}", "{1,2,3}", "{1,2,3,4,5,6,7,8,9}"])
