@@ -50,7 +50,7 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Iterator[bridge.Lua]:
 
 def test_without_a_gpu_it_refuses_and_says_what_to_do(without: bridge.Lua) -> None:
     for _ in range(2):  # and not that it is loaded already
-        with pytest.raises(bridge.LuaError, match="^cunn needs a GPU: .* MOONTIDE_CUDA=cpu") as raised:
+        with pytest.raises(bridge.LuaError, match=r"^cunn needs a GPU: .* MOONTIDE_CUDA=cpu") as raised:
             without.execute("require 'cunn'")
         assert "pcall(require, 'cunn')" in raised.value.message
     assert without.eval("cunn") is None
