@@ -77,6 +77,13 @@ def test_it_is_filled(shared: bridge.Lua, make: str, low: float, high: float) ->
     assert low == high or values.std() > 0.001
 
 
+@pytest.mark.parametrize("kind", ["Half", "Double"])
+@pytest.mark.parametrize("what", ["nn.Linear(2, 2)", "nn.MSECriterion()"])
+def test_modules_and_criterions_convert(shared: bridge.Lua, what: str, kind: str) -> None:
+    code = f"local m = {what}:cuda{kind}() return torch.type(m.gradInput)"
+    assert shared.execute(code) == f"torch.Cuda{kind}Tensor"
+
+
 def test_its_numbers_are_rounded_once(shared: bridge.Lua) -> None:
     x = np.linspace(-3, 3, 41).astype(np.float16)
     got = shared.execute("return torch.exp((...):cudaHalf()):float()", x.astype(np.float32))

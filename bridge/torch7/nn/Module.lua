@@ -144,6 +144,14 @@ function Module:cuda(...)
    return self:type('torch.CudaTensor', ...)
 end
 
+function Module:cudaHalf(...)
+   return self:type('torch.CudaHalfTensor', ...)
+end
+
+function Module:cudaDouble(...)
+   return self:type('torch.CudaDoubleTensor', ...)
+end
+
 function Module:reset()
 end
 
