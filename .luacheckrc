@@ -16,7 +16,7 @@ ignore = {
 files['bridge/lua'] = { globals = { 'bit32', 'rawlen', 'pairs', 'ipairs', 'table', 'load', 'loadstring', 'loadfile', 'dofile',
    'require', 'print', 'os', 'io', 'string', 'debug' } }
 files['bridge/torch7'] = { globals = { 'torch', 'nn', 'optim', 'nngraph', 'graph', 'paths', 'xlua', 'sys', 'image', 'cutorch',
-   'cunn', 'cudnn', 'csvigo', 'dok', 'dpnn', 'fbnn', 'hdf5', 'loadcaffe', 'nnx', 'rnn', 'include' } }
+   'cunn', 'cudnn', 'csvigo', 'dok', 'dpnn', 'fbnn', 'hdf5', 'loadcaffe', 'nnx', 'rnn', 'torchx', 'include' } }
 
 -- A model file of its time defines what its users call as globals.
 files['examples'] = { ignore = { '131' }, globals = { 'model', 'criterion', 'parameters', 'gradParameters', 'train',
