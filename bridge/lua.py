@@ -25,6 +25,7 @@ Source = str | os.PathLike[str]
 COMPANIONS = {
     "cutorch": "bridge.devices",
     "display": "bridge.display",
+    "graphicsmagick": "bridge.graphicsmagick",
     "hdf5": "bridge.hdf5",
     "image": "bridge.images",
 }
