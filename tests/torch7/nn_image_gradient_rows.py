@@ -43,6 +43,7 @@ IMAGE_MODULES = [
     "SpatialDivisiveNormalization(2,torch.ones(3))",
     "SpatialContrastiveNormalization(2,torch.ones(5))",
     "SpatialReflectionPadding(1,2,3,0)",
+    "SpatialReflectionPadding(9,2,3,8)",
     "SpatialReplicationPadding(1,2,3,0)",
     "SpatialZeroPadding(1,-2,-1,3)",
     "SpatialUpSamplingNearest(2)",

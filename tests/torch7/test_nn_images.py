@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bridge
@@ -85,7 +86,10 @@ ERRORS: list[tuple[str, str]] = [
         "nn.SpatialDropout():forward(torch.Tensor(2,2))",
         "Input must be 4D (nbatch, nfeat, h, w) or 3D (nfeat, h, w)",
     ),
-    ("nn.SpatialReflectionPadding(5):forward(torch.Tensor(1,4,4))", "adding size should be less than"),
+    (
+        "nn.SpatialReflectionPadding(5,-9,0,0):forward(torch.Tensor(1,4,4))",
+        "is too small: nothing is left of 4",
+    ),
     ("nn.SpatialReplicationPadding(-2):forward(torch.Tensor(1,4,4))", "is too small"),
     ("nn.SpatialZeroPadding(-2):forward(torch.Tensor(1,4,4))", "input is too small"),
     ("nn.SpatialUpSamplingNearest(1.5)", "scale_factor must be integer"),
@@ -182,3 +186,23 @@ PRINTED: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("expression", "text"), PRINTED)
 def test_printed_text(nn: bridge.Lua, expression: str, text: str) -> None:
     assert nn.eval(f"tostring({expression})") == text
+
+
+@pytest.mark.parametrize("pads", [(5, 4, 0, 0), (3, 3, 3, 3), (0, 4, 7, 2)])
+@pytest.mark.parametrize("size", [(3, 4), (1, 2), (3, 1)])
+def test_a_mirrored_border_wider_than_the_image_goes_back_and_forth(
+    nn: bridge.Lua, pads: tuple[int, int, int, int], size: tuple[int, int]
+) -> None:
+    left, right, top, bottom = pads
+    image = np.random.default_rng(1).random((2, 3, *size))
+    output = nn.execute(
+        "local x, l, r, t, b = ... mirror = nn.SpatialReflectionPadding(l, r, t, b) return mirror:forward(x)",
+        image,
+        *pads,
+    )
+    assert np.array_equal(
+        output, np.pad(image, ((0, 0), (0, 0), (top, bottom), (left, right)), mode="reflect")
+    )
+    gradient = nn.execute("return mirror:backward(..., mirror.output:clone():fill(1))", image)
+    assert gradient.shape == image.shape
+    assert gradient.sum() == output.size
