@@ -13,6 +13,22 @@ local function write(text)
    io.stdout:write(text)
 end
 
+-- The file that a name like './model' or '../data/load' means in the file `source`; nil if there is none.
+local function beside(name, source)
+   local folder = source:match('^@(.*/)') or ''
+   for _, suffix in ipairs{'.lua', '', '/init.lua'} do
+      local path = folder .. name .. suffix
+      local file = io.open(path, 'rb')
+      if file then
+         local readable = file:read(0) ~= nil or file:seek('end') == 0 -- a folder opens too, but does not read
+         file:close()
+         if readable then
+            return path
+         end
+      end
+   end
+end
+
 -- Make this state what a Torch program finds at its start. `leave` ends the process at once.
 function th.start(leave)
    package.path = package.path .. ';./?/init.lua'
@@ -24,6 +40,16 @@ function th.start(leave)
    end
    function print(...)
       show.values(write, false, ...)
+   end
+   -- What begins with a dot is looked for beside the file that requires it, and run each time, as trepl does.
+   local named = require
+   function require(name)
+      local caller = type(name) == 'string' and name:sub(1, 1) == '.' and debug.getinfo(2, 'S')
+      local file = caller and beside(name, caller.source)
+      if file then
+         return dofile(file)
+      end
+      return named(name)
    end
    -- How deep print shows tables.
    rawset(_G, 'setprintlevel', function(depth)

@@ -95,6 +95,24 @@ def test_a_file_beside_the_script_can_be_required(tmp_path: Path) -> None:
     assert th("-e", "print(require './mine')", cwd=tmp_path).stdout == "9\t\n"
 
 
+def test_names_with_dots_are_looked_for_beside_the_file_that_requires_them(tmp_path: Path) -> None:
+    for folder in ("tool", "data/deep"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "tool" / "run.lua").write_text(
+        "local a = require '../data/load' local b = require './same' print(a, b)"
+    )
+    (tmp_path / "tool" / "same.lua").write_text("return 'tool'")
+    (tmp_path / "data" / "load.lua").write_text(
+        "local s, d = require './same', require './deep' return s .. d"
+    )
+    (tmp_path / "data" / "same.lua").write_text("return 'data'")
+    (tmp_path / "data" / "deep" / "init.lua").write_text("return ' deep'")
+    assert th("tool/run.lua", cwd=tmp_path).stdout == "data deep\ttool\t\n"
+    failed = th("-e", "require './none'", cwd=tmp_path)
+    assert failed.returncode == 1
+    assert "module './none' not found" in failed.stderr
+
+
 def test_paths_dofile_looks_beside_the_calling_file(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "a.lua").write_text("local b = paths.dofile('b.lua') return b")
