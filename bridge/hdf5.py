@@ -19,14 +19,10 @@ def open_file(path: str, mode: str) -> Any:
     Raises
     ------
     ValueError
-        h5py is not installed; there is no such file, or it is no HDF5 file.
+        There is no such file, or it is no HDF5 file.
     """
-    try:
-        import h5py
-    except ModuleNotFoundError as error:
-        if error.name != "h5py":
-            raise
-        raise ValueError("h5py is not installed (pip install 'moontide[hdf5]')") from None
+    import h5py
+
     place = Path(path).expanduser()
     if mode in ("r", "r+") and not place.is_file():
         raise ValueError(f"there is no file {path!r}")

@@ -89,6 +89,7 @@ def test_they_print_and_train(lua: bridge.Lua, name: str) -> None:
         local criterion = nn.ClassNLLCriterion():type(t:type())
         tostring(t:storage())
         pcall(torch.histc, t, 3, 0, 1)
+        torch.match(t:view(-1, 1), t:view(-1, 1))
         return tostring(t) .. tostring(log), (criterion:forward(log, torch.LongTensor{1}))
         """,
         ARRAYS[name],

@@ -6,6 +6,7 @@ local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 local index = require 'torch.index'
 local elements = require 'torch.elements'
+local numbers = require 'torch.number'
 local ffi = require 'ffi'
 
 local C = native.C
@@ -137,6 +138,12 @@ local function renorm(r, source, p, d, limit)
    return r
 end
 
+local int64 = ffi.typeof('int64_t')
+
+local function integer(data, i)
+   return int64(data[i])
+end
+
 -- r[i][j] = gain times the squared distance of a's i-th and b's j-th row, of which each holds all other dimensions.
 local function match(r, a, b, gain)
    local first, second = tensor(a), tensor(b)
@@ -152,13 +159,14 @@ local function match(r, a, b, gain)
    geometry.resize(tensor(result), 2)
    a, b = a:contiguous(), b:contiguous()
    local x, y, to = a:data(), b:data(), result:data()
-   local number = element.integer and ffi.typeof('int64_t') or tonumber -- integers wrap
+   local number = element.integer and int64 or tonumber -- integers wrap
+   local read = element.integer and integer or numbers[first.dtype]
    local scale = number(gain)
    for i = 0, rows - 1 do
       for j = 0, columns - 1 do
          local sum = number(0)
          for k = 0, width - 1 do
-            local d = number(x[i * width + k]) - number(y[j * width + k])
+            local d = read(x, i * width + k) - read(y, j * width + k)
             sum = sum + d * d
          end
          to[i * columns + j] = sum * scale
