@@ -279,6 +279,7 @@ def _boot_options(
         "library": _boundary.__file__,
         "headers": _declarations(),
         "root": str(PACKAGE),
+        "scope": [f"{PACKAGE / 'lua'}/", f"{PACKAGE / 'torch7'}/", f"{PACKAGE.parent / 'luaps'}/"],
         "foreign": torch7 is not None,
         "allow_functions": bool(allow_functions),
         "null": null,

@@ -2,7 +2,12 @@
 -- functions by which the Python boundary looks into Lua. Returns those as a table of name to function.
 local native, options = ...
 local ffi = require 'ffi'
-local next = pairs{} -- programs define globals of that name
+
+-- Our files run in an environment of their own, this one included.
+local scope = assert(loadfile(options.root .. '/lua/scope.lua'))(options.scope)
+package.loaded['bridge.lua.scope'] = scope
+setfenv(1, scope.environment)
+package.loaders[2] = scope.searcher(package.loaders[2]) -- until the language has its own
 
 package.path = options.path .. ';' .. package.path
 package.cpath = options.cpath .. package.cpath

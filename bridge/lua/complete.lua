@@ -1,6 +1,5 @@
 -- What can follow in the interactive mode: names of globals and keywords, and of fields and methods of what the dots
 -- and colons before lead to. Nothing of the program runs for it: values are looked up past their metamethods.
-local next = pairs{} -- programs define globals of that name
 local keywords = {'and', 'break', 'do', 'else', 'elseif', 'end', 'false', 'for', 'function', 'goto', 'if', 'in',
    'local', 'nil', 'not', 'or', 'repeat', 'return', 'then', 'true', 'until', 'while'}
 

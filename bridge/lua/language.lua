@@ -5,6 +5,7 @@
 local hash = require 'bridge.lua.hash'
 local compat = require 'bridge.lua.compat'
 local loaders = require 'bridge.lua.loaders'
+local scope = require 'bridge.lua.scope'
 
 local language = loaders.new(hash.rewrite)
 
@@ -14,5 +15,6 @@ debug.getmetatable('').__call = hash.call
 load, loadstring, loadfile, dofile = language.load, language.loadstring, language.loadfile, language.dofile
 package.loaders[2] = language.searcher
 table.insert(package.loaders, require 'bridge.lua.absent')
+scope.capture()
 
 return language

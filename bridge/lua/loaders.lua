@@ -1,5 +1,8 @@
 -- The functions that turn source into code, each sending it through a rewrite first: load, loadstring, loadfile,
--- dofile and require's search for Lua files. Names, lines and messages are those of the original source.
+-- dofile and require's search for Lua files. Names, lines and messages are those of the original source. Our own files
+-- run in our environment, unless another is given.
+local scope = require 'bridge.lua.scope'
+
 local loaders = {}
 
 local nativeload, nativeloadfile, open = load, loadfile, io.open
@@ -78,6 +81,8 @@ function loaders.new(rewrite)
       local source, name = read(filename)
       if not source then
          return nativeloadfile(filename, mode, ...)
+      elseif select('#', ...) == 0 and filename and scope.ours(filename) then
+         return compile(rewrite, source, name, mode, scope.environment)
       end
       return compile(rewrite, source, name, mode, ...)
    end

@@ -1,7 +1,6 @@
 -- Values as `th` prints them: numbers, strings and their like on one line, each with a tab behind it; tables field by
 -- field, with tensors inside as their type and size. What has a text of its own is that text; with `fields`, as in the
 -- interactive mode, the fields of an object follow.
-local next = pairs{} -- programs define globals of that name
 local show = {depth = 5} -- how deep tables are shown
 
 local function texted(object)

@@ -1,6 +1,5 @@
 -- Deep copies of modules: what was shared inside the original (tensors, storages, tables) is shared inside the copy.
 -- Functions, threads and other userdata are the same ones in both.
-local next = pairs{} -- programs define globals of that name
 local copyvalue
 
 local function copystorage(storage, seen)

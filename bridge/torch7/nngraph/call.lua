@@ -1,5 +1,4 @@
 -- What `module(nodes)`, `-module` and `nodes - module` mean: a node that the module makes of those.
-local next = pairs{} -- programs define globals of that name
 local Module = torch.getmetatable('nn.Module')
 local Criterion = torch.getmetatable('nn.Criterion')
 

@@ -1,5 +1,4 @@
 -- What a test can assert: the methods of torch.Tester that count a success or a failure.
-local next = pairs{} -- programs define globals of that name
 local equality = require 'torch.equality'
 
 -- The message that may follow the values of an assertion.

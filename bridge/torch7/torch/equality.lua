@@ -3,7 +3,6 @@
 --
 -- With `negate` two values have to differ; a message then says in what they do not. Tables are compared level by level,
 -- so that what is reported is the difference nearest to the top; a pair of tables is compared once, so that cycles end.
-local next = pairs{} -- programs define globals of that name
 local equality = {}
 
 local function kind(value)

@@ -27,7 +27,8 @@ local metatables, storagemetatables = object.metatables, object.storagemetatable
 -- A copy of a function (without upvalues) that LuaJIT compiles for itself: traces are specialised to the constants
 -- of one prototype, which eight closures of the same function would share.
 function object.specialise(factory)
-   return assert(loadstring(string.dump(factory), '=' .. debug.getinfo(factory, 'S').short_src))
+   local copy = assert(loadstring(string.dump(factory), '=' .. debug.getinfo(factory, 'S').short_src))
+   return setfenv(copy, getfenv(factory))
 end
 
 -- Mentions its arguments. LuaJIT forgets a variable after its last use and a pointer keeps no tensor alive, so a

@@ -7,7 +7,8 @@ local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local arguments = require 'torch.arguments'
 local index = require 'torch.index'
-local element = loadstring(string.dump(require 'torch.element', true)) -- without lines, see there
+local element = require 'torch.element'
+element = setfenv(loadstring(string.dump(element, true)), getfenv(element)) -- without lines, see there
 local construct = require 'torch.construct'
 
 local C, cast = native.C, ffi.cast

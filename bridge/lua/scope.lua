@@ -1,0 +1,56 @@
+-- The environment of the runtime's own files: the standard functions as they were before any program ran, and the tables
+-- of our packages, since programs name their variables `type`, `next`, `table`, `image`... Everything else (print and
+-- require among it, which programs replace on purpose) is read from the program's globals, and every global that our
+-- files write is the program's too.
+--
+-- The standard tables are captured, not copied: what a program adds to `string` or replaces in `os` is seen here too.
+local roots = ... -- the directories of our files, each with a slash behind it
+
+local rawset, type, globals = rawset, type, _G
+
+local environment = setmetatable({}, {__index = globals, __newindex = function(self, name, value)
+   if type(value) == 'table' then
+      rawset(self, name, value)
+   end
+   globals[name] = value
+end})
+
+local scope = {environment = environment}
+
+local standard = {
+   '_G', '_VERSION', 'assert', 'bit', 'bit32', 'collectgarbage', 'coroutine', 'debug', 'dofile', 'error', 'gcinfo',
+   'getfenv', 'getmetatable', 'io', 'ipairs', 'jit', 'load', 'loadfile', 'loadstring', 'math', 'module', 'newproxy',
+   'next', 'os', 'package', 'pairs', 'pcall', 'rawequal', 'rawget', 'rawlen', 'rawset', 'select', 'setfenv',
+   'setmetatable', 'string', 'table', 'tonumber', 'tostring', 'type', 'unpack', 'xpcall',
+}
+
+-- Keep what the standard names mean now: once the language is in place, before a program runs.
+function scope.capture()
+   for _, name in ipairs(standard) do
+      rawset(environment, name, _G[name])
+   end
+end
+
+-- Is this the name of one of our files?
+function scope.ours(filename)
+   for _, root in ipairs(roots) do
+      if string.sub(filename, 1, #root) == root then
+         return true
+      end
+   end
+   return false
+end
+
+-- A searcher of package.loaders that lets our files run in our environment; `native` finds them.
+function scope.searcher(native)
+   return function(name)
+      local chunk = native(name)
+      return type(chunk) == 'function' and setfenv(chunk, environment) or chunk
+   end
+end
+
+setfenv(scope.capture, environment)
+setfenv(scope.ours, environment)
+setfenv(scope.searcher, environment)
+
+return scope
