@@ -32,6 +32,7 @@ cdef extern from "core/module.h":
         void (*lua_pushlstring)(lua_State *, const char *, size_t) nogil
         void (*lua_pushcclosure)(lua_State *, lua_CFunction, int) nogil
         void (*lua_pushboolean)(lua_State *, int) nogil
+        int (*lua_pushthread)(lua_State *) nogil
         void (*lua_pushlightuserdata)(lua_State *, void *) nogil
         void (*lua_getfield)(lua_State *, int, const char *) nogil
         void (*lua_rawget)(lua_State *, int) nogil

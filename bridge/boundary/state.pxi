@@ -108,6 +108,8 @@ cdef class State:
             self.raise_error(L)
         lua.lua_pushlightuserdata(L, self.heap)
         lua.lua_setfield(L, -2, b"heap")
+        lua.lua_pushthread(L)
+        lua.lua_setfield(L, -2, b"main_thread")
         lua.lua_pushlightuserdata(L, &self.known)
         lua.lua_pushcclosure(L, br_register, 1)
         lua.lua_setfield(L, -2, b"register")

@@ -1,5 +1,6 @@
 -- What Lua 5.2 added and Torch7 programs use, where this LuaJIT (built without LUA52COMPAT) lacks it.
 local ffi = require 'ffi'
+local commands = require 'bridge.lua.commands'
 
 local rawequal, type, select = rawequal, type, select
 
@@ -61,28 +62,6 @@ local function iterator(name, native)
    end
 end
 
--- A command's wait status (or none) as Lua 5.2 gives it.
-local function status(code)
-   if code == -1 then
-      return nil, 'exit', -1
-   end
-   local signal = code % 128
-   if signal ~= 0 then
-      return nil, 'signal', signal
-   end
-   local exit = (code - code % 256) / 256
-   return exit == 0 or nil, 'exit', exit
-end
-
-function compat.execute(native)
-   return function(command)
-      if command == nil then
-         return native() ~= 0
-      end
-      return status(native(command))
-   end
-end
-
 -- file:write, which answers the file, so that calls can follow it.
 function compat.write(native)
    local function answer(file, ok, ...)
@@ -102,13 +81,59 @@ function compat.write(native)
    end
 end
 
+-- coroutine.running, which answers in the main program too: its coroutine, and whether it is the main one.
+function compat.running(native, main)
+   return function()
+      local running = native()
+      if running == nil then
+         return main, true
+      end
+      return running, false
+   end
+end
+
+-- module, which answers the table.
+function compat.module(native)
+   return function(name, ...)
+      local environment = function()
+         native(name)
+      end
+      environment()
+      local made = getfenv(environment)
+      setfenv(2, made)
+      for i = 1, select('#', ...) do
+         select(i, ...)(made)
+      end
+      return made
+   end
+end
+
+function compat.setmetatable(native)
+   return function(object, metatable)
+      native(object, metatable)
+      return object
+   end
+end
+
+function compat.getuservalue(object)
+   return type(object) == 'userdata' and debug.getfenv(object) or nil
+end
+
+function compat.setuservalue(object, value)
+   if type(object) ~= 'userdata' then
+      error("bad argument #1 to 'setuservalue' (userdata expected, got " .. type(object) .. ')', 2)
+   end
+   return debug.setfenv(object, value)
+end
+
 local function define(place, name, value)
    if rawequal(place[name], nil) then
       place[name] = value
    end
 end
 
-function compat.install()
+-- `main` is the coroutine of the main program.
+function compat.install(main)
    define(table, 'pack', compat.pack)
    define(table, 'unpack', unpack)
    define(_G, 'rawlen', compat.rawlen)
@@ -117,8 +142,17 @@ function compat.install()
    define(package.loaded, 'bit32', bit32)
    pairs = iterator('pairs', pairs)
    ipairs = iterator('ipairs', ipairs)
-   os.execute = compat.execute(os.execute)
+   module = compat.module(module)
+   coroutine.running = compat.running(coroutine.running, main)
+   define(debug, 'getuservalue', compat.getuservalue)
+   define(debug, 'setuservalue', compat.setuservalue)
+   debug.setmetatable = compat.setmetatable(debug.setmetatable)
+   os.execute = commands.execute(os.execute)
    local methods = debug.getmetatable(io.stdout).__index
+   methods.close = commands.close(methods.close)
+   function io.close(...)
+      return methods.close(select('#', ...) == 0 and io.output() or ...)
+   end
    methods.write = compat.write(methods.write)
    function io.write(...)
       return methods.write(io.output(), ...)

@@ -9,7 +9,7 @@ local scope = require 'bridge.lua.scope'
 
 local language = loaders.new(hash.rewrite)
 
-compat.install()
+compat.install(require('bridge.native').main_thread)
 require('bridge.lua.format')()
 debug.getmetatable('').__call = hash.call
 load, loadstring, loadfile, dofile = language.load, language.loadstring, language.loadfile, language.dofile

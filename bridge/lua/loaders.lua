@@ -2,20 +2,29 @@
 -- dofile and require's search for Lua files. Names, lines and messages are those of the original source. Our own files
 -- run in our environment, unless another is given.
 local scope = require 'bridge.lua.scope'
+local statements = require 'bridge.lua.statements'
 
 local loaders = {}
 
 local nativeload, nativeloadfile, open = load, loadfile, io.open
 
--- Compile `source`; `...` may be an environment. What only the rewritten form breaks (a limit of the compiler) is
--- compiled as it was written.
+-- Compile `source`; `...` may be an environment. What the compiler refuses it gets again with other statements, and
+-- what only the rewritten form breaks (a limit of the compiler) as it was written.
 local function compile(rewrite, source, name, mode, ...)
    local rewritten = rewrite(source)
    local chunk, message = nativeload(rewritten, name, mode, ...)
+   if chunk or string.find(source, '^\27') then
+      return chunk, message
+   end
+   local relaxed = statements.relax(source)
+   if relaxed ~= source then
+      chunk, message = nativeload(rewrite(relaxed), name, mode, ...)
+   end
    if chunk or rewritten == source then
       return chunk, message
    end
-   return nativeload(source, name, mode, ...)
+   chunk = nativeload(source, name, mode, ...)
+   return chunk, not chunk and message or nil
 end
 
 local function collect(reader)

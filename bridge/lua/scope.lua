@@ -1,7 +1,7 @@
--- The environment of the runtime's own files: the standard functions as they were before any program ran, and the tables
--- of our packages, since programs name their variables `type`, `next`, `table`, `image`... Everything else (print and
--- require among it, which programs replace on purpose) is read from the program's globals, and every global that our
--- files write is the program's too.
+-- The environment of the runtime's own files: the standard functions as they were before any program ran, and the
+-- tables of our packages, since programs name their variables `type`, `next`, `table`, `image`... Everything else
+-- (print and require among it, which programs replace on purpose) is read from the program's globals, and every
+-- global that our files write is the program's too.
 --
 -- The standard tables are captured, not copied: what a program adds to `string` or replaces in `os` is seen here too.
 local roots = ... -- the directories of our files, each with a slash behind it

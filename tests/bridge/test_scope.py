@@ -6,11 +6,49 @@ import pytest
 
 import bridge
 
-STANDARD = (
-    "_G _VERSION assert bit bit32 collectgarbage coroutine debug dofile error gcinfo getfenv getmetatable io ipairs jit "
-    "load loadfile loadstring math module newproxy next os package pairs pcall rawequal rawget rawlen rawset select "
-    "setfenv setmetatable string table tonumber tostring type unpack xpcall"
-).split()
+STANDARD = [
+    "_G",
+    "_VERSION",
+    "assert",
+    "bit",
+    "bit32",
+    "collectgarbage",
+    "coroutine",
+    "debug",
+    "dofile",
+    "error",
+    "gcinfo",
+    "getfenv",
+    "getmetatable",
+    "io",
+    "ipairs",
+    "jit",
+    "load",
+    "loadfile",
+    "loadstring",
+    "math",
+    "module",
+    "newproxy",
+    "next",
+    "os",
+    "package",
+    "pairs",
+    "pcall",
+    "rawequal",
+    "rawget",
+    "rawlen",
+    "rawset",
+    "select",
+    "setfenv",
+    "setmetatable",
+    "string",
+    "table",
+    "tonumber",
+    "tostring",
+    "type",
+    "unpack",
+    "xpcall",
+]
 
 # What a program does after it has read its options, written without a single global of Lua's.
 PROGRAM = """
