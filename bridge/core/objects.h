@@ -1,5 +1,5 @@
-/* Objects in files: numbers, strings, booleans and plain tables are read and written here, to any depth that Lua's
- * stack allows; what has a class, and functions, are handed to Lua. */
+/* Objects in files: numbers, strings, booleans and plain tables are read and written here, as deep as there is
+ * memory; what has a class, and functions, are handed to Lua. */
 #ifndef BRIDGE_OBJECTS_H
 #define BRIDGE_OBJECTS_H
 
@@ -16,9 +16,6 @@ int br_read_object(lua_State *L);
    written, a value to go on with (fields, upvalues), or false: cannot be written. `hook(object)` replaces each object
    first. `name` stands for the object in messages. */
 int br_write_object(lua_State *L);
-
-/* Tables that may be open at once: what reads them takes up to three places of Lua's 8000 for each. */
-#define OBJECTS_DEEP 2600
 
 /* What stands before an object. */
 enum { OBJECT_NIL, OBJECT_NUMBER, OBJECT_STRING, OBJECT_TABLE, OBJECT_TORCH, OBJECT_BOOLEAN, OBJECT_FUNCTION,

@@ -1,4 +1,5 @@
-/* Reading objects: one loop over values; open tables wait on Lua's stack. */
+/* Reading objects: one loop over values. The innermost open object lies on Lua's stack with its current key; those
+ * around it wait in a table, since the stack has a limit. */
 #include "file.h"
 #include "objects.h"
 
@@ -20,7 +21,7 @@ typedef struct reader {
    int truncated;
 } reader;
 
-enum { FILE_ = 1, OBJECTS, SPECIAL, FINISH, HANDLE, FRAMES };  /* places on the stack */
+enum { FILE_ = 1, OBJECTS, SPECIAL, FINISH, HANDLE, FRAMES, WAITING, OPEN, KEY };  /* places on the stack */
 
 #define SHORT 4096    /* bytes of a string */
 #define PRESIZED 256  /* entries of a table that are taken on trust */
@@ -69,10 +70,18 @@ static int push_string(reader *r)
    return 1;
 }
 
+/* The object on top of the stack is open from now on, and the one around it waits. */
 static void open_frame(reader *r, int type, int64_t left)
 {
    lua_State *L = r->L;
-   if (!lua.lua_checkstack(L, 8)) corrupt(r, "objects are nested too deeply", r->depth);
+   if (r->depth > 0) {
+      lua.lua_pushvalue(L, OPEN);
+      lua.lua_rawseti(L, WAITING, 2 * r->depth - 1);
+      lua.lua_pushvalue(L, KEY);
+      lua.lua_rawseti(L, WAITING, 2 * r->depth);
+      lua.lua_replace(L, OPEN);
+      lua.lua_settop(L, OPEN);
+   }
    if (r->depth == r->room) {
       frame *frames = lua.lua_newuserdata(L, 2 * (size_t)r->room * sizeof(frame));
       memcpy(frames, r->frames, (size_t)r->room * sizeof(frame));
@@ -81,7 +90,18 @@ static void open_frame(reader *r, int type, int64_t left)
       r->room *= 2;
    }
    r->frames[r->depth++] = (frame){type, 0, left};
-   if (type == OBJECT_TABLE) lua.lua_pushnil(L);  /* the place of a key */
+   lua.lua_pushnil(L);  /* the place of a key */
+}
+
+/* The innermost object, which lies alone on the stack, is whole: the one around it is open again, below it. */
+static void close_frame(reader *r)
+{
+   lua_State *L = r->L;
+   if (--r->depth == 0) return;
+   lua.lua_rawgeti(L, WAITING, 2 * r->depth - 1);
+   lua.lua_rawgeti(L, WAITING, 2 * r->depth);
+   lua.lua_pushvalue(L, OPEN);
+   lua.lua_remove(L, OPEN);
 }
 
 /* An empty table with room for its entries, as far as the file can be believed and shows what its keys are. */
@@ -167,15 +187,15 @@ static int deliver(reader *r)
    lua_State *L = r->L;
    while (r->depth > 0) {
       frame *f = &r->frames[r->depth - 1];
-      if (f->type != OBJECT_TABLE) {  /* object, fields */
+      if (f->type != OBJECT_TABLE) {  /* its fields */
          lua.lua_pushvalue(L, FINISH);
          lua.lua_pushvalue(L, HANDLE);
          lua.lua_pushinteger(L, f->type);
-         lua.lua_pushvalue(L, -5);
-         lua.lua_pushvalue(L, -5);
+         lua.lua_pushvalue(L, OPEN);
+         lua.lua_pushvalue(L, KEY + 1);
          lua.lua_call(L, 4, 0);
-         lua_pop(L, 1);
-         r->depth--;
+         lua.lua_settop(L, OPEN);
+         close_frame(r);
          continue;
       }
       if (!f->haskey) {
@@ -193,7 +213,7 @@ static int deliver(reader *r)
          lua.lua_pushnil(L);
          return 0;
       }
-      r->depth--;
+      close_frame(r);
    }
    return 1;
 }
@@ -203,6 +223,7 @@ int br_read_object(lua_State *L)
    reader r = {L, (br_file *)(intptr_t)lua.lua_tonumber(L, FILE_), NULL, 16, 0, 0};
    lua.lua_settop(L, HANDLE);
    r.frames = lua.lua_newuserdata(L, (size_t)r.room * sizeof(frame));
+   lua.lua_createtable(L, 0, 0);
    for (;;) {
       int state = begin(&r);
       if (state == STOPPED) {

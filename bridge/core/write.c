@@ -1,4 +1,5 @@
-/* Writing objects: one loop over values; tables that are under way wait on Lua's stack with their current key. */
+/* Writing objects: one loop over values. The innermost table that is under way lies on Lua's stack with its current key;
+ * those around it wait in a table, since the stack has a limit. */
 #include "file.h"
 #include "objects.h"
 
@@ -9,7 +10,6 @@
 /* A table under way: entries that are still to come; whether its current value has been written. */
 typedef struct frame {
    int64_t left;
-   int place;  /* of the table; its current key lies above */
    int value;  /* the value of the current key is on the stack, to be written next */
 } frame;
 
@@ -23,7 +23,7 @@ typedef struct writer {
 
 #define PATH_ENDS 10  /* keys of a path that a message shows at either end */
 
-enum { FILE_ = 1, OBJECTS, SPECIAL, HANDLE, OBJECT, NAME, HOOK, FRAMES };  /* places on the stack */
+enum { FILE_ = 1, OBJECTS, SPECIAL, HANDLE, OBJECT, NAME, HOOK, FRAMES, WAITING, TABLE, KEY };  /* places on the stack */
 
 static void must(writer *w, int64_t written, int64_t n)
 {
@@ -61,10 +61,13 @@ static void push_path(writer *w)
          used += snprintf(path + used, sizeof path - (size_t)used, " ... ");
          i = w->depth - PATH_ENDS;
       }
-      int key = w->frames[i].place + 1, type = lua.lua_type(L, key);
-      const char *name = type == LUA_TSTRING ? lua.lua_tolstring(L, key, &length) : "<?>";
-      if (type == LUA_TNUMBER) used += snprintf(path + used, sizeof path - (size_t)used, ".%.14g", lua.lua_tonumber(L, key));
+      if (i == w->depth - 1) lua.lua_pushvalue(L, KEY);
+      else lua.lua_rawgeti(L, WAITING, 2 * i + 2);
+      int type = lua.lua_type(L, -1);
+      const char *name = type == LUA_TSTRING ? lua.lua_tolstring(L, -1, &length) : "<?>";
+      if (type == LUA_TNUMBER) used += snprintf(path + used, sizeof path - (size_t)used, ".%.14g", lua.lua_tonumber(L, -1));
       else used += snprintf(path + used, sizeof path - (size_t)used, ".%.80s", name);
+      lua_pop(L, 1);
    }
    lua.lua_pushstring(L, path);
 }
@@ -107,9 +110,13 @@ static void begin_table(writer *w)
       size++;
    }
    put_int(w, (int32_t)size);
-   if (w->depth >= OBJECTS_DEEP || !lua.lua_checkstack(L, 12)) {
-      push_path(w);
-      lua.luaL_error(L, "objects are nested too deeply (%d) at %s", w->depth, lua.lua_tolstring(L, -1, NULL));
+   if (w->depth > 0) {  /* the table around it waits */
+      lua.lua_pushvalue(L, TABLE);
+      lua.lua_rawseti(L, WAITING, 2 * w->depth - 1);
+      lua.lua_pushvalue(L, KEY);
+      lua.lua_rawseti(L, WAITING, 2 * w->depth);
+      lua.lua_replace(L, TABLE);
+      lua.lua_settop(L, TABLE);
    }
    if (w->depth == w->room) {
       frame *frames = lua.lua_newuserdata(L, 2 * (size_t)w->room * sizeof(frame));
@@ -118,7 +125,7 @@ static void begin_table(writer *w)
       w->frames = frames;
       w->room *= 2;
    }
-   w->frames[w->depth++] = (frame){size, lua.lua_gettop(L), 0};
+   w->frames[w->depth++] = (frame){size, 0};
    lua.lua_pushnil(L);
 }
 
@@ -177,6 +184,7 @@ int br_write_object(lua_State *L)
    writer w = {L, (br_file *)(intptr_t)lua.lua_tonumber(L, FILE_), NULL, 16, 0};
    lua.lua_settop(L, HOOK);
    w.frames = lua.lua_newuserdata(L, (size_t)w.room * sizeof(frame));
+   lua.lua_createtable(L, 0, 0);
    lua.lua_pushvalue(L, OBJECT);
    begin(&w);
    while (w.depth > 0) {
@@ -194,7 +202,14 @@ int br_write_object(lua_State *L)
       else {
          if (f->left > 0) lua.luaL_error(L, "a table lost entries while it was written");
          lua_pop(L, 1);
-         w.depth--;
+         if (--w.depth > 0) {
+            lua.lua_rawgeti(L, WAITING, 2 * w.depth - 1);
+            lua.lua_rawgeti(L, WAITING, 2 * w.depth);
+            if (w.frames[w.depth - 1].value) {  /* its key was a table: the value comes now */
+               lua.lua_pushvalue(L, KEY);
+               lua.lua_rawget(L, TABLE);
+            }
+         }
       }
    }
    return 0;

@@ -1,5 +1,5 @@
--- How commands ended, as Lua 5.2 tells it: os.execute and the close of a pipe answer true or nil, 'exit' or 'signal', and
--- the code or the signal's number.
+-- How commands ended, as Lua 5.2 tells it: os.execute and the close of a pipe answer true or nil, 'exit' or 'signal',
+-- and the code or the signal's number.
 local ffi = require 'ffi'
 
 ffi.cdef 'int pclose(void *stream);'

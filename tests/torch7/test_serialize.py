@@ -200,36 +200,58 @@ def test_a_storage_is_read_in_place(lua: bridge.Lua) -> None:
     assert lua.execute(code) == ("torch.CharStorage", 1, "x")
 
 
-def test_what_was_written_can_be_read_however_deep(lua: bridge.Lua) -> None:
-    code = """
-        torch.class('Chain')
-        local function chain(n)
-            local o = Chain()
-            for _ = 1, n do local next = Chain() next.o = o o = next end
-            return o
-        end
-        local o = torch.deserialize(torch.serialize(chain(2500)))
-        local n = 0
-        while o.o do n, o = n + 1, o.o end
-        return n, pcall(torch.serialize, chain(10000))
-    """
-    depth, written, message = lua.execute(code)
-    assert (depth, written) == (2500, False)
-    assert "nested too deeply (2600)" in message
+CHAINS: dict[str, str] = {
+    "tables": "return {next = t}",
+    "classes": "local o = Chain() o.next = t return o",
+    "modules": "local o = nn.Sequential() o.next = t return o",
+}
 
 
-@pytest.mark.parametrize("key", ["'k' .. i", "('k'):rep(1000)", "i"])
-def test_the_way_to_what_is_too_deep_is_told_by_its_ends(lua: bridge.Lua, key: str) -> None:
+@pytest.mark.parametrize("mode", ["binary", "ascii"])
+@pytest.mark.parametrize("link", CHAINS)
+def test_objects_nest_as_deeply_as_there_is_memory(lua: bridge.Lua, link: str, mode: str) -> None:
     code = f"""
-        local outer = {{}}
-        local t = outer
-        for i = 1, 5000 do local inner = {{}} t[{key}] = inner t = inner end
-        return select(2, pcall(torch.serialize, outer))
+        require 'nn'
+        torch.class('Chain')
+        local function link(t) {CHAINS[link]} end
+        local t = 'end'
+        for _ = 1, 20000 do t = link(t) end
+        t = torch.deserialize(torch.serialize(t, '{mode}'), '{mode}')
+        local n = 0
+        while t ~= 'end' do n, t = n + 1, t.next end
+        return n
     """
-    message = lua.execute(code)
-    first, last = message.split("nested too deeply (2600) at ")[1].split(" ... ")
-    assert first.count(".") == last.count(".") == 10
-    assert len(message) < 2000
+    assert lua.execute(code) == 20000
+
+
+def test_tables_that_are_keys_of_tables_that_are_keys_keep_their_values(lua: bridge.Lua) -> None:
+    code = """
+        local t = torch.deserialize(torch.serialize({[{[{1, {2}}] = {x = 3}}] = {y = 4}, z = 5}))
+        local n = {}
+        for key, value in pairs(t) do
+           if key == 'z' then n[3] = value else
+              n[2] = value.y
+              for inner, deep in pairs(key) do n[1] = inner[1] + inner[2][1] + deep.x end
+           end
+        end
+        return n
+    """
+    assert lua.execute(code) == [6, 4, 5]
+
+
+def test_tables_around_deep_ones_go_on_where_they_were(lua: bridge.Lua) -> None:
+    code = """
+        local t = {1}
+        for i = 2, 50 do t = {i, t, {i, {{i}}}, x = {t}} end
+        local again = torch.deserialize(torch.serialize(t))
+        local shared = again.x[1] == again[2] and again[2].x[1] == again[2][2]
+        for i = 50, 2, -1 do
+           assert(again[1] == i and again[3][1] == i and again[3][2][1][1] == i)
+           again = again[2]
+        end
+        return shared, again[1]
+    """
+    assert lua.execute(code) == (True, 1)
 
 
 def test_the_way_to_what_cannot_be_written_is_told_by_its_ends(lua: bridge.Lua) -> None:
@@ -242,11 +264,12 @@ def test_modules_nest_deeply(lua: bridge.Lua) -> None:
     code = """
         require 'nn'
         local net = nn.Identity()
-        for _ = 1, 150 do net = nn.Sequential():add(net) end
-        local again = torch.deserialize(torch.serialize(net))
-        return again:forward(torch.ones(2)):sum()
+        for _ = 1, 3000 do net = nn.Sequential():add(net) end
+        local again, n = torch.deserialize(torch.serialize(net)), 0
+        while again.modules do n, again = n + 1, again.modules[1] end
+        return n, again:forward(torch.ones(2)):sum()
     """
-    assert lua.execute(code) == 2
+    assert lua.execute(code) == (3000, 2)
 
 
 # ---- classes

@@ -60,7 +60,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "unknown type inside": (ints(3, 1, 1, 99), "corrupt file: unknown object"),
     "endless nesting": (
         ints(3, 1, 1) + b"".join(ints(1, 0, 0, 3, i, 1) for i in range(2, 9000)),
-        "nested too deeply",
+        "the file ends",
     ),
     "negative name": (ints(4, 1, -3), "of -3 bytes"),
     "huge name": (ints(4, 1, 2**31 - 1), "read error"),

@@ -1,4 +1,5 @@
 -- What every module can do. `output` and `gradInput` live on the module and are reused from call to call.
+local fieldwise = require 'torch.fieldwise'
 local copy = require 'nn.copy'
 local flatten = require 'nn.flatten'
 
@@ -173,6 +174,8 @@ function Module:read(file)
       self[name] = value
    end
 end
+
+fieldwise[Module.write], fieldwise[Module.read] = true, true
 
 Module.flatten = flatten
 Module.flattenParameters = flatten

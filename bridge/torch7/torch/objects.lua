@@ -4,6 +4,7 @@ local ffi = require 'ffi'
 local native = require 'bridge.native'
 local class = require 'torch.class'
 local elements = require 'torch.elements'
+local fieldwise = require 'torch.fieldwise'
 local functions = require 'torch.functions'
 
 local C = native.C
@@ -43,10 +44,10 @@ return function(torch, file)
       return file.storage(state, CHAR, length):string()
    end
 
-   -- A class's own way to read or write its objects.
+   -- A class's own way to read or write its objects, where that is not the usual one.
    local function own(metatable, what)
       local method = metatable['__' .. what] or metatable[what]
-      return type(method) == 'function' and method or nil
+      return type(method) == 'function' and not fieldwise[method] and method or nil
    end
 
    -- ---- writing
