@@ -320,7 +320,7 @@ int br_file_map(br_file *file, br_storage *storage, int64_t size)
    if (!file->mapped || !plain || file->descriptor < 0 || file->dirty || size <= 0 || start % width) return 0;
    left = br_file_remaining(file);
    if (left < 0 || __builtin_mul_overflow(size, width, &bytes) || bytes > left) return 0;
-   if (!file->map) file->map = br_span_map(file->descriptor, start + left);
+   if (!file->map) file->map = br_span_map(file->descriptor, start + left, 0);
    if (!file->map) return 0;
    if (br_storage_adopt(storage, size, br_span_at(file->map, start), file->map)) {
       br_span_release(file->map);
@@ -328,6 +328,18 @@ int br_file_map(br_file *file, br_storage *storage, int64_t size)
    }
    br_file_seek(file, start + bytes);
    return 1;
+}
+
+int br_storage_map(br_storage *storage, int descriptor, int shared, int64_t size)
+{
+   int64_t bytes;
+   if (__builtin_mul_overflow(size, (int64_t)br_element_size(storage->dtype), &bytes)) return -1;
+   br_span *map = br_span_map(descriptor, bytes, shared);
+   if (!map) return -1;
+   int failed = br_storage_adopt(storage, size, br_span_at(map, 0), map);
+   if (failed) br_span_release(map);
+   br_span_release(map);
+   return failed ? -1 : 0;
 }
 
 const char *br_file_message(int error) { return strerror(error); }

@@ -73,6 +73,9 @@ int64_t br_file_put(br_file *file, int dtype, const void *from, int64_t n);
 int br_file_make_room(br_file *file, br_storage *storage, int64_t size);
 /* Make a storage a map of the next `size` elements, and go past them, where the file is `mapped`. 1; 0: it cannot be. */
 int br_file_map(br_file *file, br_storage *storage, int64_t size);
+/* Make a storage a map of the first `size` elements of an open file, which has them; `shared`: writes reach the file.
+   -1: there is no memory (errno). */
+int br_storage_map(br_storage *storage, int descriptor, int shared, int64_t size);
 /* A line without its end, or everything up to the file's end; its bytes, to be given to free(). NULL: out of memory. */
 char *br_file_text(br_file *file, int line, int64_t *length, int64_t *consumed);
 void br_file_free(char *text);

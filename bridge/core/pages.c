@@ -123,9 +123,9 @@ static br_span *span_over(void *data, int64_t nbytes, int file)
 
 br_span *br_span_new(int64_t nbytes) { return span_over(br_pages_take(nbytes), nbytes, 0); }
 
-br_span *br_span_map(int descriptor, int64_t nbytes)
+br_span *br_span_map(int descriptor, int64_t nbytes, int shared)
 {
-   void *data = mmap(NULL, (size_t)nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+   void *data = mmap(NULL, (size_t)nbytes, PROT_READ | PROT_WRITE, shared ? MAP_SHARED : MAP_PRIVATE, descriptor, 0);
    return span_over(data == MAP_FAILED ? NULL : data, nbytes, 1);
 }
 

@@ -27,7 +27,7 @@ typedef struct br_span br_span;
 /* A span with one reference. NULL: out of memory. */
 br_span *br_span_new(int64_t nbytes);
 /* A span that is a private map of a file's first bytes: what is written there, the file does not see. */
-br_span *br_span_map(int descriptor, int64_t nbytes);
+br_span *br_span_map(int descriptor, int64_t nbytes, int shared);
 void br_span_release(br_span *span);
 /* A piece, aligned to 64 bytes, and a reference to the span for it. NULL: the span is full. One thread at a time. */
 void *br_span_take(br_span *span, int64_t nbytes);

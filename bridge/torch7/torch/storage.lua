@@ -4,6 +4,7 @@ local native = require 'bridge.native'
 local class = require 'torch.class'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
+local map = require 'torch.mapping'
 local arguments = require 'torch.arguments'
 local numbers = require 'torch.number'
 
@@ -130,12 +131,13 @@ local function string_(self, text)
    return self
 end
 
--- [size], {values}, a storage to share ([start, size] of it), 'text' for bytes, or (size, pointer [, owner]).
+-- [size], {values}, a storage to share ([start, size] of it), a file's name ([shared, size, shared memory]), or
+-- (size, pointer [, owner]).
 local function constructor(element)
    local function empty(size)
       return object.wrapstorage(object.allocate(element.id, size))
    end
-   return function(first, second, third)
+   return function(first, second, third, fourth)
       if first == nil then
          return empty(0)
       elseif type(first) == 'table' then
@@ -166,8 +168,10 @@ local function constructor(element)
             fail(1, '?', 'its memory is gone')
          end
          return object.wrapstorage(part)
-      elseif type(first) == 'string' and not tonumber(first) and element.bytes == 1 then
-         return string_(empty(0), first)
+      elseif type(first) == 'string' then
+         local self = empty(0)
+         map(object.storage(self), element.bytes, first, second, third and integer(3, '?', third) or 0, fourth)
+         return self
       end
       local size = arguments.number(first)
       if not size then
