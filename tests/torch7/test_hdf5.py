@@ -171,9 +171,3 @@ def test_a_file_of_another_kind_is_refused(lua: bridge.Lua, tmp_path: Path) -> N
 def test_what_exists_is_not_overwritten(lua: bridge.Lua, file: str) -> None:
     with pytest.raises(bridge.LuaError, match="hdf5: "):
         lua.execute("local f = hdf5.open(..., 'r+') f:write('x', torch.ones(2))", file)
-
-
-def test_h5py_is_named_where_it_is_missing(lua: bridge.Lua, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    with pytest.raises(bridge.LuaError, match=r"pip install 'moontide\[hdf5\]'"):
-        lua.execute("hdf5.open('x.h5', 'w')")
