@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,3 +79,17 @@ def test_signals_do_not_shorten_a_pause(lua: bridge.Lua) -> None:
         signal.signal(signal.SIGALRM, before)
     assert 0.3 <= elapsed < 5
     assert len(seen) >= 3
+
+
+class Closed(io.StringIO):
+    """An output that fails where it is flushed, as a pipe that nobody reads does."""
+
+    def flush(self) -> None:
+        raise BrokenPipeError("nobody reads")
+
+
+@pytest.mark.parametrize("interruptible", [True, False])
+def test_a_pause_leaves_the_output_alone(monkeypatch: pytest.MonkeyPatch, interruptible: bool) -> None:
+    with bridge.Lua(interruptible=interruptible) as state, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Closed())
+        assert 0.15 <= state.execute("sys = require 'sys' sys.tic() sys.sleep(0.15) return sys.toc()") < 5

@@ -1,5 +1,6 @@
 -- The sys package: clocks, sleeping, commands, colours.
 local ffi = require 'ffi'
+local native = require 'bridge.native'
 local paths = require 'paths'
 local split = require 'sys.split'
 
@@ -12,7 +13,8 @@ int sys_clock_gettime(int clock, sys_timeval *now) __asm__("clock_gettime");
 ]]
 local C = ffi.C
 local now = ffi.new('sys_timeval')
-local SIGNALS_EVERY = 1e5 -- microseconds after which a pause lets signals be handled
+local heed = native.heed_signals
+local SLICE = heed and 1e5 or 1e9 -- microseconds of a pause without heeding signals; usleep takes no more than 2^32
 
 local sys = {}
 _G.sys = sys
@@ -50,8 +52,10 @@ end
 function sys.usleep(microseconds)
    local stop = monotonic() + microseconds
    while microseconds > 0 do
-      C.usleep(math.min(microseconds, SIGNALS_EVERY))
-      io.stdout:flush() -- where that is Python's output, it handles its signals now: Ctrl-C ends a pause
+      C.usleep(math.min(microseconds, SLICE))
+      if heed then
+         heed() -- Ctrl-C ends a pause
+      end
       microseconds = stop - monotonic()
    end
 end
