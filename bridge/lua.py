@@ -15,7 +15,7 @@ from typing import Any, Literal
 import lupa
 import lupa.luajit21
 
-from bridge import _boundary, curves, threads
+from bridge import _boundary, threads
 from bridge._boundary import LuaFunction, LuaTable
 from bridge.marks import null
 
@@ -28,6 +28,7 @@ COMPANIONS = {
     "graphicsmagick": "bridge.graphicsmagick",
     "hdf5": "bridge.hdf5",
     "image": "bridge.images",
+    "optim": "bridge.curves",
 }
 
 
@@ -289,7 +290,6 @@ def _boot_options(
         "exit": _exit,
         "load_torch": _boundary.load_torch,
         "python": _boundary.torch_function(_torch_operator),
-        "draw_curves": _boundary.torch_function(curves.draw),
         "start_thread": threads.start,
         "join_thread": threads.join,
         "heed_signals": threads.heed_signals if interruptible else None,

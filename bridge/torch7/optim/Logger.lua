@@ -129,7 +129,8 @@ local function curves(self, column, into)
 end
 
 local function draw(self, file, list)
-   local why = native.draw_curves(file, '<Logger::' .. self.name .. '>', self.logscale and true or false, unpack(list))
+   local why = native.python('optim.draw', file, '<Logger::' .. self.name .. '>', self.logscale and true or false,
+      unpack(list))
    if why and not self.warned then
       print('<Logger> warning: cannot plot: ' .. why)
       self.warned = true
