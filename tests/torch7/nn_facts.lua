@@ -55,6 +55,11 @@ facts['parameters come in order'] = function(net)
    return #p == 4 and p[3] == net:get(3).weight
 end
 
+facts['squares are summed without a root between'] = function()
+   return nn.MSECriterion(false):forward(torch.ones(2), torch.zeros(2)) == 2
+      and nn.MSECriterion(false):forward(torch.ones(3):float(), torch.zeros(3):float()) == 3
+end
+
 facts['a module without parameters gives none'] = function()
    return nn.Tanh():parameters() == nil
 end

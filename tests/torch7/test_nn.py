@@ -144,6 +144,11 @@ ERRORS: list[tuple[str, str]] = [
         "nn.Kmeans(3,2):initRandom(torch.ones(2,2))",
         "Please provide at least as many samples (2) as clusters (3).",
     ),
+    (
+        "nn.MSECriterion():forward(nil,nil)",
+        "expected input and target to be tensors of one type, got nil and nil",
+    ),
+    ("nn.MSECriterion():forward(torch.ones(2),3)", "of one type, got torch.DoubleTensor and number"),
     ("nn.FeatureLPPooling(1,1,2)", "width must be at least 2"),
     ("nn.Convert('chw','hwx')", "there is no way from bchw to bhwx"),
     ("nn.WeightNorm(nn.Tanh())", "nn.Tanh has no weight"),

@@ -1,4 +1,6 @@
 -- The mean (or sum) of squared differences.
+local kernels = require 'torch.kernels'
+
 local MSECriterion, parent = torch.class('nn.MSECriterion', 'nn.Criterion')
 
 function MSECriterion:__init(sizeAverage)
@@ -7,7 +9,11 @@ function MSECriterion:__init(sizeAverage)
 end
 
 function MSECriterion:updateOutput(input, target)
-   self.output = input:dist(target) ^ 2
+   if not torch.isTensor(input) or torch.type(input) ~= torch.type(target) then
+      error(string.format('nn.MSECriterion: expected input and target to be tensors of one type, got %s and %s',
+         torch.type(input), torch.type(target)))
+   end
+   self.output = kernels.distance(input, target, 2) -- without the root of dist(), whose rounding a square brings back
    if self.sizeAverage then
       self.output = self.output / input:nElement()
    end
