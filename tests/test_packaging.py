@@ -100,6 +100,14 @@ def test_the_sdist_holds_every_source_file(archives: tuple[Path, Path], sources:
 
 
 @pytest.mark.slow
+def test_no_two_files_differ_in_case_alone(sources: set[str]) -> None:
+    """A disk that does not tell case apart would keep one of them."""
+    by_name: dict[str, list[str]] = {}
+    for name in sorted(sources):
+        by_name.setdefault(name.lower(), []).append(name)
+    assert [names for names in by_name.values() if len(names) > 1] == []
+
+
 def test_the_wheel_holds_what_programs_need_at_run_time(wheel_files: set[str], sources: set[str]) -> None:
     packages = ("bridge/", "pyps/", "moontide/", "luaps/")
     wanted = {

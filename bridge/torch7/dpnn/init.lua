@@ -6,7 +6,7 @@ package.loaded.dpnn = dpnn
 
 for _, name in ipairs{
    -- methods of all modules
-   'clones', 'batches', 'learning', 'serial',
+   'clones', 'batches', 'learning', 'serialmode',
    -- modules, parents first
    'Serial', 'Inception', 'ReverseTable', 'ArgMax', 'Clip', 'Dictionary', 'CategoricalEntropy', 'TotalDropout',
    'SpatialUniformCrop', 'SpatialGlimpse',

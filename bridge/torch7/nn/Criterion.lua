@@ -22,7 +22,7 @@ function Criterion:updateGradInput()
 end
 
 function Criterion:clone()
-   return require('nn.copy')(self)
+   return require('nn.cloning')(self)
 end
 
 function Criterion:type(typename, tensorCache)

@@ -1,6 +1,6 @@
 -- What every module can do. `output` and `gradInput` live on the module and are reused from call to call.
 local fieldwise = require 'torch.fieldwise'
-local copy = require 'nn.copy'
+local copy = require 'nn.cloning'
 local flatten = require 'nn.flatten'
 
 local Module = torch.class('nn.Module')
