@@ -32,7 +32,8 @@ static struct shim {
    int32_t (*bool_dtype)(void);
    int32_t (*addmm)(handle, handle, handle, handle, double, double);
    int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
-   void *(*allocate)(size_t); /* C++'s operator new: torch deletes what holds an optional argument */
+   int32_t (*new_box)(uint64_t **); /* what holds an optional argument, and torch deletes; before torch 2.13 it is */
+   void *(*allocate)(size_t);       /* C++'s operator new that makes one */
    const char *(*what)(void); /* may be missing */
    int32_t (*get_threads)(uint32_t *); /* torch's number, which a thread takes over when it first asks; with these: */
    int (*omp_get_threads)(void);       /* of parts that this thread's work is shared in; may be missing */
@@ -63,7 +64,6 @@ const char *br_aten_load(const char *path)
       {"aoti_torch_dtype_bool", offsetof(struct shim, bool_dtype)},
       {"aoti_torch_cpu_addmm_out", offsetof(struct shim, addmm)},
       {"aoti_torch_cpu_baddbmm_out", offsetof(struct shim, baddbmm)},
-      {"_Znwm", offsetof(struct shim, allocate)},
    };
    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
    if (!library) return path;
@@ -75,6 +75,7 @@ const char *br_aten_load(const char *path)
    }
    static const struct { const char *name; size_t field; } optional[] = {
       {"torch_exception_get_what_without_backtrace", offsetof(struct shim, what)},
+      {"torch_new_stable_ivalue", offsetof(struct shim, new_box)},
       {"torch_get_num_threads", offsetof(struct shim, get_threads)},
       {"omp_get_max_threads", offsetof(struct shim, omp_get_threads)},
       {"omp_set_num_threads", offsetof(struct shim, omp_set_threads)},
@@ -83,6 +84,12 @@ const char *br_aten_load(const char *path)
    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
       void *f = dlsym(library, optional[i].name);
       memcpy((char *)&found + optional[i].field, &f, sizeof f);
+   }
+   if (!found.new_box) {
+      /* As torch's own calls find it: a program may have replaced both operators, and one of each would not match. */
+      void *f = dlsym(RTLD_DEFAULT, "_Znwm");
+      if (!f && !(f = dlsym(library, "_Znwm"))) return "_Znwm";
+      memcpy(&found.allocate, &f, sizeof f);
    }
    shim = found;
    return NULL;
@@ -144,6 +151,16 @@ static handle own(br_tensor *t)
    return mine;
 }
 
+/* Room for the value of an optional argument, which the call deletes. NULL: out of memory. */
+static uint64_t *box(uint64_t value)
+{
+   uint64_t *made = NULL;
+   if (!shim.new_box) made = shim.allocate(sizeof *made);
+   else if (shim.new_box(&made)) return NULL;
+   *made = value;
+   return made;
+}
+
 static uint64_t bits(double x)
 {
    uint64_t b;
@@ -196,15 +213,16 @@ static void give_back(char kind, uint64_t value)
 static int dispatch(const char *name, const char *overload, const char *kinds, const br_argument *arguments,
                     uint64_t stack[MOST])
 {
-   char made[MOST];
+   char made[MOST], optional[MOST];
    int n = 0, places = 0, small = 1; /* 1: the CPU, 2: the device */
    if (!shim.call_dispatcher) return br_aten_failed("torch is not loaded");
    const br_argument *first = arguments;
    for (const char *k = kinds; *k; k++, n++) {
-      int optional = *k == '?';
-      if (optional) k++;
+      int boxed = *k == '?';
+      if (boxed) k++;
       if (n == MOST) return br_aten_failed("too many arguments");
       made[n] = *k;
+      optional[n] = (char)boxed;
       if (*k == 'n') {
          stack[n] = 0;
          arguments++;
@@ -224,12 +242,16 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
       }
       if (*k == 'T' && tensor_elements(arguments->tensor) >= ELEMENTS) small = 0;
       arguments += used;
-      if (optional) {
-         uint64_t *box = shim.allocate(sizeof *box);
-         *box = stack[n];
-         stack[n] = (uint64_t)(uintptr_t)box;
-         made[n] = '?';
+   }
+   for (int i = 0; i < n; i++) {
+      if (!optional[i] || made[i] == 'n') continue;
+      uint64_t *boxed = box(stack[i]);
+      if (!boxed) {
+         br_aten_failed("out of memory");
+         for (; i < n; i++) give_back(made[i], stack[i]);
+         return -1;
       }
+      stack[i] = (uint64_t)(uintptr_t)boxed;
    }
    shared before = alone(small);
    int32_t rc = shim.call_dispatcher(name, overload, stack, BUILT_FOR);
