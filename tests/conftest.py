@@ -1,7 +1,8 @@
 """Every test leaves the machine as it found it.
 
 Threads, child processes, sockets and shared memory that stay fail it. What a wider fixture opened before the
-test began is not the test's; the session as a whole is checked once more at its end.
+test began is not the test's, nor what other programs on the machine share meanwhile; the session as a whole is checked
+once more at its end.
 """
 
 from __future__ import annotations
@@ -72,6 +73,34 @@ def shared_memory() -> set[str]:
     return found
 
 
+def processes_here() -> set[str]:
+    """The ids of this process and of all that descend from it."""
+    found, fresh = set(), {str(os.getpid())}
+    while fresh:
+        found |= fresh
+        fresh = {child for pid in fresh for task in _tasks(pid) for child in _read(task / "children").split()}
+    return found
+
+
+def of_others(leaked: set[str]) -> set[str]:
+    """Shared memory among it that other programs on the machine have mapped, and no process here."""
+    segments = {f"shared memory {path}": path for path in Path("/dev/shm").iterdir()}
+    if not leaked & segments.keys():  # the maps of all processes are long
+        return set()
+    here = processes_here()
+    ours, theirs = "", ""
+    for process in Path("/proc").glob("[0-9]*"):
+        if process.name in here:
+            ours += _read(process / "maps")
+        else:
+            theirs += _read(process / "maps")
+    return {
+        name
+        for name, path in segments.items()
+        if name in leaked and f"{path}\n" in theirs and f"{path}\n" not in ours
+    }
+
+
 RESOURCES: tuple[Callable[[], set[str]], ...] = (
     python_threads,
     native_threads,
@@ -90,11 +119,18 @@ def leaked_since(before: set[str], patience: float = PATIENCE) -> list[str]:
     """Return what is in use now and was not before, after the patience for endings that are under way."""
     deadline = time.monotonic() + patience
     leaked = in_use() - before
-    while leaked and time.monotonic() < deadline:
+    while leaked - of_others(leaked) and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.01)
         leaked = in_use() - before
-    return sorted(leaked)
+    return sorted(leaked - of_others(leaked))
+
+
+def _tasks(pid: str) -> list[Path]:
+    try:
+        return list(Path("/proc", pid, "task").iterdir())
+    except OSError:  # it has just ended
+        return []
 
 
 def _read(path: Path) -> str:

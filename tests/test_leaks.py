@@ -75,3 +75,35 @@ def test_what_stays_open_is_reported_until_it_is_closed(
     with opened() as name:  # type: ignore[attr-defined]
         assert any(name in leaked for leaked in leaks.leaked_since(before, patience=0))
     assert leaks.leaked_since(before) == []
+
+
+OTHER = """
+import mmap, os, sys
+if os.fork() == 0:
+    with open(sys.argv[1], "w+b") as file:
+        file.truncate(64)
+        shared = mmap.mmap(file.fileno(), 64)
+    print("mapped", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_another_program_shares_is_not_reported(leaks: ModuleType) -> None:
+    segment = Path(f"/dev/shm/other-{os.getpid()}")
+    before = leaks.in_use()
+    read, write = os.pipe()
+    starter = subprocess.Popen(
+        [sys.executable, "-c", OTHER, str(segment)], stdin=read, stdout=subprocess.PIPE, text=True
+    )
+    os.close(read)
+    assert starter.stdout is not None
+    try:
+        assert starter.stdout.readline() == "mapped\n"
+        assert starter.wait(10) == 0  # what it started is nobody's child here from now on
+        assert leaks.leaked_since(before, patience=0) == []
+    finally:
+        os.close(write)
+        starter.stdout.read()  # until the other has ended
+        starter.stdout.close()
+    assert leaks.leaked_since(before, patience=0) == [f"shared memory {segment}"]
+    segment.unlink()
