@@ -5,6 +5,7 @@ PYTHON ?= python3
 #   make env TORCH='torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu'
 TORCH ?= torch==2.13.0
 SANITIZE ?= address
+TESTS ?= bridge torch7 luaps pyps
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 DEMO_ARGS ?=
@@ -75,14 +76,25 @@ bench: env ## benchmarks; BENCH_ARGS='pyps --json FILE --quick' narrows them
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 # What our tests ask for and get refused must be refused, not end the run; freed memory is kept a while, not for ever.
-ASAN := detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16
+OPTIONS_address := detect_leaks=0:quarantine_size_mb=16
+OPTIONS_undefined := print_stacktrace=1
+# The interpreter, LuaJIT, torch and libgomp order what they do by means that were not compiled for it.
+OPTIONS_thread := ignore_noninstrumented_modules=1
+# Reports go to files: pytest would hide what a test prints, and a child's pipe what a child prints.
+REPORTS := $(CURDIR)/$(SANITIZED)/reports
+REPORTED := ERROR: |runtime error: |WARNING: ThreadSanitizer
+SANITIZER_OPTIONS := $(OPTIONS_$(SANITIZE)):allocator_may_return_null=1:log_path=$(REPORTS)/report
 
-sanitize: env ## the quick tests on a build with SANITIZE=address, thread or undefined
+sanitize: env ## the quick tests on a build with SANITIZE=address, thread or undefined; TESTS='bridge pyps' narrows them
 	MOONTIDE_SANITIZE=$(SANITIZE) $(BIN)/python setup.py --quiet build --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
-	cd $(SANITIZED) && PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib PYTHONMALLOC=malloc ASAN_OPTIONS=$(ASAN) \
+	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
+	cd $(SANITIZED) && export PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib PYTHONMALLOC=malloc \
+	    $(foreach name,ASAN TSAN UBSAN,$(name)_OPTIONS=$(SANITIZER_OPTIONS)) && \
 	    LD_PRELOAD="$(call library,$(SANITIZER_$(SANITIZE))) $(call library,libstdc++.so)" \
 	    $(CURDIR)/$(BIN)/pytest -m 'not slow' -p no:cacheprovider -o pythonpath=$(CURDIR)/$(SANITIZED)/lib \
-	    $(PYTEST_ARGS) $(addprefix $(CURDIR)/tests/,bridge torch7 luaps pyps)
+	    $(PYTEST_ARGS) $(addprefix $(CURDIR)/tests/,$(TESTS)); status=$$?; \
+	    found=$$(grep -lrE '$(REPORTED)' $(REPORTS)); \
+	    test -z "$$found" || { cat $$found; echo "$(SANITIZE): reports in $(REPORTS)"; status=1; }; exit $$status
 
 clean: ## remove what was built, keep .venv
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache $(VENV)/.built
