@@ -62,7 +62,6 @@ cdef extern from "core/module.h":
     int BR_BYTE, BR_CHAR, BR_SHORT, BR_INT, BR_LONG, BR_HALF, BR_FLOAT, BR_DOUBLE, BR_DTYPES
 
     ctypedef struct br_heap:
-        int64_t held
         int64_t limit
         int device
     ctypedef struct br_drop:
@@ -98,6 +97,7 @@ cdef extern from "core/module.h":
     size_t br_element_size(int dtype) nogil
     br_heap *br_heap_new() nogil
     void br_heap_release(br_heap *) nogil
+    int64_t br_heap_held(const br_heap *) nogil
     br_block *br_block_device(br_heap *, void *, int64_t, void *, void *) nogil
     br_block *br_block_lent(br_heap *, void *, int64_t, void *) nogil
     void br_block_retain(br_block *) nogil

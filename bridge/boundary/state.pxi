@@ -246,7 +246,7 @@ cdef class State:
     @property
     def held_bytes(self):
         """Bytes of tensor memory that this state keeps alive."""
-        return self.heap.held
+        return br_heap_held(self.heap)
 
     # ---- calls into Lua
 

@@ -142,10 +142,10 @@ static int br_drain(void *unused)
  * held: what the collector let go is dropped at once. */
 static void br_relieve(lua_State *L, br_heap *heap, int64_t nbytes)
 {
-   if (heap->held + nbytes <= heap->limit) return;
+   if (br_heap_held(heap) + nbytes <= heap->limit) return;
    lua.lua_gc(L, LUA_GCCOLLECT, 0);
    br_drain(NULL);
-   int64_t limit = 2 * (heap->held + nbytes);
+   int64_t limit = 2 * (br_heap_held(heap) + nbytes);
    heap->limit = limit > BR_MIN_LIMIT ? limit : BR_MIN_LIMIT;
 }
 

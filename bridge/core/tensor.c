@@ -37,6 +37,8 @@ void br_heap_release(br_heap *heap)
    if (heap && release(&heap->refcount)) free(heap);
 }
 
+int64_t br_heap_held(const br_heap *heap) { return __atomic_load_n(&heap->held, __ATOMIC_RELAXED); }
+
 void br_drop_later(br_drop *drop)
 {
    br_drop *head = __atomic_load_n(&drops, __ATOMIC_RELAXED);

@@ -91,6 +91,8 @@ size_t br_element_size(int dtype);
 /* A heap with one reference. NULL: out of memory. */
 br_heap *br_heap_new(void);
 void br_heap_release(br_heap *heap);
+/* The bytes alive now, which other threads change meanwhile. */
+int64_t br_heap_held(const br_heap *heap);
 
 /* A storage of `size` elements, uninitialised, one reference. NULL: out of memory, or a size that overflows. */
 br_storage *br_storage_new(br_heap *heap, int dtype, int64_t size);
