@@ -119,8 +119,9 @@ cdef class Source:
         cdef int64_t near = min(count, self.have - self.at)
         if count > self.left():
             return self.ended("a value")
-        memcpy(target, self.window + self.at, near)
-        self.at += near
+        if near:                                     # the target of nothing may be NULL
+            memcpy(target, self.window + self.at, near)
+            self.at += near
         if count > near:
             if self.fd < 0:
                 return self.ended("a value")
