@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "aten.h"
 #include "device.h"
+#include "symbols.h"
 
 #include "walk.h"
 
@@ -50,7 +51,7 @@ static _Thread_local const char *failure;
 
 const char *br_aten_load(const char *path)
 {
-   static const struct { const char *name; size_t field; } symbols[] = {
+   static const br_symbol symbols[] = {
       {"aoti_torch_new_tensor_handle", offsetof(struct shim, new_tensor_handle)},
       {"aoti_torch_delete_tensor_object", offsetof(struct shim, delete_tensor_object)},
       {"aoti_torch_copy_", offsetof(struct shim, copy)},
@@ -68,12 +69,9 @@ const char *br_aten_load(const char *path)
    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
    if (!library) return path;
    struct shim found = {0};
-   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-      void *f = dlsym(library, symbols[i].name);
-      if (!f) return symbols[i].name;
-      memcpy((char *)&found + symbols[i].field, &f, sizeof f);
-   }
-   static const struct { const char *name; size_t field; } optional[] = {
+   const char *missing = br_symbols(library, symbols, sizeof symbols / sizeof *symbols, &found);
+   if (missing) return missing;
+   static const br_symbol optional[] = {
       {"torch_exception_get_what_without_backtrace", offsetof(struct shim, what)},
       {"torch_new_stable_ivalue", offsetof(struct shim, new_box)},
       {"torch_get_num_threads", offsetof(struct shim, get_threads)},
@@ -81,10 +79,7 @@ const char *br_aten_load(const char *path)
       {"omp_set_num_threads", offsetof(struct shim, omp_set_threads)},
       {"MKL_Set_Num_Threads_Local", offsetof(struct shim, mkl_set_threads)},
    };
-   for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
-      void *f = dlsym(library, optional[i].name);
-      memcpy((char *)&found + optional[i].field, &f, sizeof f);
-   }
+   br_symbols(library, optional, sizeof optional / sizeof *optional, &found);
    if (!found.new_box) {
       /* As torch's own calls find it: a program may have replaced both operators, and one of each would not match. */
       void *f = dlsym(RTLD_DEFAULT, "_Znwm");

@@ -2,6 +2,7 @@
 #include "device.h"
 #include "aten.h"
 #include "element.h"
+#include "symbols.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static struct shim {
 
 const char *br_device_load(br_heap *heap, const char *path, const char *device)
 {
-   static const struct { const char *name; size_t field; } symbols[] = {
+   static const br_symbol symbols[] = {
       {"aoti_torch_empty_strided", offsetof(struct shim, empty)},
       {"aoti_torch__reinterpret_tensor", offsetof(struct shim, view)},
       {"aoti_torch_copy_", offsetof(struct shim, copy)},
@@ -45,11 +46,8 @@ const char *br_device_load(br_heap *heap, const char *path, const char *device)
    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
    if (!library) return path;
    struct shim found = {0};
-   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-      void *f = dlsym(library, symbols[i].name);
-      if (!f) return symbols[i].name;
-      memcpy((char *)&found + symbols[i].field, &f, sizeof f);
-   }
+   const char *missing = br_symbols(library, symbols, sizeof symbols / sizeof *symbols, &found);
+   if (missing) return missing;
    shim = found;
    heap->device = strcmp(device, "cuda") == 0 ? shim.cuda() : shim.cpu();
    return NULL;

@@ -1,25 +1,7 @@
 -- Facts about what comes with nn besides modules: Jacobian, hessian, tables, Kmeans, StochasticGradient.
+local checks = ...
+local near, printed = checks.near, checks.printed
 local facts = {}
-
-local function near(a, b, tolerance)
-   return torch.add(a, -1, b):abs():max() < (tolerance or 1e-12)
-end
-
--- Run f with print and io.write taken away; what was printed.
-local function printed(f)
-   local lines, original = {}, print
-   print = function(...) -- luacheck: ignore 121
-      local parts = {}
-      for i = 1, select('#', ...) do
-         parts[i] = tostring((select(i, ...)))
-      end
-      lines[#lines + 1] = table.concat(parts, '\t')
-   end
-   local ok, message = pcall(f)
-   print = original -- luacheck: ignore 121
-   assert(ok, message)
-   return lines
-end
 
 facts['Jacobian finds both ways equal'] = function()
    local m, x = nn.Linear(4, 3), torch.Tensor(2, 4)

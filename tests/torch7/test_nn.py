@@ -15,6 +15,7 @@ import bridge
 HERE = Path(__file__).parent
 FACTS = HERE / "nn_facts.lua"
 MORE_FACTS = [HERE / f"nn_{subject}_facts.lua" for subject in ("layer", "sparse", "tool")]
+MORE = "local path, checks = ... for name, fact in pairs(loadfile(path)(dofile(checks))) do more[name] = fact end"
 NET = """
 torch.setdefaulttensortype('torch.DoubleTensor')
 torch.manualSeed(1)
@@ -29,7 +30,7 @@ def nn() -> Iterator[bridge.Lua]:
         lua.execute("require 'nn'")
         lua.execute("facts, more = dofile(...), {}", str(FACTS))
         for path in MORE_FACTS:
-            lua.execute("for name, fact in pairs(dofile(...)) do more[name] = fact end", str(path))
+            lua.execute(MORE, str(path), str(HERE / "nn_checks.lua"))
         yield lua
 
 
