@@ -13,7 +13,7 @@ local hints = {
    camera = 'there is no access to cameras; read frames from files with the image package',
    itorch = 'notebooks run Python here: bridge.Lua() gives them Lua',
    gnuplot = 'optim.Logger plots through matplotlib, and the display package in a browser',
-   ipc = LINK, libipc = LINK, parallel = LINK, torchmpi = LINK, distlearn = LINK,
+   parallel = LINK, torchmpi = LINK, distlearn = LINK,
    unsup = 'its auto-encoders are made of nn.Linear, nn.Tanh and nn.MSECriterion, or of layers of PyTorch',
    mattorch = 'save the data as HDF5 (MATLAB: -v7.3) and read them with the hdf5 package',
    autograd = 'write the gradient with nn or nngraph, or the model in PyTorch',

@@ -41,7 +41,6 @@ def test_expressions(lua: bridge.Lua, expression: str, value: Any) -> None:
         ("stn", "or the model in PyTorch"),
         ("clnn", "CUDA with MOONTIDE_CUDA=cpu"),
         ("qtwidget", "the display package"),
-        ("ipc.LocalhostTree", "luaps"),
     ],
 )
 def test_a_package_that_is_not_there_says_what_to_do(lua: bridge.Lua, name: str, advice: str) -> None:
