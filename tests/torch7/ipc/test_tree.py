@@ -202,7 +202,7 @@ def test_processes_of_this_host_find_each_other(name: str, tmp_path: Path) -> No
             [sys.executable, "-c", host, code, name, str(tmp_path / "meet")],
             stdout=subprocess.PIPE,
             text=True,
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).parents[3],
             env={
                 **os.environ,
                 "SLURM_PROCID": str(task),

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 import bridge
+from tests.torch7.ipc.errors import error
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -23,12 +24,6 @@ def ipc() -> Iterator[bridge.Lua]:
     while any(thread.name == "lua" for thread in threading.enumerate()):
         assert time.monotonic() < deadline, "a thread of Lua is left"
         time.sleep(0.01)
-
-
-def error(lua: bridge.Lua, code: str) -> str:
-    with pytest.raises(bridge.LuaError) as caught:
-        lua.execute(code)
-    return str(caught.value)
 
 
 # ---- map

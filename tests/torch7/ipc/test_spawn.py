@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 
 import pytest
 
 import bridge
 
 pytestmark = pytest.mark.timeout(30)
-
-
-@pytest.fixture
-def ipc() -> Iterator[bridge.Lua]:
-    with bridge.Lua() as state:
-        state.execute("ipc = require 'ipc'")
-        yield state
 
 
 @pytest.mark.parametrize(("program", "code"), [("true", 0), ("false", 1)])
