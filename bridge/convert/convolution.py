@@ -23,48 +23,28 @@ def paddings(layer: Layer, letters: str) -> tuple[int, ...]:
     return layer.integers(fields("pad", letters), layer.integer("padding", 0))
 
 
-def convolution(kind: Callable[..., Any], letters: str) -> Callable[[Layer], nn.Module]:
-    """Return the converter of convolutions over these axes; the weight may be a matrix in old files."""
+def convolution(
+    kind: Callable[..., Any], letters: str, *, back: bool = False
+) -> Callable[[Layer], nn.Module]:
+    """Return the converter of convolutions (`back`: transposed) over these axes; old files have a matrix as weight."""
 
     def converter(layer: Layer) -> nn.Module:
         inputs, outputs = layer.positive("nInputPlane", "nOutputPlane")
         kernel, groups = layer.positive(*fields("k", letters)), layer.integer("groups", 1)
+        last = fields("adj", letters) if back else fields("dilation", letters)
         made = kind(
             inputs,
             outputs,
             kernel,
             layer.integers(fields("d", letters), 1),
             paddings(layer, letters),
-            layer.integers(fields("dilation", letters), 1),
+            layer.integers(last, 0 if back else 1),
             groups,
             layer.has("bias"),
             device="meta",
         )
-        made.weight = layer.weight((outputs, inputs // groups, *kernel))
-        made.bias = layer.parameter("bias")
-        return made  # type: ignore[no-any-return]
-
-    return converter
-
-
-def transposed(kind: Callable[..., Any], letters: str) -> Callable[[Layer], nn.Module]:
-    """Return the converter of transposed convolutions over these axes."""
-
-    def converter(layer: Layer) -> nn.Module:
-        inputs, outputs = layer.positive("nInputPlane", "nOutputPlane")
-        kernel, groups = layer.positive(*fields("k", letters)), layer.integer("groups", 1)
-        made = kind(
-            inputs,
-            outputs,
-            kernel,
-            layer.integers(fields("d", letters), 1),
-            paddings(layer, letters),
-            layer.integers(fields("adj", letters), 0),
-            groups,
-            layer.has("bias"),
-            device="meta",
-        )
-        made.weight = layer.weight((inputs, outputs // groups, *kernel))
+        planes = (inputs, outputs // groups) if back else (outputs, inputs // groups)
+        made.weight = layer.weight((*planes, *kernel))
         made.bias = layer.parameter("bias")
         return made  # type: ignore[no-any-return]
 
@@ -150,8 +130,8 @@ ROWS = {
     "nn.SpatialConvolutionMM": convolution(nn.Conv2d, "HW"),
     "nn.SpatialDepthWiseConvolution": depthwise,
     "nn.SpatialDilatedConvolution": convolution(nn.Conv2d, "HW"),
-    "nn.SpatialFullConvolution": transposed(nn.ConvTranspose2d, "HW"),
+    "nn.SpatialFullConvolution": convolution(nn.ConvTranspose2d, "HW", back=True),
     "nn.VolumetricConvolution": convolution(nn.Conv3d, "THW"),
     "nn.VolumetricDilatedConvolution": convolution(nn.Conv3d, "THW"),
-    "nn.VolumetricFullConvolution": transposed(nn.ConvTranspose3d, "THW"),
+    "nn.VolumetricFullConvolution": convolution(nn.ConvTranspose3d, "THW", back=True),
 }

@@ -50,7 +50,7 @@ MODULES = [
         r"nn\.(Dropout|SpatialDropout|VolumetricDropout|RReLU|WhiteNoise|\w*FractionalMaxPooling)",
         entry["ctor"],
     )  # they draw
-]
+] + [("nn.GPU(nn.Linear(4,3),1)", "torch.randn(2,4)")]
 
 BOTH = """
 local ctor, inputsrc, typename = ...

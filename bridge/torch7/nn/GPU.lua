@@ -18,24 +18,10 @@ local function ongpu(self)
    return self._type:find('Cuda') and cutorch
 end
 
--- Call f on a device, then choose the one from before again.
-local function on(device, f, ...)
-   local before = cutorch.getDevice()
-   cutorch.setDevice(device)
-   local function back(ok, ...)
-      cutorch.setDevice(before)
-      if not ok then
-         error((...), 0)
-      end
-      return ...
-   end
-   return back(pcall(f, ...))
-end
-
 local function call(self, method, ...)
    local module = self.modules[1]
    if self.device > 0 and ongpu(self) then
-      return on(self.device, module[method], module, ...)
+      return cutorch.withDevice(self.device, module[method], module, ...)
    end
    return module[method](module, ...)
 end
@@ -45,7 +31,7 @@ local function moved(self, device, value)
    if self.device == self.outdevice or device == 0 or not ongpu(self) then
       return value
    end
-   return on(device, function() return nn.utils.recursiveCopy(nil, value) end)
+   return cutorch.withDevice(device, function() return nn.utils.recursiveCopy(nil, value) end)
 end
 
 function GPU:updateOutput(input)
@@ -74,7 +60,7 @@ end
 for _, method in ipairs{'apply', 'zeroGradParameters', 'updateParameters', 'training', 'evaluate', 'share', 'reset'} do
    GPU[method] = function(self, ...)
       if self.device > 0 and ongpu(self) then
-         return on(self.device, parent[method], self, ...)
+         return cutorch.withDevice(self.device, parent[method], self, ...)
       end
       return parent[method](self, ...)
    end

@@ -6,21 +6,14 @@ local sequence = require 'rnn.sequence'
 
 local SeqGRU, parent = torch.class('nn.SeqGRU', 'nn.Module')
 
+local gate = sequence.gate
+local BUFFERS = {'gates', 'buffer1', 'buffer2', 'grad_a_buffer', 'h0', 'grad_h0', 'grad_x'}
+
 function SeqGRU:__init(inputSize, outputSize)
    parent.__init(self)
    outputSize = outputSize or inputSize
    self.inputSize, self.outputSize = inputSize, outputSize
-   self.weight = torch.Tensor(inputSize + outputSize, 3 * outputSize)
-   self.gradWeight = torch.Tensor(inputSize + outputSize, 3 * outputSize):zero()
-   self.bias = torch.Tensor(3 * outputSize)
-   self.gradBias = torch.Tensor(3 * outputSize):zero()
-   self:reset()
-   for _, name in ipairs{'gates', 'buffer1', 'buffer2', 'grad_a_buffer', 'h0', 'grad_h0', 'grad_x'} do
-      self[name] = torch.Tensor()
-   end
-   self._remember = 'neither'
-   self.batchfirst = false
-   self.maskzero = false
+   sequence.prepare(self, inputSize, outputSize, 3, BUFFERS)
 end
 
 function SeqGRU:reset(std)
@@ -32,10 +25,6 @@ end
 
 function SeqGRU:sizes()
    return self.inputSize, self.outputSize
-end
-
-local function gate(gates, k, H)
-   return gates:narrow(2, (k - 1) * H + 1, H)
 end
 
 function SeqGRU:updateOutput(input)
@@ -122,12 +111,7 @@ function SeqGRU:forget()
 end
 
 function SeqGRU:clearState()
-   for _, name in ipairs{'gates', 'buffer1', 'buffer2', 'grad_a_buffer', 'h0', 'grad_h0', 'grad_x'} do
-      self[name]:set()
-   end
-   self._output, self.first_h, self.userGradPrevOutput = nil, nil, nil
-   self.output, self.gradInput = self.weight.new(), self.weight.new()
-   return self
+   return sequence.clear(self, BUFFERS, {'_output', 'first_h', 'userGradPrevOutput'})
 end
 
 -- An nn.GRU with the same parameters, for one step at a time.

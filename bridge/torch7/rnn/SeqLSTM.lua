@@ -7,22 +7,15 @@ local sequence = require 'rnn.sequence'
 
 local SeqLSTM, parent = torch.class('nn.SeqLSTM', 'nn.Module')
 
+local gate = sequence.gate
+local BUFFERS = {'cell', 'gates', 'buffer1', 'buffer2', 'grad_a_buffer', 'h0', 'c0', 'grad_h0', 'grad_c0',
+   'grad_x'}
+
 function SeqLSTM:__init(inputsize, outputsize)
    parent.__init(self)
    outputsize = outputsize or inputsize
    self.inputsize, self.outputsize, self.hiddensize = inputsize, outputsize, outputsize
-   self.weight = torch.Tensor(inputsize + outputsize, 4 * outputsize)
-   self.gradWeight = torch.Tensor(inputsize + outputsize, 4 * outputsize):zero()
-   self.bias = torch.Tensor(4 * outputsize)
-   self.gradBias = torch.Tensor(4 * outputsize):zero()
-   self:reset()
-   for _, name in ipairs{'cell', 'gates', 'buffer1', 'buffer2', 'grad_a_buffer', 'h0', 'c0', 'grad_h0', 'grad_c0',
-      'grad_x'} do
-      self[name] = torch.Tensor()
-   end
-   self._remember = 'neither'
-   self.batchfirst = false
-   self.maskzero = false
+   sequence.prepare(self, inputsize, outputsize, 4, BUFFERS)
 end
 
 function SeqLSTM:reset(std)
@@ -34,10 +27,6 @@ end
 
 function SeqLSTM:sizes()
    return self.inputsize, self.outputsize
-end
-
-local function gate(gates, k, H)
-   return gates:narrow(2, (k - 1) * H + 1, H)
 end
 
 function SeqLSTM:updateOutput(input)
@@ -140,13 +129,7 @@ function SeqLSTM:forget()
 end
 
 function SeqLSTM:clearState()
-   for _, name in ipairs{'cell', 'gates', 'buffer1', 'buffer2', 'grad_a_buffer', 'h0', 'c0', 'grad_h0', 'grad_c0',
-      'grad_x'} do
-      self[name]:set()
-   end
-   self._output, self.first_h, self.first_c, self.userGradPrevOutput, self.userGradPrevCell = nil, nil, nil, nil, nil
-   self.output, self.gradInput = self.weight.new(), self.weight.new()
-   return self
+   return sequence.clear(self, BUFFERS, {'_output', 'first_h', 'first_c', 'userGradPrevOutput', 'userGradPrevCell'})
 end
 
 -- An nn.FastLSTM with the same parameters, for one step at a time.

@@ -14,6 +14,37 @@ local function expect(self, what, t, ...)
    end
 end
 
+-- Parameters for `gates` gates side by side, the rows of the input above those of the output, and the buffers that are
+-- named.
+function sequence.prepare(self, D, H, gates, buffers)
+   self.weight, self.gradWeight = torch.Tensor(D + H, gates * H), torch.Tensor(D + H, gates * H):zero()
+   self.bias, self.gradBias = torch.Tensor(gates * H), torch.Tensor(gates * H):zero()
+   self:reset()
+   for _, name in ipairs(buffers) do
+      self[name] = torch.Tensor()
+   end
+   self._remember = 'neither'
+   self.batchfirst = false
+   self.maskzero = false
+end
+
+-- Empty the buffers, and forget what else a pass has left.
+function sequence.clear(self, buffers, rest)
+   for _, name in ipairs(buffers) do
+      self[name]:set()
+   end
+   for _, name in ipairs(rest) do
+      self[name] = nil
+   end
+   self.output, self.gradInput = self.weight.new(), self.weight.new()
+   return self
+end
+
+-- The columns of the k-th gate.
+function sequence.gate(gates, k, H)
+   return gates:narrow(2, (k - 1) * H + 1, H)
+end
+
 -- The states before the first step (as many as there are in the input), the sequence, and the gradient, steps first.
 function sequence.parts(self, input, gradOutput, states)
    local given, x = {}, input
