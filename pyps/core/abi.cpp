@@ -14,7 +14,7 @@ using namespace ps;
 
 namespace {
 
-constexpr double default_attach_timeout = 10.0, default_wait_timeout = 300.0;
+constexpr double default_attach_timeout = 10.0; // seconds
 
 template <class Type>
 Type &require(Type *pointer, const char *name) {

@@ -11,8 +11,6 @@ using namespace ps;
 
 namespace {
 
-constexpr double default_wait_timeout = 300.0; // seconds
-
 // Counters have one writer.
 void add(std::atomic<int64_t> &counter, int64_t amount) {
     counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);

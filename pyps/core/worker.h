@@ -11,6 +11,10 @@
 #include "net/remote.h"
 #include "node.h"
 
+namespace ps {
+constexpr double default_wait_timeout = 300.0; // seconds
+}
+
 struct [[gnu::visibility("hidden")]] ps_worker {
 public:
     explicit ps_worker(std::shared_ptr<ps::Attachment> attachment);

@@ -29,6 +29,13 @@ bool Remote::conflicts(const ps_request &request) const {
     });
 }
 
+// The caller may change its keys meanwhile.
+Key Remote::key_at(const ps_request &request, int64_t position) const {
+    auto key = uint64_t(request.keys[position]);
+    if (key >= shape_.num_keys()) fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+    return key;
+}
+
 int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &positions) {
     bool all = int64_t(positions.size()) == request.num_keys;
     bool uniform = segment_.header().value_length;
@@ -39,9 +46,8 @@ int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &pos
     char *at = operation.values;
     int64_t done = 0;
     for (int64_t position : positions) {
-        for (; !uniform && done < position; done++) at += segment_.value_bytes(uint64_t(request.keys[done]));
-        auto key = uint64_t(request.keys[position]);
-        if (key >= shape_.num_keys()) fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+        for (; !uniform && done < position; done++) at += segment_.value_bytes(key_at(request, done));
+        Key key = key_at(request, position);
         operation.keys.push_back(key);
         places.push_back(uniform ? operation.values + uint64_t(position) * segment_.value_bytes(key) : at);
     }
@@ -64,9 +70,12 @@ int64_t Remote::send(Operation operation, const std::vector<char *> &from) {
         for (size_t i = 0; i < targets.size(); i++) targets[i] = target_of(operation.keys[i]);
         single = std::all_of(targets.begin(), targets.end(), [&](NodeId node) { return node == targets[0]; });
     }
-    std::vector<NodeId> nodes = targets;
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    std::vector<NodeId> nodes{targets[0]};
+    if (!single) {
+        nodes = targets;
+        std::sort(nodes.begin(), nodes.end());
+        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    }
     int64_t number = next_++;
     for (NodeId node : nodes) {
         RequestBatch batch;

@@ -43,6 +43,7 @@ private:
         uint64_t left;
     };
 
+    Key key_at(const ps_request &request, int64_t position) const;
     int64_t send(Operation operation, const std::vector<char *> &from);
     NodeId target_of(Key key) const;
     ZmqSocket &socket_to(NodeId node);

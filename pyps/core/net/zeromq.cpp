@@ -100,8 +100,6 @@ void load_zmq(const char *path) {
     loaded.store(functions.release(), std::memory_order_release); // kept as long as the process
 }
 
-bool has_zmq() { return loaded.load(std::memory_order_acquire); }
-
 ZmqContext::ZmqContext() : context_(zmq().ctx_new()) {
     if (!context_) fail_zmq("no context");
 }

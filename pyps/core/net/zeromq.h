@@ -14,7 +14,6 @@ namespace ps {
 using Bytes = std::vector<char>;
 
 void load_zmq(const char *path); // idempotent; throws PS_EADDRESS if there is no such library
-bool has_zmq();
 
 class ZmqContext {
 public:
@@ -37,10 +36,6 @@ enum class ZmqOption : int {
     last_endpoint = 32,
     router_mandatory = 33,
     router_handover = 56,
-    curve_server = 47,
-    curve_public_key = 48,
-    curve_secret_key = 49,
-    curve_server_key = 50,
 };
 
 // One part of a message that was received.

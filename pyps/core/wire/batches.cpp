@@ -45,6 +45,23 @@ uint64_t total_bytes(const std::vector<Key> &keys, const Shape &shape) {
     return total;
 }
 
+// A replica or a ghost of a transfer.
+struct Record {
+    NodeId node;
+    uint16_t unused;
+    uint32_t number, sequence;
+};
+static_assert(sizeof(Record) == 12, "as in docs/wire.md");
+
+Record get_record(FrameReader &reader, const Shape &shape) {
+    Record record;
+    record.node = get_node(reader, shape);
+    reader.zeros(2);
+    record.number = reader.get<uint32_t>();
+    record.sequence = reader.get<uint32_t>();
+    return record;
+}
+
 Bytes get_value(FrameReader &reader, Key key, const Shape &shape) {
     uint64_t bytes = shape.value_bytes(key);
     const char *at = reader.skip(bytes);
@@ -175,25 +192,15 @@ Bytes TransferBatch::encode(FrameHeader header) const {
         writer.put(transfer.version);
         writer.put(uint32_t(transfer.replicas.size()));
         writer.put(uint32_t(transfer.ghosts.size()));
-        for (const Replica &replica : transfer.replicas) {
-            writer.put(replica.node);
-            writer.zeros(2);
-            writer.put(replica.number);
-            writer.put(replica.applied);
-        }
-        for (const Ghost &ghost : transfer.ghosts) {
-            writer.put(ghost.node);
-            writer.zeros(2);
-            writer.put(ghost.number);
-            writer.put(ghost.sequence);
-        }
+        for (const Replica &replica : transfer.replicas)
+            writer.put(Record{replica.node, 0, replica.number, replica.applied});
+        for (const Ghost &ghost : transfer.ghosts) writer.put(Record{ghost.node, 0, ghost.number, ghost.sequence});
         writer.put(transfer.value);
     }
     return writer.take();
 }
 
 TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
-    constexpr uint64_t record = 12;
     TransferBatch batch;
     get_keys(reader, header.count, shape, &batch.keys);
     for (Key key : batch.keys) {
@@ -201,20 +208,13 @@ TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &read
         transfer.count = reader.get<uint64_t>();
         transfer.version = reader.get<uint64_t>();
         auto num_replicas = reader.get<uint32_t>(), num_ghosts = reader.get<uint32_t>();
-        FrameReader records(nullptr, 0);
-        uint64_t bytes = (uint64_t(num_replicas) + num_ghosts) * record;
-        records = FrameReader(reader.skip(bytes), bytes); // so many are there: memory may be asked for
         for (uint32_t i = 0; i < num_replicas; i++) {
-            NodeId node = get_node(records, shape);
-            records.zeros(2);
-            auto number = records.get<uint32_t>(), applied = records.get<uint32_t>();
-            transfer.replicas.push_back(Replica{node, number, applied, false});
+            Record known = get_record(reader, shape);
+            transfer.replicas.push_back(Replica{known.node, known.number, known.sequence, false});
         }
         for (uint32_t i = 0; i < num_ghosts; i++) {
-            NodeId node = get_node(records, shape);
-            records.zeros(2);
-            auto number = records.get<uint32_t>(), sequence = records.get<uint32_t>();
-            transfer.ghosts.push_back(Ghost{node, number, sequence});
+            Record known = get_record(reader, shape);
+            transfer.ghosts.push_back(Ghost{known.node, known.number, known.sequence});
         }
         transfer.value = get_value(reader, key, shape);
         batch.transfers.push_back(std::move(transfer));
