@@ -7,6 +7,8 @@ TORCH ?= torch==2.13.0
 SANITIZE ?= address
 TESTS ?= bridge torch7 luaps pyps
 PYTEST_ARGS ?=
+# Test files run side by side, one process per core.
+JOBS ?= $(shell nproc)
 BENCH_ARGS ?=
 DEMO_ARGS ?=
 
@@ -53,10 +55,10 @@ demo: env ## train one model from Lua and from PyTorch at the same time
 	$(BIN)/moontide demo $(DEMO_ARGS)
 
 test: lint ## lint, types and all tests
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
 
 quick: env ## the tests without the slow ones
-	$(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not slow' $(PYTEST_ARGS)
 
 lint: env ## format, lint, types, stubs of compiled modules, Lua
 	$(BIN)/ruff format --check .

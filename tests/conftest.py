@@ -84,8 +84,11 @@ def processes_here() -> set[str]:
 
 def of_others(leaked: set[str]) -> set[str]:
     """Shared memory among it that other programs on the machine have mapped, and no process here."""
-    segments = {f"shared memory {path}": path for path in Path("/dev/shm").iterdir()}
-    if not leaked & segments.keys():  # the maps of all processes are long
+    segments = {}
+    for path in Path("/dev/shm").iterdir():
+        if f"shared memory {path}" in leaked:
+            segments[f"shared memory {path}"] = _mark_in_maps(path)
+    if not segments:  # the maps of all processes are long
         return set()
     here = processes_here()
     ours, theirs = "", ""
@@ -94,11 +97,16 @@ def of_others(leaked: set[str]) -> set[str]:
             ours += _read(process / "maps")
         else:
             theirs += _read(process / "maps")
-    return {
-        name
-        for name, path in segments.items()
-        if name in leaked and f"{path}\n" in theirs and f"{path}\n" not in ours
-    }
+    return {name for name, mark in segments.items() if mark in theirs and mark not in ours}
+
+
+def _mark_in_maps(path: Path) -> str:
+    """Its device and inode: a semaphore is mapped under another name than the one it has in the end."""
+    try:
+        status = path.stat()
+    except OSError:  # removed since the listing
+        return "removed"
+    return f" {os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x} {status.st_ino} "
 
 
 RESOURCES: tuple[Callable[[], set[str]], ...] = (

@@ -64,8 +64,8 @@ LUA_TYPES = [
     (range(3), "table"),
     ({}, "table"),
     (len, "function"),
-    (lambda: None, "function"),
-    (object(), "userdata"),
+    pytest.param(lambda: None, "function", id="lambda"),
+    pytest.param(object(), "userdata", id="object"),
     (np.zeros(2), "userdata"),
     (bridge.null, "userdata"),
 ]
