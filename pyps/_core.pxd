@@ -61,6 +61,7 @@ cdef extern from "ps.h" nogil:
         int64_t workers_reclaimed
         int64_t latches_recovered
         int64_t values_restored
+        int64_t refused
 
     ctypedef struct ps_worker_stats:
         int64_t pulls
@@ -96,6 +97,7 @@ cdef extern from "ps.h" nogil:
     void ps_node_free(ps_node *node)
     int32_t ps_node_get_info(ps_node *node, ps_node_info *info)
     int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats)
+    int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity)
     int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total)
     int32_t ps_worker_create(ps_node *node, ps_worker **worker)
     int32_t ps_worker_finalize(ps_worker *worker)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from pyps import _core, zeromq
 from pyps.arrays import as_keys
 from pyps.dtypes import find_dtype
+from pyps.errors import ClosedError
+
+logger = logging.getLogger(__name__)
 
 TECHNIQUES = ("all", "replication_only", "relocation_only")
 
@@ -123,6 +128,7 @@ class Server(Node):
             raise ValueError(f"techniques is {techniques!r}; it must be one of {', '.join(TECHNIQUES)}")
         if num_nodes > 1:
             zeromq.load()
+        self._refusal_logged = False
         super().__init__(
             num_keys=num_keys,
             value_lengths=_lengths(value_length),
@@ -141,6 +147,29 @@ class Server(Node):
     def address(self) -> str:
         """Where processes of this user on this host attach; from its first use on, a thread listens."""
         return self.listen()
+
+    def stats(self) -> dict[str, int]:
+        """Return what is counted, as a dict of int; `refused` are messages that did not fit.
+
+        The first refusal is logged once, with its reason, by this or at the end.
+        """
+        stats = super().stats()
+        if stats["refused"] and not self._refusal_logged:
+            self._refusal_logged = True
+            logger.warning(
+                "node %d refused %d messages; the first one: %s",
+                self.rank,
+                stats["refused"],
+                self.first_refusal(),
+            )
+        return stats
+
+    def shutdown(self) -> None:
+        """Close the store for every worker. May be called again."""
+        if self.num_nodes > 1:
+            with suppress(ClosedError):  # it was shut down already, perhaps meanwhile
+                self.stats()
+        super().shutdown()
 
 
 class Worker(_core.Worker):

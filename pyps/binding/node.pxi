@@ -149,3 +149,9 @@ cdef class Node:
         cdef ps_node_stats stats
         check(ps_node_get_stats(self.node, &stats))
         return stats
+
+    def first_refusal(self):
+        """Return why the first message was refused; an empty text if none was."""
+        cdef char reason[160]
+        check(ps_node_first_refusal(self.node, reason, sizeof(reason)))
+        return reason.decode("utf-8", "replace")

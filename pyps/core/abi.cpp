@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "errors.h"
 #include "kernels.h"
+#include "net/refusals.h"
 #include "node.h"
 #include "ps.h"
 #include "worker.h"
@@ -145,6 +146,14 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats) {
         s.workers_reclaimed = int64_t(h.reclaimed.load());
         s.latches_recovered = int64_t(h.recovered.load());
         s.values_restored = int64_t(h.restored.load());
+        s.refused = int64_t(h.refused.load());
+    });
+}
+
+int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        std::snprintf(&require(reason, "reason"), capacity, "%s", first_refusal(attachment->segment->header()));
     });
 }
 

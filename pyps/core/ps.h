@@ -100,6 +100,7 @@ typedef struct ps_node_stats {
     int64_t workers_reclaimed; /* slots of dead workers that were freed */
     int64_t latches_recovered; /* latches taken over from dead workers */
     int64_t values_restored;   /* of them with a half-written value that was put back */
+    int64_t refused;           /* messages that did not fit; see ps_node_first_refusal */
 } ps_node_stats;
 
 typedef struct ps_worker_stats {
@@ -145,6 +146,8 @@ int32_t ps_node_is_open(ps_node *node); /* 1 or 0 */
 void ps_node_free(ps_node *node); /* shuts down first; null is fine */
 int32_t ps_node_get_info(ps_node *node, ps_node_info *info);
 int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats);
+/* Why the first message was refused; an empty text: none was. 160 bytes suffice. */
+int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity);
 int32_t ps_node_value_length(ps_node *node, int64_t key, int64_t *length);
 int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total);
 

@@ -135,14 +135,14 @@ void Mailbox::landed(uint64_t waiter, Key) { landed_(waiter); }
 
 // A worker that has not spoken to this node is reached through its own.
 void Mailbox::send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch) {
-    if (router_.send(name_of_worker(node, worker), batch.encode(header_))) return;
+    if (router_.send(name_of_worker(node, worker, header_.cluster), batch.encode(header_))) return;
     if (node != header_.from) peers_[node].send(batch.encode(header_)); // else the worker is gone
 }
 
 void Mailbox::answer_whole(const AnswerBatch &batch) { send_to_worker(batch.node, batch.worker, batch); }
 
 void Mailbox::pass_on(const AnswerBatch &batch) {
-    router_.send(name_of_worker(batch.node, batch.worker), batch.encode(header_));
+    router_.send(name_of_worker(batch.node, batch.worker, header_.cluster), batch.encode(header_));
 }
 
 void Mailbox::flush() {

@@ -9,17 +9,20 @@
 
 namespace ps {
 
-// A worker's number is its node's count of workers at the time, so it is never used again.
-inline std::string name_of_worker(NodeId node, uint32_t worker) {
-    std::string name(7, 'W');
+// A peer's name at a node's router: letter, node, worker unless it is a node, cluster. The cluster's number is in it so
+// that a stranger who does not know it cannot take a peer's place at the router.
+inline std::string name_of_worker(NodeId node, uint32_t worker, uint64_t cluster) {
+    std::string name(15, 'W');
     std::memcpy(&name[1], &node, sizeof node);
-    std::memcpy(&name[3], &worker, sizeof worker);
+    std::memcpy(&name[3], &worker, sizeof worker); // its node's count of workers at the time: never used again
+    std::memcpy(&name[7], &cluster, sizeof cluster);
     return name;
 }
 
-inline std::string name_of_node(NodeId node) {
-    std::string name(3, 'N');
+inline std::string name_of_node(NodeId node, uint64_t cluster) {
+    std::string name(11, 'N');
     std::memcpy(&name[1], &node, sizeof node);
+    std::memcpy(&name[3], &cluster, sizeof cluster);
     return name;
 }
 

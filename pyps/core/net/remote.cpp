@@ -4,6 +4,7 @@
 
 #include "batch.h"
 #include "errors.h"
+#include "net/refusals.h"
 #include "process.h"
 
 namespace ps {
@@ -121,7 +122,7 @@ ZmqSocket &Remote::socket_to(NodeId node) {
         if (!segment_.header().connected.load(std::memory_order_acquire))
             fail(PS_EINVAL, Where{}, "the node is not connected to the others yet");
         auto socket = std::make_unique<ZmqSocket>(context_, ZmqSocket::dealer);
-        socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_));
+        socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_, header_.cluster));
         socket->connect(segment_.endpoint(node));
         connected_.push_back(socket.get());
         sockets_[node] = std::move(socket);
@@ -181,8 +182,8 @@ void Remote::receive(ZmqSocket &socket) {
             Span values;
             AnswerBatch answer = AnswerBatch::decode(header, reader, shape_, &values);
             take(answer, values);
-        } catch (const Malformed &) {
-            segment_.header().refused.fetch_add(1, std::memory_order_relaxed);
+        } catch (const Malformed &error) {
+            count_refusal(segment_.header(), error.what());
         }
     }
 }

@@ -10,6 +10,7 @@
 
 #include "batch.h"
 #include "errors.h"
+#include "net/refusals.h"
 #include "workers.h"
 
 namespace ps {
@@ -30,8 +31,9 @@ std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
 } // namespace
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint)
-    : segment_(std::move(segment)), shape_(*segment_), router_(context_, ZmqSocket::router),
-      peers_(dealers(context_, segment_->header().num_nodes)), values_(*segment_, slabs),
+    : segment_(std::move(segment)), shape_(*segment_), senders_(segment_->header()),
+      router_(context_, ZmqSocket::router), peers_(dealers(context_, segment_->header().num_nodes)),
+      values_(*segment_, slabs),
       mailbox_(*segment_, router_, peers_, [this](uint64_t waiter) { landed(waiter); }),
       protocol_(NodeId(segment_->header().node), NodeId(segment_->header().num_nodes),
                 uint64_t(segment_->header().num_keys), Techniques(segment_->header().techniques), values_, mailbox_),
@@ -71,7 +73,7 @@ void Server::connect(const std::vector<std::string> &endpoints) {
                  "the endpoint of node %u is longer than %zu bytes", node, endpoint_bytes - 1);
         std::strcpy(segment_->endpoint(node), endpoints[node].c_str());
         if (node == header.node) continue;
-        peers_[node].set(ZmqOption::routing_id, name_of_node(NodeId(header.node)));
+        peers_[node].set(ZmqOption::routing_id, name_of_node(NodeId(header.node), header.cluster));
         peers_[node].connect(endpoints[node]);
     }
     sigset_t all, before; // signals are for the program's own threads
@@ -122,9 +124,10 @@ bool Server::receive_one() {
         if (frame.more()) throw Malformed("it has more than one part");
         FrameReader reader(frame.data(), frame.size());
         FrameHeader header = decode_header(reader, segment_->header().cluster, shape_);
-        handle(std::string(peer.data(), peer.size()), header, reader);
-    } catch (const Malformed &) {
-        segment_->header().refused.fetch_add(1, std::memory_order_relaxed);
+        std::string name(peer.data(), peer.size());
+        handle(name, senders_.find(name, header), header, reader);
+    } catch (const Malformed &error) {
+        count_refusal(segment_->header(), error.what());
         for (bool more = frame.more(); more;) {
             ZmqMessage rest;
             more = router_.receive(&rest) && rest.more();
@@ -134,12 +137,19 @@ bool Server::receive_one() {
 }
 
 template <class Batch, class Take>
-void Server::for_each(const FrameHeader &header, FrameReader &reader, Take &&take) {
+void Server::for_each(const Sender &sender, const FrameHeader &header, FrameReader &reader, Take &&take) {
     Batch batch = Batch::decode(header, reader, shape_);
-    for (size_t i = 0; i < batch.keys.size(); i++) take(batch, i);
+    senders_.check(sender, batch);
+    for (size_t i = 0; i < batch.keys.size(); i++) {
+        try {
+            take(batch, i);
+        } catch (const Unexpected &error) {
+            count_refusal(segment_->header(), error.what());
+        }
+    }
 }
 
-void Server::handle(const std::string &peer, const FrameHeader &header, FrameReader &reader) {
+void Server::handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader) {
     switch (header.kind) {
     case Kind::hello: {
         reader.finish();
@@ -151,6 +161,7 @@ void Server::handle(const std::string &peer, const FrameHeader &header, FrameRea
     case Kind::request: {
         Span values;
         RequestBatch batch = RequestBatch::decode(header, reader, shape_, &values);
+        senders_.check(sender, batch);
         if (batch.operation == Operation::localize)
             localize(batch);
         else
@@ -160,49 +171,51 @@ void Server::handle(const std::string &peer, const FrameHeader &header, FrameRea
     case Kind::answer: {
         Span values;
         AnswerBatch batch = AnswerBatch::decode(header, reader, shape_, &values);
+        senders_.check(sender, batch);
         batch.values.assign(values.at, values.at + values.bytes);
         mailbox_.pass_on(batch);
         break;
     }
     case Kind::localize:
-        for_each<LocalizeBatch>(header, reader, [&](LocalizeBatch &batch, size_t i) {
+        for_each<LocalizeBatch>(sender, header, reader, [&](LocalizeBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], Localize{batch.to});
         });
         break;
     case Kind::relocate:
-        for_each<RelocateBatch>(header, reader, [&](RelocateBatch &batch, size_t i) {
+        for_each<RelocateBatch>(sender, header, reader, [&](RelocateBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], Relocate{batch.to, batch.counts[i]});
         });
         break;
     case Kind::transfer:
-        for_each<TransferBatch>(header, reader, [&](TransferBatch &batch, size_t i) {
+        for_each<TransferBatch>(sender, header, reader, [&](TransferBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], std::move(batch.transfers[i]));
         });
         break;
     case Kind::want:
-        for_each<WantBatch>(header, reader, [&](WantBatch &batch, size_t i) {
+        for_each<WantBatch>(sender, header, reader, [&](WantBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], Want{batch.node, batch.numbers[i]}, batch.from_home);
         });
         break;
     case Kind::delta:
-        for_each<DeltaBatch>(header, reader, [&](DeltaBatch &batch, size_t i) {
+        for_each<DeltaBatch>(sender, header, reader, [&](DeltaBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], std::move(batch.deltas[i]), batch.from_home);
         });
         break;
     case Kind::refresh:
-        for_each<RefreshBatch>(header, reader, [&](RefreshBatch &batch, size_t i) {
+        for_each<RefreshBatch>(sender, header, reader, [&](RefreshBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], batch.refreshes[i]);
         });
         break;
     case Kind::ended:
-        for_each<EndedBatch>(header, reader, [&](EndedBatch &batch, size_t i) {
+        for_each<EndedBatch>(sender, header, reader, [&](EndedBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], Ended{batch.numbers[i]});
         });
         break;
     case Kind::intent: {
         IntentBatch batch = IntentBatch::decode(header, reader, shape_);
-        if (header.from != segment_->header().node || batch.worker < 1 || batch.worker > segment_->header().max_workers)
-            throw Malformed("it comes from no worker of this node");
+        senders_.require_worker_here(sender);
+        if (batch.worker < 1 || batch.worker > segment_->header().max_workers)
+            throw Malformed("its worker's slot, " + std::to_string(batch.worker) + ", does not exist");
         intents_.add(batch.worker, batch.start, batch.end, std::move(batch.keys));
         intents_.update();
         break;
@@ -265,7 +278,6 @@ void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int6
 }
 
 void Server::localize(const RequestBatch &batch) {
-    if (batch.node != segment_->header().node) throw Malformed("it asks another worker's node to localize");
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
     waiter.answer.operation = Operation::localize;

@@ -9,6 +9,7 @@
 
 #include "net/intents.h"
 #include "net/mailbox.h"
+#include "net/senders.h"
 #include "protocol/protocol.h"
 #include "store_values.h"
 
@@ -33,7 +34,7 @@ private:
     void run() noexcept;
     void work();
     bool receive_one();
-    void handle(const std::string &peer, const FrameHeader &header, FrameReader &reader);
+    void handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader);
     void serve(const RequestBatch &batch, Span values);
     void leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Bytes *values,
                            AnswerBatch *answer);
@@ -41,10 +42,11 @@ private:
     void landed(uint64_t waiter);
     double patience() const;
     template <class Batch, class Take>
-    void for_each(const FrameHeader &header, FrameReader &reader, Take &&take);
+    void for_each(const Sender &sender, const FrameHeader &header, FrameReader &reader, Take &&take);
 
     std::shared_ptr<Segment> segment_;
     StoreShape shape_;
+    Senders senders_;
     ZmqContext context_;
     ZmqSocket router_;
     std::vector<ZmqSocket> peers_; // by node; this node's own is not connected

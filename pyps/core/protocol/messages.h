@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 namespace ps {
@@ -12,6 +13,12 @@ using NodeId = uint16_t;
 using Bytes = std::vector<char>;
 
 constexpr NodeId no_node = UINT16_MAX;
+
+// A message that cannot come to where the key is; nothing was changed.
+class Unexpected : public std::logic_error {
+public:
+    using std::logic_error::logic_error;
+};
 
 enum class Operation : uint8_t { pull, push, set, localize }; // the last one is asked of a worker's own node
 

@@ -57,6 +57,9 @@ void Protocol::transfer(Key key, const Relocate &relocate) {
 }
 
 void Protocol::receive(Key key, Transfer message) {
+    if (owns(key)) throw Unexpected("a key comes that is here");
+    if (homes_.is_here(key) && homes_.owner(key) != self_ && !arrivals_.count(key))
+        throw Unexpected("a key comes that was to live elsewhere");
     Arrival &arrival = expect(key);
     Master master;
     master.version = message.version;

@@ -161,6 +161,7 @@ void Protocol::serve(Key key, const Delta &delta) {
 void Protocol::receive(Key key, const Ended &message) {
     auto found = replicas_.find(key);
     if (found == replicas_.end() || found->second.number != message.number) return;
+    if (!found->second.ended) throw Unexpected("a replica ends that was to stay");
     std::vector<Request> queue = std::move(found->second.queue);
     replicas_.erase(found);
     if (!arrivals_.count(key)) values_.forget(key);

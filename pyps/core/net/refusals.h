@@ -1,0 +1,20 @@
+// Messages that were refused, by the server or a worker: they are counted, and the first one's reason is kept.
+#pragma once
+
+#include <cstdio>
+
+#include "segment.h"
+
+namespace ps {
+
+inline void count_refusal(Header &header, const char *reason) {
+    if (header.refused.fetch_add(1, std::memory_order_relaxed) > 0) return;
+    std::snprintf(header.first_refusal, sizeof header.first_refusal, "%s", reason);
+    header.refusal_kept.store(1, std::memory_order_release);
+}
+
+inline const char *first_refusal(const Header &header) {
+    return header.refusal_kept.load(std::memory_order_acquire) ? header.first_refusal : "";
+}
+
+} // namespace ps

@@ -1,0 +1,79 @@
+#include "net/senders.h"
+
+namespace ps {
+
+Sender Senders::find(const std::string &name, const FrameHeader &header) const {
+    Sender sender{};
+    sender.is_node = name.size() == name_of_node(0, 0).size();
+    bool fits = sender.is_node || name.size() == name_of_worker(0, 0, 0).size();
+    if (fits) {
+        std::memcpy(&sender.node, &name[1], sizeof sender.node);
+        if (!sender.is_node) std::memcpy(&sender.worker, &name[3], sizeof sender.worker);
+        fits = name == (sender.is_node ? name_of_node(sender.node, cluster_)
+                                       : name_of_worker(sender.node, sender.worker, cluster_));
+    }
+    if (!fits) throw Malformed("its sender is no node and no worker of this cluster");
+    if (sender.node != header.from)
+        throw Malformed("it comes from node " + std::to_string(sender.node) + " and says from node " +
+                        std::to_string(header.from));
+    return sender;
+}
+
+void Senders::require_worker_here(const Sender &sender) const {
+    if (sender.is_node || sender.node != self_) throw Malformed("it comes from no worker of this node");
+}
+
+void Senders::require_node(const Sender &sender) const {
+    if (!sender.is_node || sender.node == self_) throw Malformed("it comes from no other node");
+}
+
+void Senders::require_home(const std::vector<Key> &keys, NodeId node) const {
+    for (Key key : keys)
+        if (NodeId(key % nodes_) != node)
+            throw Malformed("node " + std::to_string(node) + " is not the home of key " + std::to_string(key));
+}
+
+void Senders::check(const Sender &sender, const RequestBatch &batch) const {
+    if (batch.operation == Operation::localize) require_worker_here(sender);
+    if (!sender.is_node && (batch.node != sender.node || batch.worker != sender.worker || batch.from_home))
+        throw Malformed("a worker sends another one's request");
+    if (sender.is_node) require_node(sender);
+    if (batch.from_home) require_home(batch.keys, sender.node);
+}
+
+void Senders::check(const Sender &sender, const AnswerBatch &batch) const {
+    require_node(sender);
+    if (batch.node != self_) throw Malformed("it answers a worker of another node");
+}
+
+void Senders::check(const Sender &sender, const LocalizeBatch &batch) const {
+    require_node(sender);
+    require_home(batch.keys, self_);
+}
+
+void Senders::check(const Sender &sender, const RelocateBatch &batch) const {
+    require_node(sender);
+    require_home(batch.keys, sender.node);
+    if (batch.to == self_) throw Malformed("it takes keys from this node to this node");
+}
+
+void Senders::check(const Sender &sender, const TransferBatch &) const { require_node(sender); }
+
+void Senders::check(const Sender &sender, const WantBatch &batch) const {
+    require_node(sender);
+    if (batch.from_home) require_home(batch.keys, sender.node);
+}
+
+void Senders::check(const Sender &sender, const DeltaBatch &batch) const {
+    require_node(sender);
+    if (batch.from_home) require_home(batch.keys, sender.node);
+}
+
+void Senders::check(const Sender &sender, const RefreshBatch &batch) const {
+    require_node(sender);
+    if (batch.owner != sender.node) throw Malformed("it is another owner's");
+}
+
+void Senders::check(const Sender &sender, const EndedBatch &) const { require_node(sender); }
+
+} // namespace ps

@@ -1,0 +1,44 @@
+// Who may send what to a node's server. ZeroMQ's router names the connection that a message came on, and what the message
+// says of its sender must fit that name; without CURVE keys a name is believed of whoever knows the cluster's number.
+// Everything here throws Malformed.
+#pragma once
+
+#include "net/peer.h"
+
+namespace ps {
+
+struct Sender {
+    NodeId node;
+    bool is_node;
+    uint32_t worker; // unless it is a node
+};
+
+class Senders {
+public:
+    explicit Senders(const Header &header)
+        : self_(NodeId(header.node)), nodes_(NodeId(header.num_nodes)), cluster_(header.cluster) {}
+
+    Sender find(const std::string &name, const FrameHeader &header) const;
+
+    void require_worker_here(const Sender &sender) const;
+    void require_node(const Sender &sender) const;
+
+    // Whether a message about these keys may come from there.
+    void check(const Sender &sender, const RequestBatch &batch) const;
+    void check(const Sender &sender, const AnswerBatch &batch) const;
+    void check(const Sender &sender, const LocalizeBatch &batch) const;
+    void check(const Sender &sender, const RelocateBatch &batch) const;
+    void check(const Sender &sender, const TransferBatch &batch) const;
+    void check(const Sender &sender, const WantBatch &batch) const;
+    void check(const Sender &sender, const DeltaBatch &batch) const;
+    void check(const Sender &sender, const RefreshBatch &batch) const;
+    void check(const Sender &sender, const EndedBatch &batch) const;
+
+private:
+    void require_home(const std::vector<Key> &keys, NodeId node) const;
+
+    NodeId self_, nodes_;
+    uint64_t cluster_;
+};
+
+} // namespace ps
