@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 import pyps
+from tests.pyps.cluster import Cluster, WorkerProcesses
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT = 50.0
@@ -98,6 +101,37 @@ class Crew:
 @pytest.fixture(params=["thread", "process"])
 def crew(request: pytest.FixtureRequest, program: Program) -> Crew:
     return Crew(request.param, program)
+
+
+MOST_NODES = 4
+WORKERS = 2  # of each node
+
+ClusterOf = Callable[..., Cluster]
+
+
+@pytest.fixture(scope="session")
+def worker_processes() -> Iterator[WorkerProcesses]:
+    processes = WorkerProcesses(MOST_NODES * WORKERS)
+    yield processes
+    processes.close()
+
+
+@pytest.fixture(
+    params=[
+        (1, "thread", "direct"),
+        (1, "process", "direct"),
+        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow")),
+    ],
+    ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}",
+)
+def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses) -> Iterator[ClusterOf]:
+    """Make a cluster of one, two or four nodes: `Cluster` with the number of nodes, workers and network filled in."""
+    count, kind, network = request.param
+    processes = worker_processes if kind == "process" else None
+    with ExitStack() as stack:
+        yield lambda *arguments, **options: stack.enter_context(
+            Cluster(count, *arguments, processes=processes, slow=network == "slow", **options)
+        )
 
 
 @pytest.fixture

@@ -1,0 +1,192 @@
+"""Clusters for tests: nodes in this process, workers as threads or as processes, a direct or a slow network."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+import pyps
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT = 50.0
+CLUSTER = 11
+DELAY = 1.5  # most milliseconds of a slow network, most of the time
+
+Work = Callable[..., Any]
+
+
+def started(*arguments: object) -> subprocess.Popen[str]:
+    """A Python process that is spoken to by its standard input and output."""
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", *map(str, arguments)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    """End a process that ends with its standard input."""
+    try:
+        process.communicate(timeout=TIMEOUT)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+class WorkerProcesses:
+    """Processes that are workers of one cluster after the other: starting Python takes longer than most tests."""
+
+    def __init__(self, count: int) -> None:
+        self._processes = [started("-m", "tests.pyps.cluster") for _ in range(count)]
+
+    def run(
+        self, nodes: Sequence[pyps.Server], work: Work, workers: int, arguments: dict[str, Any]
+    ) -> list[Any]:
+        """Run the work in all processes at once; return their results, those of the first node first."""
+        count = len(nodes) * workers
+        assert count <= len(self._processes)
+        for number, process in enumerate(self._processes[:count]):
+            order = [work.__module__, work.__name__, nodes[number // workers].address, number, arguments]
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(order) + "\n")
+            process.stdin.flush()
+        results = []
+        for process in self._processes[:count]:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line, "a worker's process has ended"
+            results.append(json.loads(line))
+        failures = [result["failed"] for result in results if "failed" in result]
+        assert not failures, failures
+        return [result["result"] for result in results]
+
+    def close(self) -> None:
+        for process in self._processes:
+            ended(process)
+
+
+def serve_as_worker() -> None:
+    """What such a process does, line by line."""
+    for line in sys.stdin:
+        module, name, address, number, arguments = json.loads(line)
+        try:
+            with pyps.attach(address) as node, node.worker() as kv:
+                answer = {"result": getattr(importlib.import_module(module), name)(kv, number, **arguments)}
+        except Exception as error:  # it is raised in the test's process
+            answer = {"failed": f"worker {number}: {type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+class Cluster:
+    """Nodes and the workers of a test.
+
+    Parameters
+    ----------
+    count : int
+        Nodes.
+    *arguments, **options
+        Of `pyps.Server`.
+    processes : WorkerProcesses, optional
+        Who works; otherwise threads.
+    slow : bool
+        Whether messages take their time, so that those of different pairs overtake each other.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        *arguments: Any,
+        processes: WorkerProcesses | None = None,
+        slow: bool = False,
+        **options: Any,
+    ) -> None:
+        self.processes = processes
+        self.slow = slow
+        with ExitStack() as stack:
+            self.nodes = [
+                stack.enter_context(
+                    pyps.Server(*arguments, num_nodes=count, rank=rank, cluster=CLUSTER, **options)
+                )
+                for rank in range(count)
+            ]
+            if count > 1:
+                self._connect(stack)
+            self._stack = stack.pop_all()
+
+    def _connect(self, stack: ExitStack) -> None:
+        endpoints = [node.bind("tcp://127.0.0.1:*") for node in self.nodes]
+        lists = [endpoints] * len(self.nodes)
+        if self.slow:
+            addresses = [endpoint.removeprefix("tcp://") for endpoint in endpoints]
+            proxy = started(Path(__file__).with_name("proxy.py"), 1, DELAY, *addresses * len(self.nodes))
+            stack.callback(ended, proxy)
+            assert proxy.stdout is not None
+            ports = iter(json.loads(proxy.stdout.readline()))
+            lists = [[f"tcp://127.0.0.1:{next(ports)}" for _ in self.nodes] for _ in self.nodes]
+        for node, known in zip(self.nodes, lists, strict=True):
+            node.connect(known)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def run(self, work: Work, *, workers: int = 2, **arguments: Any) -> list[Any]:
+        """Run ``work(kv, number, **arguments)`` in so many workers of each node at once; return their results."""
+        if self.processes is not None:
+            return self.processes.run(self.nodes, work, workers, arguments)
+
+        def one(number: int) -> Any:
+            with self.nodes[number // workers].worker() as kv:
+                return work(kv, number, **arguments)
+
+        with ThreadPoolExecutor(len(self) * workers) as pool:
+            futures = [pool.submit(one, number) for number in range(len(self) * workers)]
+            return [future.result(TIMEOUT) for future in futures]
+
+    def settles_at(self, expected: NDArray[Any]) -> bool:
+        """Whether all values become what they should be on every node and stay so.
+
+        What was added to replicas is on its way for a while.
+        """
+        end = time.monotonic() + TIMEOUT / 2
+        while time.monotonic() < end:
+            if self._all_are(expected):
+                time.sleep(0.03)
+                return self._all_are(expected)
+            time.sleep(0.005)
+        return False
+
+    def _all_are(self, expected: NDArray[Any]) -> bool:
+        keys = np.arange(self.nodes[0].num_keys)
+        out = np.zeros_like(expected)
+        for node in self.nodes:
+            with node.worker() as kv:
+                kv.pull(keys, out)
+            if not np.array_equal(out, expected):
+                return False
+        return True
+
+
+if __name__ == "__main__":
+    serve_as_worker()
