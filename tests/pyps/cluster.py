@@ -52,6 +52,8 @@ class WorkerProcesses:
 
     def __init__(self, count: int) -> None:
         self._processes = [started("-m", "tests.pyps.cluster") for _ in range(count)]
+        for process in self._processes:
+            assert self._line(process) == "ready"
 
     def run(
         self, nodes: Sequence[pyps.Server], work: Work, workers: int, arguments: dict[str, Any]
@@ -64,15 +66,17 @@ class WorkerProcesses:
             assert process.stdin is not None
             process.stdin.write(json.dumps(order) + "\n")
             process.stdin.flush()
-        results = []
-        for process in self._processes[:count]:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert line, "a worker's process has ended"
-            results.append(json.loads(line))
+        results = [json.loads(self._line(process)) for process in self._processes[:count]]
         failures = [result["failed"] for result in results if "failed" in result]
         assert not failures, failures
         return [result["result"] for result in results]
+
+    @staticmethod
+    def _line(process: subprocess.Popen[str]) -> str:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, "a worker's process has ended"
+        return line.strip()
 
     def close(self) -> None:
         for process in self._processes:
@@ -81,6 +85,7 @@ class WorkerProcesses:
 
 def serve_as_worker() -> None:
     """What such a process does, line by line."""
+    print("ready", flush=True)
     for line in sys.stdin:
         module, name, address, number, arguments = json.loads(line)
         try:

@@ -118,7 +118,7 @@ def lengths_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def push_values_of_many_lengths(kv: pyps.Worker, number: int, *, rounds: int) -> list[int]:
-    """Push to keys that are here, elsewhere and on their way; the values must be each key's. Return counts of pushes."""
+    """Push to keys that are here, elsewhere and on their way; the values must be each key's. Return the pushes."""
     random = np.random.default_rng(number)
     num_keys = kv.num_keys
     pushed = np.zeros(num_keys, np.int64)
