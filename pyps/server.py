@@ -232,10 +232,7 @@ def attach(address: str, *, timeout: float = 10.0) -> Node:
     """
     if not isinstance(address, str):
         raise TypeError(f"address must be a str, not {type(address).__name__}")
-    node = Node(address, timeout=timeout)
-    if node.num_nodes > 1:
-        zeromq.load()
-    return node
+    return Node(address, timeout=timeout)
 
 
 def local(num_keys: int, value_length: int | Sequence[int] | ArrayLike = 1, **options: Any) -> LocalWorker:

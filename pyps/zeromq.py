@@ -1,4 +1,7 @@
-"""The ZeroMQ library that nodes talk with: the one that pyzmq brings along, so that there is never a second copy."""
+"""The ZeroMQ library that nodes talk with: the one that pyzmq brings along, so that there is never a second copy.
+
+Processes that attach to a node open the file that it uses, or the one that the environment variable PYPS_ZMQ names.
+"""
 
 from __future__ import annotations
 

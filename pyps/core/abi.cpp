@@ -93,7 +93,7 @@ int32_t ps_node_listen(ps_node *node, char *address, size_t capacity) {
 
 int32_t ps_load_zmq(const char *path) {
     return guarded([&] {
-        load_zmq(&require(path, "path"));
+        path ? load_zmq(path) : load_zmq_unless_named("libzmq.so.5");
         return int32_t(PS_OK);
     });
 }

@@ -138,7 +138,8 @@ int32_t ps_node_attach(const char *address, double timeout, ps_node **node); /* 
 int32_t ps_node_listen(ps_node *node, char *address, size_t capacity);
 /* Of several nodes: each is created, bound to an address of its own ("tcp://127.0.0.1:*" takes a free port; the
  * endpoint has at most 127 bytes), told all nodes' endpoints in their order, and works from then on. */
-int32_t ps_load_zmq(const char *path); /* the ZeroMQ library; once per process, also where workers attach */
+int32_t ps_load_zmq(const char *path); /* the ZeroMQ library, before the first node of several is bound; null: what
+    PYPS_ZMQ names in the environment, else the system's. Processes that attach open PYPS_ZMQ's or their server's. */
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity);
 int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
 int32_t ps_node_shutdown(ps_node *node); /* idempotent */

@@ -48,6 +48,7 @@ struct Header {
     std::atomic<uint64_t> refused; // messages
     std::atomic<uint32_t> refusal_kept;
     char first_refusal[160]; // written before `refusal_kept` is set, by whoever refused the first one
+    char zmq_path[4096];           // of the server's ZeroMQ library; written before `connected`
     char failure[240];             // why the server's thread ended; written before `state` becomes `failed`
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes; // written by the server process alone
 };

@@ -12,10 +12,18 @@ namespace ps {
 namespace {
 constexpr double welcome_timeout = 30.0; // seconds
 constexpr double look_again_after = 0.1; // seconds: how soon a wait notices that there is nothing to wait for
+
+// A process that attached uses the library that the server uses.
+const Segment &with_zmq(const Segment &segment) {
+    if (!segment.header().connected.load(std::memory_order_acquire))
+        fail(PS_EINVAL, Where{}, "the node is not connected to the others yet");
+    load_zmq_unless_named(segment.header().zmq_path);
+    return segment;
 }
+} // namespace
 
 Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check)
-    : segment_(segment), shape_(segment), header_(header_from(segment)), worker_(worker), slot_(slot),
+    : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
       check_(std::move(check)), sockets_(segment.header().num_nodes) {
     FrameHeader hello = header_;
     hello.kind = Kind::hello;
@@ -119,8 +127,6 @@ NodeId Remote::target_of(Key key) const {
 
 ZmqSocket &Remote::socket_to(NodeId node) {
     if (!sockets_[node]) {
-        if (!segment_.header().connected.load(std::memory_order_acquire))
-            fail(PS_EINVAL, Where{}, "the node is not connected to the others yet");
         auto socket = std::make_unique<ZmqSocket>(context_, ZmqSocket::dealer);
         socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_, header_.cluster));
         socket->connect(segment_.endpoint(node));

@@ -47,6 +47,8 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
     if (wake_ < 0) fail(PS_ESYSTEM, Where{-1, errno, 0}, "no eventfd: %s", std::strerror(errno));
     router_.set(ZmqOption::router_mandatory, 1);
     router_.set(ZmqOption::router_handover, 1);
+    std::string library = zmq_path(); // at most PATH_MAX bytes with its end
+    std::memcpy(segment_->header().zmq_path, library.c_str(), library.size() + 1);
     endpoint_ = router_.bind(endpoint);
     if (endpoint_.size() >= endpoint_bytes)
         fail(PS_EADDRESS, Where{-1, int64_t(endpoint_.size()), int64_t(endpoint_bytes - 1)},

@@ -5,7 +5,9 @@
 #include <poll.h>
 
 #include <atomic>
+#include <climits>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -48,6 +50,7 @@ struct PollItem {
 constexpr int dont_wait = 1, send_more = 2, poll_in = 1;
 constexpr int host_unreachable = EHOSTUNREACH;
 constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
+constexpr char variable[] = "PYPS_ZMQ"; // in the environment; read here alone
 
 std::mutex load_mutex;
 std::atomic<const Functions *> loaded{nullptr};
@@ -71,7 +74,9 @@ void load_zmq(const char *path) {
     std::lock_guard<std::mutex> lock(load_mutex);
     if (loaded.load(std::memory_order_relaxed)) return;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) fail(PS_EADDRESS, Where{}, "the ZeroMQ library cannot be opened: %s", dlerror());
+    if (!library)
+        fail(PS_EADDRESS, Where{}, "no ZeroMQ library can be opened at '%s'; name one by %s in the environment (%s)", path,
+             variable, dlerror());
     auto functions = std::make_unique<Functions>();
     auto find = [&](auto **function, const char *name) {
         *reinterpret_cast<void **>(function) = dlsym(library, name);
@@ -98,6 +103,21 @@ void load_zmq(const char *path) {
     find(&functions->error, "zmq_errno");
     find(&functions->strerror, "zmq_strerror");
     loaded.store(functions.release(), std::memory_order_release); // kept as long as the process
+}
+
+void load_zmq_unless_named(const std::string &path) {
+    if (loaded.load(std::memory_order_acquire)) return; // another thread may be changing the environment
+    const char *named = std::getenv(variable);
+    load_zmq(named && *named ? named : path.c_str());
+}
+
+// The library may have been found through another that links to it, as pyzmq's is.
+std::string zmq_path() {
+    Dl_info found{};
+    char path[PATH_MAX];
+    if (!dladdr(reinterpret_cast<void *>(zmq().ctx_new), &found) || !found.dli_fname || !realpath(found.dli_fname, path))
+        fail(PS_ESYSTEM, Where{}, "the file of the ZeroMQ library cannot be found");
+    return path;
 }
 
 ZmqContext::ZmqContext() : context_(zmq().ctx_new()) {

@@ -13,7 +13,10 @@ namespace ps {
 
 using Bytes = std::vector<char>;
 
-void load_zmq(const char *path); // idempotent; throws PS_EADDRESS if there is no such library
+// Both are idempotent, and throw PS_EADDRESS if there is no such library.
+void load_zmq(const char *path);
+void load_zmq_unless_named(const std::string &path); // what the environment's PYPS_ZMQ names comes before `path`
+std::string zmq_path(); // of the file that was loaded: what another process opens
 
 class ZmqContext {
 public:
