@@ -81,6 +81,10 @@ int32_t ps_worker::run_everywhere(ps_request &request) {
         if (!may_wait) return PS_EBUSY;
         remote_->wait_all(default_wait_timeout);
     }
+    if (has_remote_work() && !is_buffer_free(request)) {
+        if (!may_wait) return PS_EBUSY;
+        for (int64_t pull; (pull = remote_->filling(request)) >= 0;) remote_->wait(pull, default_wait_timeout);
+    }
     if (!may_wait) {
         int32_t code = run_local(segment, latches_, request);
         if (code == PS_OK) count(request, 0);
@@ -92,11 +96,28 @@ int32_t ps_worker::run_everywhere(ps_request &request) {
     count(request, elsewhere.positions.size());
     if (elsewhere.positions.empty()) return PS_OK;
     int64_t timestamp = remote().start(request, elsewhere.positions);
-    if (request.flags & PS_ASYNC)
+    if (request.flags & PS_ASYNC) {
         request.timestamp = timestamp;
-    else
+        return PS_OK;
+    }
+    try {
         remote_->wait(timestamp, default_wait_timeout);
+    } catch (...) { // the caller takes its buffer back
+        remote_->abandon(timestamp);
+        throw;
+    }
     return PS_OK;
+}
+
+// Is no pull on its way that writes to the request's buffer? Two that write to it are refused.
+bool ps_worker::is_buffer_free(const ps_request &request) {
+    for (int64_t pull; (pull = remote_->filling(request)) >= 0;) {
+        if (remote_->is_finished(pull)) continue;
+        if (request.operation != PS_PULL) return false;
+        fail(PS_EINVAL, Where{-1, pull, 0}, "the buffer is being filled by an earlier pull: wait for its timestamp, %lld",
+             static_cast<long long>(pull));
+    }
+    return true;
 }
 
 Remote &ps_worker::remote() {
@@ -110,7 +131,7 @@ bool ps_worker::pull_if_local(ps_request &request) {
     Segment &segment = require_open();
     check_request(segment, request);
     if (!all_local(segment, request.keys, request.num_keys)) return false;
-    if (has_remote_work() && remote_->conflicts(request)) return false;
+    if (has_remote_work() && (remote_->conflicts(request) || !is_buffer_free(request))) return false;
     if (run_local(segment, latches_, request) != PS_OK) return false;
     count(request, 0);
     return true;

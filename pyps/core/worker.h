@@ -47,6 +47,7 @@ private:
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
     void require_issued(int64_t timestamp) const;
     int32_t run_everywhere(ps_request &request);
+    bool is_buffer_free(const ps_request &request);
 
     std::shared_ptr<ps::Attachment> attachment_; // null once finalized
     uint32_t generation_;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -111,3 +112,50 @@ def test_a_node_without_the_others_says_so() -> None:
         pytest.raises(ValueError, match="not connected to the others"),
     ):
         kv.push([1], np.ones(1, np.float32))
+
+
+def quiet(stack: ExitStack) -> pyps.Server:
+    """Return a node whose only other one never answers."""
+    nodes = [
+        stack.enter_context(pyps.Server(10, 1, num_nodes=2, rank=rank, latch_timeout=1)) for rank in range(2)
+    ]
+    nodes[0].connect([node.bind("tcp://127.0.0.1:*") for node in nodes])
+    return nodes[0]
+
+
+def test_two_pulls_into_one_buffer_are_refused_while_the_first_is_on_its_way() -> None:
+    with ExitStack() as stack, quiet(stack).worker() as kv:
+        out = np.zeros(4, np.float32)
+        kv.pull([1, 3], out[:2], asynchronous=True)
+        for begin, end in ((0, 2), (1, 2), (1, 3), (0, 1)):
+            with pytest.raises(
+                ValueError, match="being filled by an earlier pull: wait for its timestamp, 0"
+            ):
+                kv.pull(np.arange(5, 5 + 2 * (end - begin), 2), out[begin:end], asynchronous=True)
+        assert kv.pull([1, 3], out[2:], asynchronous=True) == 1
+        assert not kv.pull_if_local([5], out[3:])
+
+
+def test_a_buffer_may_be_pushed_and_then_pulled_into(nodes: Nodes) -> None:
+    buffer = np.zeros((2, 3), np.int64)
+    with nodes[0].worker() as kv:
+        for number in range(50):
+            buffer[:] = number
+            kv.push([1, 3], buffer, asynchronous=True)
+            kv.pull([1, 3], buffer, asynchronous=True)
+            kv.push([5, 7], buffer, asynchronous=True)  # what was pulled
+            kv.pull([5, 7], buffer, asynchronous=True).wait(TIMEOUT)
+        totals = np.cumsum(np.arange(50))
+        assert (buffer == totals.sum()).all()
+
+
+def test_a_process_that_attaches_needs_no_pyzmq(nodes: Nodes, program: Any) -> None:
+    source = (
+        "kv = pyps.attach(sys.argv[1]).worker(); kv.push([1, 2], np.ones((2, 3), np.int64)); kv.finalize()\n"
+        "print('zmq' in sys.modules)"
+    )
+    assert program(source, nodes[0].address).communicate(timeout=TIMEOUT)[0] == "False\n"
+    with nodes[1].worker() as kv:
+        out = np.zeros((3, 3), np.int64)
+        kv.pull([0, 1, 2], out)
+    assert out[:, 0].tolist() == [0, 1, 1]

@@ -1,6 +1,7 @@
 #include "net/remote.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "batch.h"
 #include "errors.h"
@@ -61,7 +62,30 @@ int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &pos
         places.push_back(uniform ? operation.values + uint64_t(position) * segment_.value_bytes(key) : at);
     }
     if (!all || !uniform) operation.places = places;
+    if (request.operation == PS_PULL) {
+        uint64_t bytes = uint64_t(request.num_values) * segment_.header().element_bytes;
+        filled_[operation.values] = {operation.values + bytes, next_};
+    }
     return send(std::move(operation), places);
+}
+
+int64_t Remote::filling(const ps_request &request) const {
+    if (filled_.empty() || request.num_values == 0) return -1;
+    const auto *begin = static_cast<const char *>(request.values);
+    const char *end = begin + uint64_t(request.num_values) * segment_.header().element_bytes;
+    auto next = filled_.lower_bound(end);
+    if (next == filled_.begin()) return -1;
+    const Filled &last = std::prev(next)->second;
+    return last.end > begin ? last.timestamp : -1;
+}
+
+void Remote::abandon(int64_t timestamp) {
+    auto found = operations_.find(timestamp);
+    if (found == operations_.end()) return;
+    Operation &operation = found->second;
+    if (operation.operation == ps::Operation::pull) filled_.erase(operation.values);
+    operation.values = nullptr;
+    operation.places.clear();
 }
 
 int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
@@ -214,14 +238,16 @@ void Remote::take(const AnswerBatch &answer, Span values) {
         Key key = operation.keys[position];
         operation.answered[position] = true;
         keys_.remove(key);
-        if (!pull) continue;
+        if (!pull || !operation.values) continue;
         uint64_t length = segment_.value_bytes(key);
         char *to = operation.places.empty() ? operation.values + position * length : operation.places[position];
         std::memcpy(to, from, length);
         from += length;
     }
     operation.left -= answer.count;
-    if (operation.left == 0) operations_.erase(found);
+    if (operation.left > 0) return;
+    if (pull) filled_.erase(operation.values);
+    operations_.erase(found);
 }
 
 } // namespace ps

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -24,6 +25,8 @@ public:
 
     // Send what is at these positions of a request; the buffer must live until it is finished. Returns a timestamp.
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions);
+    int64_t filling(const ps_request &request) const; // the pull on its way that writes to the request's buffer, or -1
+    void abandon(int64_t timestamp);                  // its buffer will be gone: what still comes is dropped
     int64_t localize(const int64_t *keys, int64_t num_keys);
     void intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
 
@@ -38,9 +41,13 @@ private:
         ps::Operation operation;
         std::vector<Key> keys;
         std::vector<char *> places; // where a pulled value goes; none: one after another from `values` on
-        char *values;
+        char *values; // null: nobody wants them any more
         std::vector<bool> answered;
         uint64_t left;
+    };
+    struct Filled { // memory that a pull on its way writes to; these do not overlap
+        const char *end;
+        int64_t timestamp;
     };
 
     Key key_at(const ps_request &request, int64_t position) const;
@@ -62,6 +69,7 @@ private:
     std::vector<ZmqSocket *> connected_;
     std::unordered_map<int64_t, Operation> operations_; // by timestamp
     KeyTable keys_;
+    std::map<const char *, Filled> filled_; // by the memory's beginning
     int64_t next_ = 0;
     bool welcome_ = false;
 };
