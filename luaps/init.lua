@@ -11,7 +11,12 @@
 -- files in pyps/: `eval "$(moontide paths --shell)"` does both.
 --
 -- Keys are counted from 1 (base = 0: from 0, as in Python): a number, a table, a tensor of whole numbers, FFI memory.
--- Values are tensors of the server's element type, of any shape, or FFI memory: an array, or luaps.buffer(pointer, n).
+-- Values are tensors of the server's element type, of any shape, or FFI memory: an array, or luaps.buffer(pointer, n);
+-- or plain tables of numbers, of which a pull fills positions 1 to n.
+--
+-- With a third argument true, pull, push, set and localize return at once with a timestamp: kv:wait(timestamp, ...),
+-- kv:is_finished(timestamp), kv:waitall(), or kv:future(timestamp) with :wait() and :done(). Every method of several
+-- words is there in Torch's spelling too: kv:isFinished(timestamp).
 -- A call that cannot be done raises an error that begins with 'luaps: ' and, for its arguments, changes nothing.
 local arguments = require 'luaps.arguments'
 local buffer = require 'luaps.buffer'
@@ -40,13 +45,19 @@ local SERVER = {
    num_workers = 0,
    memory_limit = 0,
    latch_timeout = 10,
+   num_nodes = 1,
+   rank = 0,
+   techniques = 'all',
+   cluster = 0,
 }
 
 -- luaps.server{num_keys=, ...}: a store in this process, with values of zeros. It has :worker{base = 1}, :address(),
 -- :shutdown(). value_length: one number, or one per key in a table or tensor. dtype: float32, float64, float16,
 -- bfloat16, int32 or int64. max_workers: how many there may be at once. num_workers: barriers wait until so many have
 -- joined. memory_limit: bytes of shared memory, 0 for what the host has. latch_timeout: seconds until it is an error
--- that another worker holds a key.
+-- that another worker holds a key. num_nodes, rank: of a node that shares the keys with others; then :bind and :connect
+-- it. techniques: what an intent does, 'all', 'replication_only' or 'relocation_only'. cluster: a number that the nodes
+-- share. The ZeroMQ library of such a node is what PYPS_ZMQ names in the environment, else the system's.
 function luaps.server(options)
    local example = 'luaps.server{num_keys = 1000, value_length = 10}'
    return node.create(arguments.named('server', options, SERVER, example))

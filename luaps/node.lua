@@ -5,11 +5,13 @@ local arguments = require 'luaps.arguments'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
+local names = require 'luaps.names'
 local worker = require 'luaps.worker'
 
 local check = errors.check
 local ADDRESS_BYTES = 128
 local WORKER = {base = 1}
+local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, relocation_only = C.PS_RELOCATION_ONLY}
 
 local Node = {}
 Node.__index = Node
@@ -46,6 +48,11 @@ function node.create(options)
       errors.raise('dtype %s is not possible; choose one of %s', errors.shown(options.dtype),
          table.concat(elements.names, ', '))
    end
+   local techniques = TECHNIQUES[options.techniques]
+   if not techniques then
+      errors.raise("techniques is %s; it must be 'all', 'replication_only' or 'relocation_only'",
+         errors.shown(options.techniques))
+   end
    local lengths, count = keys.read(keys.scratch(), options.value_length, 0, 'value_length')
    local created = ffi.new('ps_node_options', {
       num_keys = arguments.whole('num_keys', options.num_keys),
@@ -56,6 +63,10 @@ function node.create(options)
       num_workers = arguments.whole('num_workers', options.num_workers, 0, 2^31 - 1),
       memory_limit = arguments.whole('memory_limit', options.memory_limit, 0),
       latch_timeout = arguments.seconds('latch_timeout', options.latch_timeout),
+      num_nodes = arguments.whole('num_nodes', options.num_nodes, 1, 2^31 - 1),
+      node = arguments.whole('rank', options.rank, 0, 2^31 - 1),
+      techniques = techniques,
+      cluster = arguments.whole('cluster', options.cluster, 0),
    })
    local handle = ffi.new('ps_node *[1]')
    check(C.ps_node_create(created, handle))
@@ -73,6 +84,59 @@ function Node:address()
    local address = ffi.new('char[?]', ADDRESS_BYTES)
    check(C.ps_node_listen(self.handle, address, ADDRESS_BYTES))
    return ffi.string(address)
+end
+
+-- Of several nodes: each is bound to an endpoint of its own, then told the endpoints of all in their order, and works
+-- from then on. Returns the endpoint that was taken.
+function Node:bind(endpoint)
+   if type(endpoint) ~= 'string' then
+      errors.raise("endpoint must be a string like 'tcp://127.0.0.1:*', got %s", errors.shown(endpoint))
+   end
+   check(C.ps_load_zmq(nil))
+   local bound = ffi.new('char[?]', ADDRESS_BYTES)
+   check(C.ps_node_bind(self.handle, endpoint, bound, ADDRESS_BYTES))
+   return ffi.string(bound)
+end
+
+function Node:connect(endpoints)
+   if type(endpoints) ~= 'table' then
+      errors.raise('endpoints must be a table of strings, got %s', errors.shown(endpoints))
+   end
+   local texts = ffi.new('const char *[?]', #endpoints + 1)
+   for i, endpoint in ipairs(endpoints) do
+      if type(endpoint) ~= 'string' then
+         errors.raise('endpoints must be strings; got %s at position %d', errors.shown(endpoint), i)
+      end
+      texts[i - 1] = endpoint -- which the table keeps alive
+   end
+   check(C.ps_node_connect(self.handle, texts, #endpoints))
+end
+
+-- How many nodes there are, and this one's number, from 0.
+function Node:num_nodes()
+   return self.info.num_nodes
+end
+
+function Node:rank()
+   return self.info.node
+end
+
+-- What is counted: a table of numbers.
+function Node:stats()
+   local stats = ffi.new('ps_node_stats')
+   check(C.ps_node_get_stats(self.handle, stats))
+   return {
+      keys_held = tonumber(stats.keys_held),
+      committed_bytes = tonumber(stats.committed_bytes),
+      directory_bytes = tonumber(stats.directory_bytes),
+      slab_bytes = tonumber(stats.slab_bytes),
+      value_bytes = tonumber(stats.value_bytes),
+      workers = tonumber(stats.workers),
+      workers_joined = tonumber(stats.workers_joined),
+      workers_reclaimed = tonumber(stats.workers_reclaimed),
+      latches_recovered = tonumber(stats.latches_recovered),
+      values_restored = tonumber(stats.values_restored),
+   }
 end
 
 function Node:num_keys()
@@ -96,7 +160,12 @@ function Node:length_of(key, base)
    if n ~= 1 then
       errors.raise('get_key_size expects one key, got %d', n)
    end
-   check(C.ps_node_value_length(self.handle, data[0], self.number), base)
+   return self:total_length(data, 1, base)
+end
+
+-- How many elements the values of 0-based keys have together, in an error as they are called.
+function Node:total_length(data, n, base)
+   check(C.ps_node_total_length(self.handle, data, n, self.number), base)
    return tonumber(self.number[0])
 end
 
@@ -114,5 +183,7 @@ function Node:__tostring()
    return string.format('luaps node: %d keys, value_length %s, %s, %s', self:num_keys(),
       tostring(self:value_length() or 'varying'), self:dtype(), self:is_open() and 'open' or 'shut down')
 end
+
+names.add(Node)
 
 return node

@@ -1,9 +1,12 @@
--- Values: the memory of torch tensors and FFI buffers, checked against the element type of the server.
+-- Values: the memory of torch tensors and FFI buffers, checked against the element type of the server; plain tables.
 --
--- Contiguous memory is used as it is. A tensor with gaps goes through a contiguous copy, and back after a pull.
+-- Contiguous memory is used as it is. For a table, and a tensor with gaps, something else stands in: a contiguous copy,
+-- from which it is filled after a pull.
+local ffi = require 'ffi'
 local buffer = require 'luaps.buffer'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
+local lists = require 'luaps.lists'
 
 local raise, shown = errors.raise, errors.shown
 local tensorclass, layout = elements.tensorclass, elements.layout
@@ -64,8 +67,20 @@ local function openmemory(value, element, writes, ...) -- luacheck: ignore 212
    return value.untyped, value.n
 end
 
--- Where the elements of `value` lie, how many they are, and, if that is a copy, the tensor which holds it.
-function values.open(value, element, writes, ...) -- luacheck: ignore 212
+local function openlist(value, element, writes, wanted)
+   local memory, n
+   if writes then
+      n = next(value) == nil and wanted or #value
+      memory = lists.memory(n, element)
+   else
+      memory, n = lists.read(value, element)
+   end
+   return ffi.cast('void *', memory), n, memory
+end
+
+-- Where the elements of `value` lie, how many they are, and what stands in for it if something does. An empty table to
+-- be written to gets `wanted` elements.
+function values.open(value, element, writes, wanted, ...) -- luacheck: ignore 212
    local class = tensorclass(value)
    if class then
       if class ~= element.tensor then
@@ -84,8 +99,28 @@ function values.open(value, element, writes, ...) -- luacheck: ignore 212
       return openmemory(value, element, writes)
    elseif type(value) == 'cdata' then
       return openmemory(buffer.new(value), element, writes)
+   elseif lists.is(value) then
+      return openlist(value, element, writes, wanted)
    end
    refuse(value, element, writes)
+end
+
+-- A tensor that nobody else knows, to pull into in place of `tensor`.
+function values.twin(tensor)
+   return elements.method(tensor, 'new')():resize(tensor:size())
+end
+
+-- Copy from what stood in for `value`, which a pull has filled.
+function values.fill(value, standin, element)
+   if type(value) == 'table' then
+      lists.write(value, standin, ffi.sizeof(standin) / element.bytes, element)
+      return
+   end
+   if value:nElement() ~= standin:nElement() then
+      raise('the tensor that was pulled into has %d elements, and had %d when the pull began', value:nElement(),
+         standin:nElement())
+   end
+   value:copy(standin)
 end
 
 return values

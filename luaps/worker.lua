@@ -5,17 +5,19 @@
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
-local clock = require 'luaps.clock'
+local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
+local future = require 'luaps.future'
 local keys = require 'luaps.keys'
+local lists = require 'luaps.lists'
+local names = require 'luaps.names'
+local pending = require 'luaps.pending'
 local values = require 'luaps.values'
+local waiting = require 'luaps.waiting'
 
 local check, readkeys, open, raise = errors.check, keys.read, values.open, errors.raise
 local PULL, PUSH, SET = tonumber(C.PS_PULL), tonumber(C.PS_PUSH), tonumber(C.PS_SET)
-local EFORKED, EINTR, ECLOSED = tonumber(C.PS_EFORKED), tonumber(C.PS_EINTR), tonumber(C.PS_ECLOSED)
-local ETIMEDOUT = tonumber(C.PS_ETIMEDOUT)
-local BARRIER_TIMEOUT = 300 -- seconds, as in ps.h
-local SIGNALS_EVERY = 0.1   -- seconds after which a barrier lets signals be handled
+local EFORKED, ECLOSED, ASYNC = tonumber(C.PS_EFORKED), tonumber(C.PS_ECLOSED), tonumber(C.PS_ASYNC)
 
 local Worker = {}
 Worker.__index = Worker
@@ -38,6 +40,7 @@ local function new(node, base, owns)
       scratch = keys.scratch(),
       number = ffi.new('int64_t[1]'),
       flag = ffi.new('int32_t[1]'),
+      pending = pending.new(node.element),
       finalized = false,
    }, Worker)
 end
@@ -48,6 +51,7 @@ local function inherit(self)
       raise('the worker is finalized (%s)', ffi.string(C.ps_code_name(ECLOSED)))
    end
    self.handle = newhandle(self.node)
+   self.pending = pending.new(self.element)
 end
 
 local function call(self, run, ...)
@@ -65,20 +69,41 @@ local function checkasync(async, ...) -- luacheck: ignore 212
    end
 end
 
--- Fill the request; the tensor that holds a copy, if there is one.
-local function prepare(self, operation, given, value, ...) -- luacheck: ignore 212
+-- Fill the request; what stands in for `value`, if something does.
+local function prepare(self, operation, given, value, async, ...) -- luacheck: ignore 212
    local request = self.request
-   request.keys, request.num_keys = readkeys(self.scratch, given, self.base, 'keys')
-   local data, length, copy = open(value, self.element, operation == PULL)
-   request.operation, request.values, request.num_values = operation, data, length
+   local data, n = readkeys(self.scratch, given, self.base, 'keys')
+   local wanted = nil
+   if operation == PULL and lists.is(value) then
+      wanted = self.node:total_length(data, n, self.base)
+   end
+   local memory, length, standin = open(value, self.element, operation == PULL, wanted)
+   if async and operation == PULL and not standin and self.node:num_nodes() > 1 and elements.tensorclass(value) then
+      standin = values.twin(value)
+      memory = standin:data()
+   end
+   request.keys, request.num_keys = data, n
+   request.operation, request.values, request.num_values = operation, memory, length
+   request.flags = async and ASYNC or 0
    request.done = 0
-   return copy
+   return standin
+end
+
+-- An asynchronous operation was begun, or ended at once.
+local function keep(self, operation, value, standin)
+   local timestamp = tonumber(self.request.timestamp)
+   if operation == PULL and timestamp >= 0 then
+      self.pending:keep(timestamp, value, standin)
+   elseif operation == PULL and standin then
+      values.fill(value, standin, self.element)
+   end
+   return timestamp
 end
 
 -- The parentheses around the last calls, here and below, make them no tail calls, of which a trace can hold few.
 local function operate(self, operation, given, value, async, ...) -- luacheck: ignore 212
    checkasync(async)
-   local copy = prepare(self, operation, given, value)
+   local standin = prepare(self, operation, given, value, async)
    local request = self.request
    local code = C.ps_run(self.handle, request)
    if code == EFORKED then
@@ -86,14 +111,19 @@ local function operate(self, operation, given, value, async, ...) -- luacheck: i
       code = C.ps_run(self.handle, request)
    end
    check(code, self.base)
-   if copy and operation == PULL then
-      value:copy(copy)
+   if async then
+      return (keep(self, operation, value, standin))
+   end
+   if standin and operation == PULL then
+      values.fill(value, standin, self.element)
    end
    return (tonumber(request.timestamp))
 end
 
--- Read the values of the keys into a tensor or buffer. All three operations return a timestamp to wait for; -1 says
--- that the operation has ended, as it always has where the keys live on this node.
+-- Read the values of the keys into a tensor, buffer or table. All three operations return a timestamp to wait for; -1
+-- says that the operation has ended, as it has where the keys live on this node, and always unless `async` is true. The
+-- values of another are there when it was waited for, or is_finished told so. Operations of one worker on a key take
+-- place one after another.
 function Worker:pull(given, value, async, ...) -- luacheck: ignore 212
    return (operate(self, PULL, given, value, async))
 end
@@ -110,11 +140,11 @@ end
 
 -- Pull if every key lives on this node, else leave the values as they are; was it done?
 function Worker:pull_if_local(given, value)
-   local copy = prepare(self, PULL, given, value)
+   local standin = prepare(self, PULL, given, value)
    local request = self.request
    call(self, C.ps_pull_if_local, request.keys, request.num_keys, request.values, request.num_values, self.flag)
-   if copy and self.flag[0] ~= 0 then
-      value:copy(copy)
+   if standin and self.flag[0] ~= 0 then
+      values.fill(value, standin, self.element)
    end
    return self.flag[0] ~= 0
 end
@@ -124,7 +154,12 @@ function Worker:localize(given, async)
    checkasync(async)
    local data, n = readkeys(self.scratch, given, self.base, 'keys')
    call(self, C.ps_localize, data, n, self.number)
-   return tonumber(self.number[0])
+   local timestamp = tonumber(self.number[0])
+   if async or timestamp < 0 then
+      return timestamp
+   end
+   self:wait(timestamp)
+   return -1
 end
 
 -- Tell that this worker will use the keys in clocks [start, stop); without `stop`, in clock `start`.
@@ -146,54 +181,17 @@ function Worker:current_clock()
    return tonumber(self.number[0])
 end
 
--- Has the operation with this timestamp ended?
-function Worker:is_finished(timestamp)
-   call(self, C.ps_is_finished, arguments.whole('timestamp', timestamp), self.flag)
-   return self.flag[0] ~= 0
-end
+waiting.add(Worker, call)
 
--- kv:wait(timestamp, ...), or kv:wait{timestamp, ..., timeout = seconds}: return when the operations have ended.
-function Worker:wait(...)
-   local timestamps, count, timeout = {...}, select('#', ...), nil
-   if type(timestamps[1]) == 'table' then
-      timestamps = timestamps[1]
-      count, timeout = #timestamps, timestamps.timeout
-   end
-   local limit = arguments.seconds('timeout', timeout)
-   for i = 1, count do
-      self:is_finished(timestamps[i])
-   end
-   for i = 1, count do
-      call(self, C.ps_wait, timestamps[i], limit)
-   end
+-- The operation with this timestamp as an object, which has :wait(timeout) and :done().
+function Worker:future(timestamp)
+   return future.new(self, timestamp)
 end
-
--- Wait until every operation of this worker has ended; `timeout` in seconds.
-function Worker:waitall(timeout)
-   call(self, C.ps_wait_all, arguments.seconds('timeout', timeout))
-end
-
--- Wait until every worker of the node, thread or process, Lua or Python, has come to a barrier; `timeout` in seconds.
-function Worker:barrier(timeout)
-   local left = arguments.seconds('timeout', timeout or BARRIER_TIMEOUT)
-   call(self, C.ps_current_clock, self.number) -- a forked child becomes a worker of its own
-   local stop = clock() + left
-   local code = C.ps_barrier(self.handle, math.min(left, SIGNALS_EVERY))
-   -- Between two looks the worker is outside the barrier: no one counts on it if a signal's handler raises an error.
-   while code == EINTR or code == ETIMEDOUT and left > 0 do
-      io.stdout:flush() -- where that is Python's output, it handles its signals now: Ctrl-C ends a barrier
-      left = stop - clock()
-      code = C.ps_barrier(self.handle, math.max(math.min(left, SIGNALS_EVERY), 1e-9))
-   end
-   check(code)
-end
-jit.off(Worker.barrier) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
 
 -- How many keys the server has.
 function Worker:num_keys()
    return self.node:num_keys()
 end
-Worker.numKeys = Worker.num_keys -- as Torch spells names
 
 -- How many elements a key's value has; without a key, the first one's.
 function Worker:get_key_size(key)
@@ -226,6 +224,7 @@ end
 function Worker:finalize()
    self.finalized = true
    check(C.ps_worker_finalize(self.handle))
+   self.pending = pending.new(self.element)
    if self.owns then
       self.node:shutdown()
    end
@@ -236,5 +235,7 @@ function Worker:__tostring()
    local id = self:id()
    return string.format('luaps.worker %s of %s', id > 0 and id or '(finalized)', tostring(self.node))
 end
+
+names.add(Worker)
 
 return {new = new}

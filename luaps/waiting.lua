@@ -1,0 +1,98 @@
+-- Waiting: for operations on their way, for other workers. Methods of Worker.
+--
+-- Every wait is cut into short ones, between which signals are handled: Ctrl-C ends it.
+local C = require 'luaps.library'
+local arguments = require 'luaps.arguments'
+local clock = require 'luaps.clock'
+local errors = require 'luaps.errors'
+
+local EINTR, ETIMEDOUT = tonumber(C.PS_EINTR), tonumber(C.PS_ETIMEDOUT)
+local TIMEOUT = 300       -- seconds, as in ps.h
+local SIGNALS_EVERY = 0.1 -- seconds
+
+-- Call step(handle, seconds, ...) until it succeeds, for `limit` seconds; its last code.
+local function patiently(self, limit, step, ...)
+   local left = limit
+   local stop = clock() + left
+   local code = step(self.handle, math.min(left, SIGNALS_EVERY), ...)
+   while code == EINTR or code == ETIMEDOUT and left > 0 do
+      io.stdout:flush() -- where that is Python's output, it handles its signals now
+      left = stop - clock()
+      code = step(self.handle, math.max(math.min(left, SIGNALS_EVERY), 1e-9), ...)
+   end
+   return code
+end
+jit.off(patiently) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
+
+local function limit_of(timeout)
+   return arguments.seconds('timeout', timeout or TIMEOUT)
+end
+
+local function checkended(code, what, limit)
+   if code == ETIMEDOUT then
+      errors.raise('%s not ended within %g s (PS_ETIMEDOUT)', what, limit)
+   end
+   errors.check(code)
+end
+
+local function wait(handle, seconds, timestamp)
+   return C.ps_wait(handle, timestamp, seconds)
+end
+
+local waiting = {}
+
+-- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process.
+function waiting.add(Worker, call)
+   -- Has the operation with this timestamp ended?
+   function Worker:is_finished(timestamp)
+      timestamp = arguments.whole('timestamp', timestamp)
+      call(self, C.ps_is_finished, timestamp, self.flag)
+      local finished = self.flag[0] ~= 0
+      if finished then
+         self.pending:give_back(timestamp)
+      end
+      return finished
+   end
+
+   -- kv:wait(timestamp, ...), or kv:wait{timestamp, ..., timeout = seconds}: return when the operations have ended.
+   function Worker:wait(...)
+      local timestamps, count, timeout = {...}, select('#', ...), nil
+      if type(timestamps[1]) == 'table' then
+         timestamps = timestamps[1]
+         count, timeout = #timestamps, timestamps.timeout
+      end
+      local limit = limit_of(timeout)
+      local left = {}
+      for i = 1, count do
+         if not self:is_finished(timestamps[i]) then
+            left[#left + 1] = tonumber(timestamps[i])
+         end
+      end
+      local stop = clock() + limit
+      for i = 1, #left do
+         local code = patiently(self, math.max(stop - clock(), 1e-9), wait, left[i])
+         checkended(code, string.format('the operation with timestamp %d has', left[i]), limit)
+         self.pending:give_back(left[i])
+      end
+   end
+
+   -- Wait until every operation of this worker has ended; `timeout` in seconds.
+   function Worker:waitall(timeout)
+      local limit = limit_of(timeout)
+      call(self, C.ps_current_clock, self.number) -- a forked child becomes a worker of its own
+      checkended(patiently(self, limit, C.ps_wait_all), 'the operations on their way have', limit)
+      self.pending:give_all_back()
+   end
+
+   Worker.waitAll = Worker.waitall
+
+   -- Wait until every worker, thread or process, Lua or Python, has come to a barrier; `timeout` in seconds.
+   --
+   -- Between two looks the worker is outside of it: no one counts on it if a signal's handler raises an error.
+   function Worker:barrier(timeout)
+      call(self, C.ps_current_clock, self.number)
+      errors.check(patiently(self, limit_of(timeout), C.ps_barrier))
+   end
+end
+
+return waiting
