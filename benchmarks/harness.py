@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -96,11 +97,18 @@ def seconds_per_call(
     least : float
         Seconds that one turn takes at least; the number of calls follows from it.
     """
+    return seconds_of_loops(*(partial(_timed, f) for f in functions), quick=quick, rounds=rounds, least=least)
+
+
+def seconds_of_loops(
+    *loops: Callable[[int], float], quick: bool = False, rounds: int = 7, least: float = 0.02
+) -> list[float]:
+    """Do the same with loops that take how often to repeat and return how many seconds that took."""
     if quick:
         rounds, least = 2, 0.002
     with collector_paused():
-        counts = [_calls_within(function, least) for function in functions]
-        turns = [[_timed(f, n) / n for f, n in zip(functions, counts, strict=True)] for _ in range(rounds)]
+        counts = [_count_within(loop, least) for loop in loops]
+        turns = [[loop(n) / n for loop, n in zip(loops, counts, strict=True)] for _ in range(rounds)]
     return [statistics.median(times) for times in zip(*turns, strict=True)]
 
 
@@ -124,11 +132,11 @@ def _timed(function: Callable[[], object], calls: int) -> float:
     return time.perf_counter() - start
 
 
-def _calls_within(function: Callable[[], object], least: float) -> int:
-    calls = 1
-    while (taken := _timed(function, calls)) < least:
-        calls = max(calls * 2, int(calls * least / taken)) if taken > least / 100 else calls * 10
-    return calls
+def _count_within(loop: Callable[[int], float], least: float) -> int:
+    count = 1
+    while (taken := loop(count)) < least:
+        count = max(count * 2, int(count * least / taken)) if taken > least / 100 else count * 10
+    return count
 
 
 def shown(value: float | None) -> str:

@@ -1,6 +1,7 @@
 """The parameter server on one node: pull, push and set beside numpy.take and torch.index_add_ on a plain table.
 
 The peers take no latch, know one thread or process, and no other reader: they are the limit, not an alternative.
+`benchmarks/nodes/` has what several nodes do.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from numpy.typing import NDArray
 
 import pyps
 from benchmarks.harness import Row, seconds_per_call
+from benchmarks.nodes.growth import growth
+from benchmarks.nodes.operations import operations
 
-NAME = "parameter server, one node"
+NAME = "parameter server"
+ONE_NODE = f"{NAME}, one node"
 COUNTS = (1, 10, 100, 1000, 10_000)
 KEYS = {10: 1_000_000, 100: 100_000}  # by value length: 40 MB of values, more than the caches hold
 BATCHES = 100
@@ -47,7 +51,7 @@ def run(quick: bool) -> list[Row]:
             for kind in ("thread", "process")
             for row in two_workers(length, kind, quick)
         ]
-        return [*rows, memory()]
+        return [*rows, memory(), *operations(quick), *growth(quick)]
     finally:
         torch.set_num_threads(threads)
 
@@ -85,7 +89,7 @@ def one_worker(length: int, quick: bool) -> Iterator[Row]:
             ):
                 limit = TARGETS.get((operation, count, length))
                 yield Row(
-                    table=f"{NAME}: values of {length} float32, one worker",
+                    table=f"{ONE_NODE}: values of {length} float32, one worker",
                     what=f"{operation} {count} key{'s' if count > 1 else ''}",
                     ours=ours,
                     unit="us",
@@ -108,7 +112,7 @@ def tensors(quick: bool) -> Iterator[Row]:
             quick=quick,
         )
     pull, select, push, add = (1e6 * t for t in times)
-    what = f"{NAME}: torch tensors, values of 10 float32, one worker"
+    what = f"{ONE_NODE}: torch tensors, values of 10 float32, one worker"
     yield Row(
         table=what,
         what="pull 1 key",
@@ -127,7 +131,7 @@ def two_workers(length: int, kind: str, quick: bool) -> Iterator[Row]:
         for operation in ("pull", "push"):
             one, two = rates(server, operation, kind, quick)
             yield Row(
-                table=f"{NAME}: two workers at once against one",
+                table=f"{ONE_NODE}: two workers at once against one",
                 what=f"{operation} 1000 keys x {length}, {kind}",
                 ours=two / 1e6,
                 unit="M keys/s",
@@ -206,7 +210,7 @@ def memory() -> Row:
     with pyps.Server(1_000_000, 10) as server, server.worker():
         committed = server.stats()["committed_bytes"]
     return Row(
-        table=f"{NAME}: memory, 1,000,000 keys of 10 float32",
+        table=f"{ONE_NODE}: memory, 1,000,000 keys of 10 float32",
         what="bytes per key",
         ours=committed / 1e6,
         unit="B",

@@ -6,6 +6,10 @@ import importlib
 import io
 import json
 import math
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +89,58 @@ def test_an_unknown_benchmark_is_named_with_those_there_are(capsys: pytest.Captu
     error = capsys.readouterr().err
     assert "no-such" in error
     assert all(name in error for name in names())
+
+
+EVERYTHING_STARTED = """
+import contextlib, time
+from benchmarks.nodes.cluster import cluster
+from benchmarks.nodes.redis_server import redis_loops
+from benchmarks.nodes.round_trip import round_trips
+from benchmarks.nodes.rpc import rpc_loops
+with contextlib.ExitStack() as stack:
+    for started in (cluster(2, 100, 1), redis_loops(100, 1), round_trips(), rpc_loops(100, 1)):
+        stack.enter_context(started)
+    print("started", flush=True)
+    time.sleep(60)
+"""
+
+
+def descendants(pid: int) -> set[int]:
+    """Processes below another one."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            found |= {child} | descendants(child)
+    return found
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+def test_what_a_benchmark_of_nodes_has_started_ends_with_it(sent: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", EVERYTHING_STARTED],
+        cwd=Path(__file__).parents[1],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"started\n"
+        started = descendants(process.pid)
+        process.send_signal(sent)
+        process.wait(30)
+    assert len(started) == 5  # a node, redis, ZeroMQ's other side, torch's two
+    end = time.monotonic() + 20
+    while any(map(is_running, started)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not any(map(is_running, started))
 
 
 @pytest.mark.slow
