@@ -16,7 +16,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOCK := flock build/.lock
 BEGAN := build/.began-$(shell echo $$PPID)
-PACKAGES := $(wildcard bridge pyps moontide benchmarks)
+PACKAGES := $(wildcard bridge pyps moontide benchmarks examples)
 LUA := $(wildcard bridge luaps examples)
 CYTHON := $(wildcard bridge/_*.pyx pyps/_*.pyx)
 MODULES := $(subst /,.,$(CYTHON:.pyx=))

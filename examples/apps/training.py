@@ -1,0 +1,267 @@
+"""The loop that the programs share: tell which keys come, pull their values, compute gradients, push what changes.
+
+A key's value is a parameter and, of the same length, the sum of its squared gradients, with which AdaGrad
+(Duchi, Hazan, Singer 2011) sets the step size: both travel in one message, and workers add to both.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+import pyps
+from examples.apps.cluster import Place, run
+from examples.apps.management import FOR_EVER, MANAGEMENTS, Keys, Management
+
+AHEAD = 4  # batches between telling and using
+EPSILON = 1e-8
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one step uses.
+
+    Attributes
+    ----------
+    ids : sequence of int64 array
+        For each group of parameters those that the step reads and changes, sorted, none twice.
+    data : tuple
+        What the task's loss needs besides; it refers to positions in `ids`.
+    """
+
+    ids: Sequence[Keys]
+    data: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Batches between two barriers.
+
+    Attributes
+    ----------
+    batches : iterable of Batch
+    block : int64 array, optional
+        The keys that this worker alone uses in the stage, so that it need not tell of them in each batch.
+    """
+
+    batches: Iterable[Batch]
+    block: Keys | None = None
+
+
+class Task(Protocol):
+    """What is to be learned.
+
+    Attributes
+    ----------
+    groups : sequence of (count, width)
+        Parameters of one kind have one width; keys count through all groups.
+    rate : float
+        The length of AdaGrad's first step.
+    metric : str
+        What `quality` returns.
+    """
+
+    rate: float
+    metric: str
+
+    @property
+    def groups(self) -> Sequence[tuple[int, int]]:
+        """See above."""
+
+    def initial(self) -> list[torch.Tensor]:
+        """Return the first values of each group's parameters, shape (count, width)."""
+
+    def own_keys(self, worker: int, workers: int) -> Keys | None:
+        """Return keys that only this worker uses, in all epochs."""
+
+    def stages(self, worker: int, workers: int, epoch: int) -> Iterable[Stage]:
+        """Return a worker's part of an epoch; every worker has as many stages."""
+
+    def loss(self, parameters: Sequence[torch.Tensor], batch: Batch) -> torch.Tensor:
+        """Return the sum of the losses of a batch; `parameters` has the rows of `batch.ids`."""
+
+    def quality(self, parameters: Sequence[torch.Tensor]) -> float:
+        """Return what the parameters are worth on data that nobody trains with."""
+
+
+@dataclass
+class Epoch:
+    """What was seen in one epoch: of one worker, or of all of them.
+
+    Attributes
+    ----------
+    seconds : float
+        From barrier to barrier.
+    loss : float
+        Sum over the batches.
+    quality : float
+        After the epoch.
+    keys, keys_local : int
+        Keys pulled and pushed, and how many of them were answered on the worker's node.
+    """
+
+    seconds: float = 0.0
+    loss: float = 0.0
+    quality: float = 0.0
+    keys: int = 0
+    keys_local: int = 0
+
+    @property
+    def share_local(self) -> float:
+        """The part of the accesses that did not leave the node."""
+        return self.keys_local / self.keys if self.keys else 1.0
+
+
+@dataclass
+class Parameters:
+    """Where a task's parameters are among the keys, and what lies in their values."""
+
+    groups: Sequence[tuple[int, int]]
+    lengths: Keys = field(init=False)
+    first_keys: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        counts = [count for count, _ in self.groups]
+        self.lengths = np.repeat([2 * width for _, width in self.groups], counts)
+        self.first_keys = [sum(counts[:group]) for group in range(len(counts))]
+
+    def keys(self, ids: Sequence[Keys]) -> Keys:
+        """Return the keys of parameters that are given by their numbers in each group."""
+        return np.concatenate([part + first for part, first in zip(ids, self.first_keys, strict=True)])
+
+    def empty(self, ids: Sequence[Keys]) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """Return a buffer for the values of some parameters, and a view for each group, shape (n, 2, width)."""
+        shapes = [(len(part), 2, width) for part, (_, width) in zip(ids, self.groups, strict=True)]
+        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+        buffer = torch.empty(ends[-1])
+        places = zip([0, *ends[:-1]], ends, shapes, strict=True)
+        return buffer, [buffer[first:end].view(shape) for first, end, shape in places]
+
+    def all(self) -> list[Keys]:
+        """Return the numbers of all parameters."""
+        return [np.arange(count) for count, _ in self.groups]
+
+
+def step(kv: pyps.Worker, task: Task, layout: Parameters, batch: Batch) -> float:
+    """Pull, compute, push; return the loss."""
+    keys = layout.keys(batch.ids)
+    buffer, values = layout.empty(batch.ids)
+    kv.pull(keys, buffer)
+    parameters = [value[:, 0].contiguous().requires_grad_() for value in values]
+    loss = task.loss(parameters, batch)
+    loss.backward()  # type: ignore[no-untyped-call]
+    change, changes = layout.empty(batch.ids)
+    for value, parameter, delta in zip(values, parameters, changes, strict=True):
+        gradient = parameter.grad
+        assert gradient is not None
+        torch.mul(gradient, gradient, out=delta[:, 1])
+        sums = (value[:, 1] + delta[:, 1]).add_(EPSILON).rsqrt_()
+        torch.mul(gradient, sums, out=delta[:, 0]).mul_(-task.rate)
+    kv.push(keys, change, asynchronous=True)
+    return float(loss.detach())
+
+
+def told(kv: pyps.Worker, stage: Stage, layout: Parameters, management: Management) -> Iterator[Batch]:
+    """Yield the batches of a stage, each some time after the node was told of its keys; advance the clock with each."""
+    if stage.block is not None:
+        clock, batches = kv.current_clock(), list(stage.batches)
+        management(kv, stage.block, clock, clock + len(batches), True)
+        for batch in batches:
+            yield batch
+            kv.advance_clock()
+        return
+    waiting: deque[Batch] = deque()
+    for batch in stage.batches:
+        clock = kv.current_clock() + len(waiting)
+        management(kv, layout.keys(batch.ids), clock, clock + 1, False)
+        waiting.append(batch)
+        if len(waiting) > AHEAD:
+            yield waiting.popleft()
+            kv.advance_clock()
+    for batch in waiting:
+        yield batch
+        kv.advance_clock()
+
+
+def program(place: Place, task: Task, management_name: str, epochs: int) -> list[Epoch]:
+    """Be one worker: train, and return what was seen. The first worker also sets the values and judges them."""
+    kv, management = place.kv, MANAGEMENTS[management_name]
+    layout = Parameters(task.groups)
+    if place.number == 0:
+        buffer, values = layout.empty(layout.all())
+        for value, first in zip(values, task.initial(), strict=True):
+            value[:, 0], value[:, 1] = first, 0
+        kv.set(layout.keys(layout.all()), buffer)
+    place.barrier()
+    own = task.own_keys(place.number, place.workers)
+    if own is not None:
+        management(kv, own, kv.current_clock(), FOR_EVER, True)
+    seen = []
+    for number in range(epochs):
+        epoch = Epoch()
+        before = kv.stats()
+        place.barrier()
+        start = time.perf_counter()
+        for stage in task.stages(place.number, place.workers, number):
+            for batch in told(kv, stage, layout, management):
+                epoch.loss += step(kv, task, layout, batch)
+            place.barrier()
+        epoch.seconds = time.perf_counter() - start
+        after = kv.stats()
+        epoch.keys = sum(after[name] - before[name] for name in ("keys_pulled", "keys_pushed"))
+        epoch.keys_local = after["keys_local"] - before["keys_local"]
+        if place.number == 0:
+            buffer, values = layout.empty(layout.all())
+            kv.pull(layout.keys(layout.all()), buffer)
+            epoch.quality = task.quality([value[:, 0] for value in values])
+        seen.append(epoch)
+    return seen
+
+
+def train(
+    task: Task, *, management: str = "intent", nodes: int = 1, workers: int = 1, epochs: int = 3
+) -> list[Epoch]:
+    """Train on a cluster of this machine.
+
+    Parameters
+    ----------
+    task : Task
+    management : str
+        One of the names in `MANAGEMENTS`.
+    nodes, workers : int
+        How many processes, and workers in each.
+    epochs : int
+
+    Returns
+    -------
+    list of Epoch
+        Of all workers together.
+    """
+    if management not in MANAGEMENTS:
+        raise ValueError(f"management is {management!r}; it must be one of {', '.join(MANAGEMENTS)}")
+    of_workers = run(
+        program,
+        task,
+        management,
+        epochs,
+        value_lengths=Parameters(task.groups).lengths,
+        nodes=nodes,
+        workers=workers,
+    )
+    return [
+        Epoch(
+            max(part.seconds for part in parts),
+            sum(part.loss for part in parts),
+            parts[0].quality,
+            sum(part.keys for part in parts),
+            sum(part.keys_local for part in parts),
+        )
+        for parts in zip(*of_workers, strict=True)
+    ]

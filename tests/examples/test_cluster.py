@@ -1,0 +1,46 @@
+"""Starting nodes: every worker runs the program, and a program that fails ends all of them and says why."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from examples.apps.cluster import Failure, Place, run
+
+
+def count(place: Place, start: int) -> tuple[int, int, int]:
+    """Let every worker add to one key of each node."""
+    place.kv.push(np.arange(place.nodes), np.ones((place.nodes, 2), np.float32))
+    place.barrier()
+    out = np.zeros((place.nodes, 2), np.float32)
+    place.kv.pull(np.arange(place.nodes), out)
+    assert (out == place.workers).all()
+    return start + place.number, place.node, int(out.sum())
+
+
+def fail(place: Place, how: str) -> None:
+    if place.number == 1:
+        if how == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise KeyError("the reason")
+    place.barrier()
+
+
+@pytest.mark.parametrize(("nodes", "workers"), [(1, 1), (1, 3), (2, 2)])
+def test_the_workers_results_come_in_their_order(nodes: int, workers: int) -> None:
+    results: list[Any] = run(count, 10, value_lengths=np.full(nodes, 2), nodes=nodes, workers=workers)
+    number = nodes * workers
+    assert results == [(10 + i, i // workers, 2 * nodes * number) for i in range(number)]
+
+
+@pytest.mark.parametrize(("how", "said"), [("raises", "the reason"), ("killed", "node 1 died")])
+def test_a_failed_worker_ends_all_and_is_named(how: str, said: str) -> None:
+    start = time.monotonic()
+    with pytest.raises(Failure, match=said):
+        run(fail, how, value_lengths=np.full(4, 2), nodes=2)
+    assert time.monotonic() - start < 30
