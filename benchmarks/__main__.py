@@ -26,8 +26,8 @@ class Benchmark(Protocol):
 
 
 def names() -> list[str]:
-    """Return the names of the benchmarks, which are their modules'."""
-    found = (module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.ispkg)
+    """Return the names of the benchmarks, which are their modules' or packages'."""
+    found = (module.name for module in pkgutil.iter_modules(benchmarks.__path__))
     return sorted(set(found) - NOT_BENCHMARKS)
 
 
