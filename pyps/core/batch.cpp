@@ -188,10 +188,18 @@ void check_request(const Segment &segment, const ps_request &request) {
         fail(PS_EINVAL, Where{}, "the buffer for the values overlaps the keys: pull into another one");
 }
 
+// The caller may change his keys at any time: one that has become none is nowhere.
+static bool is_here(const Segment &segment, int64_t key) {
+    return uint64_t(key) < uint64_t(segment.header().num_keys) &&
+           Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).is_here();
+}
+
 bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
-    return std::all_of(keys, keys + num_keys, [&](int64_t key) {
-        return Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).is_here();
-    });
+    return std::all_of(keys, keys + num_keys, [&](int64_t key) { return is_here(segment, key); });
+}
+
+bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
+    return std::none_of(keys, keys + num_keys, [&](int64_t key) { return is_here(segment, key); });
 }
 
 int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere) {

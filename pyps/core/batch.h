@@ -16,6 +16,7 @@ void check_keys(const Segment &segment, const int64_t *keys, int64_t num_keys);
 int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
 void check_request(const Segment &segment, const ps_request &request);
 bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
+bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // likewise
 
 // Keys that are passed over because they do not live here, by their positions.
 struct Elsewhere {

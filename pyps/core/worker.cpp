@@ -90,12 +90,18 @@ int32_t ps_worker::run_everywhere(ps_request &request) {
         if (code == PS_OK) count(request, 0);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
-    Elsewhere elsewhere{false, {}};
-    int32_t code = run_local(segment, latches_, request, &elsewhere);
-    if (code != PS_OK) return code;
-    count(request, elsewhere.positions.size());
-    if (elsewhere.positions.empty()) return PS_OK;
-    int64_t timestamp = remote().start(request, elsewhere.positions);
+    int64_t timestamp;
+    if (request.num_keys > 0 && none_local(segment, request.keys, request.num_keys)) {
+        count(request, size_t(request.num_keys));
+        timestamp = remote().start(request);
+    } else {
+        Elsewhere elsewhere{false, {}};
+        int32_t code = run_local(segment, latches_, request, &elsewhere);
+        if (code != PS_OK) return code;
+        count(request, elsewhere.positions.size());
+        if (elsewhere.positions.empty()) return PS_OK;
+        timestamp = remote().start(request, elsewhere.positions);
+    }
     if (request.flags & PS_ASYNC) {
         request.timestamp = timestamp;
         return PS_OK;

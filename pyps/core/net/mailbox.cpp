@@ -141,6 +141,11 @@ void Mailbox::send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &ba
 
 void Mailbox::answer_whole(const AnswerBatch &batch) { send_to_worker(batch.node, batch.worker, batch); }
 
+void Mailbox::answer_whole(NodeId node, uint32_t worker, ZmqMessage &message) {
+    if (router_.send(name_of_worker(node, worker), message)) return;
+    if (node != header_.from) peers_[node].send(message);
+}
+
 void Mailbox::pass_on(const AnswerBatch &batch) {
     router_.send(name_of_worker(batch.node, batch.worker, header_.cluster), batch.encode(header_));
 }

@@ -33,6 +33,7 @@ public:
     void landed(uint64_t waiter, Key key) override;
 
     void answer_whole(const AnswerBatch &batch); // to a worker, now
+    void answer_whole(NodeId node, uint32_t worker, ZmqMessage &message); // the same, of an answer that is written
     void pass_on(const AnswerBatch &batch);      // likewise; another node's answer to a worker of this one
     void flush();
 

@@ -5,6 +5,7 @@
 
 #include "batch.h"
 #include "errors.h"
+#include "net/departure.h"
 #include "net/refusals.h"
 #include "process.h"
 
@@ -13,6 +14,7 @@ namespace ps {
 namespace {
 constexpr double welcome_timeout = 30.0; // seconds
 constexpr double look_again_after = 0.1; // seconds: how soon a wait notices that there is nothing to wait for
+constexpr char other_length[] = "its values have another length than the keys'";
 
 // A process that attached uses the library that the server uses.
 const Segment &with_zmq(const Segment &segment) {
@@ -32,11 +34,23 @@ Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<v
     wait_until([&] { return welcome_; }, welcome_timeout, "the introduction to the node's server");
 }
 
-bool Remote::conflicts(const ps_request &request) const {
-    if (keys_.empty()) return false;
+// Operations of one kind may overtake each other, so that their keys matter only when another kind comes.
+bool Remote::conflicts(const ps_request &request) {
+    if (operations_.empty()) return false;
+    bool set = request.operation == PS_SET;
+    uint32_t alike = set ? 0 : underway_[request.operation];
+    if (alike == operations_.size()) return false;
+    for (auto &[number, operation] : operations_) note_keys(operation);
     return std::any_of(request.keys, request.keys + request.num_keys, [&](int64_t key) {
         return keys_.conflicts(uint64_t(key), uint8_t(request.operation));
     });
+}
+
+void Remote::note_keys(Operation &operation) {
+    if (operation.noted) return;
+    operation.noted = true;
+    for (size_t i = 0; i < operation.keys.size(); i++)
+        if (!operation.is_answered(i)) keys_.add(operation.keys[i], uint8_t(operation.operation));
 }
 
 // The caller may change its keys meanwhile.
@@ -47,26 +61,44 @@ Key Remote::key_at(const ps_request &request, int64_t position) const {
 }
 
 int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &positions) {
-    bool all = int64_t(positions.size()) == request.num_keys;
-    bool uniform = segment_.header().value_length;
-    Operation operation{ps::Operation(request.operation), {}, {}, static_cast<char *>(request.values), {}, 0};
-    std::vector<char *> places;
+    Operation operation;
+    operation.operation = ps::Operation(request.operation);
+    operation.values = static_cast<char *>(request.values);
     operation.keys.reserve(positions.size());
-    places.reserve(positions.size());
+    operation.places.reserve(positions.size());
     char *at = operation.values;
     int64_t done = 0;
     for (int64_t position : positions) {
-        for (; !uniform && done < position; done++) at += segment_.value_bytes(key_at(request, done));
-        Key key = key_at(request, position);
-        operation.keys.push_back(key);
-        places.push_back(uniform ? operation.values + uint64_t(position) * segment_.value_bytes(key) : at);
+        for (; done < position; done++) at += segment_.value_bytes(key_at(request, done));
+        operation.keys.push_back(key_at(request, position));
+        operation.places.push_back(at);
     }
-    if (!all || !uniform) operation.places = places;
-    if (request.operation == PS_PULL) {
-        uint64_t bytes = uint64_t(request.num_values) * segment_.header().element_bytes;
-        filled_[operation.values] = {operation.values + bytes, next_};
+    note_buffer(request);
+    return send(std::move(operation));
+}
+
+int64_t Remote::start(const ps_request &request) {
+    Operation operation;
+    operation.operation = ps::Operation(request.operation);
+    operation.values = static_cast<char *>(request.values);
+    operation.keys.assign(request.keys, request.keys + request.num_keys);
+    for (Key key : operation.keys)
+        if (key >= shape_.num_keys()) fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+    if (!shape_.uniform_bytes()) {
+        char *at = operation.values;
+        for (Key key : operation.keys) {
+            operation.places.push_back(at);
+            at += segment_.value_bytes(key);
+        }
     }
-    return send(std::move(operation), places);
+    note_buffer(request);
+    return send(std::move(operation));
+}
+
+void Remote::note_buffer(const ps_request &request) {
+    if (request.operation != PS_PULL) return;
+    char *begin = static_cast<char *>(request.values);
+    filled_[begin] = {begin + uint64_t(request.num_values) * segment_.header().element_bytes, next_};
 }
 
 int64_t Remote::filling(const ps_request &request) const {
@@ -89,48 +121,27 @@ void Remote::abandon(int64_t timestamp) {
 }
 
 int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
-    Operation operation{ps::Operation::localize, {keys, keys + num_keys}, {}, nullptr, {}, 0};
-    return send(std::move(operation), {});
+    Operation operation;
+    operation.operation = ps::Operation::localize;
+    operation.keys.assign(keys, keys + num_keys);
+    return send(std::move(operation));
 }
 
-// Send an operation's keys to where they seem to live, with the values `from` there of a push or set.
-int64_t Remote::send(Operation operation, const std::vector<char *> &from) {
-    bool has_values = operation.operation == ps::Operation::push || operation.operation == ps::Operation::set;
+int64_t Remote::send(Operation operation) {
     bool own = operation.operation == ps::Operation::localize;
     std::vector<NodeId> targets(operation.keys.size(), header_.from);
-    bool single = true;
-    if (!own) {
+    if (!own)
         for (size_t i = 0; i < targets.size(); i++) targets[i] = target_of(operation.keys[i]);
-        single = std::all_of(targets.begin(), targets.end(), [&](NodeId node) { return node == targets[0]; });
-    }
-    std::vector<NodeId> nodes{targets[0]};
-    if (!single) {
-        nodes = targets;
-        std::sort(nodes.begin(), nodes.end());
-        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    }
     int64_t number = next_++;
-    for (NodeId node : nodes) {
-        RequestBatch batch;
-        batch.operation = operation.operation;
-        batch.node = header_.from;
-        batch.worker = worker_;
-        batch.number = uint64_t(number);
-        if (single) batch.keys = operation.keys;
-        for (uint32_t i = 0; i < targets.size(); i++) {
-            if (targets[i] != node) continue;
-            if (!single) {
-                batch.keys.push_back(operation.keys[i]);
-                batch.positions.push_back(i);
-            }
-            if (has_values)
-                batch.values.insert(batch.values.end(), from[i], from[i] + segment_.value_bytes(operation.keys[i]));
-        }
-        socket_to(node).send(batch.encode(header_));
-    }
+    RequestBatch head;
+    head.operation = operation.operation;
+    head.node = header_.from;
+    head.worker = worker_;
+    head.number = uint64_t(number);
+    Departure departure{head, operation.keys, targets, operation.places, operation.values};
+    for (Departure::Message &part : departure.write(header_, shape_)) socket_to(part.to).send(part.message);
     operation.left = operation.keys.size();
-    operation.answered.resize(operation.keys.size());
-    for (Key key : operation.keys) keys_.add(key, uint8_t(operation.operation));
+    if (!own) underway_[int(operation.operation)]++;
     operations_.emplace(number, std::move(operation));
     return number;
 }
@@ -224,30 +235,49 @@ void Remote::take(const AnswerBatch &answer, Span values) {
     Operation &operation = found->second;
     if (answer.count > operation.left) throw Malformed("it answers more keys than are on their way");
     bool pull = operation.operation == ps::Operation::pull;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < answer.count; i++) {
-        uint32_t position = answer.whole ? i : answer.positions[i];
-        if (position >= operation.keys.size() || operation.answered[position])
-            throw Malformed("it answers a key that is not on its way");
-        if (pull) bytes += segment_.value_bytes(operation.keys[position]);
+    uint64_t each = shape_.uniform_bytes();
+    if (answer.whole && answer.count == operation.keys.size() && each && operation.places.empty()) {
+        if (values.bytes != (pull ? each * answer.count : 0)) throw Malformed(other_length);
+        if (pull && operation.values) std::memcpy(operation.values, values.at, values.bytes);
+    } else {
+        take_part(operation, answer, values);
     }
-    if (bytes != values.bytes) throw Malformed("its values have another length than the keys'");
-    const char *from = values.at;
-    for (uint32_t i = 0; i < answer.count; i++) {
-        uint32_t position = answer.whole ? i : answer.positions[i];
-        Key key = operation.keys[position];
-        operation.answered[position] = true;
-        keys_.remove(key);
-        if (!pull || !operation.values) continue;
-        uint64_t length = segment_.value_bytes(key);
-        char *to = operation.places.empty() ? operation.values + position * length : operation.places[position];
-        std::memcpy(to, from, length);
-        from += length;
-    }
+    if (operation.noted)
+        for (uint32_t i = 0; i < answer.count; i++) keys_.remove(operation.keys[answer.position(i)]);
     operation.left -= answer.count;
     if (operation.left > 0) return;
+    if (operation.operation != ps::Operation::localize) underway_[int(operation.operation)]--;
     if (pull) filled_.erase(operation.values);
     operations_.erase(found);
+}
+
+void Remote::take_part(Operation &operation, const AnswerBatch &answer, Span values) {
+    bool pull = operation.operation == ps::Operation::pull;
+    const uint64_t each = shape_.uniform_bytes();
+    uint64_t bytes = 0;
+    operation.answered.resize(operation.keys.size());
+    uint32_t marked = 0;
+    auto refuse = [&](const char *reason) {
+        while (marked > 0) operation.answered[answer.position(--marked)] = false;
+        throw Malformed(reason);
+    };
+    for (; marked < answer.count; marked++) {
+        uint32_t position = answer.position(marked);
+        if (position >= operation.keys.size() || operation.answered[position])
+            refuse("it answers a key that is not on its way");
+        operation.answered[position] = true;
+        if (pull) bytes += each ? each : segment_.value_bytes(operation.keys[position]);
+    }
+    if (bytes != values.bytes) refuse(other_length);
+    if (!pull || !operation.values) return;
+    const char *from = values.at;
+    for (uint32_t i = 0; i < answer.count; i++) {
+        uint32_t position = answer.position(i);
+        uint64_t length = each ? each : segment_.value_bytes(operation.keys[position]);
+        std::memcpy(operation.places.empty() ? operation.values + position * length : operation.places[position], from,
+                    length);
+        from += length;
+    }
 }
 
 } // namespace ps

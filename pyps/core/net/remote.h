@@ -21,10 +21,11 @@ public:
     Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check);
 
     bool is_busy() const { return !operations_.empty(); }
-    bool conflicts(const ps_request &request) const; // with what is on its way: wait for that first
+    bool conflicts(const ps_request &request); // with what is on its way: wait for that first
 
     // Send what is at these positions of a request; the buffer must live until it is finished. Returns a timestamp.
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions);
+    int64_t start(const ps_request &request); // all of them
     int64_t filling(const ps_request &request) const; // the pull on its way that writes to the request's buffer, or -1
     void abandon(int64_t timestamp);                  // its buffer will be gone: what still comes is dropped
     int64_t localize(const int64_t *keys, int64_t num_keys);
@@ -38,12 +39,14 @@ public:
 private:
     // What is on its way of one operation; `keys` and `places` by the positions that messages name.
     struct Operation {
-        ps::Operation operation;
+        ps::Operation operation{};
         std::vector<Key> keys;
-        std::vector<char *> places; // where a pulled value goes; none: one after another from `values` on
-        char *values; // null: nobody wants them any more
-        std::vector<bool> answered;
-        uint64_t left;
+        std::vector<char *> places; // of each key's value; none: one after another from `values` on, of one length
+        char *values = nullptr; // of a pull: nobody wants them any more
+        std::vector<bool> answered; // none: no key is
+        uint64_t left = 0;
+        bool noted = false; // what is left is in keys_
+        bool is_answered(size_t position) const { return !answered.empty() && answered[position]; }
     };
     struct Filled { // memory that a pull on its way writes to; these do not overlap
         const char *end;
@@ -51,12 +54,15 @@ private:
     };
 
     Key key_at(const ps_request &request, int64_t position) const;
-    int64_t send(Operation operation, const std::vector<char *> &from);
+    int64_t send(Operation operation);
+    void note_keys(Operation &operation);
+    void note_buffer(const ps_request &request);
     NodeId target_of(Key key) const;
     ZmqSocket &socket_to(NodeId node);
     void receive();
     void receive(ZmqSocket &socket);
     void take(const AnswerBatch &answer, Span values);
+    void take_part(Operation &operation, const AnswerBatch &answer, Span values);
     void wait_until(const std::function<bool()> &done, double timeout, const char *what);
 
     Segment &segment_;
@@ -68,7 +74,8 @@ private:
     std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
     std::vector<ZmqSocket *> connected_;
     std::unordered_map<int64_t, Operation> operations_; // by timestamp
-    KeyTable keys_;
+    uint32_t underway_[3] = {}; // operations by their kind, without localize
+    KeyTable keys_;             // of operations on their way, as far as that was needed
     std::map<const char *, Filled> filled_; // by the memory's beginning
     int64_t next_ = 0;
     bool welcome_ = false;

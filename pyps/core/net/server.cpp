@@ -226,7 +226,8 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
     }
 }
 
-// Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key.
+// Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key. What is pulled is
+// written into the answer's message, what is pushed is read from the request's.
 void Server::serve(const RequestBatch &batch, Span values) {
     AnswerBatch answer;
     answer.operation = batch.operation;
@@ -234,49 +235,55 @@ void Server::serve(const RequestBatch &batch, Span values) {
     answer.worker = batch.worker;
     answer.number = batch.number;
     auto count = int64_t(batch.keys.size());
-    const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
-    int64_t elements = total_length(*segment_, keys, count);
-    Bytes buffer; // aligned, as a message is not
-    if (batch.operation == Operation::pull)
-        buffer.resize(uint64_t(elements) * segment_->header().element_bytes);
-    else
-        buffer.assign(values.at, values.at + values.bytes);
-    Elsewhere elsewhere{true, {}};
-    ps_request request{int32_t(batch.operation), 0, keys, count, buffer.data(), elements, 0, -1};
-    run_local(*segment_, values_.latches(), request, &elsewhere);
     answer.count = uint32_t(count);
     answer.whole = batch.positions.empty();
-    answer.positions = batch.positions;
-    if (!elsewhere.positions.empty()) leave_to_protocol(batch, elsewhere.positions, &buffer, &answer);
-    if (answer.count == 0) return;
-    if (batch.operation == Operation::pull) answer.values = std::move(buffer);
-    mailbox_.answer_whole(answer);
+    const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
+    const uint32_t element = segment_->header().element_bytes;
+    const bool pull = batch.operation == Operation::pull;
+    uint64_t bytes = shape_.total_bytes(batch.keys), columns = batch.positions.size() * sizeof(uint32_t);
+    ZmqMessage message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
+    char *to = message.data() + sizeof(OperationHead) + columns;
+    Bytes aligned;
+    if (!pull && reinterpret_cast<uintptr_t>(values.at) % element) {
+        aligned.assign(values.at, values.at + values.bytes);
+        values.at = aligned.data();
+    }
+    Elsewhere elsewhere{true, {}};
+    ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
+                       int64_t(bytes / element), 0, -1};
+    run_local(*segment_, values_.latches(), request, &elsewhere);
+    if (!elsewhere.positions.empty()) {
+        leave_to_protocol(batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
+        if (answer.count > 0) mailbox_.answer_whole(answer);
+        return;
+    }
+    OperationHead head = answer.head(header_from(*segment_));
+    std::memcpy(message.data(), &head, sizeof head);
+    if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
+    mailbox_.answer_whole(answer.node, answer.worker, message);
 }
 
-// Take the keys at the positions `elsewhere` out of an answer and its values.
-void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Bytes *values,
+// Answer a batch without the keys at the positions `elsewhere`, which the protocol gets with their values.
+void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
                                AnswerBatch *answer) {
+    bool pull = batch.operation == Operation::pull;
     answer->whole = false;
     answer->count -= uint32_t(elsewhere.size());
-    answer->positions.clear();
-    uint64_t at = 0, kept = 0;
+    const char *value = values.at;
     auto next = elsewhere.begin();
     for (uint32_t i = 0; i < batch.keys.size(); i++) {
-        uint64_t bytes = segment_->value_bytes(batch.keys[i]);
-        char *value = values->data() + at;
-        at += bytes;
+        const char *end = value + segment_->value_bytes(batch.keys[i]);
         if (next == elsewhere.end() || *next != i) {
             answer->positions.push_back(batch.position(i));
-            std::memmove(values->data() + kept, value, bytes);
-            kept += bytes;
-            continue;
+            if (pull) answer->values.insert(answer->values.end(), value, end);
+        } else {
+            ++next;
+            Request single{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
+            if (!pull) single.value.assign(value, end);
+            protocol_.receive(batch.keys[i], std::move(single), batch.from_home);
         }
-        ++next;
-        Request single{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
-        if (batch.operation != Operation::pull) single.value.assign(value, value + bytes);
-        protocol_.receive(batch.keys[i], std::move(single), batch.from_home);
+        value = end;
     }
-    values->resize(kept);
 }
 
 void Server::localize(const RequestBatch &batch) {

@@ -36,7 +36,7 @@ private:
     bool receive_one();
     void handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader);
     void serve(const RequestBatch &batch, Span values);
-    void leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Bytes *values,
+    void leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
                            AnswerBatch *answer);
     void localize(const RequestBatch &batch);
     void landed(uint64_t waiter);

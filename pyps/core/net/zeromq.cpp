@@ -29,25 +29,21 @@ struct Functions {
     int (*connect)(void *, const char *);
     int (*send)(void *, const void *, size_t, int);
     int (*msg_init)(void *);
+    int (*msg_init_size)(void *, size_t);
     int (*msg_init_data)(void *, void *, size_t, void (*)(void *, void *), void *);
     int (*msg_send)(void *, void *, int);
     int (*msg_recv)(void *, void *, int);
     int (*msg_close)(void *);
+    int (*msg_move)(void *, void *);
     void *(*msg_data)(void *);
     size_t (*msg_size)(const void *);
     int (*msg_more)(const void *);
-    int (*poll)(void *, int, long);
     int (*error)();
     const char *(*strerror)(int);
 };
 
-struct PollItem {
-    void *socket;
-    int fd;
-    short events, revents;
-};
-
 constexpr int dont_wait = 1, send_more = 2, poll_in = 1;
+constexpr int option_descriptor = 14, option_events = 15;
 constexpr int host_unreachable = EHOSTUNREACH;
 constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
 constexpr char variable[] = "PYPS_ZMQ"; // in the environment; read here alone
@@ -92,14 +88,15 @@ void load_zmq(const char *path) {
     find(&functions->connect, "zmq_connect");
     find(&functions->send, "zmq_send");
     find(&functions->msg_init, "zmq_msg_init");
+    find(&functions->msg_init_size, "zmq_msg_init_size");
     find(&functions->msg_init_data, "zmq_msg_init_data");
     find(&functions->msg_send, "zmq_msg_send");
     find(&functions->msg_recv, "zmq_msg_recv");
     find(&functions->msg_close, "zmq_msg_close");
+    find(&functions->msg_move, "zmq_msg_move");
     find(&functions->msg_data, "zmq_msg_data");
     find(&functions->msg_size, "zmq_msg_size");
     find(&functions->msg_more, "zmq_msg_more");
-    find(&functions->poll, "zmq_poll");
     find(&functions->error, "zmq_errno");
     find(&functions->strerror, "zmq_strerror");
     loaded.store(functions.release(), std::memory_order_release); // kept as long as the process
@@ -130,8 +127,17 @@ ZmqContext::~ZmqContext() {
 }
 
 ZmqMessage::ZmqMessage() { zmq().msg_init(raw_); }
+ZmqMessage::ZmqMessage(size_t bytes) {
+    if (zmq().msg_init_size(raw_, bytes))
+        fail(PS_ENOMEM, Where{-1, int64_t(bytes), 0}, "no memory for a message of %zu bytes", bytes);
+}
+ZmqMessage::ZmqMessage(ZmqMessage &&other) noexcept {
+    zmq().msg_init(raw_);
+    zmq().msg_move(raw_, other.raw_);
+}
 ZmqMessage::~ZmqMessage() { zmq().msg_close(raw_); }
 const char *ZmqMessage::data() const { return static_cast<const char *>(zmq().msg_data(raw_)); }
+char *ZmqMessage::data() { return static_cast<char *>(zmq().msg_data(raw_)); }
 size_t ZmqMessage::size() const { return zmq().msg_size(raw_); }
 bool ZmqMessage::more() const { return zmq().msg_more(raw_); }
 
@@ -140,9 +146,11 @@ ZmqSocket::ZmqSocket(ZmqContext &context, Type type) : socket_(zmq().socket(cont
     set(ZmqOption::linger, 0);
     set(ZmqOption::send_high_water, 0);
     set(ZmqOption::receive_high_water, 0);
+    size_t size = sizeof descriptor_;
+    if (zmq().getsockopt(socket_, option_descriptor, &descriptor_, &size)) fail_zmq("no descriptor");
 }
 
-ZmqSocket::ZmqSocket(ZmqSocket &&other) noexcept : socket_(other.socket_) { other.socket_ = nullptr; }
+ZmqSocket::ZmqSocket(ZmqSocket &&other) noexcept : socket_(other.socket_), descriptor_(other.descriptor_) { other.socket_ = nullptr; }
 
 ZmqSocket::~ZmqSocket() {
     if (socket_) zmq().close(socket_);
@@ -190,12 +198,24 @@ bool ZmqSocket::send_part(Bytes &&part, int flags) {
     fail_zmq("cannot send");
 }
 
+bool ZmqSocket::send_name(const std::string &peer) { return send_part(Bytes(peer.begin(), peer.end()), send_more); }
+
 bool ZmqSocket::send(const std::string &peer, Bytes message) {
-    if (!send_part(Bytes(peer.begin(), peer.end()), send_more)) return false;
-    return send_part(std::move(message), 0);
+    return send_name(peer) && send_part(std::move(message), 0);
 }
 
 bool ZmqSocket::send(Bytes message) { return send_part(std::move(message), 0); }
+
+bool ZmqSocket::send(const std::string &peer, ZmqMessage &message) { return send_name(peer) && send(message); }
+
+bool ZmqSocket::send(ZmqMessage &message) {
+    int sent;
+    do sent = zmq().msg_send(message.raw_, socket_, dont_wait);
+    while (sent < 0 && zmq().error() == EINTR);
+    if (sent >= 0) return true;
+    if (zmq().error() == host_unreachable || zmq().error() == EAGAIN) return false;
+    fail_zmq("cannot send");
+}
 
 bool ZmqSocket::receive(ZmqMessage *part) {
     int received;
@@ -206,13 +226,23 @@ bool ZmqSocket::receive(ZmqMessage *part) {
     fail_zmq("cannot receive");
 }
 
+// zmq_poll asks the system twice before it waits and every socket afterwards; one poll of their descriptors is enough
+// for a caller who looks by himself. A descriptor tells only of what came since the socket was looked at last.
 bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds) {
-    std::vector<PollItem> items;
-    for (ZmqSocket *socket : sockets) items.push_back({socket->raw(), -1, poll_in, 0});
-    if (descriptor >= 0) items.push_back({nullptr, descriptor, poll_in, 0});
-    long milliseconds = long(std::ceil(seconds * 1000));
-    int ready = zmq().poll(items.data(), int(items.size()), milliseconds);
-    if (ready < 0 && zmq().error() != EINTR) fail_zmq("cannot wait");
+    std::vector<pollfd> items;
+    items.reserve(sockets.size() + 1);
+    for (ZmqSocket *socket : sockets) {
+        int events = 0;
+        size_t size = sizeof events;
+        if (zmq().getsockopt(socket->socket_, option_events, &events, &size)) fail_zmq("cannot wait");
+        if (events & poll_in) return true;
+        items.push_back({socket->descriptor_, POLLIN, 0});
+    }
+    if (descriptor >= 0) items.push_back({descriptor, POLLIN, 0});
+    auto whole = std::floor(seconds);
+    timespec limit{time_t(whole), long((seconds - whole) * 1e9)};
+    int ready = ::ppoll(items.data(), items.size(), &limit, nullptr);
+    if (ready < 0 && errno != EINTR) fail_with_errno("ppoll");
     return ready > 0;
 }
 

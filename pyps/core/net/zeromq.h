@@ -41,15 +41,18 @@ enum class ZmqOption : int {
     router_handover = 56,
 };
 
-// One part of a message that was received.
+// One part of a message: received, or to be filled and sent.
 class ZmqMessage {
 public:
     ZmqMessage();
+    explicit ZmqMessage(size_t bytes); // not initialised; throws PS_ENOMEM
+    ZmqMessage(ZmqMessage &&other) noexcept;
     ~ZmqMessage();
     ZmqMessage(const ZmqMessage &) = delete;
     ZmqMessage &operator=(const ZmqMessage &) = delete;
 
     const char *data() const;
+    char *data();
     size_t size() const;
     bool more() const; // parts follow
 
@@ -76,17 +79,23 @@ public:
     // Nothing of these waits. False: the peer is not connected (a router), or nothing is there.
     bool send(const std::string &peer, Bytes message); // from a router
     bool send(Bytes message);
+    bool send(const std::string &peer, ZmqMessage &message); // if it was sent, the message is empty
+    bool send(ZmqMessage &message);
     bool receive(ZmqMessage *part);
 
     void *raw() const { return socket_; }
 
 private:
     bool send_part(Bytes &&part, int flags);
+    bool send_name(const std::string &peer);
 
     void *socket_;
+    int descriptor_;
+    friend bool wait_for_any(const std::vector<ZmqSocket *> &, int, double);
 };
 
-// Wait until one of the sockets, or the descriptor (-1: none), has something; at most `seconds`. False: nothing.
+// Wait until one of the sockets, or the descriptor (-1: none), has something; at most `seconds`. False: nothing. True may
+// come too early: all that is known then is that it is worth looking.
 bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds);
 
 } // namespace ps

@@ -4,7 +4,12 @@ namespace ps {
 
 namespace {
 
-enum Flag : uint16_t { from_home_flag = 1, whole_flag = 2, last_flag = 4, value_flag = 8 };
+enum Flag : uint16_t {
+    from_home_flag = OperationHead::from_home,
+    whole_flag = OperationHead::whole,
+    last_flag = 4,
+    value_flag = 8
+};
 
 FrameHeader head(FrameHeader header, Kind kind, uint64_t count) {
     header.kind = kind;
@@ -34,15 +39,10 @@ Operation get_operation(FrameReader &reader) {
 
 void get_keys(FrameReader &reader, uint32_t count, const Shape &shape, std::vector<Key> *keys) {
     reader.get(keys, count);
+    const uint64_t limit = shape.num_keys();
     for (Key key : *keys)
-        if (key >= shape.num_keys())
-            throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(shape.num_keys()) + ")");
-}
-
-uint64_t total_bytes(const std::vector<Key> &keys, const Shape &shape) {
-    uint64_t total = 0;
-    for (Key key : keys) total += shape.value_bytes(key);
-    return total;
+        if (key >= limit)
+            throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(limit) + ")");
 }
 
 // A replica or a ghost of a transfer.
@@ -86,14 +86,14 @@ FrameHeader decode_header(FrameReader &reader, uint64_t cluster, const Shape &sh
     return header;
 }
 
+OperationHead RequestBatch::head(FrameHeader header, uint64_t count, bool whole) const {
+    auto flags = uint16_t((from_home ? from_home_flag : 0) | (whole ? whole_flag : 0));
+    return {ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
+}
+
 Bytes RequestBatch::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(number);
-    writer.put(worker);
-    writer.put(node);
-    writer.put(uint16_t((from_home ? from_home_flag : 0) | (positions.empty() ? whole_flag : 0)));
-    writer.put(uint16_t(operation));
-    writer.zeros(6);
+    FrameWriter writer;
+    writer.put(head(header, keys.size(), positions.empty()));
     writer.put(keys);
     writer.put(positions);
     writer.put(values);
@@ -112,20 +112,20 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
     get_keys(reader, header.count, shape, &batch.keys);
     if (!(flags & whole_flag)) reader.get(&batch.positions, header.count);
     bool has_values = batch.operation == Operation::push || batch.operation == Operation::set;
-    values->bytes = has_values ? total_bytes(batch.keys, shape) : 0;
+    values->bytes = has_values ? shape.total_bytes(batch.keys) : 0;
     values->at = reader.skip(values->bytes);
     reader.finish();
     return batch;
 }
 
+OperationHead AnswerBatch::head(FrameHeader header) const {
+    auto flags = uint16_t(whole ? whole_flag : 0);
+    return {ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
+}
+
 Bytes AnswerBatch::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, kind, count));
-    writer.put(number);
-    writer.put(worker);
-    writer.put(node);
-    writer.put(uint16_t(whole ? whole_flag : 0));
-    writer.put(uint16_t(operation));
-    writer.zeros(6);
+    FrameWriter writer;
+    writer.put(head(header));
     writer.put(positions);
     writer.put(values);
     return writer.take();

@@ -14,6 +14,11 @@ public:
     virtual uint64_t num_keys() const = 0;
     virtual NodeId num_nodes() const = 0;
     virtual uint64_t value_bytes(Key key) const = 0;
+    virtual uint64_t total_bytes(const std::vector<Key> &keys) const {
+        uint64_t total = 0;
+        for (Key key : keys) total += value_bytes(key);
+        return total;
+    }
 };
 
 // Values in a message that was received: where they lie in it.
@@ -21,6 +26,17 @@ struct Span {
     const char *at = nullptr;
     uint64_t bytes = 0;
 };
+
+// What a request and an answer begin with.
+struct OperationHead {
+    static constexpr uint16_t from_home = 1, whole = 2; // flags
+    FrameHeader frame;
+    uint64_t number; // of the worker's operation
+    uint32_t worker;
+    uint16_t node, flags, operation;
+    char unused[6];
+};
+static_assert(sizeof(OperationHead) == 48, "as in docs/wire.md");
 
 struct RequestBatch {
     static constexpr Kind kind = Kind::request;
@@ -33,6 +49,8 @@ struct RequestBatch {
     std::vector<uint32_t> positions; // in the operation; none: 0, 1, 2, ...
     Bytes values;
 
+    // For what is sent without being encoded: keys, positions unless they are `whole`, and values follow.
+    OperationHead head(FrameHeader header, uint64_t count, bool whole) const;
     Bytes encode(FrameHeader header) const;
     static RequestBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values);
     uint32_t position(uint32_t index) const { return positions.empty() ? index : positions[index]; }
@@ -48,7 +66,9 @@ struct AnswerBatch {
     uint32_t count = 0;              // keys
     std::vector<uint32_t> positions; // none if whole
     Bytes values;                    // of a pull
+    uint32_t position(uint32_t index) const { return whole ? index : positions[index]; }
 
+    OperationHead head(FrameHeader header) const; // positions unless they are whole, and values, follow
     Bytes encode(FrameHeader header) const;
     // How long the values are is for the worker to check, who knows its keys.
     static AnswerBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values);

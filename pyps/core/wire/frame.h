@@ -93,6 +93,7 @@ private:
 
 class FrameWriter {
 public:
+    FrameWriter() = default;
     explicit FrameWriter(const FrameHeader &header) { put(header); }
 
     void zeros(uint64_t bytes) { bytes_.resize(bytes_.size() + bytes); }
