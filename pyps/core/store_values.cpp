@@ -55,6 +55,11 @@ Standing StoreValues::standing(Key key) const {
     }
 }
 
+void StoreValues::prefetch(Key key) const {
+    Place place(segment_.entry(key).load(std::memory_order_relaxed));
+    if (place.is_here()) __builtin_prefetch(segment_.value(place), 1);
+}
+
 void StoreValues::run(Key key, int32_t operation, char *value) {
     auto number = int64_t(key);
     Place place(segment_.entry(key).load(std::memory_order_relaxed));
@@ -81,16 +86,16 @@ void StoreValues::forget(Key key) {
     with(key, [](Place place) { return absent(place, place.index()); });
 }
 
-void StoreValues::own(Key key, const Bytes &value) {
+void StoreValues::own(Key key, const char *value) {
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         if (place.residence() != Residence::shared) {
             place = slabs_.hold(place);
-            std::memcpy(segment_.value(c, place.index()), value.data(), c.value_bytes);
+            std::memcpy(segment_.value(c, place.index()), value, c.value_bytes);
             return place;
         }
         SharedHead *head = head_of(place);
-        Bytes total = value;
+        Bytes total(value, value + c.value_bytes);
         add_kernel(segment_.header().dtype)(total.data(), Segment::delta(head, c), c.length);
         place = slabs_.unshare(place);
         std::memcpy(segment_.value(c, place.index()), total.data(), c.value_bytes);
@@ -98,11 +103,11 @@ void StoreValues::own(Key key, const Bytes &value) {
     });
 }
 
-void StoreValues::give(Key key, NodeId to, uint64_t count, Bytes *value) {
+void StoreValues::give(Key key, NodeId to, uint64_t count, Bytes *values) {
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         const char *from = segment_.value(place);
-        value->assign(from, from + c.value_bytes);
+        values->insert(values->end(), from, from + c.value_bytes);
         return absent(slabs_.drop(place), seen_at(to, count));
     });
 }

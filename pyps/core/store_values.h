@@ -14,13 +14,16 @@ public:
     ~StoreValues() override;
 
     Standing standing(Key key) const override;
+    uint64_t bytes(Key key) const override { return segment_.value_bytes(key); }
+    void prefetch_place(Key key) const override { __builtin_prefetch(&segment_.entry(key), 1); }
+    void prefetch(Key key) const override;
     void pull(Key key, Bytes *value) override;
     void push(Key key, const Bytes &value) override;
     void set(Key key, const Bytes &value) override;
     void await(Key key) override;
     void forget(Key key) override;
-    void own(Key key, const Bytes &value) override;
-    void give(Key key, NodeId to, uint64_t count, Bytes *value) override;
+    void own(Key key, const char *value) override;
+    void give(Key key, NodeId to, uint64_t count, Bytes *values) override;
     void share(Key key) override;
     void unshare(Key key) override;
     bool take_changed(Key key) override;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 
 #include "stores.h"
 #include "protocol/protocol.h"
@@ -39,17 +40,16 @@ public:
     void send(NodeId to, Key key, const Request &message, bool from_home) override {
         to_owner(to, key, message, from_home);
     }
-    void send(NodeId to, Key key, const Want &message, bool from_home) override {
-        to_owner(to, key, message, from_home);
-    }
+    void send(NodeId to, Key key, const Want &message, bool from_home) override;
     void send(NodeId to, Key key, const Delta &message, bool from_home) override {
         to_owner(to, key, message, from_home);
     }
     void send(NodeId to, Key key, const Refresh &message) override { plain(to, key, message, "refresh"); }
     void send(NodeId to, Key key, const Ended &message) override { plain(to, key, message, "ended"); }
-    void send(NodeId to, Key key, const Localize &message) override { plain(to, key, message, "localize"); }
-    void send(NodeId to, Key key, const Relocate &message) override { plain(to, key, message, "relocate"); }
+    void send(NodeId to, Key key, const Localize &message) override;
+    void send(NodeId to, Key key, const Relocate &message) override;
     void send(NodeId to, Key key, const Transfer &message) override;
+    void send(NodeId to, Moves &&message) override;
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
     void landed(uint64_t waiter, Key key) override;
 
@@ -58,8 +58,22 @@ private:
     void to_owner(NodeId to, Key key, const Message &message, bool from_home);
     template <class Message>
     void plain(NodeId to, Key key, const Message &message, const char *name);
+    template <class Deliver>
+    void in_run(NodeId to, Key key, uint64_t number, const std::tuple<int, int, bool> &alike, Deliver &&deliver);
     World &world_;
     NodeId self_;
+};
+
+// Messages about several keys, which are alike in what the tuple says.
+struct Run {
+    std::tuple<int, int, bool> alike{-1, -1, false};
+    std::vector<Key> keys;
+    std::vector<uint64_t> numbers;
+};
+
+struct Letter {
+    std::function<void()> deliver;
+    std::shared_ptr<Run> run; // or null
 };
 
 // A worker: operations that wait for their answers, never two on one key; what it added, and what it read last.
@@ -94,7 +108,7 @@ struct World {
     bool sets; // then each key has one worker that writes, and its value is what that one made it last
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<Worker> workers;
-    std::map<std::pair<int, int>, std::deque<std::function<void()>>> paths; // nodes 0..; workers 1000..
+    std::map<std::pair<int, int>, std::deque<Letter>> paths; // nodes 0..; workers 1000..
     std::vector<int64_t> total;                // what was pushed
     std::vector<std::vector<int64_t>> history; // with sets: all values that the key has had
     std::vector<int> in_transfer;
@@ -125,35 +139,44 @@ struct World {
 
     uint64_t draw(uint64_t below) { return random() % below; }
 
-    void post(int from, int to, std::function<void()> delivery) { paths[{from, to}].push_back(std::move(delivery)); }
+    void post(int from, int to, std::function<void()> deliver, std::shared_ptr<Run> run = nullptr) {
+        paths[{from, to}].push_back({std::move(deliver), std::move(run)});
+    }
 
     bool deliver() {
-        std::vector<std::deque<std::function<void()>> *> busy;
+        std::vector<std::deque<Letter> *> busy;
         for (auto &[path, queue] : paths)
             if (!queue.empty()) busy.push_back(&queue);
         if (busy.empty()) return false;
         auto &queue = *busy[draw(busy.size())];
-        auto delivery = std::move(queue.front());
+        Letter letter = std::move(queue.front());
         queue.pop_front();
-        delivery();
+        letter.deliver();
         return true;
     }
 
     void act(uint64_t number) {
         Worker &worker = workers[number];
-        Node &node = *nodes[worker.node];
         Key key = draw(num_keys);
         switch (draw(8)) {
         case 0:
-            if (worker.localizing[key]) return;
-            worker.localizing[key] = 1;
-            trace("worker %d at %d localizes %d", int(number), worker.node, int(key));
-            node.protocol.localize(key, number);
+            localize(worker, number, key);
             return;
         case 1:
         case 2: intend(worker, key, !worker.intends[key]); return;
         default: operate(number, key);
         }
+    }
+
+    // Several keys at once, some of them twice.
+    void localize(Worker &worker, uint64_t number, Key key) {
+        std::vector<Key> keys{key};
+        while (draw(2)) keys.push_back(draw(num_keys));
+        for (Key k : keys) {
+            worker.localizing[k]++;
+            trace("worker %d at %d localizes %d", int(number), worker.node, int(k));
+        }
+        nodes[worker.node]->protocol.localize(keys, number);
     }
 
     void intend(Worker &worker, Key key, bool begin) {
@@ -334,6 +357,52 @@ void Mail::send(NodeId to, Key key, const Transfer &message) {
     });
 }
 
+// What follows each other on a path and is alike may be one message.
+template <class Deliver>
+void Mail::in_run(NodeId to, Key key, uint64_t number, const std::tuple<int, int, bool> &alike, Deliver &&deliver) {
+    REQUIRE(to != self_);
+    trace("  %d -> %d: key %d, message %d in a run", self_, to, int(key), std::get<0>(alike));
+    std::deque<Letter> &queue = world_.paths[{self_, to}];
+    std::shared_ptr<Run> run = queue.empty() ? nullptr : queue.back().run;
+    if (!run || run->alike != alike || world_.draw(4) == 0) {
+        run = std::make_shared<Run>();
+        run->alike = alike;
+        Protocol &protocol = world_.nodes[to]->protocol;
+        world_.post(self_, to, [=, &protocol] { deliver(protocol, *run); }, run);
+    }
+    run->keys.push_back(key);
+    run->numbers.push_back(number);
+}
+
+void Mail::send(NodeId to, Key key, const Localize &message) {
+    in_run(to, key, 0, {0, message.to, false},
+           [=](Protocol &protocol, const Run &run) { protocol.receive(run.keys, message); });
+}
+
+void Mail::send(NodeId to, Key key, const Relocate &message) {
+    in_run(to, key, message.count, {1, message.to, false},
+           [=](Protocol &protocol, const Run &run) { protocol.receive(run.keys, message.to, run.numbers); });
+}
+
+void Mail::send(NodeId to, Key key, const Want &message, bool from_home) {
+    in_run(to, key, message.number, {2, message.node, from_home}, [=](Protocol &protocol, const Run &run) {
+        protocol.receive(run.keys, message.node, std::vector<uint32_t>(run.numbers.begin(), run.numbers.end()),
+                         from_home);
+    });
+}
+
+void Mail::send(NodeId to, Moves &&message) {
+    REQUIRE(to != self_ && !message.keys.empty() && message.values.size() == 8 * message.keys.size());
+    trace("  %d -> %d: %d keys move, the first is %d", self_, to, int(message.keys.size()), int(message.keys[0]));
+    World &world = world_;
+    for (Key key : message.keys) world.in_transfer[key]++;
+    auto moves = std::make_shared<Moves>(std::move(message));
+    world.post(self_, to, [=, &world] {
+        for (Key key : moves->keys) world.in_transfer[key]--;
+        world.nodes[to]->protocol.receive(moves->keys, moves->counts, moves->values.data());
+    });
+}
+
 void Mail::answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) {
     World &world = world_;
     auto deliver = [=, &world] {
@@ -353,8 +422,8 @@ void Mail::answer(const Origin &origin, Key key, const Bytes &value, bool after_
 }
 
 void Mail::landed(uint64_t waiter, Key key) {
-    REQUIRE(world_.workers[waiter].localizing[key] == 1);
-    world_.workers[waiter].localizing[key] = 0;
+    REQUIRE(world_.workers[waiter].localizing[key] > 0);
+    world_.workers[waiter].localizing[key]--;
 }
 
 } // namespace

@@ -54,6 +54,7 @@ public:
     NodeId seen_at(Key key) const { return values[key].seen_at; }
 
     Standing standing(Key key) const override { return values[key].standing; }
+    uint64_t bytes(Key) const override { return 8; }
     void pull(Key key, Bytes *value) override {
         require(key, {Standing::owned, Standing::shared, Standing::replica});
         *value = bytes_of(values[key].number);
@@ -75,14 +76,15 @@ public:
     }
     void await(Key key) override { become(key, {Standing::absent}, Standing::awaited); }
     void forget(Key key) override { become(key, {Standing::awaited}, Standing::absent); }
-    void own(Key key, const Bytes &value) override {
+    void own(Key key, const char *value) override {
         Value &v = values[key];
         int64_t added = v.standing == Standing::replica ? v.delta : 0;
         become(key, {Standing::absent, Standing::awaited, Standing::replica}, Standing::owned);
-        v = Value{Standing::owned, number_of(value) + added, 0, true, false, no_node};
+        v = Value{Standing::owned, number_of(Bytes(value, value + 8)) + added, 0, true, false, no_node};
     }
-    void give(Key key, NodeId to, uint64_t, Bytes *value) override {
-        pull(key, value);
+    void give(Key key, NodeId to, uint64_t, Bytes *given) override {
+        Bytes value = bytes_of(values[key].number);
+        given->insert(given->end(), value.begin(), value.end());
         become(key, {Standing::owned, Standing::shared}, Standing::absent);
         values[key].seen_at = to;
     }
@@ -146,7 +148,7 @@ class MemoryStore : private MemoryParts, public StoreValues {
 public:
     MemoryStore(NodeId self, NodeId nodes, uint64_t num_keys)
         : MemoryParts(num_keys), StoreValues(*segment, *slabs) {
-        for (Key key = self; key < num_keys; key += nodes) own(key, bytes_of(0));
+        for (Key key = self; key < num_keys; key += nodes) own(key, bytes_of(0).data());
     }
 
     NodeId seen_at(Key key) const {

@@ -29,6 +29,7 @@ public:
     void send(NodeId to, Key key, const Localize &message) override;
     void send(NodeId to, Key key, const Relocate &message) override;
     void send(NodeId to, Key key, const Transfer &message) override;
+    void send(NodeId to, Moves &&message) override;
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
     void landed(uint64_t waiter, Key key) override;
 
@@ -39,7 +40,7 @@ public:
 
 private:
     using Batch = std::variant<RequestBatch, AnswerBatch, LocalizeBatch, RelocateBatch, TransferBatch, WantBatch,
-                               DeltaBatch, RefreshBatch, EndedBatch>;
+                               DeltaBatch, RefreshBatch, EndedBatch, MovesBatch>;
 
     template <class Kind, class Fits>
     Kind &last(NodeId to, Fits &&fits);

@@ -178,26 +178,40 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         mailbox_.pass_on(batch);
         break;
     }
-    case Kind::localize:
-        for_each<LocalizeBatch>(sender, header, reader, [&](LocalizeBatch &batch, size_t i) {
-            protocol_.receive(batch.keys[i], Localize{batch.to});
-        });
+    case Kind::localize: {
+        LocalizeBatch batch = LocalizeBatch::decode(header, reader, shape_);
+        senders_.check(sender, batch);
+        protocol_.receive(batch.keys, Localize{batch.to});
         break;
-    case Kind::relocate:
-        for_each<RelocateBatch>(sender, header, reader, [&](RelocateBatch &batch, size_t i) {
-            protocol_.receive(batch.keys[i], Relocate{batch.to, batch.counts[i]});
-        });
+    }
+    case Kind::relocate: {
+        RelocateBatch batch = RelocateBatch::decode(header, reader, shape_);
+        senders_.check(sender, batch);
+        protocol_.receive(batch.keys, batch.to, batch.counts);
         break;
+    }
     case Kind::transfer:
         for_each<TransferBatch>(sender, header, reader, [&](TransferBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], std::move(batch.transfers[i]));
         });
         break;
-    case Kind::want:
-        for_each<WantBatch>(sender, header, reader, [&](WantBatch &batch, size_t i) {
-            protocol_.receive(batch.keys[i], Want{batch.node, batch.numbers[i]}, batch.from_home);
-        });
+    case Kind::want: {
+        WantBatch batch = WantBatch::decode(header, reader, shape_);
+        senders_.check(sender, batch);
+        protocol_.receive(batch.keys, batch.node, batch.numbers, batch.from_home);
         break;
+    }
+    case Kind::moves: {
+        Span values;
+        MovesBatch batch = MovesBatch::decode(header, reader, shape_, &values);
+        senders_.require_node(sender);
+        try {
+            protocol_.receive(batch.moves.keys, batch.moves.counts, values.at);
+        } catch (const Unexpected &error) {
+            count_refusal(segment_->header(), error.what());
+        }
+        break;
+    }
     case Kind::delta:
         for_each<DeltaBatch>(sender, header, reader, [&](DeltaBatch &batch, size_t i) {
             protocol_.receive(batch.keys[i], std::move(batch.deltas[i]), batch.from_home);
@@ -295,7 +309,7 @@ void Server::localize(const RequestBatch &batch) {
     waiter.answer.worker = batch.worker;
     waiter.answer.number = batch.number;
     waiter.answer.count = waiter.left = uint32_t(batch.keys.size());
-    for (Key key : batch.keys) protocol_.localize(key, number);
+    protocol_.localize(batch.keys, number);
 }
 
 void Server::landed(uint64_t number) {

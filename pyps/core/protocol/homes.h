@@ -16,6 +16,10 @@ public:
     NodeId home(Key key) const { return NodeId(key % nodes_); }
     bool is_here(Key key) const { return home(key) == self_; }
 
+    void prefetch(Key key) const {
+        if (is_here(key)) __builtin_prefetch(&entries_[key / nodes_], 1);
+    }
+
     // Of keys whose home is here. At first they live here.
     NodeId owner(Key key) const { return NodeId(entries_[key / nodes_].owner); }
     uint64_t count(Key key) const { return entries_[key / nodes_].count; }

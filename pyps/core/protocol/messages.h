@@ -101,4 +101,11 @@ struct Transfer {
     Bytes value;
 };
 
+// The same of many keys without replicas and ghosts, side by side.
+struct Moves {
+    std::vector<Key> keys;
+    std::vector<uint64_t> counts;
+    Bytes values; // one after another
+};
+
 } // namespace ps

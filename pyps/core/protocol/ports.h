@@ -17,6 +17,11 @@ public:
     virtual ~Values() = default;
 
     virtual Standing standing(Key key) const = 0;
+    virtual uint64_t bytes(Key key) const = 0; // of its value
+
+    // The key, its place first, will be asked for soon.
+    virtual void prefetch_place(Key) const {}
+    virtual void prefetch(Key) const {}
 
     virtual void pull(Key key, Bytes *value) = 0;
     virtual void push(Key key, const Bytes &value) = 0; // a replica's delta grows too
@@ -24,8 +29,8 @@ public:
 
     virtual void await(Key key) = 0;                  // absent -> awaited
     virtual void forget(Key key) = 0;                 // awaited -> absent
-    virtual void own(Key key, const Bytes &value) = 0; // absent, awaited -> owned; replica: its delta is added
-    virtual void give(Key key, NodeId to, uint64_t count, Bytes *value) = 0; // owned, shared -> absent
+    virtual void own(Key key, const char *value) = 0; // absent, awaited -> owned; replica: its delta is added
+    virtual void give(Key key, NodeId to, uint64_t count, Bytes *values) = 0; // owned, shared -> absent; appended
     virtual void share(Key key) = 0;                  // owned -> shared
     virtual void unshare(Key key) = 0;                // shared -> owned
     virtual bool take_changed(Key key) = 0;           // of a shared key: since the last call
@@ -51,6 +56,7 @@ public:
     virtual void send(NodeId to, Key key, const Localize &message) = 0;
     virtual void send(NodeId to, Key key, const Relocate &message) = 0;
     virtual void send(NodeId to, Key key, const Transfer &message) = 0;
+    virtual void send(NodeId to, Moves &&message) = 0;
 
     // `after_refresh`: the worker's node must get what was sent to it before, then the worker this. The value is empty
     // unless it was a pull.

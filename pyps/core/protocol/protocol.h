@@ -13,9 +13,8 @@
 #pragma once
 
 #include <unordered_map>
-#include <unordered_set>
-#include <variant>
 
+#include "arrivals.h"
 #include "homes.h"
 #include "messages.h"
 #include "ports.h"
@@ -44,6 +43,14 @@ public:
     void receive(Key key, const Relocate &message);
     void receive(Key key, Transfer message);
 
+    // The same for many keys at once (runs.cpp), in the order of the keys.
+    void localize(const std::vector<Key> &keys, uint64_t waiter);
+    void receive(const std::vector<Key> &keys, const Localize &message);
+    void receive(const std::vector<Key> &keys, NodeId to, const std::vector<uint64_t> &counts); // Relocate
+    void receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
+                 bool from_home); // Want
+    void receive(const std::vector<Key> &keys, const std::vector<uint64_t> &counts, const char *values); // Moves
+
     // One round: send what was added to replicas here, and to replicas elsewhere what changed here.
     void exchange();
 
@@ -53,15 +60,6 @@ public:
     }
 
 private:
-    using Waiting = std::variant<Request, Want, Delta>;
-
-    // A key that is on its way here.
-    struct Arrival {
-        std::vector<uint64_t> waiters;
-        std::vector<Waiting> queue;
-        std::vector<Relocate> next; // to hand it on after each landing, in this order
-    };
-
     // A replica here.
     struct Held {
         NodeId owner;
@@ -99,6 +97,12 @@ private:
     bool refresh_origin(Key key, NodeId node);
     bool serve_by_replica(Key key, Request &request);
 
+    template <class Body>
+    void for_each(const std::vector<Key> &keys, Body &&body);
+    bool is_plain(Key key) const;
+    void give(Key key, NodeId to, uint64_t count, Moves *moves);
+    void finish(NodeId to, Moves *moves);
+
     void move(Key key, NodeId to);
     void transfer(Key key, const Relocate &relocate);
     void land(Key key);
@@ -118,11 +122,11 @@ private:
     Values &values_;
     Post &post_;
     uint32_t last_number_ = 0;
-    std::unordered_map<Key, Arrival> arrivals_;
+    Arrivals arrivals_;
     std::unordered_map<Key, Held> replicas_;
     std::unordered_map<Key, Master> masters_;
-    std::unordered_map<Key, uint32_t> asked_; // wants on their way, with their numbers
-    std::unordered_set<Key> wanted_;
+    FlatMap<uint32_t> asked_; // wants on their way, with their numbers
+    FlatMap<bool> wanted_;    // by workers of this node
 };
 
 } // namespace ps

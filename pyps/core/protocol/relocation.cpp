@@ -67,7 +67,7 @@ void Protocol::receive(Key key, Transfer message) {
     master.ghosts = std::move(message.ghosts);
     take_over(key, master, message.value, arrival);
     asked_.erase(key);
-    values_.own(key, message.value);
+    values_.own(key, message.value.data());
     if (!master.replicas.empty()) values_.share(key);
     if (!master.replicas.empty() || !master.ghosts.empty()) {
         for (Replica &replica : master.replicas) replica.due = true; // they learn the new owner
@@ -100,8 +100,7 @@ void Protocol::take_over(Key key, Master &master, Bytes &value, Arrival &arrival
 
 // The key is here: do what has waited for it, then hand it on if somebody was promised it.
 void Protocol::land(Key key) {
-    auto node = arrivals_.extract(key);
-    Arrival &arrival = node.mapped();
+    Arrival arrival = arrivals_.extract(key);
     for (Waiting &waiting : arrival.queue) {
         if (auto *request = std::get_if<Request>(&waiting)) serve(key, *request);
         if (auto *delta = std::get_if<Delta>(&waiting)) serve(key, *delta);

@@ -7,7 +7,7 @@
 namespace ps {
 
 void Protocol::want(Key key) {
-    wanted_.insert(key);
+    wanted_[key] = true;
     auto found = replicas_.find(key);
     if (found != replicas_.end()) {
         if (!found->second.ended && found->second.queue.empty()) found->second.ending = false;
@@ -87,9 +87,9 @@ void Protocol::receive(Key key, const Refresh &message) {
         if (held.ending) end(key, held);
         return;
     }
-    auto asked = asked_.find(key);
-    bool expected = asked != asked_.end() && asked->second == message.number;
-    if (expected) asked_.erase(asked);
+    const uint32_t *asked = asked_.find(key);
+    bool expected = asked && *asked == message.number;
+    if (expected) asked_.erase(key);
     if (owns(key) || arrivals_.count(key)) return; // the key brings the list of replicas along: this one is taken off
     if (expected && wanted_.count(key)) {
         values_.copy(key, message.value);

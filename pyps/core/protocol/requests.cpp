@@ -25,7 +25,7 @@ Protocol::Found Protocol::find(Key key, bool from_home) const {
     return found;
 }
 
-Protocol::Arrival &Protocol::expect(Key key) {
+Arrival &Protocol::expect(Key key) {
     if (values_.standing(key) == Standing::absent) values_.await(key);
     return arrivals_[key];
 }

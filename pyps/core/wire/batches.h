@@ -102,6 +102,15 @@ struct TransferBatch {
     static TransferBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 
+// Transfers without replicas and ghosts.
+struct MovesBatch {
+    static constexpr Kind kind = Kind::moves;
+    Moves moves;
+
+    Bytes encode(FrameHeader header) const;
+    static MovesBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values);
+};
+
 struct WantBatch {
     static constexpr Kind kind = Kind::want;
     NodeId node = no_node;

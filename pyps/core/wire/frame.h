@@ -31,8 +31,9 @@ enum class Kind : uint8_t {
     refresh,
     ended,
     intent,
+    moves = 26,
 };
-constexpr Kind last_kind = Kind::intent;
+constexpr Kind last_kind = Kind::moves;
 
 struct FrameHeader {
     uint32_t magic = wire_magic;
@@ -96,6 +97,7 @@ public:
     FrameWriter() = default;
     explicit FrameWriter(const FrameHeader &header) { put(header); }
 
+    void expect(uint64_t more) { bytes_.reserve(bytes_.size() + more); }
     void zeros(uint64_t bytes) { bytes_.resize(bytes_.size() + bytes); }
     void put(const char *from, uint64_t bytes) { bytes_.insert(bytes_.end(), from, from + bytes); }
 

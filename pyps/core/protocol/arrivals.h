@@ -1,0 +1,52 @@
+// The keys that are on their way to a node, and what waits for them. For most keys that is one localize alone, which
+// needs 16 bytes.
+#pragma once
+
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "flat_map.h"
+#include "messages.h"
+
+namespace ps {
+
+using Waiting = std::variant<Request, Want, Delta>;
+
+struct Arrival {
+    std::vector<uint64_t> waiters;
+    std::vector<Waiting> queue;
+    std::vector<Relocate> next; // to hand it on after each landing, in this order
+};
+
+class Arrivals {
+public:
+    bool empty() const { return waiters_.empty() && others_.empty(); }
+    bool count(Key key) const { return waiters_.count(key) || (!others_.empty() && others_.count(key)); }
+
+    // Only a waiter waits for this key, which has no arrival yet.
+    void add(Key key, uint64_t waiter) { waiters_[key] = waiter; }
+    const uint64_t *only_waiter(Key key) const { return waiters_.find(key); } // null: nobody, or others too
+    void remove_waiter(Key key) { waiters_.erase(key); }
+
+    Arrival &operator[](Key key) { // made if it is not there
+        Arrival &arrival = others_[key];
+        if (const uint64_t *waiter = waiters_.find(key)) {
+            arrival.waiters.push_back(*waiter);
+            waiters_.erase(key);
+        }
+        return arrival;
+    }
+
+    Arrival extract(Key key) { // it is there
+        (*this)[key];
+        return std::move(others_.extract(key).mapped());
+    }
+
+private:
+    FlatMap<uint64_t> waiters_;
+    std::unordered_map<Key, Arrival> others_;
+};
+
+} // namespace ps

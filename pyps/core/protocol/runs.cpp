@@ -1,0 +1,119 @@
+// Many keys at once. Most of them are plain: nothing is known about them but where they live, and they go from owner to
+// new owner side by side. Whatever else is a key's own business, as everywhere.
+#include "protocol.h"
+
+#include <cstddef>
+
+namespace ps {
+
+namespace {
+constexpr uint64_t most_bytes = 1 << 20;              // of values in one run, a longer value aside
+constexpr size_t entries_ahead = 24, values_ahead = 12; // keys whose memory is asked for
+} // namespace
+
+template <class Body>
+void Protocol::for_each(const std::vector<Key> &keys, Body &&body) {
+    for (size_t i = 0; i < keys.size(); i++) {
+        if (i + entries_ahead < keys.size()) {
+            values_.prefetch_place(keys[i + entries_ahead]);
+            homes_.prefetch(keys[i + entries_ahead]);
+        }
+        if (i + values_ahead < keys.size()) values_.prefetch(keys[i + values_ahead]);
+        body(i, keys[i]);
+    }
+}
+
+// Owned here, without replicas, and no worker of this node would miss it.
+bool Protocol::is_plain(Key key) const {
+    return values_.standing(key) == Standing::owned && (masters_.empty() || !masters_.count(key)) &&
+           !wanted_.count(key);
+}
+
+void Protocol::give(Key key, NodeId to, uint64_t count, Moves *moves) {
+    moves->keys.push_back(key);
+    moves->counts.push_back(count);
+    values_.give(key, to, count, &moves->values);
+    if (moves->values.size() >= most_bytes) finish(to, moves);
+}
+
+void Protocol::finish(NodeId to, Moves *moves) {
+    if (!moves->keys.empty()) post_.send(to, std::move(*moves));
+    *moves = Moves{};
+}
+
+void Protocol::localize(const std::vector<Key> &keys, uint64_t waiter) {
+    for_each(keys, [&](size_t, Key key) {
+        if (homes_.is_here(key) || values_.standing(key) != Standing::absent) {
+            localize(key, waiter);
+            return;
+        }
+        values_.await(key);
+        arrivals_.add(key, waiter);
+        post_.send(homes_.home(key), key, Localize{self_});
+    });
+}
+
+void Protocol::receive(const std::vector<Key> &keys, const Localize &message) {
+    Moves moves;
+    for_each(keys, [&](size_t, Key key) {
+        if (homes_.owner(key) != self_ || message.to == self_ || !is_plain(key)) {
+            receive(key, message);
+            return;
+        }
+        homes_.move(key, message.to);
+        give(key, message.to, homes_.count(key), &moves);
+    });
+    finish(message.to, &moves);
+}
+
+void Protocol::receive(const std::vector<Key> &keys, NodeId to, const std::vector<uint64_t> &counts) {
+    Moves moves;
+    for_each(keys, [&](size_t i, Key key) {
+        if (is_plain(key))
+            give(key, to, counts[i], &moves);
+        else
+            receive(key, Relocate{to, counts[i]});
+    });
+    finish(to, &moves);
+}
+
+void Protocol::receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
+                       bool from_home) {
+    Moves moves;
+    for_each(keys, [&](size_t i, Key key) {
+        bool at_home = homes_.is_here(key) && homes_.owner(key) == self_;
+        if (node == self_ || techniques_ == Techniques::replication_only || !at_home || !is_plain(key)) {
+            receive(key, Want{node, numbers[i]}, from_home);
+            return;
+        }
+        homes_.move(key, node);
+        give(key, node, homes_.count(key), &moves);
+    });
+    finish(node, &moves);
+}
+
+void Protocol::receive(const std::vector<Key> &keys, const std::vector<uint64_t> &counts, const char *values) {
+    bool any_strange = false;
+    for_each(keys, [&](size_t i, Key key) {
+        const char *value = values;
+        values += values_.bytes(key);
+        const uint64_t *waiter = arrivals_.only_waiter(key);
+        bool alone = waiter || !arrivals_.count(key), replica = !replicas_.empty() && replicas_.count(key);
+        bool strange = owns(key) || (alone && !waiter && homes_.is_here(key) && homes_.owner(key) != self_);
+        any_strange |= strange;
+        if (strange) return;
+        if (!alone || replica) {
+            receive(key, Transfer{counts[i], 0, {}, {}, Bytes(value, values)});
+            return;
+        }
+        asked_.erase(key);
+        values_.own(key, value);
+        if (!waiter) return;
+        uint64_t number = *waiter;
+        arrivals_.remove_waiter(key);
+        post_.landed(number, key);
+    });
+    if (any_strange) throw Unexpected("keys come that are here or were to live elsewhere");
+}
+
+} // namespace ps
