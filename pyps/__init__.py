@@ -10,7 +10,9 @@ Importing it starts no thread and opens no socket.
 
 from __future__ import annotations
 
-from pyps.errors import AttachError, ClosedError, Error, NodeLost, WaitTimeoutError
+from pyps.errors import AttachError, ClosedError, Error, NodeLost, StartError, WaitTimeoutError
+from pyps.rendezvous.dmlc import scheduler
+from pyps.rendezvous.launch import init
 from pyps.server import LocalWorker, Node, Server, Worker, attach, local
 from pyps.timestamps import Timestamp
 
@@ -22,9 +24,12 @@ __all__ = [
     "Node",
     "NodeLost",
     "Server",
+    "StartError",
     "Timestamp",
     "WaitTimeoutError",
     "Worker",
     "attach",
+    "init",
     "local",
+    "scheduler",
 ]

@@ -21,3 +21,7 @@ class NodeLost(Error, ConnectionError):
 
 class AttachError(Error, ConnectionError):
     """No server answers at the address, or it refused this process."""
+
+
+class StartError(Error, RuntimeError):
+    """The nodes of a cluster did not come together; the same on all of them."""

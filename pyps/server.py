@@ -131,7 +131,7 @@ class Server(Node):
         self._refusal_logged = False
         super().__init__(
             num_keys=num_keys,
-            value_lengths=_lengths(value_length),
+            value_lengths=read_lengths(value_length),
             dtype=find_dtype(dtype),
             max_workers=max_workers,
             num_workers=num_workers,
@@ -258,7 +258,7 @@ def local(num_keys: int, value_length: int | Sequence[int] | ArrayLike = 1, **op
     return LocalWorker(Server(num_keys, value_length, **options))
 
 
-def _lengths(value_length: object) -> NDArray[np.int64]:
+def read_lengths(value_length: object) -> NDArray[np.int64]:
     """Read value lengths, which the original programs give as floats."""
     if isinstance(value_length, bool):
         raise TypeError("value_length must be a number or an array of numbers, not bool")

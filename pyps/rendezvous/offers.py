@@ -1,0 +1,138 @@
+"""What each node tells the others about itself when a cluster starts, and whether that fits together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyps.rendezvous.interfaces import is_loopback
+
+Agreed = dict[str, "str | int | None"]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One node's part.
+
+    Attributes
+    ----------
+    node : int
+    host : str
+        Its machine, as it names itself: equal for two nodes exactly if they share one.
+    endpoint : str
+        Where other nodes reach it.
+    address : str
+        Where processes of its host attach; empty if none will.
+    agreed : dict
+        What must be the same on all nodes, by its name for people.
+    """
+
+    node: int
+    host: str
+    endpoint: str
+    address: str
+    agreed: Agreed
+
+    def encode(self) -> str:
+        """Return the text that `decode` reads."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def decode(cls, text: str | bytes) -> Offer:
+        """Read what `encode` wrote."""
+        return cls(**json.loads(text))
+
+
+def describe(
+    num_nodes: int, num_keys: int, lengths: NDArray[np.int64], dtype: str, techniques: str, curve: str | None
+) -> Agreed:
+    """Return what must be the same on all nodes.
+
+    Parameters
+    ----------
+    lengths : array of int64, shape (num_keys,) or (1,)
+        Of the keys' values.
+    curve : str or None
+        The public key.
+    """
+    uniform = len(lengths) > 0 and bool((lengths == lengths[0]).all())
+    if uniform:
+        length = str(lengths[0])
+    else:
+        digest = hashlib.sha256(np.ascontiguousarray(lengths).tobytes()).hexdigest()[:12]
+        length = f"{len(lengths)} lengths, {int(lengths.sum())} in all (digest {digest})"
+    return {
+        "num_nodes": num_nodes,
+        "num_keys": num_keys,
+        "value_length": length,
+        "dtype": dtype,
+        "techniques": techniques,
+        "version": _version(),
+        "CURVE key": curve,
+    }
+
+
+def name_of_host() -> str:
+    """Return what no two machines that run have in common."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    network = Path("/proc/self/ns/net").readlink()  # another network namespace has another loopback
+    return f"{boot} {network}"
+
+
+def find_disagreement(offers: Sequence[Offer]) -> str | None:
+    """Return what is wrong with the offers of all nodes, in their order; None if they fit together."""
+    found = []
+    for name in offers[0].agreed:
+        values = [offer.agreed.get(name) for offer in offers]
+        if any(value != values[0] for value in values):
+            found.append(f"{name} is " + ", but ".join(_grouped(values)))
+    if found:
+        return "the nodes disagree: " + "; ".join(found)
+    return _unreachable(offers)
+
+
+def find_difference(agreed: Agreed, node: Offer) -> str | None:
+    """Return in what a process that attaches differs from its node."""
+    found = [
+        f"{name} is {value} here and {node.agreed.get(name)} at node {node.node}"
+        for name, value in agreed.items()
+        if node.agreed.get(name) != value
+    ]
+    return "this process disagrees with its node: " + "; ".join(found) if found else None
+
+
+def _grouped(values: Sequence[str | int | None]) -> list[str]:
+    """Say which nodes have which value; the value of most nodes comes first."""
+    nodes: dict[str | int | None, list[int]] = {}
+    for node, value in enumerate(values):
+        nodes.setdefault(value, []).append(node)
+    parts = []
+    for value, having in sorted(nodes.items(), key=lambda item: -len(item[1])):
+        some = ", ".join(map(str, having[:8])) + (f" and {len(having) - 8} more" if len(having) > 8 else "")
+        parts.append(f"{value} at node{'s' if len(having) > 1 else ''} {some}")
+    return parts
+
+
+def _unreachable(offers: Sequence[Offer]) -> str | None:
+    for offer in offers:
+        elsewhere = [other.node for other in offers if other.host != offer.host]
+        if elsewhere and is_loopback(offer.endpoint):
+            return (
+                f"node {offer.node} listens at {offer.endpoint}, which node {elsewhere[0]} on another host cannot "
+                "reach: name an interface or address (interface=..., DMLC_INTERFACE or DMLC_NODE_HOST)"
+            )
+    return None
+
+
+def _version() -> str:
+    try:
+        return version("moontide")
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,70 @@
+"""Which node a process belongs to, and whether it creates it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyps.rendezvous.environment import Torchrun
+
+
+@dataclass(frozen=True)
+class Place:
+    """A process's place in a cluster.
+
+    Attributes
+    ----------
+    node, num_nodes : int
+        Its node, of how many.
+    creates : bool
+        It creates the node; otherwise it attaches to it.
+    process, num_processes : int
+        Itself, of how many.
+    """
+
+    node: int
+    num_nodes: int
+    creates: bool
+    process: int
+    num_processes: int
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether there are processes that attach."""
+        return self.num_processes > self.num_nodes
+
+
+def place_of_node(node: int, num_nodes: int) -> Place:
+    """Return the place of a process that is a node by itself.
+
+    Raises
+    ------
+    ValueError
+        The node is not one of them.
+    """
+    if num_nodes < 1:
+        raise ValueError(f"num_nodes is {num_nodes}; it must be at least 1")
+    if not 0 <= node < num_nodes:
+        raise ValueError(f"rank is {node}; it must be in [0, {num_nodes})")
+    return Place(node, num_nodes, True, node, num_nodes)
+
+
+def place_under_torchrun(run: Torchrun) -> Place:
+    """Share a host's processes out among its nodes, in order; a node's first process creates it.
+
+    Raises
+    ------
+    ValueError
+        A host has fewer processes than nodes.
+    """
+    per_host, processes = run.nodes_per_host, run.local_world_size
+    if per_host > processes:
+        raise ValueError(f"PYPS_NODES_PER_HOST is {per_host}, but this host has {processes} processes")
+    index = run.local_rank * per_host // processes
+    first = -(-index * processes // per_host)
+    return Place(
+        node=run.group_rank * per_host + index,
+        num_nodes=run.group_world_size * per_host,
+        creates=run.local_rank == first,
+        process=run.rank,
+        num_processes=run.world_size,
+    )

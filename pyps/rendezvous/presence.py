@@ -1,0 +1,131 @@
+"""A connection between each node and the host of the rendezvous, by which each sees that the other is there.
+
+It is silent but for two words: a node introduces itself, and whoever leaves in order says goodbye. A connection that
+ends without goodbye means that the other side died. No thread is needed at the host: the system keeps the connections
+until somebody asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import struct
+import weakref
+
+from pyps.rendezvous.interfaces import listen
+
+INTRODUCTION = struct.Struct("<4sQI")  # magic, cluster, node
+MAGIC = b"pyps"
+GOODBYE = b"!"
+# The system asks a silent other side whether its machine still runs: after so many seconds, again each, so often.
+KEEPALIVE = (10, 5, 3)
+
+_open: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
+
+def _close_in_child() -> None:
+    """Close what belongs to the parent process: its death must be seen although children live."""
+    for line in list(_open):
+        line.close()
+
+
+os.register_at_fork(after_in_child=_close_in_child)
+
+
+class Reception:
+    """The host's side: where nodes connect to.
+
+    Parameters
+    ----------
+    address : str
+        Of this host.
+
+    Attributes
+    ----------
+    place : str
+        ``address:port``, for the nodes.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._listening = listen(address, 0)
+        _open.add(self._listening)
+        self._listening.setblocking(False)
+        self.place = "{}:{}".format(*self._listening.getsockname())
+
+    def accept(self, timeout: float) -> socket.socket | None:
+        """Return the next connection, None if there is none within the timeout, in seconds."""
+        ready, _, _ = select.select([self._listening], [], [], timeout)
+        if not ready:
+            return None
+        try:
+            line, _ = self._listening.accept()
+        except OSError:  # it went away before it was looked at
+            return None
+        _watch_over(line)
+        return line
+
+    def close(self) -> None:
+        """Say goodbye to everybody who was not accepted, and stop. May be called again."""
+        if self._listening.fileno() < 0:
+            return
+        while (line := self.accept(0)) is not None:
+            say_goodbye(line)
+        self._listening.close()
+
+
+def visit(place: str, introduction: tuple[int, int] | None, timeout: float) -> socket.socket:
+    """Connect to a host.
+
+    Parameters
+    ----------
+    place : str
+        A reception's, or the ``address:port`` of any server that does not mind silent connections.
+    introduction : tuple of int, optional
+        Cluster and node; for a reception.
+    timeout : float
+        Seconds.
+    """
+    host, port = place.rsplit(":", 1)
+    line = socket.create_connection((host, int(port)), timeout)
+    _watch_over(line)
+    if introduction is not None:
+        line.sendall(INTRODUCTION.pack(MAGIC, *introduction))
+    return line
+
+
+def read_introduction(line: socket.socket, cluster: int, num_nodes: int) -> int | None:
+    """Return which node has connected; None if it is none of this cluster's."""
+    line.settimeout(1.0)
+    try:
+        magic, theirs, node = INTRODUCTION.unpack(line.recv(INTRODUCTION.size, socket.MSG_WAITALL))
+    except (OSError, struct.error):
+        return None
+    line.settimeout(0)
+    return int(node) if (magic, theirs) == (MAGIC, cluster) and node < num_nodes else None
+
+
+def left_in_order(line: socket.socket) -> bool:
+    """Read the end of a connection that has something to read: whether the other side said goodbye."""
+    try:
+        return line.recv(1) == GOODBYE
+    except OSError:
+        return False
+
+
+def say_goodbye(line: socket.socket) -> None:
+    """Say goodbye and close; never fails."""
+    with contextlib.suppress(OSError):  # the other side may be gone
+        line.send(GOODBYE)
+    line.close()
+
+
+def _watch_over(line: socket.socket) -> None:
+    _open.add(line)
+    idle, interval, count = KEEPALIVE
+    line.settimeout(0)
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, idle)
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, interval)
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, count)

@@ -1,0 +1,209 @@
+"""A process takes its place in a cluster: creates its node, or attaches to it, when everybody has come and agrees."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import threading
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pyps.dtypes import find_dtype
+from pyps.rendezvous.interfaces import find_address, is_loopback
+from pyps.rendezvous.meeting import Meeting
+from pyps.rendezvous.offers import Agreed, Offer, describe, find_difference, find_disagreement, name_of_host
+from pyps.rendezvous.places import Place
+from pyps.rendezvous.presence import Reception, visit
+from pyps.rendezvous.store import Store
+from pyps.rendezvous.watch import Watch
+from pyps.server import Node, Server, attach, read_lengths
+
+START_TIMEOUT = 120.0  # seconds
+PATIENCE_AT_THE_END = 2.0  # seconds that the host of a store gives others to read what they need
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Rendezvous:
+    """Where the processes meet.
+
+    Attributes
+    ----------
+    store : torch.distributed.Store
+    scope : str
+        Tells the clusters apart that use the store.
+    host, port
+        Where the store is served.
+    role : str
+        "host": this process serves the store and receives the others; "guest": another process does; "stranger":
+        something else serves it, at its place; "user": it is the caller's.
+    """
+
+    store: Store
+    scope: str
+    host: str
+    port: int
+    role: Literal["host", "guest", "stranger", "user"]
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"{self.host}:{self.port}"
+
+    def meet(self, process: int | str, timeout: float) -> tuple[Meeting, Reception | None]:
+        """Begin a start, with a reception if this process is the host."""
+        reception = Reception(find_address(self.host)) if self.role == "host" else None
+        meeting = Meeting(self.store, self.scope, process, timeout)
+        if reception is not None:
+            meeting.receive_at(reception.place)
+        return meeting, reception
+
+    def find_line(self, meeting: Meeting, node: int) -> socket.socket | None:
+        """Connect to whoever serves the store, if that is another process, to see that it is there."""
+        if self.role == "guest":
+            return visit(meeting.reception(), (meeting.cluster(), node), START_TIMEOUT)
+        return visit(self.name, None, START_TIMEOUT) if self.role == "stranger" else None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the node shall be: the arguments of `pyps.init`.
+
+    Attributes
+    ----------
+    options : mapping
+        Of `Server`.
+    endpoint : str
+        Where it listens, like ``tcp://127.0.0.1:*``.
+    """
+
+    num_keys: int
+    value_length: Any
+    options: Mapping[str, Any]
+    endpoint: str
+    curve: tuple[str, str] | None
+    timeout: float
+
+    def agreed(self, num_nodes: int) -> Agreed:
+        """Return what must be the same everywhere."""
+        return describe(
+            num_nodes,
+            self.num_keys,
+            read_lengths(self.value_length),
+            find_dtype(self.options.get("dtype", "float32")).name,
+            str(self.options.get("techniques", "all")),
+            self.curve[0] if self.curve else None,
+        )
+
+
+class ClusterServer(Server):
+    """A node that was started together with the others of its cluster."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._ending = contextlib.ExitStack()
+        self._ending_lock = threading.Lock()
+
+    def watch(self, line: socket.socket | None, host: str) -> None:
+        """Report from now on what happens around the node."""
+        watch = Watch(self, line, host)
+        weakref.finalize(self, watch.close).atexit = False  # a process that just ends is lost to the others
+        self._ending.callback(watch.close)
+
+    def serve(self, meeting: Meeting, reception: Reception) -> None:
+        """Serve the rendezvous as long as the node is there."""
+        weakref.finalize(self, reception.close)
+        self._ending.callback(reception.close)
+        self._ending.callback(meeting.wait_until_all_left, PATIENCE_AT_THE_END)
+
+    def shutdown(self) -> None:
+        """Close the store for every worker, and leave the rendezvous. May be called again, and from any thread."""
+        super().shutdown()
+        with self._ending_lock:
+            self._ending.close()
+
+
+def start(rendezvous: Rendezvous, place: Place, wanted: Wanted) -> Node:
+    """Take a place in a cluster; returns when all nodes work.
+
+    Returns
+    -------
+    Node
+        Created by this process, or attached to.
+
+    Raises
+    ------
+    ValueError
+        The nodes disagree.
+    WaitTimeoutError
+        Nodes are missing; they are named.
+    StartError
+        A node failed, or the rendezvous was lost.
+    """
+    agreed = wanted.agreed(place.num_nodes)
+    meeting, reception = rendezvous.meet(place.process, wanted.timeout)
+    with contextlib.ExitStack() as on_failure:
+        if reception is not None:
+            on_failure.callback(reception.close)
+            on_failure.callback(meeting.wait_until_all_left, PATIENCE_AT_THE_END)
+        try:
+            create = _create if place.creates else _attach
+            node = create(rendezvous, meeting, place, wanted, agreed)
+        except BaseException as error:
+            meeting.fail(f"node {place.node}: {str(error) or type(error).__name__}")
+            raise
+        finally:
+            meeting.leave(place.num_processes)
+        if isinstance(node, ClusterServer) and reception is not None:
+            node.serve(meeting, reception)
+        on_failure.pop_all()
+    return node
+
+
+def _create(
+    rendezvous: Rendezvous, meeting: Meeting, place: Place, wanted: Wanted, agreed: Agreed
+) -> ClusterServer:
+    cluster = meeting.cluster()
+    with contextlib.ExitStack() as on_failure:
+        node = ClusterServer(
+            wanted.num_keys,
+            wanted.value_length,
+            num_nodes=place.num_nodes,
+            rank=place.node,
+            cluster=cluster,
+            **wanted.options,
+        )
+        on_failure.callback(node.shutdown)
+        if wanted.curve is not None:
+            raise ValueError("CURVE keys were given, which this version does not know yet")
+        several = place.num_nodes > 1
+        endpoint = node.bind(wanted.endpoint) if several else ""
+        address = node.address if place.is_shared else ""
+        offer = Offer(place.node, name_of_host(), endpoint, address, agreed)
+        offers = [Offer.decode(text) for text in meeting.offer(place.node, place.num_nodes, offer.encode())]
+        if (wrong := find_disagreement(offers)) is not None:
+            raise ValueError(wrong)
+        if several:
+            node.connect([offer.endpoint for offer in offers])
+        node.watch(rendezvous.find_line(meeting, place.node), rendezvous.name)
+        meeting.works(place.node, place.num_nodes)
+        on_failure.pop_all()
+    if several and wanted.curve is None and not is_loopback(endpoint):
+        logger.warning(
+            "node %d listens at %s without CURVE keys: whoever reaches it can read and change the parameters",
+            place.node,
+            endpoint,
+        )
+    return node
+
+
+def _attach(rendezvous: Rendezvous, meeting: Meeting, place: Place, wanted: Wanted, agreed: Agreed) -> Node:
+    meeting.wait_until_all_work(place.num_nodes)
+    offer = Offer.decode(meeting.offers([place.node])[0])
+    if (wrong := find_difference(agreed, offer)) is not None:
+        raise ValueError(wrong)
+    return attach(offer.address)

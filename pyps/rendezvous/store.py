@@ -1,0 +1,153 @@
+"""torch's TCPStore, served at one address of this host or reached at another's. torch is imported when it is needed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+import time
+from datetime import timedelta
+from typing import Any, Protocol, cast
+
+from pyps.errors import StartError
+from pyps.rendezvous.interfaces import find_address, listen
+
+AGAIN_AFTER = (0.01, 0.2)  # seconds between attempts to reach a server that is not there yet: first, at most
+OPERATION_TIMEOUT = timedelta(seconds=60)  # of one that waits for nobody
+
+
+class Store(Protocol):
+    """What is used of `torch.distributed.Store`."""
+
+    def set(self, key: str, value: str, /) -> None:
+        """Write a key and wake who waits for it."""
+
+    def get(self, key: str, /) -> bytes:
+        """Wait for a key and read it."""
+
+    def add(self, key: str, amount: int, /) -> int:
+        """Add to a counter; return the sum."""
+
+    def check(self, keys: list[str], /) -> bool:
+        """Return whether all keys are there."""
+
+    def wait(self, keys: list[str], timeout: timedelta, /) -> None:
+        """Wait until all keys are there."""
+
+    def multi_get(self, keys: list[str], /) -> list[bytes]:
+        """Read several keys that are there."""
+
+    def clone(self) -> Store:
+        """Return the same store over a connection of its own."""
+
+
+def part_of(store: Store, prefix: str) -> Store:
+    """Return the store with a prefix before all keys."""
+    return cast(Store, _torch().PrefixStore(prefix, store))
+
+
+def serve_store(host: str, port: int) -> Store:
+    """Serve a store in this process, for as long as the object lives.
+
+    Parameters
+    ----------
+    host : str
+        An address of this host, or what stands for one; there alone it is served.
+    port : int
+        0 takes a free one, which is the store's `port`.
+
+    Raises
+    ------
+    OSError
+        The port is taken, or the address is another host's.
+    """
+    address = find_address(host)
+    listening = listen(address, port)
+    taken = listening.getsockname()[1]
+    return _tcp_store(
+        address,
+        taken,
+        is_master=True,
+        multi_tenant=True,  # torch.distributed may be told to serve the same one
+        master_listen_fd=listening.detach(),
+    )
+
+
+def reach_store(host: str, port: int, timeout: float) -> Store:
+    """Connect to a store, also one that is not served yet.
+
+    Raises
+    ------
+    StartError
+        It did not appear within the timeout, in seconds.
+    """
+    deadline = time.monotonic() + timeout
+    pause, most = AGAIN_AFTER
+    while True:  # TCPStore itself would wait for a second and write about every attempt
+        try:
+            socket.create_connection((host, port), max(0.1, deadline - time.monotonic())).close()
+            break
+        except OSError as error:
+            if time.monotonic() + pause > deadline:
+                raise StartError(
+                    f"nobody serves the rendezvous at {host}:{port} after {timeout:.1f} s: {error.strerror or error}"
+                ) from None
+        time.sleep(pause)
+        pause = min(2 * pause, most)
+    return _tcp_store(host, port, is_master=False)
+
+
+def reach_unused_store(host: str, port: int, counter: str, most: int, timeout: float) -> tuple[Store, int]:
+    """Connect to a store that serves one start alone, rather than to that of a former start which is about to end.
+
+    Parameters
+    ----------
+    counter : str
+        Counts who has come.
+    most : int
+        How many may come.
+
+    Returns
+    -------
+    tuple of Store and int
+        The store, and how many came before.
+
+    Raises
+    ------
+    StartError
+        There is none within the timeout, in seconds.
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        store = reach_store(host, port, max(0.0, deadline - time.monotonic()))
+        with contextlib.suppress(RuntimeError):  # it has just ended
+            before = store.add(counter, 1) - 1
+            if before < most:
+                return store, before
+        if time.monotonic() + AGAIN_AFTER[1] > deadline:
+            raise StartError(
+                f"the rendezvous at {host}:{port} has the process already that this one would be"
+            )
+        del store
+        time.sleep(AGAIN_AFTER[1])
+
+
+def serve_or_reach_store(host: str, port: int, timeout: float) -> Store:
+    """Serve a store unless something in this process or its parent does so already at this port."""
+    try:
+        return serve_store(host, port)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+    return reach_store(host, port, timeout)
+
+
+def _tcp_store(host: str, port: int, **options: Any) -> Store:
+    store = _torch().TCPStore(host, port, timeout=OPERATION_TIMEOUT, wait_for_workers=False, **options)
+    return cast(Store, store)
+
+
+def _torch() -> Any:
+    import torch.distributed
+
+    return torch.distributed
