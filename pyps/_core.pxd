@@ -92,6 +92,8 @@ cdef extern from "ps.h" nogil:
     int32_t ps_load_zmq(const char *path)
     int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity)
     int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes)
+    int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience)
+    int32_t ps_node_leave_step(ps_node *node, double timeout, double patience)
     int32_t ps_node_shutdown(ps_node *node)
     int32_t ps_node_is_open(ps_node *node)
     void ps_node_free(ps_node *node)
@@ -117,10 +119,15 @@ cdef extern from "ps.h" nogil:
     int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience)
 
 
+ctypedef int32_t (*NodeStep)(ps_node *node, double timeout, double patience) noexcept nogil
+
+
 cdef class Node:
     cdef ps_node *node
     cdef ps_node_info info
     cdef readonly object dtype
+
+    cdef int steps(self, NodeStep step, double limit) except -1
 
 
 cdef class Borrowed:

@@ -24,7 +24,7 @@ TECHNIQUES = ("all", "replication_only", "relocation_only")
 class Node(_core.Node):
     """A store of parameters in shared memory, and what this process may do with it.
 
-    Use it as a context manager, or call `shutdown`.
+    Use it as a context manager, or call `shutdown`. After an exception the context manager closes it at once.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Node(_core.Node):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.shutdown()
+        self.shutdown(timeout=0 if kind else None)
 
     def __repr__(self) -> str:
         length = self.value_length or "varying"
@@ -79,7 +79,8 @@ class Server(Node):
     max_workers : int
         How many workers there may be at once; at most 4094.
     num_workers : int
-        Barriers wait until so many workers have joined; by default only for those that are there.
+        Workers of this node that are to come: barriers wait until so many have joined. By default only those that are
+        there are waited for; then a barrier of several nodes may pass before another node has its first worker.
     memory_limit : int, optional
         Bytes of shared memory that the store may take; by default what the host has.
     latch_timeout : float

@@ -139,10 +139,61 @@ cdef class Node:
         finally:
             free(pointers)
 
-    def shutdown(self):
-        """Close the store for every worker, if this process created it."""
-        with nogil:
-            ps_node_shutdown(self.node)
+    cdef int steps(self, NodeStep step, double limit) except -1:
+        """Wait step by step, so that signals are handled meanwhile."""
+        cdef double end = time.monotonic() + limit
+        cdef int32_t code
+        while True:
+            with nogil:
+                code = step(self.node, limit, signals_every)
+            if code != PS_EBUSY:
+                break
+            try:
+                PyErr_CheckSignals()
+            except BaseException:
+                step(self.node, 1e-9, 1.0)  # leave it
+                raise
+            limit = max(end - time.monotonic(), 1e-9)
+        return check(code)
+
+    def barrier(self, timeout=None):
+        """Wait until every node has come to a barrier, each in the process that created it.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; 300 unless said.
+
+        Raises
+        ------
+        WaitTimeoutError
+            Some did not come. This node has left the barrier.
+        """
+        self.steps(ps_node_barrier_step, seconds(timeout) or 300.0)
+
+    def shutdown(self, timeout=None):
+        """Close this handle; by the process that created it, the node for every worker. May be called again.
+
+        A node of several has keys that others may still need: its workers are finished, but it goes on for the others
+        until all nodes have come to their shutdown. Only nodes that this very process created are not waited for.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait for the other nodes; 300 unless said, with 0 it closes at once.
+
+        Raises
+        ------
+        WaitTimeoutError
+            Some did not come. This node is closed, and their next calls about its keys fail.
+        """
+        cdef double limit = seconds(timeout)
+        try:
+            if self.node != NULL and (timeout is None or timeout > 0):
+                self.steps(ps_node_leave_step, limit or 300.0)
+        finally:
+            with nogil:
+                ps_node_shutdown(self.node)
 
     def stats(self):
         """Return what is counted, as a dict of int."""

@@ -309,9 +309,10 @@ cdef class Worker:
             self.give_back(number)
 
     def barrier(self, timeout=None):
-        """Wait until every worker of the node, thread or process, has come to a barrier.
+        """Wait until every worker of every node, thread or process, has come to a barrier.
 
-        Workers that finalize or die meanwhile are not waited for.
+        Of each node those are waited for that are there, and until its `num_workers` have joined. Workers that finalize
+        or die meanwhile, and nodes without workers, are not waited for.
 
         Parameters
         ----------

@@ -29,6 +29,9 @@ double seconds(double timeout, double otherwise) {
     return timeout > 0 ? timeout : otherwise;
 }
 
+// Of a step of a wait: the caller looks after signals himself and calls again.
+int32_t later(int32_t code) { return code == PS_EINTR ? int32_t(PS_EBUSY) : code; }
+
 int32_t run(ps_worker *worker, int32_t operation, const int64_t *keys, int64_t num_keys, void *values,
             int64_t num_values, int64_t *timestamp) {
     return guarded([&] {
@@ -109,6 +112,34 @@ int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num
     return with_node(node, [&](ps_node &n) {
         require(endpoints, "endpoints");
         n.connect(std::vector<std::string>(endpoints, endpoints + std::max(0, num_nodes)));
+    });
+}
+
+int32_t ps_node_barrier(ps_node *node, double timeout) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        return require(node, "node").barrier(limit, limit);
+    });
+}
+
+int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        return later(require(node, "node").barrier(limit, seconds(patience, 0)));
+    });
+}
+
+int32_t ps_node_leave(ps_node *node, double timeout) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        return require(node, "node").leave(limit, limit);
+    });
+}
+
+int32_t ps_node_leave_step(ps_node *node, double timeout, double patience) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        return later(require(node, "node").leave(limit, seconds(patience, 0)));
     });
 }
 
@@ -276,8 +307,7 @@ int32_t ps_barrier(ps_worker *worker, double timeout) {
 int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience) {
     return guarded([&] {
         double limit = seconds(timeout, default_wait_timeout);
-        int32_t code = require(worker, "worker").barrier(limit, seconds(patience, 0));
-        return code == PS_EINTR ? int32_t(PS_EBUSY) : code;
+        return later(require(worker, "worker").barrier(limit, seconds(patience, 0)));
     });
 }
 

@@ -16,69 +16,99 @@ namespace ps {
 namespace {
 
 constexpr double look_again_after = 0.05; // seconds: how soon a barrier notices that somebody was killed
+constexpr double longest_withdrawal = 1.0; // seconds: the other nodes hear of it
 
-long futex(std::atomic<uint32_t> &word, int operation, uint32_t value, const timespec *timeout) {
-    return syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), operation, value, timeout, nullptr, 0);
+long futex(const Rounds &word, int operation, uint32_t value, const timespec *timeout) {
+    return syscall(SYS_futex, reinterpret_cast<const uint32_t *>(&word), operation, value, timeout, nullptr, 0);
 }
 
-bool reached(uint32_t done, uint32_t target) { return int32_t(done - target) >= 0; }
+// Sleep while the word has this value; false: a signal came.
+bool sleep_on(const Rounds &word, uint32_t value, double seconds) {
+    timespec duration{0, long(seconds * 1e9)};
+    return futex(word, FUTEX_WAIT, value, &duration) == 0 || errno != EINTR;
+}
 
 } // namespace
 
 void complete_barrier(Segment &segment) {
     Header &header = segment.header();
-    uint32_t done = header.barriers_done.load(std::memory_order_acquire);
+    if (header.num_nodes > 1) {
+        segment.doorbell().ring();
+        return;
+    }
+    uint32_t done = header.worker_rounds.load(std::memory_order_acquire);
     if (header.joined.load(std::memory_order_acquire) < header.num_workers) return;
-    uint32_t used = header.slots_used.load(std::memory_order_acquire), arrived = 0;
+    uint32_t used = header.slots_used.load(std::memory_order_acquire), count = 0;
     for (uint32_t number = 1; number <= used; number++) {
         WorkerSlot &slot = segment.slot(number);
         if (!identity_of(slot).is_taken()) continue;
-        if (slot.barrier.load(std::memory_order_acquire) != done + 1) return;
-        arrived++;
+        if (slot.arrival.load(std::memory_order_acquire) != (arrived | (done + 1))) return;
+        count++;
     }
-    if (arrived && header.barriers_done.compare_exchange_strong(done, done + 1, std::memory_order_acq_rel))
-        wake_barrier(segment);
+    if (count && header.worker_rounds.compare_exchange_strong(done, done + 1, std::memory_order_acq_rel))
+        futex(header.worker_rounds, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
-void wake_barrier(Segment &segment) { futex(segment.header().barriers_done, FUTEX_WAKE, INT_MAX, nullptr); }
+void wake_barriers(Segment &segment) {
+    Header &header = segment.header();
+    for (Rounds *rounds : {&header.worker_rounds, &header.node_rounds, &header.leave_rounds})
+        futex(*rounds, FUTEX_WAKE, INT_MAX, nullptr);
+}
 
-void Barrier::arrive(Segment &segment, WorkerSlot &slot) {
-    if (target_) return;
-    target_ = segment.header().barriers_done.load(std::memory_order_acquire) + 1;
-    slot.barrier.store(target_, std::memory_order_release);
+bool Barrier::is_over(const Rounds &rounds) const {
+    return int32_t(rounds.load(std::memory_order_acquire) - round_) >= 0;
+}
+
+void Barrier::arrive(Segment &segment, const Rounds &rounds, Arrival &arrival) {
+    if (waits_) return;
+    waits_ = true;
+    round_ = rounds.load(std::memory_order_acquire) + 1;
+    arrival.store(arrived | round_, std::memory_order_release);
     complete_barrier(segment);
 }
 
-void Barrier::withdraw(WorkerSlot &slot) {
-    slot.barrier.store(0, std::memory_order_release);
-    target_ = 0;
-}
-
-int32_t Barrier::wait(Segment &segment, double timeout, double patience, const std::atomic<bool> &finalized) {
-    Header &header = segment.header();
+int32_t Barrier::wait(Segment &segment, Rounds &rounds, double timeout, double patience,
+                      const std::function<void()> &check) {
     double start = monotonic_seconds();
     for (;;) {
-        uint32_t done = header.barriers_done.load(std::memory_order_acquire);
-        if (reached(done, target_)) break;
-        if (!segment.is_open() || finalized.load(std::memory_order_acquire))
-            fail(PS_ECLOSED, Where{}, "the worker or the server was closed during a barrier");
+        uint32_t value = rounds.load(std::memory_order_acquire);
+        if (is_over(rounds)) break;
+        check();
         double waited = monotonic_seconds() - start;
-        if (waited >= timeout)
-            fail(PS_ETIMEDOUT, Where{}, "not all %u workers came to the barrier in time",
-                 std::max(count_workers(segment), header.num_workers));
+        if (waited >= timeout) return PS_ETIMEDOUT;
         if (waited >= patience) return PS_EBUSY;
         double nap = std::min({timeout - waited, patience - waited, look_again_after});
-        timespec duration{0, long(nap * 1e9)};
-        if (futex(header.barriers_done, FUTEX_WAIT, done, &duration) == 0) continue;
-        if (errno == EINTR) return remember(PS_EINTR, "a signal arrived during a barrier");
-        if (errno == ETIMEDOUT) {
-            if (reclaim_dead(segment)) complete_barrier(segment);
-            if (header.server.pid != uint32_t(getpid()) && !header.server.is_alive())
-                fail(PS_ELOST, Where{-1, header.server.pid, 0}, "the server, process %u, died", header.server.pid);
-        }
+        if (!sleep_on(rounds, value, nap)) return remember(PS_EINTR, "a signal arrived during a barrier");
+        // The server looks for the dead among several nodes.
+        if (segment.header().num_nodes == 1 && monotonic_seconds() - start >= waited + look_again_after &&
+            reclaim_dead(segment))
+            complete_barrier(segment);
     }
-    target_ = 0;
+    waits_ = false;
     return PS_OK;
+}
+
+// Among several nodes the others may have heard of the arrival: until they have heard of the withdrawal too, they may
+// still go on with us.
+bool Barrier::withdraw(Segment &segment, Rounds &rounds, Arrival &arrival) {
+    waits_ = false;
+    const Header &header = segment.header();
+    if (header.num_nodes == 1 || !header.connected.load(std::memory_order_acquire) || !segment.is_open()) {
+        arrival.store(0, std::memory_order_release);
+        return true;
+    }
+    arrival.fetch_or(withdrawing, std::memory_order_acq_rel);
+    double end = monotonic_seconds() + longest_withdrawal;
+    segment.doorbell().ring();
+    for (;;) {
+        uint32_t value = rounds.load(std::memory_order_acquire);
+        if (is_over(rounds)) return false;
+        if (!arrival.load(std::memory_order_acquire)) return true;
+        if (!segment.is_open() || monotonic_seconds() >= end) break;
+        sleep_on(rounds, value, look_again_after);
+    }
+    arrival.store(0, std::memory_order_release);
+    return true;
 }
 
 } // namespace ps

@@ -1,26 +1,31 @@
-// The barrier of all workers of a node, threads and processes.
+// Barriers, as those who come to them see it: the workers of all nodes, threads and processes; the nodes themselves.
+// On the only node the workers see by themselves that all have come; among several nodes it is for the server.
 #pragma once
 
-#include <atomic>
+#include <functional>
 
 #include "segment.h"
 
 namespace ps {
 
-// One worker's way through barriers. The caller makes arrive and withdraw safe against the slot changing hands.
+// One participant's way through the rounds of a barrier. The caller makes arrive and withdraw safe against the arrival
+// changing hands.
 class Barrier {
 public:
-    void arrive(Segment &segment, WorkerSlot &slot); // goes on with a wait that a signal interrupted
-    // PS_OK; PS_EINTR, PS_EBUSY (patience is over): call again. Throws PS_ETIMEDOUT, PS_ECLOSED, PS_ELOST: withdraw.
-    int32_t wait(Segment &segment, double timeout, double patience, const std::atomic<bool> &finalized);
-    void withdraw(WorkerSlot &slot);
+    void arrive(Segment &segment, const Rounds &rounds, Arrival &arrival); // goes on with a wait that was interrupted
+    // PS_OK; PS_EINTR, PS_EBUSY (patience is over): call again; PS_ETIMEDOUT, or it throws what `check` throws when
+    // there is nothing to wait for any more: withdraw.
+    int32_t wait(Segment &segment, Rounds &rounds, double timeout, double patience, const std::function<void()> &check);
+    bool withdraw(Segment &segment, Rounds &rounds, Arrival &arrival); // false: too late, all have come
 
 private:
-    uint32_t target_ = 0; // the number of the barrier this worker waits for; 0: none
+    bool is_over(const Rounds &rounds) const;
+    uint32_t round_ = 0; // the one that this participant waits for; 0: none
+    bool waits_ = false;
 };
 
 // Let those go who wait only for workers that are gone: after every arrival and departure.
 void complete_barrier(Segment &segment);
-void wake_barrier(Segment &segment); // everybody looks again
+void wake_barriers(Segment &segment); // everybody looks again
 
 } // namespace ps

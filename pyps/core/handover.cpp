@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "errors.h"
 
@@ -66,30 +67,35 @@ ucred peer_of(int socket) {
     return peer;
 }
 
-void send_answer(int client, const Answer &answer, int descriptor) {
+// The descriptors of a node's memory and doorbell.
+struct Descriptors {
+    int numbers[2];
+};
+
+void send_answer(int client, const Answer &answer, const Descriptors *descriptors) {
     Answer copy = answer;
     iovec part{&copy, sizeof copy};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    if (descriptor >= 0) {
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(Descriptors))] = {};
+    if (descriptors) {
         message.msg_control = control;
         message.msg_controllen = sizeof control;
         cmsghdr *header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+        header->cmsg_len = CMSG_LEN(sizeof(Descriptors));
+        std::memcpy(CMSG_DATA(header), descriptors, sizeof(Descriptors));
     }
     // A client that went away meanwhile needs no answer.
     while (sendmsg(client, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
     }
 }
 
-Descriptor receive_answer(int socket, Answer *answer, const std::string &address) {
+void receive_answer(int socket, Answer *answer, const std::string &address, Descriptor *memory, Descriptor *doorbell) {
     iovec part{answer, sizeof *answer};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(Descriptors))] = {};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
@@ -98,14 +104,16 @@ Descriptor receive_answer(int socket, Answer *answer, const std::string &address
     ssize_t size;
     do size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     while (size < 0 && errno == EINTR);
-    Descriptor memory{-1};
     for (cmsghdr *header = CMSG_FIRSTHDR(&message); size >= 0 && header; header = CMSG_NXTHDR(&message, header))
-        if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-            std::memcpy(&memory.number, CMSG_DATA(header), sizeof(int));
+        if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+            const unsigned char *numbers = CMSG_DATA(header);
+            std::memcpy(&memory->number, numbers, sizeof(int));
+            if (header->cmsg_len == CMSG_LEN(sizeof(Descriptors)))
+                std::memcpy(&doorbell->number, numbers + sizeof(int), sizeof(int));
+        }
     if (size != ssize_t(sizeof *answer) || answer->magic != magic)
         fail(PS_EADDRESS, Where{}, "no server answered at %s", address.c_str());
     answer->reason[sizeof answer->reason - 1] = 0;
-    return memory;
 }
 
 } // namespace
@@ -177,7 +185,8 @@ void Listener::answer(int client) {
     else if (hello.pid != peer.pid)
         refuse("the client is process %d for itself and %d for the server: different pid namespaces", hello.pid,
                peer.pid);
-    send_answer(client, answer, answer.code == PS_OK ? segment_->mapping().fd() : -1);
+    Descriptors descriptors{{segment_->mapping().fd(), segment_->doorbell().fd()}};
+    send_answer(client, answer, answer.code == PS_OK ? &descriptors : nullptr);
 }
 
 std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
@@ -199,12 +208,12 @@ std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
     if (send(socket.number, &hello, sizeof hello, MSG_NOSIGNAL) != ssize_t(sizeof hello))
         fail(PS_EADDRESS, Where{-1, errno, 0}, "%s went away: %s", address.c_str(), std::strerror(errno));
     Answer answer{};
-    Descriptor memory = receive_answer(socket.number, &answer, address);
-    if (answer.code != PS_OK || memory.number < 0)
+    Descriptor memory{-1}, doorbell{-1};
+    receive_answer(socket.number, &answer, address, &memory, &doorbell);
+    if (answer.code != PS_OK || memory.number < 0 || doorbell.number < 0)
         fail(PS_EADDRESS, Where{}, "%s refused: %s", address.c_str(), answer.reason);
-    int fd = memory.number;
-    memory.number = -1;
-    return Segment::adopt(fd, answer.reserved_bytes);
+    Doorbell bell(std::exchange(doorbell.number, -1));
+    return Segment::adopt(std::exchange(memory.number, -1), std::move(bell), answer.reserved_bytes);
 }
 
 } // namespace ps

@@ -1,6 +1,6 @@
 // How another process of the same user on the same host gets a node's shared memory: it connects to an abstract Unix
-// socket, both sides check who the other is, and the memfd's descriptor comes back. An abstract socket leaves no file
-// behind.
+// socket, both sides check who the other is, and the descriptors of the memfd and of the server's doorbell come back.
+// An abstract socket leaves no file behind.
 #pragma once
 
 #include <pthread.h>

@@ -95,6 +95,74 @@ void ps_node::connect(const std::vector<std::string> &endpoints) {
     server_->connect(endpoints);
 }
 
+// Wait at a barrier of the nodes: PS_OK, PS_EINTR, PS_EBUSY, or PS_ETIMEDOUT when this node is not at it any more.
+int32_t ps_node::wait(Barrier &barrier, Segment &segment, Rounds &rounds, Arrival &arrival, double timeout,
+                      double patience, const std::function<void()> &check) {
+    barrier.arrive(segment, rounds, arrival);
+    int32_t code;
+    try {
+        code = barrier.wait(segment, rounds, timeout, patience, check);
+    } catch (...) {
+        barrier.withdraw(segment, rounds, arrival);
+        throw;
+    }
+    return code == PS_ETIMEDOUT && !barrier.withdraw(segment, rounds, arrival) ? int32_t(PS_OK) : code;
+}
+
+int32_t ps_node::barrier(double timeout, double patience) {
+    std::shared_ptr<Attachment> attachment = this->attachment();
+    attachment->require_open();
+    Segment &segment = *attachment->segment;
+    Header &header = segment.header();
+    if (header.num_nodes == 1) return PS_OK;
+    if (header.server.pid != Process::self().pid)
+        fail(PS_EINVAL, Where{}, "only the process that created a node comes to the nodes' barrier with it");
+    std::unique_lock<std::mutex> alone(barrier_mutex_, std::try_to_lock);
+    if (!alone) fail(PS_EINVAL, Where{}, "another thread is in a barrier with this node");
+    int32_t code = wait(barrier_, segment, header.node_rounds, header.node_arrival, timeout, patience,
+                        [&] { attachment->require_open(); });
+    if (code == PS_ETIMEDOUT)
+        fail(code, Where{-1, header.num_nodes, 0}, "not all %u nodes came to the barrier in time", header.num_nodes);
+    return code;
+}
+
+// The workers of this node are finished from now on, but its server goes on for the other nodes.
+int32_t ps_node::leave(double timeout, double patience) {
+    std::unique_lock<std::mutex> alone(leave_mutex_, std::try_to_lock);
+    if (!alone) fail(PS_EINVAL, Where{}, "another thread shuts this node down");
+    std::shared_ptr<Attachment> attachment;
+    bool is_alone_here = false;
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (!attachment_ || !is_creator()) return PS_OK;
+        attachment = attachment_;
+        if (server_) {
+            server_->leave();
+            is_alone_here = server_->is_alone_here();
+        }
+    }
+    Segment &segment = *attachment->segment;
+    Header &header = segment.header();
+    State open = State::open;
+    header.state.compare_exchange_strong(open, State::closed, std::memory_order_acq_rel);
+    wake_barriers(segment);
+    bool works = open != State::failed && header.connected.load(std::memory_order_acquire);
+    if (!works || !is_alone_here) return PS_OK;
+    int32_t code;
+    try {
+        code = wait(leave_, segment, header.leave_rounds, header.leave_arrival, timeout, patience, [&] {
+            State state = header.state.load(std::memory_order_acquire);
+            if (state == State::failed) fail(PS_ELOST, Where{}, "the server ended");
+        });
+    } catch (const Failure &) {
+        return PS_OK; // the others are not served any more
+    }
+    if (code == PS_ETIMEDOUT)
+        fail(code, Where{-1, header.num_nodes, 0}, "not all of the %u nodes came to their end in time",
+             header.num_nodes);
+    return code;
+}
+
 void ps_node::shutdown() noexcept {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!attachment_) return;
@@ -105,7 +173,7 @@ void ps_node::shutdown() noexcept {
         server_.release(); // a forked child has neither its thread nor its sockets
     if (is_creator()) {
         attachment_->segment->header().state.store(State::closed, std::memory_order_release);
-        wake_barrier(*attachment_->segment);
+        wake_barriers(*attachment_->segment);
     }
     slabs_.reset();
     attachment_.reset();

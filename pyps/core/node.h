@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "barrier.h"
 #include "handover.h"
 #include "net/server.h"
 #include "segment.h"
@@ -44,6 +45,8 @@ public:
     std::string listen();
     std::string bind(const std::string &endpoint);
     void connect(const std::vector<std::string> &endpoints);
+    int32_t barrier(double timeout, double patience);
+    int32_t leave(double timeout, double patience);
     void shutdown() noexcept;
     bool is_open();
     std::shared_ptr<ps::Attachment> attachment(); // throws PS_ECLOSED after shutdown
@@ -51,7 +54,11 @@ public:
 private:
     explicit ps_node(std::shared_ptr<ps::Segment> segment);
     bool is_creator() const; // in this very process, not a forked child
+    int32_t wait(ps::Barrier &barrier, ps::Segment &segment, ps::Rounds &rounds, ps::Arrival &arrival, double timeout,
+                 double patience, const std::function<void()> &check);
 
+    std::mutex barrier_mutex_, leave_mutex_; // guard the barriers; held while waiting
+    ps::Barrier barrier_, leave_;
     std::mutex mutex_;                           // guards what follows
     std::shared_ptr<ps::Attachment> attachment_; // null after shutdown
     std::unique_ptr<ps::Slabs> slabs_;           // the creator's

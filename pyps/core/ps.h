@@ -65,7 +65,7 @@ typedef struct ps_node_options {
     int64_t num_lengths;          /* 1: all values have this length; num_keys: one length per key */
     int32_t dtype;                /* ps_dtype */
     int32_t max_workers;          /* at once, dead ones not counted; 0: 256; at most 4094 */
-    int32_t num_workers;          /* barriers wait until so many have ever joined; 0: only for those that are there */
+    int32_t num_workers;          /* of this node: barriers wait until so many have ever joined; 0: for those there */
     int32_t reserved;
     int64_t memory_limit;         /* bytes of shared memory the store may take; 0: what the host has */
     double latch_timeout;         /* seconds until waiting for a key that somebody holds is an error; 0: 10 */
@@ -132,7 +132,10 @@ int32_t ps_element_bytes(int32_t dtype); /* 0 for an unknown dtype */
 /* Nodes. A ps_node is owned by its caller, who frees it with ps_node_free. Workers keep what they need of it: they may
  * outlive it. The memory goes back when the node and its workers are shut down and finalized, whether they are freed
  * or not. ps_node_listen starts to accept other processes of this user; 64 bytes suffice for the address.
- * ps_node_shutdown closes this handle; if it is the creator's, the calls of all workers fail from now on. */
+ * ps_node_shutdown closes this handle; if it is the creator's, the calls of all workers fail from now on, and keys of
+ * several nodes that live here are lost: before it, ps_node_leave ends this node's workers and waits until every other
+ * node has come to its own ps_node_leave. It waits for none if this process has created another one of them that is
+ * not at its end yet. PS_ETIMEDOUT: some did not come. */
 int32_t ps_node_create(const ps_node_options *options, ps_node **node);
 int32_t ps_node_attach(const char *address, double timeout, ps_node **node); /* timeout in seconds; 0: 10 */
 int32_t ps_node_listen(ps_node *node, char *address, size_t capacity);
@@ -142,6 +145,10 @@ int32_t ps_load_zmq(const char *path); /* the ZeroMQ library, before the first n
     PYPS_ZMQ names in the environment, else the system's. Processes that attach open PYPS_ZMQ's or their server's. */
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity);
 int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
+int32_t ps_node_barrier(ps_node *node, double timeout); /* all nodes, by their creators; seconds; 0: 300 */
+int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience); /* as ps_barrier_step */
+int32_t ps_node_leave(ps_node *node, double timeout); /* seconds; 0: 300 */
+int32_t ps_node_leave_step(ps_node *node, double timeout, double patience);
 int32_t ps_node_shutdown(ps_node *node); /* idempotent */
 int32_t ps_node_is_open(ps_node *node); /* 1 or 0 */
 void ps_node_free(ps_node *node); /* shuts down first; null is fine */
@@ -182,7 +189,9 @@ int32_t ps_current_clock(ps_worker *worker, int64_t *clock);
 int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout); /* seconds; 0: 300 */
 int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished);
 int32_t ps_wait_all(ps_worker *worker, double timeout);
-int32_t ps_barrier(ps_worker *worker, double timeout); /* all workers of the node; seconds; 0: 300 */
+/* Until all workers of all nodes have come: of each node those that are there, and so many as its num_workers says must
+ * have joined before. Workers that finalize or die, and nodes without workers, are not waited for. Seconds; 0: 300. */
+int32_t ps_barrier(ps_worker *worker, double timeout);
 /* The same for callers with something else to do: comes back after `patience` seconds, or a signal, with PS_EBUSY. The
  * worker stays at the barrier; call again with what is left of the timeout. */
 int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience);

@@ -119,7 +119,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     }
     plan.reserved_bytes = end;
 
-    std::shared_ptr<Segment> segment(new Segment(Mapping::create(end)));
+    std::shared_ptr<Segment> segment(new Segment(Mapping::create(end), Doorbell()));
     segment->mapping_.limit(plan.memory_limit);
     segment->mapping_.commit(0, plan.undo_at); // zeroed: free slots, absent keys
     Header *header = new (segment->header_) Header{};
@@ -139,8 +139,8 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     return segment;
 }
 
-std::shared_ptr<Segment> Segment::adopt(int fd, size_t reserved) {
-    std::shared_ptr<Segment> segment(new Segment(Mapping::adopt(fd, reserved)));
+std::shared_ptr<Segment> Segment::adopt(int fd, Doorbell doorbell, size_t reserved) {
+    std::shared_ptr<Segment> segment(new Segment(Mapping::adopt(fd, reserved), std::move(doorbell)));
     if (segment->mapping_.size() < sizeof(Header) || segment->header_->magic != magic)
         fail(PS_EADDRESS, Where{}, "what the server sent is not a store");
     const Header &header = *segment->header_;
@@ -152,9 +152,9 @@ std::shared_ptr<Segment> Segment::adopt(int fd, size_t reserved) {
     return segment;
 }
 
-Segment::Segment(Mapping mapping)
-    : mapping_(std::move(mapping)), generation_(fork_generation()), base_(mapping_.at(0)),
-      header_(reinterpret_cast<Header *>(base_)) {}
+Segment::Segment(Mapping mapping, Doorbell doorbell)
+    : mapping_(std::move(mapping)), doorbell_(std::move(doorbell)), generation_(fork_generation()),
+      base_(mapping_.at(0)), header_(reinterpret_cast<Header *>(base_)) {}
 
 void Segment::find_parts() {
     classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "directory.h"
+#include "doorbell.h"
 #include "mapping.h"
 #include "process.h"
 #include "ps.h"
@@ -16,6 +17,13 @@
 namespace ps {
 
 enum class State : uint32_t { open = 1, closed = 2, failed = 3 };
+
+// A barrier as those who wait see it: how many rounds are over, modulo 2^32; a futex.
+using Rounds = std::atomic<uint32_t>;
+// Of somebody who comes to barriers: 0, or `arrived` and in the low bits the round that this was for; with
+// `withdrawing` he wants to go again, which the server of several nodes makes a 0.
+using Arrival = std::atomic<uint64_t>;
+constexpr uint64_t arrived = uint64_t(1) << 32, withdrawing = uint64_t(1) << 33;
 
 // Written before any other process sees it, except for the atomics.
 struct Header {
@@ -42,7 +50,9 @@ struct Header {
 
     alignas(64) std::atomic<State> state;
     std::atomic<uint32_t> connected;     // the endpoints are there
-    std::atomic<uint32_t> barriers_done; // a futex
+    Rounds worker_rounds;                // the workers' barrier
+    Rounds node_rounds, leave_rounds;    // the nodes' barriers: Server.barrier(), and before they close
+    Arrival node_arrival, leave_arrival; // this node's
     std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
     std::atomic<uint64_t> joined, reclaimed, recovered, restored;
     std::atomic<uint64_t> refused; // messages
@@ -85,7 +95,7 @@ struct alignas(64) WorkerSlot {
     std::atomic<uint64_t> at_key;   // key + 1: the last key whose latch this worker reached for
     std::atomic<uint64_t> undo_key; // key + 1: its former value lies complete in this slot's undo area; else 0
     std::atomic<uint64_t> clock;
-    std::atomic<uint32_t> barrier; // the number of the barrier at which this worker has arrived
+    Arrival arrival; // at the workers' barrier
     alignas(64) Counters counters;
 };
 
@@ -94,10 +104,11 @@ constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with its end
 class Segment {
 public:
     static std::shared_ptr<Segment> create(const ps_node_options &options);
-    static std::shared_ptr<Segment> adopt(int fd, size_t reserved);
+    static std::shared_ptr<Segment> adopt(int fd, Doorbell doorbell, size_t reserved);
 
     Header &header() const { return *header_; }
     Mapping &mapping() { return mapping_; }
+    const Doorbell &doorbell() const { return doorbell_; }
     WorkerSlot &slot(uint32_t number) const { return slots_[number - 1]; }
     const LengthClass &length_class(uint32_t number) const { return classes_[number]; }
     Entry &entry(uint64_t key) const { return directory_[key]; }
@@ -123,10 +134,11 @@ public:
     uint32_t generation() const { return generation_; } // of the process that created or adopted it
 
 private:
-    explicit Segment(Mapping mapping);
+    Segment(Mapping mapping, Doorbell doorbell);
     void find_parts();
 
     Mapping mapping_;
+    Doorbell doorbell_;
     uint32_t generation_;
     char *base_;
     Header *header_;

@@ -29,7 +29,7 @@ void ps_worker::finalize() noexcept {
     Segment &segment = *attachment_->segment;
     leave(segment, me_);
     complete_barrier(segment);
-    wake_barrier(segment);
+    wake_barriers(segment);
     remote_.reset();
     attachment_.reset();
 }
@@ -224,16 +224,33 @@ int32_t ps_worker::barrier(double timeout, double patience) {
         fail(PS_EINVAL, Where{}, "another thread is in a barrier with this worker: each thread needs its own worker");
     auto held = lock();
     require_open();
-    std::shared_ptr<Segment> segment = attachment_->segment;
-    barrier_.arrive(*segment, slot_);
-    held.unlock();
-    try {
-        return barrier_.wait(*segment, timeout, patience, finalized_);
-    } catch (...) {
+    std::shared_ptr<Attachment> attachment = attachment_;
+    Segment &segment = *attachment->segment;
+    Rounds &rounds = segment.header().worker_rounds;
+    auto withdraw = [&] { // a finalized worker's slot may have another owner
         held.lock();
-        if (!finalized_) barrier_.withdraw(slot_); // a finalized worker's slot may have another owner
+        return finalized_ || barrier_.withdraw(segment, rounds, slot_.arrival);
+    };
+    barrier_.arrive(segment, rounds, slot_.arrival);
+    held.unlock();
+    int32_t code;
+    try {
+        code = barrier_.wait(segment, rounds, timeout, patience, [&] {
+            if (finalized_) fail(PS_ECLOSED, Where{}, "the worker was finalized during a barrier");
+            attachment->require_open();
+        });
+    } catch (...) {
+        withdraw();
         throw;
     }
+    if (code != PS_ETIMEDOUT) return code;
+    if (!withdraw()) return PS_OK;
+    const Header &header = segment.header();
+    if (header.num_nodes > 1)
+        fail(code, Where{-1, header.num_nodes, 0}, "not all workers of the %u nodes came to the barrier in time",
+             header.num_nodes);
+    uint32_t expected = std::max(count_workers(segment), header.num_workers);
+    fail(PS_ETIMEDOUT, Where{-1, expected, 0}, "not all %u workers came to the barrier in time", expected);
 }
 
 void ps_worker::stats(ps_worker_stats *stats) {

@@ -8,7 +8,7 @@ namespace {
 
 void start_from_zero(WorkerSlot &slot) {
     slot.clock.store(0, std::memory_order_relaxed);
-    slot.barrier.store(0, std::memory_order_relaxed);
+    slot.arrival.store(0, std::memory_order_relaxed);
     Counters &counters = slot.counters;
     for (auto *list : {counters.calls, counters.keys})
         for (int operation = 0; operation < 3; operation++) list[operation].store(0, std::memory_order_relaxed);
@@ -28,7 +28,7 @@ bool claim(Segment &segment, uint32_t number, Identity former, Process self, Hol
     while (used < number &&
            !segment.header().slots_used.compare_exchange_weak(used, number, std::memory_order_acq_rel)) {
     }
-    slot.barrier.store(0, std::memory_order_relaxed);
+    slot.arrival.store(0, std::memory_order_relaxed);
     *me = make_holder(number, mine.epoch);
     uint64_t at_key = slot.at_key.load(std::memory_order_relaxed);
     if (at_key && (former.is_taken() || slot.undo_key.load(std::memory_order_acquire))) {
@@ -85,6 +85,7 @@ Holder join(Segment &segment, uint32_t *ordinal) {
     start_from_zero(segment.slot(number));
     uint64_t before = segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
     if (ordinal) *ordinal = uint32_t(before + 1);
+    if (segment.header().num_nodes > 1) segment.doorbell().ring(); // who was not expected any more has come
     return me;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "check.h"
+#include "wire/barriers.h"
 #include "wire/batches.h"
 
 using namespace ps;
@@ -121,10 +122,22 @@ Bytes some_refresh() {
     return batch.encode(header());
 }
 
+Bytes some_attend() {
+    Attend attend{1 + draw(1000), uint32_t(draw(1000)), Attendance(draw(3))};
+    return AttendMessage{Barriers(draw(num_barriers)), attend}.encode(header());
+}
+
+Bytes some_opened() {
+    Opened opened{draw(1000), uint32_t(draw(1000)), draw(2) == 1};
+    return OpenedMessage{Barriers(draw(num_barriers)), opened}.encode(header());
+}
+
 Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(9)) {
+    switch (draw(11)) {
+    case 9: return some_attend();
+    case 10: return some_opened();
     case 0: return some_request();
     case 1: return some_answer();
     case 2: return some_transfer();
@@ -164,6 +177,8 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::delta: return read<DeltaBatch>(header, reader);
     case Kind::refresh: return read<RefreshBatch>(header, reader);
     case Kind::ended: return read<EndedBatch>(header, reader);
+    case Kind::attend: return AttendMessage::decode(header, reader).encode(header);
+    case Kind::opened: return OpenedMessage::decode(header, reader).encode(header);
     default: throw Malformed("it is not about keys");
     }
 }

@@ -158,3 +158,22 @@ def dtype(request: pytest.FixtureRequest) -> str:
 def lengths(request: pytest.FixtureRequest) -> np.ndarray[Any, np.dtype[np.int64]]:
     """One length per key of twenty."""
     return np.full(20, 5) if request.param == "uniform" else np.arange(20) % 7 + 1
+
+
+@pytest.fixture
+def cluster() -> Iterator[Callable[..., list[pyps.Server]]]:
+    """Start nodes that are connected, all in this process; they end with the test."""
+    with ExitStack() as stack:
+
+        def start(count: int, *args: Any, **options: Any) -> list[pyps.Server]:
+            nodes = [
+                stack.enter_context(pyps.Server(*args, num_nodes=count, rank=rank, cluster=11, **options))
+                for rank in range(count)
+            ]
+            if count > 1:
+                endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes]
+                for node in nodes:
+                    node.connect(endpoints)
+            return nodes
+
+        yield start

@@ -66,6 +66,14 @@ def test_the_protocol_holds_in_any_order_of_messages(
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.timeout(340)
+def test_barriers_hold_in_any_order_of_messages(programs: dict[str, str]) -> None:
+    plain = Path(programs["gates"]).parent.name.startswith("none")
+    assert run(programs["gates"], "0", "50000" if plain else "5000") == "ok\n"
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
 def test_damaged_messages_are_refused(programs: dict[str, str]) -> None:
     plain = Path(programs["wire"]).parent.name.startswith("none")
     assert run(programs["wire"], "1000000" if plain else "50000") == "ok\n"

@@ -1,9 +1,8 @@
 #include "net/server.h"
 
 #include <signal.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -11,6 +10,7 @@
 #include "batch.h"
 #include "errors.h"
 #include "net/refusals.h"
+#include "net/served.h"
 #include "workers.h"
 
 namespace ps {
@@ -20,6 +20,7 @@ namespace {
 constexpr int most_at_once = 64;     // messages between two rounds
 constexpr double busy_round = 0.001; // seconds between rounds while there are replicas or intents
 constexpr double idle_round = 1.0;
+constexpr double farewell = 0.3; // seconds a node that ends may take to send its last messages
 
 std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
     std::vector<ZmqSocket> sockets;
@@ -43,8 +44,8 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
               return identity_of(slot).is_alive() ? int64_t(slot.clock.load(std::memory_order_acquire)) : INT64_MAX;
           },
           [this](Key key, bool begins) { begins ? protocol_.want(key) : protocol_.stop_wanting(key); }),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (wake_ < 0) fail(PS_ESYSTEM, Where{-1, errno, 0}, "no eventfd: %s", std::strerror(errno));
+      gates_(*segment_, [this](NodeId to, Bytes message) { peers_[to].send(std::move(message)); }),
+      lost_(peers_.size()) {
     router_.set(ZmqOption::router_mandatory, 1);
     router_.set(ZmqOption::router_handover, 1);
     std::string library = zmq_path(); // at most PATH_MAX bytes with its end
@@ -53,14 +54,37 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
     if (endpoint_.size() >= endpoint_bytes)
         fail(PS_EADDRESS, Where{-1, int64_t(endpoint_.size()), int64_t(endpoint_bytes - 1)},
              "the endpoint %s is longer than %zu bytes", endpoint_.c_str(), endpoint_bytes - 1);
+    serve_here(endpoint_);
 }
 
 Server::~Server() {
+    leave();
+    if (!thread_.joinable()) return;
     stop_ = true;
-    uint64_t one = 1;
-    if (write(wake_, &one, sizeof one) != sizeof one) std::terminate(); // an eventfd takes it
-    if (thread_.joinable()) thread_.join();
-    close(wake_);
+    segment_->doorbell().ring();
+    thread_.join();
+    say_goodbye();
+}
+
+void Server::leave() { serve_no_more(endpoint_); }
+
+bool Server::is_alone_here() const {
+    std::vector<std::string> others;
+    for (uint32_t node = 0; node < segment_->header().num_nodes; node++)
+        if (node != segment_->header().node) others.push_back(segment_->endpoint(node));
+    return !is_served_here(others);
+}
+
+// The others may still wait for what was said last.
+void Server::say_goodbye() {
+    FrameHeader header = header_from(*segment_);
+    header.kind = Kind::left;
+    bool together = segment_->header().leave_rounds.load(std::memory_order_acquire);
+    for (NodeId node = 0; node < peers_.size(); node++) {
+        if (node == header.from || lost_[node]) continue;
+        if (!together) peers_[node].send(FrameWriter(header).take());
+        peers_[node].set(ZmqOption::linger, int(farewell * 1000));
+    }
 }
 
 void Server::connect(const std::vector<std::string> &endpoints) {
@@ -105,7 +129,9 @@ void Server::work() {
     double last_round = monotonic_seconds();
     while (!stop_.load(std::memory_order_relaxed)) {
         double due = last_round + patience() - monotonic_seconds();
-        if (due > 0) wait_for_any({&router_}, wake_, due);
+        if (gates_.is_anybody_waiting()) due = std::min(due, Gates::look_again_after);
+        bool news = due <= 0 || wait_for_any({&router_}, segment_->doorbell().fd(), due);
+        if (segment_->doorbell().answer() || !news) gates_.look();
         for (int i = 0; i < most_at_once && receive_one(); i++) {
         }
         mailbox_.flush();
@@ -236,6 +262,13 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         intents_.update();
         break;
     }
+    case Kind::attend: gates_.receive(header.from, AttendMessage::decode(header, reader)); break;
+    case Kind::opened: gates_.receive(header.from, OpenedMessage::decode(header, reader)); break;
+    case Kind::left:
+        require_no_keys(header);
+        reader.finish();
+        lose(header.from);
+        break;
     default: throw Malformed("it is not for a server");
     }
 }
@@ -310,6 +343,12 @@ void Server::localize(const RequestBatch &batch) {
     waiter.answer.number = batch.number;
     waiter.answer.count = waiter.left = uint32_t(batch.keys.size());
     protocol_.localize(batch.keys, number);
+}
+
+// The node is not waited for any more.
+void Server::lose(NodeId node) {
+    lost_[node] = true;
+    gates_.lose(node);
 }
 
 void Server::landed(uint64_t number) {

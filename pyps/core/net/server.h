@@ -7,6 +7,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "net/gates.h"
 #include "net/intents.h"
 #include "net/mailbox.h"
 #include "net/senders.h"
@@ -23,6 +24,8 @@ public:
 
     const std::string &endpoint() const { return endpoint_; }
     void connect(const std::vector<std::string> &endpoints);
+    bool is_alone_here() const; // no other node of the cluster that is to go on was created by this process
+    void leave();               // this one is not to go on
 
 private:
     // An operation of a worker of this node that waits for keys to land here.
@@ -39,6 +42,8 @@ private:
     void leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
                            AnswerBatch *answer);
     void localize(const RequestBatch &batch);
+    void lose(NodeId node);
+    void say_goodbye();
     void landed(uint64_t waiter);
     double patience() const;
     template <class Batch, class Take>
@@ -54,10 +59,11 @@ private:
     Mailbox mailbox_;
     Protocol protocol_;
     Intents intents_;
+    Gates gates_;
     std::unordered_map<uint64_t, Waiter> waiters_;
     uint64_t last_waiter_ = 0;
     std::string endpoint_;
-    int wake_; // an eventfd
+    std::vector<bool> lost_;
     std::atomic<bool> stop_{false};
     std::thread thread_;
 };

@@ -79,7 +79,7 @@ FrameHeader decode_header(FrameReader &reader, uint64_t cluster, const Shape &sh
     if (header.kind < Kind::hello || header.kind > last_kind)
         throw Malformed("its kind, " + std::to_string(int(header.kind)) + ", is unknown");
     if (header.cluster != cluster) throw Malformed("it is meant for another cluster");
-    if (header.kind >= Kind::request && header.count == 0) throw Malformed("it is about no key");
+    if (is_about_keys(header.kind) && header.count == 0) throw Malformed("it is about no key");
     if (header.from >= shape.num_nodes())
         throw Malformed("it comes from node " + std::to_string(header.from) + " of " +
                         std::to_string(shape.num_nodes()));

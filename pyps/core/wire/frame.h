@@ -31,9 +31,15 @@ enum class Kind : uint8_t {
     refresh,
     ended,
     intent,
+    attend = 20, // how a node stands at a barrier
+    opened,      // how far a barrier is
+    left,        // the node ends
     moves = 26,
 };
 constexpr Kind last_kind = Kind::moves;
+constexpr bool is_about_keys(Kind kind) {
+    return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::moves;
+}
 
 struct FrameHeader {
     uint32_t magic = wire_magic;
@@ -50,6 +56,10 @@ class Malformed : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
+
+inline void require_no_keys(const FrameHeader &header) {
+    if (header.count) throw Malformed("it counts keys, but is about none");
+}
 
 class FrameReader {
 public:

@@ -1,0 +1,103 @@
+#include "net/gates.h"
+
+#include "barrier.h"
+#include "net/peer.h"
+#include "process.h"
+#include "workers.h"
+
+namespace ps {
+
+Gates::Gates(Segment &segment, Send send)
+    : segment_(segment), header_(header_from(segment)), send_(std::move(send)),
+      workers_(*this, Barriers::workers, segment.header().worker_rounds),
+      nodes_(*this, Barriers::nodes, segment.header().node_rounds),
+      leave_(*this, Barriers::leave, segment.header().leave_rounds) {}
+
+Gates::Entrance::Entrance(Gates &owner, Barriers which, Rounds &shown)
+    : gates(owner), barrier(which), gate(owner.header_.from, NodeId(owner.segment_.header().num_nodes), *this),
+      rounds(shown) {}
+
+void Gates::Entrance::send(NodeId to, const Attend &message) {
+    gates.send_(to, AttendMessage{barrier, message}.encode(gates.header_));
+}
+
+void Gates::Entrance::send(NodeId to, const Opened &message) {
+    gates.send_(to, OpenedMessage{barrier, message}.encode(gates.header_));
+}
+
+void Gates::receive(NodeId from, const AttendMessage &message) {
+    Entrance &at = entrance(message.barrier);
+    at.gate.receive(from, message.attend);
+    look(at);
+}
+
+void Gates::receive(NodeId from, const OpenedMessage &message) {
+    Entrance &at = entrance(message.barrier);
+    at.gate.receive(from, message.opened);
+    look(at);
+}
+
+void Gates::lose(NodeId node) {
+    for (Entrance *at : {&workers_, &nodes_, &leave_}) {
+        at->gate.lose(node);
+        look(*at);
+    }
+}
+
+bool Gates::is_anybody_waiting() const {
+    return workers_.gate.is_called() || nodes_.gate.is_called() || leave_.gate.is_called();
+}
+
+void Gates::look() {
+    if (workers_.gate.is_called() && monotonic_seconds() - last_reclaim_ >= look_again_after) {
+        reclaim_dead(segment_);
+        last_reclaim_ = monotonic_seconds();
+    }
+    for (Entrance *at : {&workers_, &nodes_, &leave_}) look(*at);
+}
+
+// Of this node at the next round. That nobody is here is of interest only when somebody waits elsewhere.
+Attendance Gates::attendance(const Entrance &at) const {
+    const Header &header = segment_.header();
+    uint64_t here = arrived | uint32_t(at.gate.rounds() + 1);
+    if (at.barrier != Barriers::workers) {
+        const Arrival &arrival = at.barrier == Barriers::nodes ? header.node_arrival : header.leave_arrival;
+        return arrival.load(std::memory_order_acquire) == here ? Attendance::arrived : Attendance::away;
+    }
+    Attendance nobody = at.gate.is_called() ? Attendance::empty : Attendance::away;
+    if (header.state.load(std::memory_order_acquire) == State::closed) return nobody;
+    if (header.joined.load(std::memory_order_acquire) < header.num_workers) return Attendance::away;
+    uint32_t used = header.slots_used.load(std::memory_order_acquire), count = 0;
+    for (uint32_t number = 1; number <= used; number++) {
+        WorkerSlot &slot = segment_.slot(number);
+        if (!identity_of(slot).is_taken()) continue;
+        if (slot.arrival.load(std::memory_order_acquire) != here) return Attendance::away;
+        count++;
+    }
+    return count ? Attendance::arrived : nobody;
+}
+
+void Gates::look(Entrance &at) {
+    at.gate.attend(attendance(at));
+    auto rounds = uint32_t(at.gate.rounds());
+    bool news = at.rounds.exchange(rounds, std::memory_order_acq_rel) != rounds;
+    if (at.gate.is_away()) news |= let_go(at);
+    if (news) wake_barriers(segment_);
+}
+
+// Whoever wants to withdraw may, now that the others know of it. Was there anybody?
+bool Gates::let_go(Entrance &at) {
+    auto release = [](Arrival &arrival) {
+        uint64_t value = arrival.load(std::memory_order_acquire);
+        return (value & withdrawing) && arrival.compare_exchange_strong(value, 0, std::memory_order_acq_rel);
+    };
+    Header &header = segment_.header();
+    if (at.barrier == Barriers::nodes) return release(header.node_arrival);
+    if (at.barrier == Barriers::leave) return release(header.leave_arrival);
+    bool any = false;
+    uint32_t used = header.slots_used.load(std::memory_order_acquire);
+    for (uint32_t number = 1; number <= used; number++) any |= release(segment_.slot(number).arrival);
+    return any;
+}
+
+} // namespace ps

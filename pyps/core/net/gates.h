@@ -1,0 +1,52 @@
+// The barriers of several nodes as a node's server sees them: it looks in shared memory who of this node has come,
+// tells the other nodes through a Gate for each barrier, and lets go who waits. Belongs to the server's thread.
+#pragma once
+
+#include <functional>
+
+#include "segment.h"
+#include "wire/barriers.h"
+
+namespace ps {
+
+class Gates {
+public:
+    using Send = std::function<void(NodeId to, Bytes message)>;
+
+    Gates(Segment &segment, Send send);
+
+    void look(); // after a ring, and now and then while somebody waits
+    void receive(NodeId from, const AttendMessage &message);
+    void receive(NodeId from, const OpenedMessage &message);
+    void lose(NodeId node); // it is not waited for from now on
+    bool is_anybody_waiting() const; // then it is time to look for who was killed every `look_again_after` seconds
+
+    static constexpr double look_again_after = 0.05;
+
+private:
+    struct Entrance : Gate::Post {
+        Entrance(Gates &gates, Barriers barrier, Rounds &rounds);
+        void send(NodeId to, const Attend &message) override;
+        void send(NodeId to, const Opened &message) override;
+
+        Gates &gates;
+        const Barriers barrier;
+        Gate gate;
+        Rounds &rounds; // what those who wait see
+    };
+
+    Entrance &entrance(Barriers barrier) {
+        return barrier == Barriers::workers ? workers_ : barrier == Barriers::nodes ? nodes_ : leave_;
+    }
+    void look(Entrance &at);
+    Attendance attendance(const Entrance &at) const;
+    bool let_go(Entrance &at);
+
+    Segment &segment_;
+    const FrameHeader header_;
+    Send send_;
+    Entrance workers_, nodes_, leave_;
+    double last_reclaim_ = 0;
+};
+
+} // namespace ps

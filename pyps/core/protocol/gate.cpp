@@ -1,0 +1,94 @@
+#include "gate.h"
+
+#include <algorithm>
+
+namespace ps {
+
+Gate::Gate(NodeId self, NodeId nodes, Post &post)
+    : self_(self), post_(post), lost_(nodes), attendances_(nodes, Attendance::away), serials_(nodes) {}
+
+void Gate::attend(Attendance attendance) {
+    if (attendance == told_) return;
+    told_ = attendance;
+    tell();
+}
+
+void Gate::tell() {
+    Attend message{rounds_ + 1, ++serial_, told_};
+    if (is_host()) {
+        heard_ = serial_;
+        receive(self_, message);
+    } else {
+        post_.send(host_, message);
+    }
+}
+
+// Another node may know earlier than this one that this one is the host now.
+void Gate::receive(NodeId from, const Attend &message) {
+    if (lost_[from]) return;
+    serials_[from] = message.serial;
+    if (message.round <= rounds_) return; // that this one is over is on its way
+    if (message.round > rounds_ + 1) { // a former host opened the gate
+        begin_round(message.round - 1);
+        if (is_host()) open_to_all();
+    }
+    attendances_[from] = message.attendance;
+    if (!is_host()) return;
+    if (message.attendance == Attendance::away) open_to(from);
+    consider();
+}
+
+void Gate::receive(NodeId from, const Opened &message) {
+    if (lost_[from]) return;
+    if (message.rounds > rounds_) begin_round(message.rounds);
+    heard_ = std::max(heard_, message.serial);
+    if (!is_host()) called_ = message.is_called;
+}
+
+void Gate::begin_round(uint64_t rounds) {
+    rounds_ = rounds;
+    told_ = Attendance::away;
+    heard_ = serial_;
+    called_ = false;
+    std::fill(attendances_.begin(), attendances_.end(), Attendance::away);
+}
+
+// As the host: is the round over, and do the others know that there is one?
+void Gate::consider() {
+    bool complete = true, called = false;
+    for (NodeId node = 0; node < attendances_.size(); node++) {
+        if (lost_[node]) continue;
+        complete &= attendances_[node] != Attendance::away;
+        called |= attendances_[node] == Attendance::arrived;
+    }
+    if (complete && called) {
+        begin_round(rounds_ + 1);
+        open_to_all();
+    } else if (called != called_) {
+        called_ = called;
+        for (NodeId node = 0; node < attendances_.size(); node++)
+            if (attendances_[node] != Attendance::arrived) open_to(node);
+    }
+}
+
+void Gate::open_to(NodeId node) {
+    if (node != self_ && !lost_[node]) post_.send(node, Opened{rounds_, serials_[node], called_});
+}
+
+void Gate::open_to_all() {
+    for (NodeId node = 0; node < attendances_.size(); node++) open_to(node);
+}
+
+void Gate::lose(NodeId node) {
+    lost_[node] = true;
+    attendances_[node] = Attendance::away;
+    if (node == host_) {
+        while (host_ + 1u < lost_.size() && lost_[host_]) host_++;
+        called_ = false;
+        if (is_host()) open_to_all();
+        tell(); // the new host may not know either of rounds that the former one has opened
+    }
+    if (is_host()) consider();
+}
+
+} // namespace ps
