@@ -113,24 +113,26 @@ time.sleep(60)
 def test_a_worker_that_lost_its_patience_was_not_counted_on(cluster: Start) -> None:
     """Everybody comes for a moment only, again and again; yet all see the same rounds."""
     rounds, nodes = 10, cluster(2, 4, 1, dtype="int64", num_workers=2)
-    ahead = np.zeros(4, np.int64)
+    done = [0] * 4
+    late = threading.Event()
 
-    def come(number: int) -> int:
-        source, late = random.Random(number), 0
+    def come(number: int) -> None:
+        source = random.Random(number)
         with nodes[number % 2].worker() as kv:
-            for done in range(rounds):
-                while True:
+            assert number or late.wait(TIMEOUT)
+            for step in range(rounds):
+                while done[number] == step:
                     try:
                         kv.barrier(timeout=source.uniform(0.0001, 0.004))
-                        break
+                        done[number] += 1
                     except pyps.WaitTimeoutError:
-                        late += 1
+                        late.set()
                         time.sleep(source.uniform(0, 0.001))
-                ahead[number] = done + 1
-                assert ahead.min() >= done
-            return late
+                assert min(done) >= step
 
-    assert sum(together(*(lambda number=number: come(number) for number in range(4)))) > 0
+    together(*(lambda number=number: come(number) for number in range(4)))
+    assert late.is_set()
+    assert done == [rounds] * 4
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
