@@ -86,7 +86,8 @@ function waiting.add(Worker, call)
 
    Worker.waitAll = Worker.waitall
 
-   -- Wait until every worker of every node, thread or process, Lua or Python, has come to a barrier; `timeout` in seconds.
+   -- Wait until every worker of every node, process or thread, Lua or Python, has come to a barrier; `timeout` in
+   -- seconds.
    --
    -- Between two looks the worker is outside of it: no one counts on it if a signal's handler raises an error.
    function Worker:barrier(timeout)
