@@ -59,7 +59,7 @@ bool Barrier::is_over(const Rounds &rounds) const {
     return int32_t(rounds.load(std::memory_order_acquire) - round_) >= 0;
 }
 
-void Barrier::arrive(Segment &segment, const Rounds &rounds, Arrival &arrival) {
+void Barrier::arrive(Segment &segment, const Rounds &rounds, ArrivalWord &arrival) {
     if (waits_) return;
     waits_ = true;
     round_ = rounds.load(std::memory_order_acquire) + 1;
@@ -90,7 +90,7 @@ int32_t Barrier::wait(Segment &segment, Rounds &rounds, double timeout, double p
 
 // Among several nodes the others may have heard of the arrival: until they have heard of the withdrawal too, they may
 // still go on with us.
-bool Barrier::withdraw(Segment &segment, Rounds &rounds, Arrival &arrival) {
+bool Barrier::withdraw(Segment &segment, Rounds &rounds, ArrivalWord &arrival) {
     waits_ = false;
     const Header &header = segment.header();
     if (header.num_nodes == 1 || !header.connected.load(std::memory_order_acquire) || !segment.is_open()) {

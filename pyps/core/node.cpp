@@ -96,7 +96,7 @@ void ps_node::connect(const std::vector<std::string> &endpoints) {
 }
 
 // Wait at a barrier of the nodes: PS_OK, PS_EINTR, PS_EBUSY, or PS_ETIMEDOUT when this node is not at it any more.
-int32_t ps_node::wait(Barrier &barrier, Segment &segment, Rounds &rounds, Arrival &arrival, double timeout,
+int32_t ps_node::wait(Barrier &barrier, Segment &segment, Rounds &rounds, ArrivalWord &arrival, double timeout,
                       double patience, const std::function<void()> &check) {
     barrier.arrive(segment, rounds, arrival);
     int32_t code;

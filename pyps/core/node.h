@@ -54,8 +54,8 @@ public:
 private:
     explicit ps_node(std::shared_ptr<ps::Segment> segment);
     bool is_creator() const; // in this very process, not a forked child
-    int32_t wait(ps::Barrier &barrier, ps::Segment &segment, ps::Rounds &rounds, ps::Arrival &arrival, double timeout,
-                 double patience, const std::function<void()> &check);
+    int32_t wait(ps::Barrier &barrier, ps::Segment &segment, ps::Rounds &rounds, ps::ArrivalWord &arrival,
+                 double timeout, double patience, const std::function<void()> &check);
 
     std::mutex barrier_mutex_, leave_mutex_; // guard the barriers; held while waiting
     ps::Barrier barrier_, leave_;

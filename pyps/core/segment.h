@@ -22,7 +22,7 @@ enum class State : uint32_t { open = 1, closed = 2, failed = 3 };
 using Rounds = std::atomic<uint32_t>;
 // Of somebody who comes to barriers: 0, or `arrived` and in the low bits the round that this was for; with
 // `withdrawing` he wants to go again, which the server of several nodes makes a 0.
-using Arrival = std::atomic<uint64_t>;
+using ArrivalWord = std::atomic<uint64_t>;
 constexpr uint64_t arrived = uint64_t(1) << 32, withdrawing = uint64_t(1) << 33;
 
 // Written before any other process sees it, except for the atomics.
@@ -52,7 +52,7 @@ struct Header {
     std::atomic<uint32_t> connected;     // the endpoints are there
     Rounds worker_rounds;                // the workers' barrier
     Rounds node_rounds, leave_rounds;    // the nodes' barriers: Server.barrier(), and before they close
-    Arrival node_arrival, leave_arrival; // this node's
+    ArrivalWord node_arrival, leave_arrival; // this node's
     std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
     std::atomic<uint64_t> joined, reclaimed, recovered, restored;
     std::atomic<uint64_t> refused; // messages
@@ -95,7 +95,7 @@ struct alignas(64) WorkerSlot {
     std::atomic<uint64_t> at_key;   // key + 1: the last key whose latch this worker reached for
     std::atomic<uint64_t> undo_key; // key + 1: its former value lies complete in this slot's undo area; else 0
     std::atomic<uint64_t> clock;
-    Arrival arrival; // at the workers' barrier
+    ArrivalWord arrival; // at the workers' barrier
     alignas(64) Counters counters;
 };
 

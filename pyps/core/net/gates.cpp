@@ -61,7 +61,7 @@ Attendance Gates::attendance(const Entrance &at) const {
     const Header &header = segment_.header();
     uint64_t here = arrived | uint32_t(at.gate.rounds() + 1);
     if (at.barrier != Barriers::workers) {
-        const Arrival &arrival = at.barrier == Barriers::nodes ? header.node_arrival : header.leave_arrival;
+        const ArrivalWord &arrival = at.barrier == Barriers::nodes ? header.node_arrival : header.leave_arrival;
         return arrival.load(std::memory_order_acquire) == here ? Attendance::arrived : Attendance::away;
     }
     Attendance nobody = at.gate.is_called() ? Attendance::empty : Attendance::away;
@@ -87,7 +87,7 @@ void Gates::look(Entrance &at) {
 
 // Whoever wants to withdraw may, now that the others know of it. Was there anybody?
 bool Gates::let_go(Entrance &at) {
-    auto release = [](Arrival &arrival) {
+    auto release = [](ArrivalWord &arrival) {
         uint64_t value = arrival.load(std::memory_order_acquire);
         return (value & withdrawing) && arrival.compare_exchange_strong(value, 0, std::memory_order_acq_rel);
     };

@@ -144,7 +144,7 @@ void Mailbox::send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &ba
 void Mailbox::answer_whole(const AnswerBatch &batch) { send_to_worker(batch.node, batch.worker, batch); }
 
 void Mailbox::answer_whole(NodeId node, uint32_t worker, ZmqMessage &message) {
-    if (router_.send(name_of_worker(node, worker), message)) return;
+    if (router_.send(name_of_worker(node, worker, header_.cluster), message)) return;
     if (node != header_.from) peers_[node].send(message);
 }
 

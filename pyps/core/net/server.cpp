@@ -262,9 +262,16 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         intents_.update();
         break;
     }
-    case Kind::attend: gates_.receive(header.from, AttendMessage::decode(header, reader)); break;
-    case Kind::opened: gates_.receive(header.from, OpenedMessage::decode(header, reader)); break;
+    case Kind::attend:
+        senders_.require_node(sender);
+        gates_.receive(header.from, AttendMessage::decode(header, reader));
+        break;
+    case Kind::opened:
+        senders_.require_node(sender);
+        gates_.receive(header.from, OpenedMessage::decode(header, reader));
+        break;
     case Kind::left:
+        senders_.require_node(sender);
         require_no_keys(header);
         reader.finish();
         lose(header.from);
