@@ -165,12 +165,23 @@ class Server(Node):
             )
         return stats
 
-    def shutdown(self) -> None:
-        """Close the store for every worker. May be called again."""
+    def shutdown(self, timeout: float | None = None) -> None:
+        """Close the store for every worker; of several nodes, when all have come to it. May be called again.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait for the other nodes; 300 unless said, with 0 it closes at once.
+
+        Raises
+        ------
+        WaitTimeoutError
+            Some did not come. This node is closed, and their next calls about its keys fail.
+        """
         if self.num_nodes > 1:
             with suppress(ClosedError):  # it was shut down already, perhaps meanwhile
                 self.stats()
-        super().shutdown()
+        super().shutdown(timeout)
 
 
 class Worker(_core.Worker):
