@@ -120,6 +120,7 @@ def quiet(stack: ExitStack) -> pyps.Server:
         stack.enter_context(pyps.Server(10, 1, num_nodes=2, rank=rank, latch_timeout=1)) for rank in range(2)
     ]
     nodes[0].connect([node.bind("tcp://127.0.0.1:*") for node in nodes])
+    stack.callback(nodes[0].shutdown, timeout=0)  # nobody else will come to it
     return nodes[0]
 
 
