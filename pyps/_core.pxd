@@ -37,6 +37,9 @@ cdef extern from "ps.h" nogil:
         int32_t node
         int32_t techniques
         uint64_t cluster
+        double heartbeat
+        double lost_after
+        int32_t on_loss
 
     ctypedef struct ps_node_info:
         int64_t num_keys

@@ -46,6 +46,9 @@ class Node:
         rank: int = 0,
         techniques: int = 0,
         cluster: int = 0,
+        heartbeat: float | None = None,
+        lost_after: float | None = None,
+        on_loss: int = 0,
     ) -> None: ...
     def total_length(self, keys: Any) -> int: ...
     def listen(self) -> str: ...

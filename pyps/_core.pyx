@@ -45,7 +45,7 @@ cdef int check(int32_t code) except -1:
     if code == PS_ECLOSED:
         raise ClosedError(message)
     if code == PS_ELOST:
-        raise NodeLost(message)
+        raise NodeLost(message, node=error.value)
     if code == PS_EADDRESS:
         raise AttachError(message)
     if code == PS_ESYSTEM:

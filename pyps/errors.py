@@ -16,7 +16,20 @@ class WaitTimeoutError(Error, TimeoutError):
 
 
 class NodeLost(Error, ConnectionError):
-    """The process that holds a node's parameters died."""
+    """A node was lost, and what was asked for cannot be had without it.
+
+    Its process died, it has not been heard of for longer than the servers' `lost_after`, it has shut down, or this
+    node itself was declared lost by the others.
+
+    Attributes
+    ----------
+    node : int
+        The lost node's rank; -1 if nobody knows.
+    """
+
+    def __init__(self, message: str, *, node: int = -1) -> None:
+        super().__init__(message)
+        self.node = node
 
 
 class AttachError(Error, ConnectionError):

@@ -19,6 +19,7 @@ from pyps.errors import ClosedError
 logger = logging.getLogger(__name__)
 
 TECHNIQUES = ("all", "replication_only", "relocation_only")
+ON_LOSS = ("fail", "continue")
 
 
 class Node(_core.Node):
@@ -93,6 +94,14 @@ class Server(Node):
         "replication_only" and "relocation_only" do one of these.
     cluster : int
         A number that the nodes share; messages of others are refused.
+    heartbeat : float
+        Seconds between the signs of life that nodes give each other.
+    lost_after : float
+        Seconds of silence after which a node is lost, at least three times `heartbeat`. A node whose process has ended
+        is noticed at once.
+    on_loss : str
+        What the loss of a node means. "fail": every call of every worker raises `NodeLost` from then on, also those
+        that touch local keys only.
 
     Raises
     ------
@@ -122,9 +131,16 @@ class Server(Node):
         rank: int = 0,
         techniques: str = "all",
         cluster: int = 0,
+        heartbeat: float = 0.5,
+        lost_after: float = 3.0,
+        on_loss: str = "fail",
     ) -> None:
         if max_workers == 0 or memory_limit == 0 or latch_timeout == 0:
             raise ValueError("max_workers, memory_limit and latch_timeout must be above 0")
+        if heartbeat == 0 or lost_after == 0:
+            raise ValueError("heartbeat and lost_after must be above 0")
+        if on_loss not in ON_LOSS:
+            raise ValueError(f"on_loss is {on_loss!r}; it must be one of {', '.join(ON_LOSS)}")
         if techniques not in TECHNIQUES:
             raise ValueError(f"techniques is {techniques!r}; it must be one of {', '.join(TECHNIQUES)}")
         if num_nodes > 1:
@@ -142,6 +158,9 @@ class Server(Node):
             rank=rank,
             techniques=TECHNIQUES.index(techniques),
             cluster=cluster,
+            heartbeat=heartbeat,
+            lost_after=lost_after,
+            on_loss=ON_LOSS.index(on_loss),
         )
 
     @property

@@ -9,6 +9,7 @@
 #include <climits>
 
 #include "errors.h"
+#include "loss.h"
 #include "workers.h"
 
 namespace ps {

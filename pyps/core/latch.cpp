@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "errors.h"
+#include "loss.h"
 #include "workers.h"
 
 namespace ps {
@@ -58,7 +59,7 @@ bool Latches::contend(uint64_t key, Patience patience, Place *place) {
             break;
         }
         double waited = monotonic_seconds() - start;
-        if (!segment_.is_open()) fail(PS_ECLOSED, Where{}, "the server was shut down");
+        require_open(segment_);
         if (waited > timeout) {
             record_wait(waited);
             uint32_t holder = slot_of(seen.holder());

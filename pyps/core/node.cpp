@@ -4,6 +4,7 @@
 
 #include "barrier.h"
 #include "errors.h"
+#include "loss.h"
 #include "workers.h"
 
 namespace ps {
@@ -17,14 +18,12 @@ void ServerWatch::check(const Segment &segment) {
     if (now - last < watch_every) return;
     const Process &server = segment.header().server;
     if (server.pid != uint32_t(getpid()) && !server.is_alive()) // not noted: the next call fails as well
-        fail(PS_ELOST, Where{-1, server.pid, 0}, "the server, process %u, died", server.pid);
+        fail(PS_ELOST, Where{-1, segment.header().node, server.pid}, "the server, process %u, died", server.pid);
     last_.store(now, std::memory_order_relaxed);
 }
 
 void Attachment::require_open() {
-    if (segment->header().state.load(std::memory_order_acquire) == State::failed)
-        fail(PS_ELOST, Where{}, "the node's server ended: %s", segment->header().failure);
-    if (!segment->is_open()) fail(PS_ECLOSED, Where{}, "the server was shut down");
+    ps::require_open(*segment);
     watch.check(*segment);
 }
 
@@ -146,13 +145,12 @@ int32_t ps_node::leave(double timeout, double patience) {
     State open = State::open;
     header.state.compare_exchange_strong(open, State::closed, std::memory_order_acq_rel);
     wake_barriers(segment);
-    bool works = open != State::failed && header.connected.load(std::memory_order_acquire);
+    bool works = !header.ended.load(std::memory_order_acquire) && header.connected.load(std::memory_order_acquire);
     if (!works || !is_alone_here) return PS_OK;
     int32_t code;
     try {
         code = wait(leave_, segment, header.leave_rounds, header.leave_arrival, timeout, patience, [&] {
-            State state = header.state.load(std::memory_order_acquire);
-            if (state == State::failed) fail(PS_ELOST, Where{}, "the server ended");
+            if (header.ended.load(std::memory_order_acquire)) fail(PS_ELOST, Where{}, "a node was lost");
         });
     } catch (const Failure &) {
         return PS_OK; // the others are not served any more

@@ -32,7 +32,7 @@ enum ps_code {
     PS_ENOMEM = 4,    /* the host, or the server's memory limit, has no room */
     PS_ETIMEDOUT = 5, /* a wait ended without its event */
     PS_ECLOSED = 6,   /* this handle is finalized or its server was shut down */
-    PS_ELOST = 7,     /* the server process died */
+    PS_ELOST = 7,     /* a node was lost, this one or another: error.value is its number */
     PS_EFORKED = 8,   /* the worker belongs to the parent process: make a new one from the node, which works here */
     PS_EBUSY = 9,     /* only with PS_NOWAIT: going on means waiting */
     PS_ENOTLOCAL = 10, /* a key does not live on this node */
@@ -46,6 +46,9 @@ enum ps_flags { PS_NOWAIT = 1, PS_ASYNC = 2 };
 
 /* What an intent does: give the key to the only node that wants it, replicas to several; or one of these alone. */
 enum ps_techniques { PS_ALL = 0, PS_REPLICATION_ONLY = 1, PS_RELOCATION_ONLY = 2 };
+
+/* When a node is lost: every call fails; or those go on that need no value of the lost node. */
+enum ps_on_loss { PS_ON_LOSS_FAIL = 0, PS_ON_LOSS_CONTINUE = 1 };
 
 typedef struct ps_node ps_node;     /* a node's store: created by this process or attached to */
 typedef struct ps_worker ps_worker; /* one worker of a node: the handle through which parameters are used */
@@ -74,6 +77,10 @@ typedef struct ps_node_options {
     int32_t techniques;           /* ps_techniques */
     int32_t reserved2;
     uint64_t cluster;             /* a number that the nodes of the cluster share: others are refused */
+    double heartbeat;             /* seconds between signs of life of a node to each other; 0: 0.5 */
+    double lost_after;            /* seconds of silence after which a node is lost, at least 3 heartbeats; 0: 3 */
+    int32_t on_loss;              /* ps_on_loss */
+    int32_t reserved3;
 } ps_node_options;
 
 typedef struct ps_node_info {

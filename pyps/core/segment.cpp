@@ -17,9 +17,18 @@ namespace {
 constexpr uint64_t magic = 0x65646974'73707970; // "pypstide"
 constexpr uint32_t default_workers = 256;
 constexpr double default_latch_timeout = 10.0;
+constexpr double default_heartbeat = 0.5, default_lost_after = 3.0; // seconds
 constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
 
 uint64_t round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+
+double heartbeat_of(const ps_node_options &options) {
+    return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
+}
+
+double lost_after_of(const ps_node_options &options) {
+    return options.lost_after > 0 ? options.lost_after : default_lost_after;
+}
 
 void check(const ps_node_options &options) {
     if (options.num_keys < 1 || options.num_keys > int64_t(UINT32_MAX))
@@ -51,6 +60,15 @@ void check(const ps_node_options &options) {
     if (options.techniques < 0 || options.techniques > PS_RELOCATION_ONLY)
         fail(PS_EINVAL, Where{-1, options.techniques, PS_RELOCATION_ONLY}, "techniques %d are unknown",
              options.techniques);
+    if (!(options.heartbeat >= 0) || std::isinf(options.heartbeat))
+        fail(PS_EINVAL, Where{}, "heartbeat is %g; it must be a number of seconds", options.heartbeat);
+    if (!(options.lost_after >= 0) || std::isinf(options.lost_after))
+        fail(PS_EINVAL, Where{}, "lost_after is %g; it must be a number of seconds", options.lost_after);
+    if (lost_after_of(options) < 3 * heartbeat_of(options))
+        fail(PS_EINVAL, Where{}, "lost_after is %g; it must be at least three times heartbeat, which is %g",
+             lost_after_of(options), heartbeat_of(options));
+    if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
+        fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
     for (int64_t i = 0; i < options.num_lengths; i++)
         if (options.value_lengths[i] < 1 || options.value_lengths[i] > longest_allowed)
             fail(PS_EINVAL, Where{i, options.value_lengths[i], longest_allowed},
@@ -105,8 +123,12 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.node = uint32_t(options.node);
     plan.techniques = uint32_t(options.techniques);
     plan.cluster = options.cluster;
+    plan.heartbeat = heartbeat_of(options);
+    plan.lost_after = lost_after_of(options);
+    plan.on_loss = uint32_t(options.on_loss);
     plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
-    plan.slots_at = round_up(plan.endpoints_at + plan.num_nodes * endpoint_bytes, 64);
+    plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
+    plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(std::atomic<Member>), 64);
     plan.directory_at = plan.slots_at + (plan.max_workers + 1) * sizeof(WorkerSlot);
     plan.undo_at = round_up(plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry), 4096);
     plan.values_at = round_up(plan.undo_at + (plan.max_workers + 1) * plan.undo_bytes, 4096);

@@ -16,7 +16,11 @@
 
 namespace ps {
 
-enum class State : uint32_t { open = 1, closed = 2, failed = 3 };
+// lost: a node was, perhaps this one; see loss.h.
+enum class State : uint32_t { open = 1, closed = 2, failed = 3, lost = 4 };
+
+// What this node knows of each node of the cluster. Written by the server process alone.
+enum class Member : uint32_t { here = 0, left = 1, lost = 2 };
 
 // A barrier as those who wait see it: how many rounds are over, modulo 2^32; a futex.
 using Rounds = std::atomic<uint32_t>;
@@ -47,6 +51,9 @@ struct Header {
     uint32_t techniques;
     double latch_timeout;
     Process server;
+    uint64_t members_at;
+    double heartbeat, lost_after; // seconds
+    uint32_t on_loss;
 
     alignas(64) std::atomic<State> state;
     std::atomic<uint32_t> connected;     // the endpoints are there
@@ -59,7 +66,10 @@ struct Header {
     std::atomic<uint32_t> refusal_kept;
     char first_refusal[160]; // written before `refusal_kept` is set, by whoever refused the first one
     char zmq_path[4096];           // of the server's ZeroMQ library; written before `connected`
-    char failure[240];             // why the server's thread ended; written before `state` becomes `failed`
+    std::atomic<uint32_t> ending, ended; // 1: somebody writes the next two; they are there
+    uint32_t lost_node;                  // written before `state` becomes `failed` or `lost`
+    char failure[200];                   // why
+    std::atomic<uint32_t> parted; // a node that has shut down, + 1
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes; // written by the server process alone
 };
 
@@ -123,6 +133,9 @@ public:
     }
     static char *value(SharedHead *head) { return reinterpret_cast<char *>(head + 1); }
     static char *delta(SharedHead *head, const LengthClass &c) { return value(head) + c.slot_bytes; }
+    std::atomic<Member> &member(uint32_t node) const {
+        return reinterpret_cast<std::atomic<Member> *>(base_ + header_->members_at)[node];
+    }
     char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
     uint64_t value_bytes(uint64_t key) const {
         return classes_[Place(directory_[key].load(std::memory_order_relaxed)).length_class()].value_bytes;

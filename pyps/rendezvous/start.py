@@ -120,9 +120,9 @@ class ClusterServer(Server):
         self._ending.callback(reception.close)
         self._ending.callback(meeting.wait_until_all_left, PATIENCE_AT_THE_END)
 
-    def shutdown(self) -> None:
+    def shutdown(self, timeout: float | None = None) -> None:
         """Close the store for every worker, and leave the rendezvous. May be called again, and from any thread."""
-        super().shutdown()
+        super().shutdown(timeout)
         with self._ending_lock:
             self._ending.close()
 

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "wire/barriers.h"
 #include "wire/batches.h"
+#include "wire/notes.h"
 
 using namespace ps;
 
@@ -49,6 +50,12 @@ template <class Number>
 std::vector<Number> numbers(size_t count) {
     std::vector<Number> column(count);
     for (Number &number : column) number = Number(draw(100'000));
+    return column;
+}
+
+std::vector<NodeId> numbers_below_four(size_t count) {
+    std::vector<NodeId> column(count);
+    for (NodeId &number : column) number = NodeId(draw(4));
     return column;
 }
 
@@ -135,9 +142,11 @@ Bytes some_opened() {
 Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(11)) {
+    switch (draw(13)) {
     case 9: return some_attend();
     case 10: return some_opened();
+    case 11: return encode(Alive{numbers_below_four(draw(4))}, header());
+    case 12: return encode(Lost{node, Evidence(draw(4))}, header());
     case 0: return some_request();
     case 1: return some_answer();
     case 2: return some_transfer();
@@ -179,7 +188,9 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::ended: return read<EndedBatch>(header, reader);
     case Kind::attend: return AttendMessage::decode(header, reader).encode(header);
     case Kind::opened: return OpenedMessage::decode(header, reader).encode(header);
-    default: throw Malformed("it is not about keys");
+    case Kind::alive: return encode(decode_alive(header, reader, shape), header);
+    case Kind::lost: return encode(decode_lost(header, reader, shape), header);
+    default: throw Malformed("its kind is not known here");
     }
 }
 

@@ -26,6 +26,13 @@ inline std::string name_of_node(NodeId node, uint64_t cluster) {
     return name;
 }
 
+// Of the socket by which a node's vigil is reached.
+inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
+    std::string name = name_of_node(node, cluster);
+    name[0] = 'V';
+    return name;
+}
+
 class StoreShape : public Shape {
 public:
     explicit StoreShape(const Segment &segment) : segment_(segment) {}

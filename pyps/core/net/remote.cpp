@@ -5,6 +5,7 @@
 
 #include "batch.h"
 #include "errors.h"
+#include "loss.h"
 #include "net/departure.h"
 #include "net/refusals.h"
 #include "process.h"
@@ -128,6 +129,7 @@ int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
 }
 
 int64_t Remote::send(Operation operation) {
+    require_nobody_left(segment_);
     bool own = operation.operation == ps::Operation::localize;
     std::vector<NodeId> targets(operation.keys.size(), header_.from);
     if (!own)
@@ -203,6 +205,7 @@ void Remote::wait_until(const std::function<bool()> &done, double timeout, const
             fail(PS_ETIMEDOUT, Where{}, "%s has not finished within %.1f s", what, timeout);
         wait_for_any(connected_, -1, std::min(look_again_after, start + timeout - now));
         check_();
+        require_nobody_left(segment_);
     }
 }
 

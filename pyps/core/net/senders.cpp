@@ -4,18 +4,22 @@ namespace ps {
 
 Sender Senders::find(const std::string &name, const FrameHeader &header) const {
     Sender sender{};
-    sender.is_node = name.size() == name_of_node(0, 0).size();
-    bool fits = sender.is_node || name.size() == name_of_worker(0, 0, 0).size();
+    bool short_name = name.size() == name_of_node(0, 0).size();
+    sender.is_vigil = short_name && name[0] == 'V';
+    sender.is_node = short_name && !sender.is_vigil;
+    bool fits = short_name || name.size() == name_of_worker(0, 0, 0).size();
     if (fits) {
         std::memcpy(&sender.node, &name[1], sizeof sender.node);
-        if (!sender.is_node) std::memcpy(&sender.worker, &name[3], sizeof sender.worker);
-        fits = name == (sender.is_node ? name_of_node(sender.node, cluster_)
-                                       : name_of_worker(sender.node, sender.worker, cluster_));
+        if (!short_name) std::memcpy(&sender.worker, &name[3], sizeof sender.worker);
+        fits = name == (sender.is_node    ? name_of_node(sender.node, cluster_)
+                        : sender.is_vigil ? name_of_vigil(sender.node, cluster_)
+                                          : name_of_worker(sender.node, sender.worker, cluster_));
     }
     if (!fits) throw Malformed("its sender is no node and no worker of this cluster");
     if (sender.node != header.from)
         throw Malformed("it comes from node " + std::to_string(sender.node) + " and says from node " +
                         std::to_string(header.from));
+    if (sender.is_vigil != is_from_vigil(header.kind)) throw Malformed("a node's vigil speaks of members only");
     return sender;
 }
 

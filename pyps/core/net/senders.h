@@ -9,8 +9,8 @@ namespace ps {
 
 struct Sender {
     NodeId node;
-    bool is_node;
-    uint32_t worker; // unless it is a node
+    bool is_node, is_vigil;
+    uint32_t worker; // if it is neither
 };
 
 class Senders {

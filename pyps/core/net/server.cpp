@@ -3,14 +3,17 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 
 #include "batch.h"
 #include "errors.h"
+#include "loss.h"
 #include "net/refusals.h"
 #include "net/served.h"
+#include "wire/notes.h"
 #include "workers.h"
 
 namespace ps {
@@ -20,7 +23,9 @@ namespace {
 constexpr int most_at_once = 64;     // messages between two rounds
 constexpr double busy_round = 0.001; // seconds between rounds while there are replicas or intents
 constexpr double idle_round = 1.0;
-constexpr double farewell = 0.3; // seconds a node that ends may take to send its last messages
+constexpr double farewell = 0.3;  // seconds a node that ends may take to send its last messages
+constexpr double answer_to_farewell = 1.0; // seconds it waits until the others have heard of it
+constexpr double tell_every = 0.1; // seconds
 
 std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
     std::vector<ZmqSocket> sockets;
@@ -45,7 +50,7 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
           },
           [this](Key key, bool begins) { begins ? protocol_.want(key) : protocol_.stop_wanting(key); }),
       gates_(*segment_, [this](NodeId to, Bytes message) { peers_[to].send(std::move(message)); }),
-      lost_(peers_.size()) {
+      lost_(peers_.size()), told_(peers_.size()), awaited_(peers_.size()) {
     router_.set(ZmqOption::router_mandatory, 1);
     router_.set(ZmqOption::router_handover, 1);
     std::string library = zmq_path(); // at most PATH_MAX bytes with its end
@@ -75,15 +80,26 @@ bool Server::is_alone_here() const {
     return !is_served_here(others);
 }
 
-// The others may still wait for what was said last.
+// The others may still wait for what was said last. Unless all end together they are told, and answer: so they know that
+// this node was not lost.
 void Server::say_goodbye() {
     FrameHeader header = header_from(*segment_);
     header.kind = Kind::left;
     bool together = segment_->header().leave_rounds.load(std::memory_order_acquire);
+    look_for_losses();
     for (NodeId node = 0; node < peers_.size(); node++) {
         if (node == header.from || lost_[node]) continue;
+        awaited_[node] = !together;
         if (!together) peers_[node].send(FrameWriter(header).take());
         peers_[node].set(ZmqOption::linger, int(farewell * 1000));
+    }
+    double end = monotonic_seconds() + answer_to_farewell;
+    while (std::count(awaited_.begin(), awaited_.end(), true) && monotonic_seconds() < end) {
+        wait_for_any({&router_}, segment_->doorbell().fd(), busy_round);
+        segment_->doorbell().answer();
+        while (receive_one()) {
+        }
+        look_for_losses();
     }
 }
 
@@ -105,6 +121,7 @@ void Server::connect(const std::vector<std::string> &endpoints) {
     sigset_t all, before; // signals are for the program's own threads
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
+    vigil_ = std::make_unique<Vigil>(*segment_, context_, endpoints);
     thread_ = std::thread([this] { run(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     segment_->header().connected.store(1, std::memory_order_release);
@@ -119,9 +136,8 @@ void Server::run() noexcept {
     try {
         work();
     } catch (const std::exception &error) {
-        Header &header = segment_->header();
-        std::snprintf(header.failure, sizeof header.failure, "%s", error.what());
-        header.state.store(State::failed, std::memory_order_release);
+        end_node(*segment_, State::failed, segment_->header().node, error.what());
+        vigil_->give_up();
     }
 }
 
@@ -131,7 +147,10 @@ void Server::work() {
         double due = last_round + patience() - monotonic_seconds();
         if (gates_.is_anybody_waiting()) due = std::min(due, Gates::look_again_after);
         bool news = due <= 0 || wait_for_any({&router_}, segment_->doorbell().fd(), due);
-        if (segment_->doorbell().answer() || !news) gates_.look();
+        if (segment_->doorbell().answer() || !news) {
+            look_for_losses();
+            gates_.look();
+        }
         for (int i = 0; i < most_at_once && receive_one(); i++) {
         }
         mailbox_.flush();
@@ -153,7 +172,8 @@ bool Server::receive_one() {
         FrameReader reader(frame.data(), frame.size());
         FrameHeader header = decode_header(reader, segment_->header().cluster, shape_);
         std::string name(peer.data(), peer.size());
-        handle(name, senders_.find(name, header), header, reader);
+        Sender sender = senders_.find(name, header);
+        if (!refuse(header)) handle(name, sender, header, reader);
     } catch (const Malformed &error) {
         count_refusal(segment_->header(), error.what());
         for (bool more = frame.more(); more;) {
@@ -175,6 +195,36 @@ void Server::for_each(const Sender &sender, const FrameHeader &header, FrameRead
             count_refusal(segment_->header(), error.what());
         }
     }
+}
+
+// What a lost node sends changes nothing; it is told so, for it may only have been stopped. Nothing about keys is done
+// any more when this node has ended.
+bool Server::refuse(const FrameHeader &header) {
+    bool outside = segment_->member(header.from).load(std::memory_order_acquire) == Member::lost;
+    if (!outside) return segment_->header().ended.load(std::memory_order_acquire) && is_about_keys(header.kind);
+    count_refusal(segment_->header(), "it comes from a node that was lost");
+    double now = monotonic_seconds();
+    if (now - told_[header.from] > tell_every) {
+        told_[header.from] = now;
+        router_.send(name_of_vigil(header.from, header.cluster),
+                     encode(Lost{header.from, Evidence::told}, header_from(*segment_)));
+    }
+    return true;
+}
+
+// A node says that it ends, and waits until it is heard.
+void Server::take_leave(NodeId from) {
+    vigil_->left(from);
+    lose(from);
+    FrameHeader noted = header_from(*segment_);
+    noted.kind = Kind::noted;
+    peers_[from].send(FrameWriter(noted).take());
+}
+
+// Nodes that the vigil found lost are not waited for any more.
+void Server::look_for_losses() {
+    for (NodeId node = 0; node < lost_.size(); node++)
+        if (!lost_[node] && segment_->member(node).load(std::memory_order_acquire) != Member::here) lose(node);
 }
 
 void Server::handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader) {
@@ -274,7 +324,17 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         senders_.require_node(sender);
         require_no_keys(header);
         reader.finish();
-        lose(header.from);
+        senders_.require_node(sender);
+        take_leave(header.from);
+        break;
+    case Kind::noted:
+        senders_.require_node(sender);
+        require_no_keys(header);
+        reader.finish();
+        awaited_[header.from] = false;
+        break;
+    case Kind::alive: vigil_->receive(header.from, decode_alive(header, reader, shape_)); break;
+    case Kind::lost: vigil_->receive(header.from, decode_lost(header, reader, shape_));
         break;
     default: throw Malformed("it is not for a server");
     }
@@ -355,6 +415,7 @@ void Server::localize(const RequestBatch &batch) {
 // The node is not waited for any more.
 void Server::lose(NodeId node) {
     lost_[node] = true;
+    awaited_[node] = false;
     gates_.lose(node);
 }
 

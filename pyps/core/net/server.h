@@ -11,6 +11,7 @@
 #include "net/intents.h"
 #include "net/mailbox.h"
 #include "net/senders.h"
+#include "net/vigil.h"
 #include "protocol/protocol.h"
 #include "store_values.h"
 
@@ -46,6 +47,9 @@ private:
     void say_goodbye();
     void landed(uint64_t waiter);
     double patience() const;
+    bool refuse(const FrameHeader &header);
+    void take_leave(NodeId from);
+    void look_for_losses();
     template <class Batch, class Take>
     void for_each(const Sender &sender, const FrameHeader &header, FrameReader &reader, Take &&take);
 
@@ -65,6 +69,9 @@ private:
     std::string endpoint_;
     std::vector<bool> lost_;
     std::atomic<bool> stop_{false};
+    std::vector<double> told_;  // when a node that was lost was last told so
+    std::vector<bool> awaited_; // by node: its answer to the farewell
+    std::unique_ptr<Vigil> vigil_;
     std::thread thread_;
 };
 

@@ -8,6 +8,7 @@
 #include <climits>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 
@@ -38,6 +39,7 @@ struct Functions {
     void *(*msg_data)(void *);
     size_t (*msg_size)(const void *);
     int (*msg_more)(const void *);
+    int (*socket_monitor)(void *, const char *, int);
     int (*error)();
     const char *(*strerror)(int);
 };
@@ -97,6 +99,7 @@ void load_zmq(const char *path) {
     find(&functions->msg_data, "zmq_msg_data");
     find(&functions->msg_size, "zmq_msg_size");
     find(&functions->msg_more, "zmq_msg_more");
+    find(&functions->socket_monitor, "zmq_socket_monitor");
     find(&functions->error, "zmq_errno");
     find(&functions->strerror, "zmq_strerror");
     loaded.store(functions.release(), std::memory_order_release); // kept as long as the process
@@ -224,6 +227,25 @@ bool ZmqSocket::receive(ZmqMessage *part) {
     if (received >= 0) return true;
     if (zmq().error() == EAGAIN) return false;
     fail_zmq("cannot receive");
+}
+
+ZmqSocket ZmqSocket::monitor(ZmqContext &context) {
+    constexpr int events = int(ZmqEvent::connected) | int(ZmqEvent::disconnected);
+    static std::atomic<uint64_t> count{0};
+    std::string name = "inproc://monitor-" + std::to_string(++count);
+    if (zmq().socket_monitor(socket_, name.c_str(), events)) fail_zmq("no monitor");
+    ZmqSocket monitor(context, pair);
+    monitor.connect(name);
+    return monitor;
+}
+
+ZmqEvent ZmqSocket::next_event() {
+    ZmqMessage event, address;
+    if (!receive(&event) || !event.more() || !receive(&address)) return ZmqEvent::none;
+    uint16_t number = 0;
+    if (event.size() >= sizeof number) std::memcpy(&number, event.data(), sizeof number);
+    return number == uint16_t(ZmqEvent::connected) || number == uint16_t(ZmqEvent::disconnected) ? ZmqEvent(number)
+                                                                                                  : ZmqEvent::none;
 }
 
 // zmq_poll asks the system twice before it waits and every socket afterwards; one poll of their descriptors is enough

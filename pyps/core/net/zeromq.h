@@ -39,6 +39,8 @@ enum class ZmqOption : int {
     last_endpoint = 32,
     router_mandatory = 33,
     router_handover = 56,
+    heartbeat_interval = 75, // milliseconds, like the next
+    heartbeat_timeout = 77,
 };
 
 // One part of a message: received, or to be filled and sent.
@@ -61,9 +63,12 @@ private:
     alignas(8) mutable char raw_[64];
 };
 
+// What happens to a socket's connection: it is there and both sides have introduced themselves; it was there.
+enum class ZmqEvent : uint16_t { none = 0, disconnected = 0x200, connected = 0x1000 };
+
 class ZmqSocket {
 public:
-    enum Type : int { dealer = 5, router = 6 };
+    enum Type : int { pair = 0, dealer = 5, router = 6 };
 
     ZmqSocket(ZmqContext &context, Type type); // lingers not, has no limits of its own
     ZmqSocket(ZmqSocket &&other) noexcept;
@@ -82,6 +87,9 @@ public:
     bool send(const std::string &peer, ZmqMessage &message); // if it was sent, the message is empty
     bool send(ZmqMessage &message);
     bool receive(ZmqMessage *part);
+
+    ZmqSocket monitor(ZmqContext &context); // before it connects: a socket that tells what happens to this one
+    ZmqEvent next_event();                  // of such a socket; none: nothing that matters
 
     void *raw() const { return socket_; }
 

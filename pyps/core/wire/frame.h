@@ -31,14 +31,21 @@ enum class Kind : uint8_t {
     refresh,
     ended,
     intent,
+    alive = 14, // these are about members, not keys
+    epoch = 15,
+    lost = 16,
+    noted = 17, // that a node ends
+    holds = 18,
+    gone = 19,
     attend = 20, // how a node stands at a barrier
     opened,      // how far a barrier is
     left,        // the node ends
     moves = 26,
 };
 constexpr Kind last_kind = Kind::moves;
+constexpr bool is_from_vigil(Kind kind) { return kind >= Kind::alive && kind <= Kind::lost; }
 constexpr bool is_about_keys(Kind kind) {
-    return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::moves;
+    return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves;
 }
 
 struct FrameHeader {
@@ -48,7 +55,7 @@ struct FrameHeader {
     uint16_t from = 0;    // the node that sends, or whose worker does
     uint64_t cluster = 0; // a number that the nodes of one cluster share
     uint32_t epoch = 0;   // of its membership
-    uint32_t count = 0;   // of keys
+    uint32_t count = 0;   // of keys, or what else a message names
 };
 static_assert(sizeof(FrameHeader) == 24 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as in docs/wire.md");
 

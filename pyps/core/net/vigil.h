@@ -1,0 +1,71 @@
+// A node's vigil: a thread that notices when other nodes are lost and writes it into the shared memory.
+//
+// It has a link of its own to every other node, a ZeroMQ connection with heartbeats: ZeroMQ's own threads send and
+// answer them, on both sides. So a node counts as alive while its process runs, whatever its server waits for
+// and however much is queued for it, and an idle node does nothing but this. A link's end tells of a killed process at once.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <variant>
+
+#include "membership/membership.h"
+#include "net/peer.h"
+#include "net/probe.h"
+#include "net/zeromq.h"
+
+namespace ps {
+
+class Vigil : private MembershipPort {
+public:
+    Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints); // starts it
+    Vigil(const Vigil &) = delete;
+    Vigil &operator=(const Vigil &) = delete;
+    ~Vigil() override;
+
+    // From the server's thread, which gets what others send.
+    void receive(NodeId from, const Alive &message) { deliver({from, message}); }
+    void receive(NodeId from, const Lost &message) { deliver({from, message}); }
+    void left(NodeId node); // known to the workers when this returns
+    void give_up() { deliver({NodeId(segment_.header().node), GiveUp{}}); }
+
+private:
+    struct Left {};
+    struct GiveUp {};
+    struct Note {
+        NodeId from;
+        std::variant<Alive, Lost, Left, GiveUp> what;
+    };
+    struct Link {
+        ZmqSocket socket, monitor;
+        Probe probe;
+    };
+
+    void probe(NodeId node) override;
+    void tell(NodeId node, const Alive &message) override;
+    void tell(NodeId node, const Lost &message) override;
+    void lost(NodeId node, Evidence evidence, NodeId by) override;
+
+    void deliver(Note note);
+    void run() noexcept;
+    void work();
+    void look_at_links(double now);
+    void take(const Note &note);
+    void receive(ZmqSocket &link);
+    double patience(double now) const;
+
+    Segment &segment_;
+    StoreShape shape_;
+    Membership membership_;
+    std::vector<std::unique_ptr<Link>> links_; // by node; null: this node's own
+    std::vector<ZmqSocket *> sockets_;         // all of them
+    std::mutex mutex_;                         // guards notes_
+    std::deque<Note> notes_;
+    int wake_; // an eventfd
+    std::atomic<bool> stop_{false};
+    std::thread thread_;
+};
+
+} // namespace ps

@@ -1,0 +1,187 @@
+"""Nodes and attached workers as processes of their own, which do what a test tells them and say what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Self
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT = 50.0
+
+# Reads one line of Python after another; prints its value, or the error, and how long it took.
+SCRIPT = """
+import json, sys, threading, time
+import numpy as np
+import pyps
+
+CALLS = ("pull", "push", "set", "localize", "wait", "waitall", "barrier")
+
+def values(keys, number=1):
+    return np.full((len(keys), WIDTH), number, np.int64)
+
+def pull(keys, **options):
+    out = values(keys, 0)
+    kv.pull(keys, out, **options)
+    return out[:, 0].tolist()
+
+def call(kv, name, keys):
+    if name in ("wait", "waitall"):
+        timestamp = kv.pull(keys, values(keys), asynchronous=True)
+        return kv.wait(timestamp) if name == "wait" else kv.waitall()
+    if name == "barrier":
+        return kv.barrier()
+    return kv.localize(keys) if name == "localize" else getattr(kv, name)(keys, values(keys))
+
+def outcome(work):
+    start = time.monotonic()
+    try:
+        report = {"value": work()}
+    except Exception as error:
+        report = {"error": type(error).__name__, "node": getattr(error, "node", None), "text": str(error)}
+    return report | {"seconds": time.monotonic() - start}
+
+def everything(keys):
+    # Each kind of call that waits, in a thread and with a worker of its own.
+    reports = {}
+    def run(name):
+        with node.worker() as kv:
+            reports[name] = outcome(lambda: call(kv, name, keys))
+    threads = [threading.Thread(target=run, args=(name,)) for name in CALLS]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return reports
+
+def say(what):
+    print(json.dumps(what), flush=True)
+
+options = json.loads(sys.argv[1])
+WIDTH = options.pop("value_length", 3)
+if "address" in options:
+    node = pyps.attach(options["address"])
+else:
+    node = pyps.Server(value_length=WIDTH, dtype="int64", cluster=5, **options)
+    say(node.bind("tcp://127.0.0.1:*"))
+    node.connect(json.loads(sys.stdin.readline()))
+kv = node.worker()
+say("ready")
+for line in sys.stdin:
+    say(outcome(lambda: eval(line)))
+kv.finalize()
+node.shutdown()
+say("ended")
+"""
+
+
+class Actor:
+    """A process that runs SCRIPT."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", SCRIPT, json.dumps(options)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def write(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def read(self) -> Any:
+        """Return the next thing that it says."""
+        assert self.process.stdout is not None
+        return json.loads(self.process.stdout.readline())
+
+    def do(self, source: str) -> Any:
+        """Have it evaluate an expression; return its report."""
+        self.write(source)
+        return self.read()
+
+    def value(self, source: str) -> Any:
+        """Have it evaluate an expression; return the value."""
+        report = self.do(source)
+        assert "value" in report, report
+        return report["value"]
+
+    def send_signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def stop(self) -> None:
+        """Stop it, and come back when it stands still."""
+        self.send_signal(signal.SIGSTOP)
+        end = time.monotonic() + TIMEOUT
+        while self.state() != "T":
+            assert time.monotonic() < end
+            time.sleep(0.001)
+
+    def state(self) -> str:
+        """Return the letter that the system has for it."""
+        return Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+    def end(self) -> None:
+        """Have it shut down; it must end by itself and cleanly."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        assert self.read() == "ended"
+        assert self.process.wait(TIMEOUT) == 0
+
+    def kill(self) -> None:
+        """End it in any case."""
+        self.process.kill()
+        self.process.wait(TIMEOUT)
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            try:
+                pipe.close()
+            except BrokenPipeError:  # what was still to be said is for nobody
+                continue
+
+
+class Cluster:
+    """Nodes in processes, connected; a context manager that leaves nothing running.
+
+    Parameters
+    ----------
+    count : int
+    **options
+        Of every node's server.
+    """
+
+    def __init__(self, count: int, **options: Any) -> None:
+        self.nodes = [Actor(num_nodes=count, rank=rank, **options) for rank in range(count)]
+        self.others: list[Actor] = []
+
+    def __enter__(self) -> Self:
+        try:
+            endpoints = [node.read() for node in self.nodes]
+            for node in self.nodes:
+                node.write(json.dumps(endpoints))
+            assert [node.read() for node in self.nodes] == ["ready"] * len(self.nodes)
+            for node in self.nodes:  # all have met
+                node.value(f"pull(list(range({len(self.nodes)})))")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for actor in self.nodes + self.others:
+            actor.kill()
+
+    def attach(self, rank: int) -> Actor:
+        """Start a process that attaches to a node."""
+        width = self.nodes[rank].value("WIDTH")
+        self.others.append(Actor(address=self.nodes[rank].value("node.address"), value_length=width))
+        assert self.others[-1].read() == "ready"
+        return self.others[-1]
