@@ -220,13 +220,21 @@ function Worker:stats()
    }
 end
 
--- Leave the node. May be called again.
-function Worker:finalize()
+-- Wait for this worker's operations, at most `timeout` seconds, and leave the node; with 0 those that are on their way
+-- may be lost. May be called again.
+function Worker:finalize(timeout)
+   local ok, message = true, nil
+   if timeout ~= 0 and C.ps_pending(self.handle, self.number) == 0 and self.number[0] > 0 and self.node:is_open() then
+      ok, message = pcall(self.waitall, self, timeout)
+   end
    self.finalized = true
    check(C.ps_worker_finalize(self.handle))
    self.pending = pending.new(self.element)
    if self.owns then
       self.node:shutdown()
+   end
+   if not ok then
+      error(message, 0)
    end
 end
 Worker.close = Worker.finalize

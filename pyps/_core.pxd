@@ -119,6 +119,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout)
     int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished)
     int32_t ps_wait_all(ps_worker *worker, double timeout)
+    int32_t ps_pending(ps_worker *worker, int64_t *operations)
     int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience)
 
 
@@ -152,3 +153,4 @@ cdef class Worker:
     cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local)
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept
     cdef int give_back(self, int64_t timestamp) except -1
+    cdef bint is_pending(self) except -1

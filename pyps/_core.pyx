@@ -13,6 +13,7 @@ from pyps._spans cimport BFLOAT, FLOAT, INTEGER, Span, close_span, open_keys, op
 
 import operator
 import time
+from contextlib import suppress
 
 from pyps import arrays
 from pyps.errors import AttachError, ClosedError, NodeLost, WaitTimeoutError

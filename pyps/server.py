@@ -229,7 +229,7 @@ class Worker(_core.Worker):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.finalize()
+        self.finalize(None if kind is None else 0)  # what failed may be what would be waited for
 
     def __repr__(self) -> str:
         return f"<pyps.{type(self).__name__} {self.id or 'finalized'} of {self.node!r}>"
@@ -238,9 +238,9 @@ class Worker(_core.Worker):
 class LocalWorker(Worker):
     """A worker with a server of its own, which ends with it."""
 
-    def finalize(self) -> None:
+    def finalize(self, timeout: float | None = None) -> None:
         """Leave the node and shut it down. May be called again, and from any thread."""
-        super().finalize()
+        super().finalize(timeout)
         self.node.shutdown()
 
 

@@ -375,10 +375,33 @@ cdef class Worker:
             worker = self.inherited(worker)
         return worker
 
-    def finalize(self):
-        """Leave the node. May be called again, and from any thread."""
-        self.finalized = True
-        if self.worker != NULL:
-            with nogil:
-                ps_worker_finalize(self.worker)
-            self.borrowed.clear()
+    cdef bint is_pending(self) except -1:
+        """Are operations on their way, in this process?"""
+        cdef int64_t operations = 0
+        with nogil:
+            ps_pending(self.worker, &operations)  # fails for no worker, and in a forked child
+        return operations > 0
+
+    def finalize(self, timeout=None):
+        """Wait for this worker's operations and leave the node. May be called again, and from any thread.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait for operations that are on their way; 300 unless said. With 0 they may be lost.
+
+        Raises
+        ------
+        WaitTimeoutError, NodeLost
+            Some did not end. The worker has left all the same.
+        """
+        try:
+            if (timeout is None or timeout > 0) and self.is_pending():
+                with suppress(ClosedError):  # the server was shut down before: nobody is left to wait for
+                    self.waitall(timeout)
+        finally:
+            self.finalized = True
+            if self.worker != NULL:
+                with nogil:
+                    ps_worker_finalize(self.worker)
+                self.borrowed.clear()

@@ -297,6 +297,10 @@ int32_t ps_wait_all(ps_worker *worker, double timeout) {
     });
 }
 
+int32_t ps_pending(ps_worker *worker, int64_t *operations) {
+    return with_worker(worker, [&](ps_worker &w) { require(operations, "operations") = w.pending(); });
+}
+
 int32_t ps_barrier(ps_worker *worker, double timeout) {
     return guarded([&] {
         double limit = seconds(timeout, default_wait_timeout);

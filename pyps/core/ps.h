@@ -170,7 +170,8 @@ int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_key
  * Calls with one worker from several threads run one after another. An intent is for clocks [start, end), where an end
  * of 0 means start + 1. ps_pull_if_local pulls all keys or none. */
 int32_t ps_worker_create(ps_node *node, ps_worker **worker);
-int32_t ps_worker_finalize(ps_worker *worker); /* leaves the node; idempotent; from any thread */
+int32_t ps_worker_finalize(ps_worker *worker); /* leaves the node; idempotent; from any thread. Operations that are on
+    their way may be lost: see ps_pending */
 void ps_worker_free(ps_worker *worker); /* finalizes first; null is fine */
 int32_t ps_worker_id(ps_worker *worker); /* 1..max_workers, unique among the node's living workers; 0 after finalize */
 int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats);
@@ -196,6 +197,7 @@ int32_t ps_current_clock(ps_worker *worker, int64_t *clock);
 int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout); /* seconds; 0: 300 */
 int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished);
 int32_t ps_wait_all(ps_worker *worker, double timeout);
+int32_t ps_pending(ps_worker *worker, int64_t *operations); /* how many have not ended, as far as is known; never waits */
 /* Until all workers of all nodes have come: of each node those that are there, and so many as its num_workers says must
  * have joined before. Workers that finalize or die, and nodes without workers, are not waited for. Seconds; 0: 300. */
 int32_t ps_barrier(ps_worker *worker, double timeout);

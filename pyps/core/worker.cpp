@@ -217,6 +217,11 @@ bool ps_worker::is_finished(int64_t timestamp) {
     return !remote_ || remote_->is_finished(timestamp);
 }
 
+int64_t ps_worker::pending() {
+    auto held = lock();
+    return remote_ ? int64_t(remote_->pending()) : 0;
+}
+
 int32_t ps_worker::barrier(double timeout, double patience) {
     require_mine();
     std::unique_lock<std::mutex> alone(barrier_mutex_, std::try_to_lock);

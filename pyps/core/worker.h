@@ -35,6 +35,7 @@ public:
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
     bool is_finished(int64_t timestamp);
+    int64_t pending();
     int32_t barrier(double timeout, double patience);
     void require_usable();
 

@@ -30,14 +30,12 @@ def cluster() -> Iterator[Cluster]:
     with ExitStack() as stack:
 
         def start(count: int, *args: Any, quiet: bool = False, **options: Any) -> Nodes:
-            if count == 1:
-                return [stack.enter_context(pyps.Server(*args, **options))]
-            nodes = [
-                stack.enter_context(pyps.Server(*args, num_nodes=count, rank=rank, **options))
-                for rank in range(count)
-            ]
-            endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes]
-            for node in nodes[:-1] if quiet else nodes:
+            cluster = {"num_nodes": count} if count > 1 else {}
+            nodes = [pyps.Server(*args, rank=rank, **cluster, **options) for rank in range(count)]
+            for node in nodes:
+                stack.callback(node.shutdown, timeout=0)
+            endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes] if cluster else []
+            for node in nodes[: -1 if quiet else len(endpoints)]:
                 node.connect(endpoints)
             return nodes
 
@@ -305,9 +303,27 @@ def test_a_worker_may_leave_while_its_operations_are_on_their_way(cluster: Clust
     nodes = cluster(2, 10, 1, quiet=True)
     source = """
     for i = 1, 50 do kv:pull(2, {}, true) kv:pull(4, ffi.new('float[1]'), true) end
-    kv:finalize() say(kv:id())
+    say(pcall(kv.finalize, kv, 0.1)) say(kv:id(), pcall(kv.finalize, kv, 5))
     """
-    assert start(source, nodes[0].address).finish() == ["0"]
+    first, second = start(source, nodes[0].address).finish()
+    assert first == "false luaps: the operations on their way have not ended within 0.1 s (PS_ETIMEDOUT)"
+    assert second == "0 true"
+
+
+def test_a_worker_that_leaves_has_pushed_everything(cluster: Cluster, start: Any) -> None:
+    nodes = cluster(2, 1000, 10)
+    source = """
+    local keys, v = ffi.new('int64_t[1000]'), ffi.new('float[10000]')
+    for i = 0, 999 do keys[i] = i + 1 end
+    for i = 0, 9999 do v[i] = 1 end
+    for _ = 1, 20 do
+       local other = luaps.worker{address = select(1, ...)}
+       other:push(keys, v, true)
+       other:finalize()
+    end
+    """
+    start(source, nodes[0].address).finish()
+    assert (values_of(nodes[0]) == 20).all()
 
 
 def test_a_killed_lua_worker_of_a_cluster_harms_nobody(cluster: Cluster, luajit: Any) -> None:

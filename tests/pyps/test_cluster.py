@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -114,18 +115,49 @@ def test_a_node_without_the_others_says_so() -> None:
         kv.push([1], np.ones(1, np.float32))
 
 
+def test_a_worker_that_leaves_has_pushed_everything(nodes: Nodes) -> None:
+    keys = np.arange(NUM_KEYS)
+    for _ in range(50):
+        with nodes[0].worker() as kv:
+            kv.push(keys, np.ones((NUM_KEYS, 3), np.int64), asynchronous=True)
+    with nodes[1].worker() as kv:
+        out = np.zeros((NUM_KEYS, 3), np.int64)
+        kv.pull(keys, out)
+    assert (out == 50).all()
+
+
 def quiet(stack: ExitStack) -> pyps.Server:
     """Return a node whose only other one never answers."""
-    nodes = [
-        stack.enter_context(pyps.Server(10, 1, num_nodes=2, rank=rank, latch_timeout=1)) for rank in range(2)
-    ]
+    nodes = [pyps.Server(10, 1, num_nodes=2, rank=rank) for rank in range(2)]
+    for node in nodes:
+        stack.callback(node.shutdown, timeout=0)
     nodes[0].connect([node.bind("tcp://127.0.0.1:*") for node in nodes])
     stack.callback(nodes[0].shutdown, timeout=0)  # nobody else will come to it
     return nodes[0]
 
 
+def test_a_worker_leaves_although_its_operations_do_not_end() -> None:
+    with ExitStack() as stack:
+        kv = quiet(stack).worker()
+        kv.push([1], np.ones(1, np.float32), asynchronous=True)
+        with pytest.raises(pyps.WaitTimeoutError):
+            kv.finalize(timeout=0.1)
+        assert kv.id == 0
+        kv.finalize()
+
+
+def test_an_error_in_a_with_statement_waits_for_nothing() -> None:
+    with ExitStack() as stack:
+        node, start = quiet(stack), time.monotonic()
+        with pytest.raises(ValueError, match="timestamp 7"), node.worker() as kv:
+            kv.wait(kv.push([1], np.ones(1, np.float32), asynchronous=True) + 7)
+        assert time.monotonic() < start + TIMEOUT
+
+
 def test_two_pulls_into_one_buffer_are_refused_while_the_first_is_on_its_way() -> None:
-    with ExitStack() as stack, quiet(stack).worker() as kv:
+    with ExitStack() as stack:
+        kv = quiet(stack).worker()
+        stack.callback(kv.finalize, timeout=0)
         out = np.zeros(4, np.float32)
         kv.pull([1, 3], out[:2], asynchronous=True)
         for begin, end in ((0, 2), (1, 2), (1, 3), (0, 1)):

@@ -21,6 +21,7 @@ public:
     Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check);
 
     bool is_busy() const { return !operations_.empty(); }
+    size_t pending() const { return operations_.size(); }
     bool conflicts(const ps_request &request); // with what is on its way: wait for that first
 
     // Send what is at these positions of a request; the buffer must live until it is finished. Returns a timestamp.
