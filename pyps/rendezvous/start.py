@@ -122,9 +122,11 @@ class ClusterServer(Server):
 
     def shutdown(self, timeout: float | None = None) -> None:
         """Close the store for every worker, and leave the rendezvous. May be called again, and from any thread."""
-        super().shutdown(timeout)
-        with self._ending_lock:
-            self._ending.close()
+        try:
+            super().shutdown(timeout)
+        finally:
+            with self._ending_lock:
+                self._ending.close()
 
 
 def start(rendezvous: Rendezvous, place: Place, wanted: Wanted) -> Node:
