@@ -142,7 +142,7 @@ Bytes some_opened() {
 Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(13)) {
+    switch (draw(14)) {
     case 9: return some_attend();
     case 10: return some_opened();
     case 11: return encode(Alive{numbers_below_four(draw(4))}, header());
@@ -155,6 +155,7 @@ Bytes some_message() {
     case 5: return LocalizeBatch{node, keys}.encode(header());
     case 6: return RelocateBatch{node, keys, numbers<uint64_t>(keys.size())}.encode(header());
     case 7: return WantBatch{node, draw(2) == 1, keys, numbers<uint32_t>(keys.size())}.encode(header());
+    case 13: return MovesBatch{{keys, numbers<uint64_t>(keys.size()), values_of(keys)}}.encode(header());
     default: return EndedBatch{keys, numbers<uint32_t>(keys.size())}.encode(header());
     }
 }
@@ -179,6 +180,7 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     switch (header.kind) {
     case Kind::request: return read_with_values<RequestBatch>(header, reader);
     case Kind::answer: return read_with_values<AnswerBatch>(header, reader);
+    case Kind::moves: return read_with_values<MovesBatch>(header, reader);
     case Kind::localize: return read<LocalizeBatch>(header, reader);
     case Kind::relocate: return read<RelocateBatch>(header, reader);
     case Kind::transfer: return read<TransferBatch>(header, reader);

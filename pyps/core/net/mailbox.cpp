@@ -107,7 +107,7 @@ void Mailbox::send(NodeId to, Key key, const Transfer &message) {
     batch.transfers.push_back(message);
 }
 
-void Mailbox::send(NodeId to, Moves &&message) { outgoing_[to].emplace_back(MovesBatch{std::move(message)}); }
+void Mailbox::send(NodeId to, Moves &&message) { outgoing_[to].emplace_back(MovesBatch{{std::move(message)}}); }
 
 void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value) {
     batch.node = origin.node;

@@ -282,7 +282,7 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         MovesBatch batch = MovesBatch::decode(header, reader, shape_, &values);
         senders_.require_node(sender);
         try {
-            protocol_.receive(batch.moves.keys, batch.moves.counts, values.at);
+            protocol_.receive(batch.keys, batch.counts, values.at);
         } catch (const Unexpected &error) {
             count_refusal(segment_->header(), error.what());
         }

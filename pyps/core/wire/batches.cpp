@@ -224,19 +224,19 @@ TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &read
 }
 
 Bytes MovesBatch::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, kind, moves.keys.size()));
-    writer.expect(moves.keys.size() * (sizeof(Key) + sizeof(uint64_t)) + moves.values.size());
-    writer.put(moves.keys);
-    writer.put(moves.counts);
-    writer.put(moves.values);
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.expect(keys.size() * (sizeof(Key) + sizeof(uint64_t)) + values.size());
+    writer.put(keys);
+    writer.put(counts);
+    writer.put(values);
     return writer.take();
 }
 
 MovesBatch MovesBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
     MovesBatch batch;
-    get_keys(reader, header.count, shape, &batch.moves.keys);
-    reader.get(&batch.moves.counts, header.count);
-    values->bytes = shape.total_bytes(batch.moves.keys);
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.get(&batch.counts, header.count);
+    values->bytes = shape.total_bytes(batch.keys);
     values->at = reader.skip(values->bytes);
     reader.finish();
     return batch;

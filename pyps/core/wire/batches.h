@@ -103,9 +103,8 @@ struct TransferBatch {
 };
 
 // Transfers without replicas and ghosts.
-struct MovesBatch {
+struct MovesBatch : Moves {
     static constexpr Kind kind = Kind::moves;
-    Moves moves;
 
     Bytes encode(FrameHeader header) const;
     static MovesBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values);
