@@ -26,7 +26,7 @@ while True:
 
 
 def test_a_stopped_worker_is_an_error_that_names_it(program: Any) -> None:
-    with pyps.Server(2, LENGTH, latch_timeout=0.2) as server, server.worker() as kv:
+    with pyps.Server(2, LENGTH, latch_timeout=1) as server, server.worker() as kv:
         process = program(PUSH_FOREVER, server.address)
         assert process.stdout.readline() == "pushing\n"
         out = np.zeros(LENGTH, np.float32)
