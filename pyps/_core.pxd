@@ -8,7 +8,7 @@ cdef extern from "ps.h" nogil:
     int PS_ABI_VERSION
     int PS_PULL, PS_PUSH, PS_SET
     int PS_OK, PS_EINVAL, PS_EKEY, PS_ESIZE, PS_ENOMEM, PS_ETIMEDOUT, PS_ECLOSED, PS_ELOST, PS_EFORKED, PS_EBUSY
-    int PS_ENOTLOCAL, PS_EWORKERS, PS_EADDRESS, PS_EINTR, PS_ESYSTEM
+    int PS_ENOTLOCAL, PS_EWORKERS, PS_EADDRESS, PS_EINTR, PS_ESYSTEM, PS_ESTATE
     int PS_NOWAIT, PS_ASYNC
 
     ctypedef struct ps_node:
@@ -77,6 +77,19 @@ cdef extern from "ps.h" nogil:
         int64_t latch_waits
         int64_t longest_wait_ns
 
+    ctypedef struct ps_sampling_options:
+        const char *scheme
+        const char *distribution
+        int64_t min
+        int64_t max
+        const double *weights
+        int64_t num_weights
+        uint64_t seed
+        int32_t has_seed
+        int32_t with_replacement
+        int32_t pool_size
+        int32_t pool_uses
+
     ctypedef struct ps_request:
         int32_t operation
         int32_t flags
@@ -97,6 +110,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes)
     int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience)
     int32_t ps_node_leave_step(ps_node *node, double timeout, double patience)
+    int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options)
     int32_t ps_node_shutdown(ps_node *node)
     int32_t ps_node_is_open(ps_node *node)
     void ps_node_free(ps_node *node)
@@ -114,6 +128,10 @@ cdef extern from "ps.h" nogil:
                              int64_t num_values, int32_t *local)
     int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t *timestamp)
     int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t start, int64_t end)
+    int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t end, int64_t *id)
+    int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values,
+                           int64_t num_values, int32_t flags, int64_t *timestamp)
+    int32_t ps_finish_sample(ps_worker *worker, int64_t id)
     int32_t ps_advance_clock(ps_worker *worker, int64_t *clock)
     int32_t ps_current_clock(ps_worker *worker, int64_t *clock)
     int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout)
@@ -136,7 +154,7 @@ cdef class Node:
 
 cdef class Borrowed:
     cdef Span span
-    cdef object copy_back
+    cdef object owner, copy_back
 
 
 cdef class Worker:
@@ -152,5 +170,11 @@ cdef class Worker:
     cdef ps_worker *usable(self) except NULL
     cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local)
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept
+    cdef int borrow(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1
+    cdef object answered(self, int64_t timestamp, Borrowed borrowed)
     cdef int give_back(self, int64_t timestamp) except -1
     cdef bint is_pending(self) except -1
+
+
+cdef class SamplingWorker(Worker):
+    pass

@@ -5,7 +5,7 @@ A method checks its arguments, makes one call without the GIL if it may take lon
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isfinite
-from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, UINT64_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -85,3 +85,4 @@ def load_zmq(path):
 
 include "binding/node.pxi"
 include "binding/worker.pxi"
+include "binding/sampling.pxi"

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pyps.dtypes import Dtype
+from pyps.dtypes import DTYPES, Dtype
 
 LARGEST_KEY = 2**63 - 1
+
+# A buffer to write into, and what copies it to where it was wanted.
+Output = tuple[Any, Callable[[], None]]
 
 
 def check_options(options: Mapping[str, Any]) -> bool:
@@ -86,8 +89,17 @@ def as_input(vals: object, dtype: Dtype) -> Any:
     return np.require(array.view(dtype.storage), dtype.storage, ["C", "A"])
 
 
-def as_output(vals: object, dtype: Dtype) -> tuple[Any, Callable[[], None]]:
+def as_output(vals: object, dtype: Dtype, *, keep: bool = False) -> Output:
     """Make a contiguous buffer in place of an output that is not one.
+
+    Parameters
+    ----------
+    vals : array
+        The output.
+    dtype : Dtype
+        Of its elements.
+    keep : bool
+        Begin with the output's elements, because not all of them will be written.
 
     Returns
     -------
@@ -102,37 +114,70 @@ def as_output(vals: object, dtype: Dtype) -> tuple[Any, Callable[[], None]]:
     ValueError
         It is read-only, overlaps itself, requires grad or lies on another device.
     """
+    return _output(vals, "vals", lambda name: _require_dtype(name, dtype, "vals"), dtype, keep)
+
+
+def as_key_output(keys: object) -> Output:
+    """Make a contiguous buffer of int64 in place of an output for keys that is not one; as `as_output` does."""
+    return _output(keys, "keys", _require_int64, DTYPES["int64"], False)
+
+
+def _output(
+    vals: object, what: str, require_dtype: Callable[[str], None], dtype: Dtype, keep: bool
+) -> Output:
     if _is_tensor(vals):
-        return _tensor_output(vals, dtype)
+        return _tensor_output(vals, what, require_dtype, keep)
+    refusal = f"{what} must be a numpy array or a torch tensor to write into, not {type(vals).__name__}"
     if isinstance(vals, (list, tuple, int, float, str, bytes)) or vals is None:
-        raise TypeError(
-            f"vals must be a numpy array or a torch tensor to write into, not {type(vals).__name__}"
-        )
-    array = _as_numpy(vals, "vals")
-    if not _is_array(vals) and not np.shares_memory(array, _as_numpy(vals, "vals")):
-        raise TypeError(
-            f"vals must be a numpy array or a torch tensor to write into, not {type(vals).__name__}"
-        )
-    _require_dtype(_name(array), dtype, "vals")
+        raise TypeError(refusal)
+    array = _as_numpy(vals, what)
+    if not _is_array(vals) and not np.shares_memory(array, _as_numpy(vals, what)):
+        raise TypeError(refusal)
+    require_dtype(_name(array))
     if not array.flags.writeable:
-        raise ValueError("vals is read-only: pull into a writable array, for example numpy.empty_like(vals)")
-    _require_no_overlap(array.shape, array.strides, array.itemsize)
+        raise ValueError(
+            f"{what} is read-only: pull into a writable array, for example numpy.empty_like({what})"
+        )
+    _require_no_overlap(what, array.shape, array.strides, array.itemsize)
     target = array.view(dtype.storage)
-    buffer = np.empty(array.shape, dtype.storage)
+    buffer = target.copy("C") if keep else np.empty(array.shape, dtype.storage)
     return buffer, lambda: np.copyto(target, buffer)
 
 
-def _tensor_output(vals: Any, dtype: Dtype) -> tuple[Any, Callable[[], None]]:
-    tensor = _on_host(vals, "vals")
-    _require_dtype(str(tensor.dtype).removeprefix("torch."), dtype, "vals")
+def _tensor_output(vals: Any, what: str, require_dtype: Callable[[str], None], keep: bool) -> Output:
+    tensor = _on_host(vals, what)
+    require_dtype(str(tensor.dtype).removeprefix("torch."))
     if tensor.requires_grad:
         raise ValueError(
-            "vals requires grad, and autograd would not see the writing: pull into vals.detach()"
+            f"{what} requires grad, and autograd would not see the writing: pull into {what}.detach()"
         )
-    _require_no_overlap(tensor.shape, tensor.stride(), 1)
+    _require_no_overlap(what, tensor.shape, tensor.stride(), 1)
     torch = sys.modules["torch"]
     buffer = torch.empty(tensor.shape, dtype=tensor.dtype)
+    if keep:
+        buffer.copy_(tensor)
     return buffer, lambda: tensor.copy_(buffer)
+
+
+def as_weights(weights: object) -> NDArray[np.float64]:
+    """Convert weights to contiguous float64.
+
+    Parameters
+    ----------
+    weights : array of numbers, list of numbers
+        Any shape.
+
+    Raises
+    ------
+    TypeError
+        They are no numbers.
+    ValueError
+        They lie on another device.
+    """
+    array = _as_numpy(_on_host(weights, "weights"), "weights")
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"weights must be numbers, not {array.dtype.name}")
+    return np.require(array, np.float64, ["C", "A"])
 
 
 def _is_tensor(value: object) -> bool:
@@ -191,7 +236,12 @@ def _require_dtype(name: str, dtype: Dtype, what: str) -> None:
         )
 
 
-def _require_no_overlap(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> None:
+def _require_int64(name: str) -> None:
+    if name != "int64":
+        raise TypeError(f"keys is {name}; drawn keys are int64: pull into an array of int64")
+
+
+def _require_no_overlap(what: str, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> None:
     """Refuse an output in which two positions may share memory."""
     if 0 in shape:
         return
@@ -201,7 +251,7 @@ def _require_no_overlap(shape: tuple[int, ...], strides: tuple[int, ...], itemsi
     ):
         if stride < reach:
             raise ValueError(
-                f"vals overlaps itself: shape {tuple(shape)} with strides {tuple(strides)} puts several "
+                f"{what} overlaps itself: shape {tuple(shape)} with strides {tuple(strides)} puts several "
                 "positions on the same memory; pull into a plain array"
             )
         reach = stride * (size - 1) + reach

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pyps import _core, zeromq
-from pyps.arrays import as_keys
+from pyps.arrays import as_keys, as_weights
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 
@@ -202,8 +202,77 @@ class Server(Node):
                 self.stats()
         super().shutdown(timeout)
 
+    def enable_sampling_support(
+        self,
+        scheme: str,
+        with_replacement: bool,
+        distribution: str,
+        min: int,  # noqa: A002
+        max: int,  # noqa: A002
+        *,
+        weights: ArrayLike | None = None,
+        seed: int | None = None,
+        pool_size: int = 250,
+        pool_uses: int = 16,
+    ) -> None:
+        """Let the workers of this node draw samples of keys, with `prepare_sample` and `pull_sample`.
 
-class Worker(_core.Worker):
+        Once per node; attached processes sample as well. Each node has a setting of its own.
+
+        Parameters
+        ----------
+        scheme : str
+            "naive" draws when a sample is prepared and pulls from wherever the keys live; "preloc" has an intent for
+            the drawn keys as well; "pool" takes keys from pools that were drawn and made local before, and uses each
+            several times; "local" takes in place of each drawn key the next one that lives on this node.
+        with_replacement : bool
+            Whether a sample may have a key several times. If not, its keys are as if drawn one after another, each
+            from those that are left.
+        distribution : str
+            "uniform"; "log-uniform", where key ``min + k`` has the probability
+            ``log((k + 2) / (k + 1)) / log(max - min + 1)``; "weighted", by `weights`.
+        min, max : int
+            Keys of [min, max) are drawn.
+        weights : array of numbers, shape (max - min,), optional
+            How often each key is drawn in comparison to others; finite, not negative, not all zero. They are read now.
+            The node keeps 8 bytes for each.
+        seed : int, optional
+            With it, the n-th worker that joins node r draws the same keys in every run. Workers of one seed draw
+            different keys. By default each run has other ones.
+        pool_size, pool_uses : int
+            Of "pool": how many draws a pool has, and how often each is used. Every sample by itself is distributed as
+            with "naive"; samples depend on each other as long as they come from the same pools, two of which are in
+            use by a worker at a time.
+
+        Raises
+        ------
+        ValueError
+            An argument does not fit.
+        RuntimeError
+            Sampling is enabled already.
+        MemoryError
+            There is no room for the weights.
+
+        Notes
+        -----
+        The schemes are those of NuPS (A. Renz-Wieland et al., SIGMOD 2022) and AdaPM.
+        """
+        if pool_size == 0 or pool_uses == 0:
+            raise ValueError("pool_size and pool_uses must be above 0")
+        self.enable_sampling(
+            scheme,
+            distribution,
+            min,
+            max,
+            with_replacement=with_replacement,
+            weights=None if weights is None else as_weights(weights),
+            seed=seed,
+            pool_size=pool_size,
+            pool_uses=pool_uses,
+        )
+
+
+class Worker(_core.SamplingWorker):
     """A worker of a node: reads and changes parameters.
 
     One per thread is fastest; calls of several threads with one worker run one after another. Use it as a

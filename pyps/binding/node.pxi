@@ -145,6 +145,34 @@ cdef class Node:
         finally:
             free(pointers)
 
+    def enable_sampling(self, scheme, distribution, first, stop, *, with_replacement, weights=None, seed=None,
+                        pool_size=0, pool_uses=0):
+        """Let workers draw samples of keys of [first, stop); `weights` is a contiguous float64 buffer or None."""
+        cdef ps_sampling_options options
+        cdef Span span
+        cdef int32_t code
+        cdef bytes scheme_name = scheme.encode(), distribution_name = distribution.encode()
+        memset(&options, 0, sizeof(options))
+        options.scheme = scheme_name
+        options.distribution = distribution_name
+        options.min = whole(first, "min", INT64_MAX)
+        options.max = whole(stop, "max", INT64_MAX)
+        options.with_replacement = bool(with_replacement)
+        options.has_seed = seed is not None
+        options.seed = operator.index(seed or 0) & UINT64_MAX
+        options.pool_size = <int32_t> whole(pool_size, "pool_size", INT32_MAX)
+        options.pool_uses = <int32_t> whole(pool_uses, "pool_uses", INT32_MAX)
+        span.exported = False
+        if weights is not None:
+            if not open_typed(weights, False, FLOAT, 64, &span):
+                raise TypeError("weights must be contiguous float64")
+            options.weights = <const double *> span.data
+            options.num_weights = span.elements
+        with nogil:
+            code = ps_node_enable_sampling(self.node, &options)
+        close_span(&span)
+        check(code)
+
     cdef int steps(self, NodeStep step, double limit) except -1:
         """Wait step by step, so that signals are handled meanwhile."""
         cdef double end = time.monotonic() + limit

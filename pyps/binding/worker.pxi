@@ -1,6 +1,6 @@
 # A worker's operations: pull, push, set and what goes with them.
 cdef class Borrowed:
-    """A buffer that a pull will write, and how to copy it to where the caller wants it."""
+    """The memory of values, what keeps it alive, and how to copy it to where the caller wants it."""
 
     def __dealloc__(self):
         close_span(&self.span)
@@ -52,19 +52,12 @@ cdef class Worker:
         cdef ps_request request
         cdef ps_worker *worker = self.worker
         cdef int32_t code
-        copy_back = None
         v = &borrowed.span
         if worker == NULL:
             raise ClosedError("the worker was not initialized")
         open_keys(keys, &k)
         try:
-            if not open_typed(vals, writes, self.code, self.bits, v):
-                if writes:
-                    converted, copy_back = arrays.as_output(vals, self.store.dtype)
-                else:
-                    converted = arrays.as_input(vals, self.store.dtype)
-                if not open_span(converted, writes, v):
-                    raise AssertionError("pyps.arrays returned no plain buffer")
+            self.borrow(vals, writes, False, borrowed)
             request.operation = operation
             request.flags = PS_ASYNC if asynchronous else 0
             request.keys = <const int64_t *> k.data
@@ -78,13 +71,31 @@ cdef class Worker:
             check(code)
         finally:
             close_span(&k)
-        if local == NULL and request.timestamp >= 0:
-            if writes:
-                borrowed.copy_back = copy_back
-                self.borrowed[request.timestamp] = borrowed
-            return Pending(request.timestamp, self)
-        if copy_back is not None and (local == NULL or local[0]):
-            copy_back()
+        if local != NULL and not local[0]:
+            return ANSWERED
+        return self.answered(request.timestamp if local == NULL else -1, borrowed if writes else None)
+
+    cdef int borrow(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1:
+        """Borrow the memory of values, or of what stands in for them: if not all of it is written, with `keep`."""
+        borrowed.owner = vals
+        if open_typed(vals, writes, self.code, self.bits, &borrowed.span):
+            return 0
+        if writes:
+            borrowed.owner, borrowed.copy_back = arrays.as_output(vals, self.store.dtype, keep=keep)
+        else:
+            borrowed.owner = arrays.as_input(vals, self.store.dtype)
+        if not open_span(borrowed.owner, writes, &borrowed.span):
+            raise AssertionError("pyps.arrays returned no plain buffer")
+        return 0
+
+    cdef object answered(self, int64_t timestamp, Borrowed borrowed):
+        """Return an operation's timestamp; until it has ended, keep what it will write, if it writes."""
+        if timestamp >= 0:
+            if borrowed is not None:
+                self.borrowed[timestamp] = borrowed
+            return Pending(timestamp, self)
+        if borrowed is not None and borrowed.copy_back is not None:
+            borrowed.copy_back()
         return ANSWERED
 
     cdef int give_back(self, int64_t timestamp) except -1:

@@ -143,6 +143,10 @@ int32_t ps_node_leave_step(ps_node *node, double timeout, double patience) {
     });
 }
 
+int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options) {
+    return with_node(node, [&](ps_node &n) { n.enable_sampling(require(options, "options")); });
+}
+
 int32_t ps_node_shutdown(ps_node *node) {
     return with_node(node, [](ps_node &n) { n.shutdown(); });
 }
@@ -266,6 +270,24 @@ int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, in
 
 int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
     return with_worker(worker, [&](ps_worker &w) { w.intent(keys, num_keys, start, end); });
+}
+
+int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t end, int64_t *id) {
+    return with_worker(worker, [&](ps_worker &w) { require(id, "id") = w.prepare_sample(n, start, end); });
+}
+
+int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values,
+                       int64_t num_values, int32_t flags, int64_t *timestamp) {
+    return guarded([&] {
+        ps_request request{PS_PULL, flags, nullptr, num_keys, values, num_values, 0, -1};
+        int32_t code = require(worker, "worker").pull_sample(id, keys, &request);
+        if (timestamp) *timestamp = request.timestamp;
+        return code;
+    });
+}
+
+int32_t ps_finish_sample(ps_worker *worker, int64_t id) {
+    return with_worker(worker, [&](ps_worker &w) { w.finish_sample(id); });
 }
 
 int32_t ps_advance_clock(ps_worker *worker, int64_t *clock) {

@@ -21,11 +21,6 @@ constexpr int in_second_level = 2; // __builtin_prefetch's locality
          static_cast<long long>(key), static_cast<long long>(position), static_cast<long long>(num_keys));
 }
 
-bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
-    auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
-    return a_bytes > 0 && b_bytes > 0 && x < y + uint64_t(b_bytes) && y < x + uint64_t(a_bytes);
-}
-
 // Into the second-level cache: the first has places for fewer lines on their way than 16 values of some hundred bytes
 // have. Not for writing, which would make other workers' caches give up lines before they have to.
 void prefetch_value(const Segment &segment, uint64_t key) {
@@ -200,6 +195,16 @@ bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
 
 bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
     return std::none_of(keys, keys + num_keys, [&](int64_t key) { return is_here(segment, key); });
+}
+
+bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
+    auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+    return a_bytes > 0 && b_bytes > 0 && x < y + uint64_t(b_bytes) && y < x + uint64_t(a_bytes);
+}
+
+int64_t next_local(const Segment &segment, int64_t from, int64_t to) {
+    while (from < to && !Place(segment.entry(uint64_t(from)).load(std::memory_order_relaxed)).is_here()) from++;
+    return from;
 }
 
 int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere) {

@@ -15,6 +15,8 @@ namespace ps {
 void check_keys(const Segment &segment, const int64_t *keys, int64_t num_keys);
 int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
 void check_request(const Segment &segment, const ps_request &request);
+int64_t next_local(const Segment &segment, int64_t from, int64_t to); // the first of [from, to); none: `to`
+bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
 bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
 bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // likewise
 

@@ -5,6 +5,7 @@
 #include "barrier.h"
 #include "errors.h"
 #include "loss.h"
+#include "sampling/sampling_area.h"
 #include "workers.h"
 
 namespace ps {
@@ -92,6 +93,13 @@ void ps_node::connect(const std::vector<std::string> &endpoints) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!server_) fail(PS_EINVAL, Where{}, "the node is not bound to an endpoint");
     server_->connect(endpoints);
+}
+
+void ps_node::enable_sampling(const ps_sampling_options &options) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
+    if (!is_creator()) fail(PS_EINVAL, Where{}, "only the process that created the node can enable sampling");
+    ps::enable_sampling(*attachment_->segment, options);
 }
 
 // Wait at a barrier of the nodes: PS_OK, PS_EINTR, PS_EBUSY, or PS_ETIMEDOUT when this node is not at it any more.

@@ -47,6 +47,7 @@ public:
     void connect(const std::vector<std::string> &endpoints);
     int32_t barrier(double timeout, double patience);
     int32_t leave(double timeout, double patience);
+    void enable_sampling(const ps_sampling_options &options);
     void shutdown() noexcept;
     bool is_open();
     std::shared_ptr<ps::Attachment> attachment(); // throws PS_ECLOSED after shutdown

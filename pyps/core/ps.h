@@ -39,7 +39,8 @@ enum ps_code {
     PS_EWORKERS = 11, /* every worker slot is taken by a living worker */
     PS_EADDRESS = 12, /* no server answers at the address, or it refused this process */
     PS_EINTR = 13,    /* a signal arrived during a barrier: call again to go on waiting */
-    PS_ESYSTEM = 14   /* the operating system refused something: error.value is errno */
+    PS_ESYSTEM = 14,  /* the operating system refused something: error.value is errno */
+    PS_ESTATE = 15    /* another call has to come first, or came already: the message says which */
 };
 
 enum ps_flags { PS_NOWAIT = 1, PS_ASYNC = 2 };
@@ -118,6 +119,20 @@ typedef struct ps_worker_stats {
     int64_t longest_wait_ns;                    /* the longest of them */
 } ps_worker_stats;
 
+/* What ps_prepare_sample draws; see the files in pyps/core/sampling/ for what holds of each. */
+typedef struct ps_sampling_options {
+    const char *scheme;       /* naive, preloc, pool or local */
+    const char *distribution; /* uniform, log-uniform or weighted */
+    int64_t min, max;         /* keys of [min, max) are drawn */
+    const double *weights;    /* of a weighted distribution, one per key of the range; read during the call only */
+    int64_t num_weights;
+    uint64_t seed;            /* the n-th worker of a node draws the same keys each time */
+    int32_t has_seed;         /* 0: a seed of the system's choice */
+    int32_t with_replacement; /* 0: the keys of one sample are distinct */
+    int32_t pool_size;        /* of the pool scheme: draws in a pool; 0: 250 */
+    int32_t pool_uses;        /* and how often each is used; 0: 16 */
+} ps_sampling_options;
+
 /* One pull, push or set. `done` counts the keys that are finished: start with 0; after PS_EBUSY the same one, passed
  * again, goes on from there. The caller owns both buffers; they are not used after the call when `timestamp` is -1. */
 typedef struct ps_request {
@@ -156,6 +171,8 @@ int32_t ps_node_barrier(ps_node *node, double timeout); /* all nodes, by their c
 int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience); /* as ps_barrier_step */
 int32_t ps_node_leave(ps_node *node, double timeout); /* seconds; 0: 300 */
 int32_t ps_node_leave_step(ps_node *node, double timeout, double patience);
+/* By the process that created the node, once; workers of all processes can sample from then on. */
+int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options);
 int32_t ps_node_shutdown(ps_node *node); /* idempotent */
 int32_t ps_node_is_open(ps_node *node); /* 1 or 0 */
 void ps_node_free(ps_node *node); /* shuts down first; null is fine */
@@ -191,6 +208,15 @@ void ps_shift_keys(int64_t *to, const int64_t *from, int64_t num_keys, int64_t f
 
 int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t *timestamp);
 int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
+/* A sample of n keys for clocks [start, end), as in ps_intent. It may be pulled in parts: each takes its next num_keys
+ * keys, writes them to `keys` and their values to `values`, which may have room for more than these. Without PS_OK
+ * nothing was taken. When all keys were pulled it is finished; ps_finish_sample, which may come again, forgets it before
+ * that. PS_NOWAIT and PS_ASYNC are as for ps_run; `timestamp` may be null. */
+int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t end, int64_t *id);
+int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values,
+                       int64_t num_values, int32_t flags, int64_t *timestamp);
+int32_t ps_finish_sample(ps_worker *worker, int64_t id);
+
 int32_t ps_advance_clock(ps_worker *worker, int64_t *clock); /* the new clock; may be null */
 int32_t ps_current_clock(ps_worker *worker, int64_t *clock);
 

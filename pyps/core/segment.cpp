@@ -9,6 +9,7 @@
 
 #include "errors.h"
 #include "kernels.h"
+#include "sampling/sampling_area.h"
 
 namespace ps {
 
@@ -139,9 +140,10 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
         end = round_up(c.shared_base + c.keys * c.shared_bytes, 4096);
         plan.total_values += int64_t(c.keys * c.length);
     }
-    plan.reserved_bytes = end;
+    plan.sampling_at = end;
+    plan.reserved_bytes = round_up(end + sampling_bytes(uint64_t(plan.num_keys)), 4096);
 
-    std::shared_ptr<Segment> segment(new Segment(Mapping::create(end), Doorbell()));
+    std::shared_ptr<Segment> segment(new Segment(Mapping::create(plan.reserved_bytes), Doorbell()));
     segment->mapping_.limit(plan.memory_limit);
     segment->mapping_.commit(0, plan.undo_at); // zeroed: free slots, absent keys
     Header *header = new (segment->header_) Header{};

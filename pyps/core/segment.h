@@ -1,6 +1,6 @@
 // What lies in a node's shared memory, in this order:
 // header | length classes | slots of workers and the server | directory | undo areas, one per slot | values: per length
-// class a region for keys that only this node has, and one for shared keys.
+// class a region for keys that only this node has, and one for shared keys | what is known about sampling.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ struct Header {
     uint32_t num_workers;
     uint64_t memory_limit;
     uint64_t undo_bytes; // of one slot
-    uint64_t classes_at, endpoints_at, slots_at, directory_at, undo_at, values_at;
+    uint64_t classes_at, endpoints_at, slots_at, directory_at, undo_at, values_at, sampling_at;
     uint64_t cluster;            // a number that its nodes share
     uint32_t num_nodes, node;    // 1 and 0: alone
     uint32_t techniques;
@@ -60,6 +60,7 @@ struct Header {
     Rounds worker_rounds;                // the workers' barrier
     Rounds node_rounds, leave_rounds;    // the nodes' barriers: Server.barrier(), and before they close
     ArrivalWord node_arrival, leave_arrival; // this node's
+    std::atomic<uint32_t> sampling;      // see sampling/sampling_area.cpp
     std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
     std::atomic<uint64_t> joined, reclaimed, recovered, restored;
     std::atomic<uint64_t> refused; // messages
@@ -140,6 +141,7 @@ public:
     uint64_t value_bytes(uint64_t key) const {
         return classes_[Place(directory_[key].load(std::memory_order_relaxed)).length_class()].value_bytes;
     }
+    char *sampling_memory() const { return base_ + header_->sampling_at; }
     uint32_t server_slot() const { return header_->max_workers + 1; }
     char *undo(uint32_t slot) const { return base_ + header_->undo_at + (slot - 1) * header_->undo_bytes; }
 

@@ -30,6 +30,7 @@ void ps_worker::finalize() noexcept {
     leave(segment, me_);
     complete_barrier(segment);
     wake_barriers(segment);
+    sampler_.reset();
     remote_.reset();
     attachment_.reset();
 }
@@ -52,23 +53,34 @@ std::unique_lock<std::mutex> ps_worker::lock() {
     return std::unique_lock<std::mutex>(mutex_);
 }
 
+std::unique_lock<std::mutex> ps_worker::lock_for(const ps_request &request) {
+    require_mine();
+    if (request.flags & PS_NOWAIT) return std::unique_lock<std::mutex>(mutex_, std::try_to_lock);
+    return std::unique_lock<std::mutex>(mutex_);
+}
+
 void ps_worker::require_usable() {
     auto held = lock();
     require_open();
 }
 
 int32_t ps_worker::run(ps_request &request) {
-    require_mine();
-    std::unique_lock<std::mutex> held(mutex_, std::defer_lock);
-    if (!(request.flags & PS_NOWAIT))
-        held.lock();
-    else if (!held.try_lock())
-        return PS_EBUSY;
-    Segment &segment = require_open();
+    auto held = lock_for(request);
+    if (!held) return PS_EBUSY;
+    require_open();
+    return run_checked(request);
+}
+
+int32_t ps_worker::run_checked(ps_request &request) {
+    Segment &segment = *attachment_->segment;
     check_request(segment, request);
     request.timestamp = -1;
-    if (segment.header().num_nodes > 1) return run_everywhere(request);
-    int32_t code = run_local(segment, latches_, request);
+    return segment.header().num_nodes > 1 ? run_everywhere(request) : run_here(request);
+}
+
+// PS_ENOTLOCAL at a key that does not live here.
+int32_t ps_worker::run_here(ps_request &request) {
+    int32_t code = run_local(*attachment_->segment, latches_, request);
     if (code == PS_OK) count(request, 0);
     return code;
 }
@@ -86,8 +98,7 @@ int32_t ps_worker::run_everywhere(ps_request &request) {
         for (int64_t pull; (pull = remote_->filling(request)) >= 0;) remote_->wait(pull, default_wait_timeout);
     }
     if (!may_wait) {
-        int32_t code = run_local(segment, latches_, request);
-        if (code == PS_OK) count(request, 0);
+        int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
     int64_t timestamp;
@@ -166,14 +177,23 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
     auto held = lock();
     Segment &segment = require_open();
     check_keys(segment, keys, num_keys);
+    end = end_of(start, end);
+    if (num_keys > 0) send_intent(keys, num_keys, start, end);
+}
+
+// The end of clocks [start, end), where 0 means start + 1. Throws PS_EINVAL.
+int64_t ps_worker::end_of(int64_t start, int64_t end) {
     if (start < 0)
         fail(PS_EINVAL, Where{-1, start, 0}, "the intent starts at clock %lld; clocks start at 0",
              static_cast<long long>(start));
     if (end != 0 && end <= start)
         fail(PS_EINVAL, Where{-1, end, start}, "the intent ends at clock %lld, not after its start at %lld",
              static_cast<long long>(end), static_cast<long long>(start));
-    if (num_keys == 0 || segment.header().num_nodes == 1) return;
-    remote().intent(keys, num_keys, start, end ? end : start + 1);
+    return end ? end : start + 1;
+}
+
+void ps_worker::send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
+    if (attachment_->segment->header().num_nodes > 1) remote().intent(keys, num_keys, start, end);
 }
 
 int64_t ps_worker::advance_clock() {

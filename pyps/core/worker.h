@@ -10,6 +10,7 @@
 #include "latch.h"
 #include "net/remote.h"
 #include "node.h"
+#include "sampling/sampler.h"
 
 namespace ps {
 constexpr double default_wait_timeout = 300.0; // seconds
@@ -30,6 +31,9 @@ public:
     bool pull_if_local(ps_request &request);
     int64_t localize(const int64_t *keys, int64_t num_keys);
     void intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
+    int64_t prepare_sample(int64_t n, int64_t start, int64_t end);
+    int32_t pull_sample(int64_t id, int64_t *keys, ps_request *request);
+    void finish_sample(int64_t id);
     int64_t advance_clock();
     int64_t current_clock();
     void wait(int64_t timestamp, double timeout);
@@ -40,15 +44,23 @@ public:
     void require_usable();
 
 private:
+    class SampledAccess;
+
     std::unique_lock<std::mutex> lock();
+    std::unique_lock<std::mutex> lock_for(const ps_request &request); // not locked: busy
     void require_mine() const;         // throws PS_EFORKED
     ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
     void count(const ps_request &request, size_t elsewhere);
     ps::Remote &remote();
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
     void require_issued(int64_t timestamp) const;
+    int32_t run_checked(ps_request &request);
+    int32_t run_here(ps_request &request);
     int32_t run_everywhere(ps_request &request);
     bool is_buffer_free(const ps_request &request);
+    static int64_t end_of(int64_t start, int64_t end);
+    void send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
+    ps::Sampler &sampler();
 
     std::shared_ptr<ps::Attachment> attachment_; // null once finalized
     uint32_t generation_;
@@ -59,6 +71,8 @@ private:
     std::mutex mutex_;
     std::atomic<bool> finalized_{false};
     std::unique_ptr<ps::Remote> remote_; // made when it is needed first
+    std::unique_ptr<ps::SamplingPort> sampled_access_; // and so are these
+    std::unique_ptr<ps::Sampler> sampler_;
     std::mutex barrier_mutex_; // guards barrier_; held while waiting
     ps::Barrier barrier_;
 };

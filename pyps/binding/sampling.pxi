@@ -1,0 +1,100 @@
+# A worker's sampled access.
+cdef class SamplingWorker(Worker):
+    """A worker that draws samples of keys too."""
+
+    def prepare_sample(self, n, start, end=0):
+        """Draw a sample of keys and get ready for pulling it, as the server's scheme has it.
+
+        Parameters
+        ----------
+        n : int
+            How many keys; without replacement they are all distinct.
+        start, end : int
+            The sample will be pulled in clocks [start, end); an `end` of 0 means ``start + 1``.
+
+        Returns
+        -------
+        int
+            The sample's number, for `pull_sample`.
+
+        Raises
+        ------
+        RuntimeError
+            Sampling is not enabled on this node.
+        ValueError
+            `n` is below 1 or above what can be drawn, or the clocks are no interval.
+        """
+        cdef int32_t code
+        cdef int64_t id = 0
+        cdef int64_t count = whole(n, "n", INT64_MAX)
+        cdef int64_t begin = whole(start, "start", INT64_MAX), finish = whole(end, "end", INT64_MAX)
+        cdef ps_worker *worker = self.usable()
+        with nogil:
+            code = ps_prepare_sample(worker, count, begin, finish, &id)
+        check(code)
+        return id
+
+    def pull_sample(self, id, keys, vals, asynchronous=False, **options):
+        """Pull the next keys of a prepared sample, as many as `keys` has room for.
+
+        Parameters
+        ----------
+        id : int
+            Of the sample. It may be pulled in several parts; when all of it has been, it is finished.
+        keys : array of int64, shape (n,), writable
+            Gets the keys. numpy or torch, any strides. They are there when the call returns, also if it is asynchronous.
+        vals : array of the server's dtype, writable
+            Gets the keys' values, one after another, from its first element on. Any shape and strides; at least as
+            many elements as the values have. numpy or torch, on the CPU.
+        asynchronous : bool
+            Return at once and end later; also as ``**{"async": True}``.
+
+        Returns
+        -------
+        Timestamp
+            Of the operation; -1 if it was answered at once.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument does not fit, `vals` has too little room, or the sample has fewer keys left; nothing was taken
+            of it.
+        """
+        cdef Span k
+        cdef Borrowed borrowed = Borrowed()
+        cdef ps_worker *worker
+        cdef int64_t number = whole(id, "id", INT64_MAX), timestamp = -1
+        cdef int32_t flags, code = PS_EBUSY
+        if options:
+            asynchronous = arrays.check_options(options)
+        flags = PS_ASYNC if asynchronous else 0
+        fill_keys = None
+        if not open_typed(keys, True, INTEGER, 64, &k):
+            converted, fill_keys = arrays.as_key_output(keys)
+            open_typed(converted, True, INTEGER, 64, &k)
+        try:
+            self.borrow(vals, True, True, borrowed)
+            worker = self.usable()
+            if ns_per_key * k.elements < worth_releasing:
+                code = ps_pull_sample(worker, number, <int64_t *> k.data, k.elements, borrowed.span.data,
+                                      borrowed.span.elements, flags | PS_NOWAIT, &timestamp)
+            if code == PS_EBUSY:
+                with nogil:
+                    code = ps_pull_sample(worker, number, <int64_t *> k.data, k.elements, borrowed.span.data,
+                                          borrowed.span.elements, flags, &timestamp)
+            check(code)
+        finally:
+            close_span(&k)
+        if fill_keys is not None:
+            fill_keys()
+        return self.answered(timestamp, borrowed)
+
+    def finish_sample(self, id):
+        """Forget a sample of which no more will be pulled. One that is finished already may be named again.
+
+        Raises
+        ------
+        ValueError
+            This worker never prepared such a sample.
+        """
+        check(ps_finish_sample(self.usable(), whole(id, "id", INT64_MAX)))

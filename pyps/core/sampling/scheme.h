@@ -1,0 +1,65 @@
+// How samples are drawn and made local: one file per scheme, a row for each in scheme.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ps.h"
+#include "sampling/draws.h"
+
+namespace ps {
+
+// What a scheme needs of its worker.
+class SamplingPort {
+public:
+    virtual ~SamplingPort() = default;
+
+    virtual void intend(const std::vector<int64_t> &keys, int64_t start, int64_t end) = 0;
+    virtual int64_t next_local(int64_t from, int64_t to) const = 0; // the first key here of [from, to); none: `to`
+    virtual int64_t total_length(const int64_t *keys, int64_t n) const = 0;
+    virtual int32_t pull(ps_request &request) = 0;       // from where the keys live
+    virtual int32_t pull_local(ps_request &request) = 0; // PS_ENOTLOCAL at request.done
+};
+
+// A prepared sample. Those of its keys before `used` have been pulled.
+struct Sample {
+    std::vector<int64_t> keys;
+    int64_t start, end; // clocks
+    int64_t used = 0;
+    KeySet pulled; // where a scheme needs to know
+
+    int64_t left() const { return int64_t(keys.size()) - used; }
+};
+
+class Scheme {
+public:
+    Scheme(Draws &draws, SamplingPort &port) : draws_(draws), port_(port) {}
+    virtual ~Scheme() = default;
+
+    // Choose a sample's keys: n, all distinct if the draws are without replacement.
+    virtual void prepare(Sample *sample, int64_t n) = 0;
+
+    // Pull the next request.num_keys of a sample, as many as are left at most. What comes in as request.num_values is
+    // the room for them. Sets request.keys, which lives until the next call. Throws PS_ESIZE. Unless PS_OK comes
+    // back, the sample is as before.
+    virtual int32_t pull(Sample *sample, ps_request *request);
+
+protected:
+    // Say how many elements the request's values have. Throws PS_ESIZE.
+    void fit(ps_request *request, int64_t room) const;
+
+    Draws &draws_;
+    SamplingPort &port_;
+};
+
+struct SchemeKind {
+    const char *name;
+    std::unique_ptr<Scheme> (*make)(Draws &draws, SamplingPort &port);
+};
+
+const SchemeKind &find_scheme(const char *name); // throws PS_EINVAL
+
+extern const SchemeKind naive_scheme, preloc_scheme, pool_scheme, local_scheme;
+
+} // namespace ps
