@@ -42,7 +42,7 @@ cdef class SamplingWorker(Worker):
         id : int
             Of the sample. It may be pulled in several parts; when all of it has been, it is finished.
         keys : array of int64, shape (n,), writable
-            Gets the keys. numpy or torch, any strides. They are there when the call returns, also if it is asynchronous.
+            Gets the keys. numpy or torch, any strides. They are there when the call returns, asynchronous or not.
         vals : array of the server's dtype, writable
             Gets the keys' values, one after another, from its first element on. Any shape and strides; at least as
             many elements as the values have. numpy or torch, on the CPU.

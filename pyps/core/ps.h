@@ -210,8 +210,8 @@ int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, in
 int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
 /* A sample of n keys for clocks [start, end), as in ps_intent. It may be pulled in parts: each takes its next num_keys
  * keys, writes them to `keys` and their values to `values`, which may have room for more than these. Without PS_OK
- * nothing was taken. When all keys were pulled it is finished; ps_finish_sample, which may come again, forgets it before
- * that. PS_NOWAIT and PS_ASYNC are as for ps_run; `timestamp` may be null. */
+ * nothing was taken. When all keys were pulled it is finished; ps_finish_sample, which may come again, forgets it
+ * before that. PS_NOWAIT and PS_ASYNC are as for ps_run; `timestamp` may be null. */
 int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t end, int64_t *id);
 int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values,
                        int64_t num_values, int32_t flags, int64_t *timestamp);

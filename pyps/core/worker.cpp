@@ -85,18 +85,25 @@ int32_t ps_worker::run_here(ps_request &request) {
     return code;
 }
 
+// Wait for what is on its way and has to come before the request. False: there is such, only with PS_NOWAIT.
+bool ps_worker::wait_for_order(const ps_request &request) {
+    bool may_wait = !(request.flags & PS_NOWAIT);
+    if (has_remote_work() && remote_->conflicts(request)) {
+        if (!may_wait) return false;
+        remote_->wait_all(default_wait_timeout);
+    }
+    if (has_remote_work() && !is_buffer_free(request)) {
+        if (!may_wait) return false;
+        for (int64_t pull; (pull = remote_->filling(request)) >= 0;) remote_->wait(pull, default_wait_timeout);
+    }
+    return true;
+}
+
 // With other nodes: what lives here is done now, the rest is sent. With PS_NOWAIT nothing is sent.
 int32_t ps_worker::run_everywhere(ps_request &request) {
     Segment &segment = *attachment_->segment;
     bool may_wait = !(request.flags & PS_NOWAIT);
-    if (has_remote_work() && remote_->conflicts(request)) {
-        if (!may_wait) return PS_EBUSY;
-        remote_->wait_all(default_wait_timeout);
-    }
-    if (has_remote_work() && !is_buffer_free(request)) {
-        if (!may_wait) return PS_EBUSY;
-        for (int64_t pull; (pull = remote_->filling(request)) >= 0;) remote_->wait(pull, default_wait_timeout);
-    }
+    if (!wait_for_order(request)) return PS_EBUSY;
     if (!may_wait) {
         int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;

@@ -56,6 +56,7 @@ private:
     void require_issued(int64_t timestamp) const;
     int32_t run_checked(ps_request &request);
     int32_t run_here(ps_request &request);
+    bool wait_for_order(const ps_request &request);
     int32_t run_everywhere(ps_request &request);
     bool is_buffer_free(const ps_request &request);
     static int64_t end_of(int64_t start, int64_t end);

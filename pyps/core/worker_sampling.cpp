@@ -19,11 +19,7 @@ public:
     int32_t pull_local(ps_request &request) override {
         check_request(segment_, request);
         request.timestamp = -1;
-        if (worker_.has_remote_work() && worker_.remote_->conflicts(request)) {
-            if (request.flags & PS_NOWAIT) return PS_EBUSY;
-            worker_.remote_->wait_all(default_wait_timeout);
-        }
-        return worker_.run_here(request);
+        return worker_.wait_for_order(request) ? worker_.run_here(request) : int32_t(PS_EBUSY);
     }
 
 private:

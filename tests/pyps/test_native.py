@@ -47,7 +47,7 @@ def run(*command: str) -> str:
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.timeout(340)
-@pytest.mark.parametrize("program", ["threads", "slabs"])
+@pytest.mark.parametrize("program", ["threads", "slabs", "sampling"])
 def test_native_program(programs: dict[str, str], program: str) -> None:
     assert run(programs[program]) == "ok\n"
 

@@ -1,6 +1,7 @@
 #include "sampling/alias_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ps {
@@ -17,9 +18,14 @@ void build_alias_table(const double *weights, int64_t n, AliasCell *cells) {
     int64_t small = 0, large = n;                        // [0, small) and [large, n) wait for their turn
     for (int64_t i = 0; i < n; i++) (share[i] < 1 ? order[small++] : order[--large]) = uint32_t(i);
 
+    double excess = 0; // of all that was rounded so far: the next is rounded the other way, so that it stays small
     auto rounded = [&](uint32_t i) {
         float keep = std::min(float(share[i]), 1.0f);
-        return keep == 0 && weights[i] > 0 ? std::numeric_limits<float>::denorm_min() : keep;
+        if (excess > 0 && keep > share[i]) keep = std::nextafter(keep, 0.0f);
+        if (excess < 0 && keep < share[i]) keep = std::nextafter(keep, 1.0f);
+        if (keep == 0 && weights[i] > 0) keep = std::numeric_limits<float>::denorm_min();
+        excess += double(keep) - share[i];
+        return keep;
     };
     while (small > 0 && large < n) {
         uint32_t poor = order[--small], rich = order[large];
@@ -29,14 +35,14 @@ void build_alias_table(const double *weights, int64_t n, AliasCell *cells) {
         large++;
         order[small++] = rich;
     }
-    // What rounding leaves over: almost whole cells.
+    // Almost whole cells, by rounding.
     while (large < n) {
         uint32_t rich = order[large++];
         cells[rich] = {1, rich};
     }
     while (small > 0) {
         uint32_t poor = order[--small];
-        cells[poor] = share[poor] > 0.5 ? AliasCell{1, poor} : AliasCell{rounded(poor), heaviest};
+        cells[poor] = {rounded(poor), heaviest};
     }
 }
 

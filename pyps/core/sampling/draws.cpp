@@ -31,8 +31,8 @@ void Draws::start_distinct(int64_t n) {
     offers_left_ = n + area_.range();
 }
 
-// Draws without replacement by times of arrival: each key arrives after an exponential time whose rate is its weight, so
-// the order of arrival is the order of such draws, also among the keys that are left after some draws (P. Efraimidis,
+// Draws without replacement by times of arrival: each key arrives after an exponential time whose rate is its weight.
+// The order of arrival is that of such draws, also among the keys that are left after some draws (P. Efraimidis,
 // P. Spirakis, "Weighted Random Sampling with a Reservoir", Information Processing Letters 97, 2006).
 void Draws::complete(std::vector<int64_t> *keys, int64_t n) {
     auto missing = size_t(n) - keys->size();

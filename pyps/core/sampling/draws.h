@@ -1,5 +1,5 @@
-// A worker's draws from its node's distribution. Without replacement, a sample's keys are as if drawn one after another,
-// each from those that are left.
+// A worker's draws from its node's distribution. Without replacement, a sample's keys are as if drawn one after
+// another, each from those that are left.
 #pragma once
 
 #include <cstdint>

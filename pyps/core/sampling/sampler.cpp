@@ -31,8 +31,8 @@ int32_t Sampler::pull(int64_t id, int64_t *keys, ps_request *request) {
     require_prepared(id);
     auto found = samples_.find(id);
     if (found == samples_.end())
-        fail(PS_EINVAL, Where{-1, id, last_}, "sample %lld is finished: all its keys were pulled, or finish_sample said so",
-             static_cast<long long>(id));
+        fail(PS_EINVAL, Where{-1, id, last_},
+             "sample %lld is finished: all its keys were pulled, or finish_sample said so", static_cast<long long>(id));
     Sample &sample = found->second;
     if (request->num_keys < 0 || request->num_keys > sample.left())
         fail(PS_EINVAL, Where{-1, request->num_keys, sample.left()},
@@ -53,7 +53,8 @@ void Sampler::finish(int64_t id) {
 
 void Sampler::require_prepared(int64_t id) const {
     if (id < 1 || id > last_)
-        fail(PS_EINVAL, Where{-1, id, last_}, "sample %lld was not prepared by this worker", static_cast<long long>(id));
+        fail(PS_EINVAL, Where{-1, id, last_}, "sample %lld was not prepared by this worker",
+             static_cast<long long>(id));
 }
 
 } // namespace ps
