@@ -35,6 +35,11 @@ for _, row in ipairs(rows) do
    elements.bynumber[number] = element
 end
 
+-- An element type for something that has it whatever the server holds; `reason` says so.
+function elements.fixed(name, reason)
+   return setmetatable({reason = reason}, {__index = elements.byname[name]})
+end
+
 -- The C type of the elements that a cdata array or pointer holds ('const float'), and whether it is a pointer.
 function elements.ctype(cdata)
    local name = tostring(ffi.typeof(cdata)):match('^ctype<(.*)>$')

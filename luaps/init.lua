@@ -17,6 +17,8 @@
 -- With a third argument true, pull, push, set and localize return at once with a timestamp: kv:wait(timestamp, ...),
 -- kv:is_finished(timestamp), kv:waitall(), or kv:future(timestamp) with :wait() and :done(). Every method of several
 -- words is there in Torch's spelling too: kv:isFinished(timestamp).
+-- kv:prepare_sample and kv:pull_sample draw keys, when server:enable_sampling_support{...}, or its twin in Python, was
+-- called.
 -- A call that cannot be done raises an error that begins with 'luaps: ' and, for its arguments, changes nothing.
 local arguments = require 'luaps.arguments'
 local buffer = require 'luaps.buffer'

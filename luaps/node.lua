@@ -6,6 +6,7 @@ local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
 local names = require 'luaps.names'
+local sampling = require 'luaps.sampling'
 local worker = require 'luaps.worker'
 
 local check = errors.check
@@ -111,6 +112,8 @@ function Node:connect(endpoints)
    end
    check(C.ps_node_connect(self.handle, texts, #endpoints))
 end
+
+Node.enable_sampling_support = sampling.enable
 
 -- How many nodes there are, and this one's number, from 0.
 function Node:num_nodes()

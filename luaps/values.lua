@@ -20,7 +20,7 @@ local function advice(value, element, writes)
    if class and not writes and element.convert then
       ways[1] = string.format('convert it, values:%s()', element.convert)
    end
-   for _, name in ipairs(elements.names) do
+   for _, name in ipairs(element.reason and {} or elements.names) do
       local other = elements.byname[name]
       if other ~= element and (class and other.tensor == class or buffer.is(value) and other.ctype == value.ctype) then
          ways[#ways + 1] = string.format("create the server with dtype = '%s'", name)
@@ -34,7 +34,7 @@ local function refuse(value, element, writes)
    if element.tensor then
       wanted = string.format('a contiguous %s or %s', element.tensor:match('^torch%.(.*)$'), wanted)
    end
-   raise('expected %s, as the server holds %s; got %s%s', wanted, element.name,
+   raise('expected %s, as %s; got %s%s', wanted, element.reason or 'the server holds ' .. element.name,
       buffer.is(value) and tostring(value) or shown(value), advice(value, element, writes))
 end
 

@@ -12,6 +12,7 @@ local keys = require 'luaps.keys'
 local lists = require 'luaps.lists'
 local names = require 'luaps.names'
 local pending = require 'luaps.pending'
+local sampling = require 'luaps.sampling'
 local values = require 'luaps.values'
 local waiting = require 'luaps.waiting'
 
@@ -182,6 +183,7 @@ function Worker:current_clock()
 end
 
 waiting.add(Worker, call)
+sampling.add(Worker, call)
 
 -- The operation with this timestamp as an object, which has :wait(timeout) and :done().
 function Worker:future(timestamp)

@@ -47,8 +47,8 @@ void check(const ps_sampling_options &options) {
     for (int64_t i = 0; i < range; i++) {
         double weight = options.weights[i];
         if (!(weight >= 0) || std::isinf(weight))
-            fail(PS_EINVAL, Where{i, 0, 0}, "the weight of key %lld is %g; it must be a finite number from 0 on",
-                 static_cast<long long>(options.min + i), weight);
+            fail(PS_EINVAL, Where{i, 0, range}, "weight %lld of %lld is %g; it must be a finite number from 0 on",
+                 static_cast<long long>(i + 1), static_cast<long long>(range), weight);
         any |= weight > 0;
     }
     if (!any) fail(PS_EINVAL, Where{}, "all weights are 0; at least one key must have some");

@@ -1,0 +1,147 @@
+-- Sampling: keys that the server draws, with their values. Methods of Worker and Node.
+local ffi = require 'ffi'
+local C = require 'luaps.library'
+local arguments = require 'luaps.arguments'
+local elements = require 'luaps.elements'
+local errors = require 'luaps.errors'
+local lists = require 'luaps.lists'
+local values = require 'luaps.values'
+
+local raise, required = errors.raise, arguments.required
+local ASYNC = tonumber(C.PS_ASYNC)
+local KEYS = elements.fixed('int64', 'drawn keys are int64')
+local WEIGHTS = elements.fixed('float64', 'weights are float64')
+local memory = ffi.typeof('int64_t[?]')
+
+local sampling = {}
+
+local EXAMPLE = "server:enable_sampling_support{scheme = 'local', distribution = 'uniform'}"
+local OPTIONS = {
+   scheme = required,
+   distribution = required,
+   with_replacement = true,
+   base = 1,
+   min = false,
+   max = false,
+   weights = false,
+   seed = false,
+   pool_size = 250,
+   pool_uses = 16,
+}
+
+local function checkboolean(name, value)
+   if type(value) ~= 'boolean' then
+      raise('%s must be true or false, got %s', name, errors.shown(value))
+   end
+   return value
+end
+
+local function checkname(name, value)
+   if type(value) ~= 'string' then
+      raise('%s must be a string, got %s', name, errors.shown(value))
+   end
+   return value
+end
+
+-- server:enable_sampling_support{scheme =, distribution =, ...}: let the workers of this node, of all processes, draw
+-- samples; once. scheme: 'naive', 'preloc', 'pool' or 'local'. distribution: 'uniform', 'log-uniform' or 'weighted', by
+-- weights, numbers in a table, a DoubleTensor or double memory, one per key. with_replacement = false: the keys of one
+-- sample are distinct. min, max: keys from min on and before max are drawn, where the first key is called base; without
+-- them, all. seed: a number for the same draws in every run. pool_size, pool_uses: draws in a pool, and how often each
+-- is used. See pyps.Server.enable_sampling_support.
+function sampling.enable(node, options)
+   options = arguments.named('enable_sampling_support', options, OPTIONS, EXAMPLE)
+   local base = arguments.base(options.base)
+   local weights, count, standin
+   if options.weights then
+      weights, count, standin = values.open(options.weights, WEIGHTS, false)
+   end
+   local scheme, distribution = checkname('scheme', options.scheme), checkname('distribution', options.distribution)
+   local given = ffi.new('ps_sampling_options', {
+      scheme = scheme,
+      distribution = distribution,
+      min = arguments.whole('min', options.min or base) - base,
+      max = arguments.whole('max', options.max or node:num_keys() + base) - base,
+      weights = weights and ffi.cast('const double *', weights),
+      num_weights = count or 0,
+      has_seed = options.seed and 1 or 0,
+      seed = ffi.cast('int64_t', arguments.whole('seed', options.seed or 0)),
+      with_replacement = checkboolean('with_replacement', options.with_replacement) and 1 or 0,
+      pool_size = arguments.whole('pool_size', options.pool_size, 1, 2^31 - 1),
+      pool_uses = arguments.whole('pool_uses', options.pool_uses, 1, 2^31 - 1),
+   })
+   local code = C.ps_node_enable_sampling(node.handle, given)
+   errors.check(code, nil, scheme, distribution, standin) -- memory that `given` points at lives until here
+end
+
+local function checkid(id)
+   return arguments.whole('the number of the sample', id)
+end
+
+-- Where drawn keys go: memory, how many, and what stands in for it if something does.
+local function openkeys(keys)
+   if lists.is(keys) and next(keys) == nil then
+      raise('keys: an empty table does not say how many; use a torch.LongTensor, or put numbers in their places')
+   end
+   return values.open(keys, KEYS, true)
+end
+
+-- The same for their values. What stands in has what lies behind them, for it is copied back too.
+local function openvalues(self, value, n)
+   if not lists.is(value) then
+      return values.open(value, self.element, true)
+   elseif next(value) ~= nil then
+      return values.open(value, self.element, false)
+   end
+   local length = self.node:value_length()
+   if not length then
+      raise('values: how many there will be is not known, as keys have values of different lengths; use a tensor')
+   end
+   return values.open(value, self.element, true, n * length)
+end
+
+-- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process.
+function sampling.add(Worker, call)
+   -- Draw a sample of `n` keys, to be pulled in clocks [start, stop), or in clock `start`; its number.
+   function Worker:prepare_sample(n, start, stop)
+      local first = arguments.whole('start', start)
+      local last = stop == nil and 0 or arguments.whole('stop', stop)
+      call(self, C.ps_prepare_sample, arguments.whole('n', n), first, last, self.number)
+      return tonumber(self.number[0])
+   end
+
+   -- Pull the next keys of a sample, as many as `keys` has room for, and their values, for which `value` may have more
+   -- room than they need; a timestamp, as from pull. The keys are there at once. When all were pulled, the sample is
+   -- finished.
+   function Worker:pull_sample(id, keys, value, async)
+      if async ~= nil then
+         checkboolean('async', async)
+      end
+      local to, n, keysin = openkeys(keys)
+      local data, length, standin = openvalues(self, value, n)
+      if async and not standin and self.node:num_nodes() > 1 and elements.tensorclass(value) then
+         standin = values.twin(value):copy(value)
+         data = standin:data()
+      end
+      local drawn = memory(n)
+      call(self, C.ps_pull_sample, checkid(id), drawn, n, data, length, async and ASYNC or 0, self.number)
+      local timestamp = tonumber(self.number[0])
+      C.ps_shift_keys(ffi.cast('int64_t *', to), drawn, n, -self.base)
+      if keysin then
+         values.fill(keys, keysin, KEYS)
+      end
+      if timestamp >= 0 then
+         self.pending:keep(timestamp, value, standin)
+      elseif standin then
+         values.fill(value, standin, self.element)
+      end
+      return timestamp
+   end
+
+   -- Forget a sample of which no more will be pulled. One that is finished may be named again.
+   function Worker:finish_sample(id)
+      call(self, C.ps_finish_sample, checkid(id))
+   end
+end
+
+return sampling
