@@ -203,8 +203,14 @@ bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
 }
 
 int64_t next_local(const Segment &segment, int64_t from, int64_t to) {
-    while (from < to && !Place(segment.entry(uint64_t(from)).load(std::memory_order_relaxed)).is_here()) from++;
-    return from;
+    while (from < to) {
+        uint64_t block = uint64_t(from) / here_block;
+        int64_t end = std::min(to, int64_t((block + 1) * here_block));
+        if (segment.keys_here(block) == 0) from = end;
+        for (; from < end; from++)
+            if (Place(segment.entry(uint64_t(from)).load(std::memory_order_relaxed)).is_here()) return from;
+    }
+    return to;
 }
 
 int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere) {

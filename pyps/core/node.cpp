@@ -46,6 +46,7 @@ ps_node *ps_node::create(const ps_node_options &options) {
     for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes) {
         Entry &entry = segment.entry(uint64_t(key));
         entry.store(node->slabs_->hold(Place(entry.load(std::memory_order_relaxed))).word(), std::memory_order_relaxed);
+        segment.note_here(uint64_t(key), 1);
     }
     return node.release();
 }

@@ -131,7 +131,9 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
     plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(std::atomic<Member>), 64);
     plan.directory_at = plan.slots_at + (plan.max_workers + 1) * sizeof(WorkerSlot);
-    plan.undo_at = round_up(plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry), 4096);
+    plan.here_at = plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry);
+    uint64_t blocks = (uint64_t(plan.num_keys) + here_block - 1) / here_block;
+    plan.undo_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 4096);
     plan.values_at = round_up(plan.undo_at + (plan.max_workers + 1) * plan.undo_bytes, 4096);
     uint64_t end = plan.values_at;
     for (LengthClass &c : classes) {
@@ -184,6 +186,7 @@ void Segment::find_parts() {
     classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
     slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
+    here_ = reinterpret_cast<std::atomic<uint32_t> *>(base_ + header_->here_at);
 }
 
 } // namespace ps

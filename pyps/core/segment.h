@@ -1,6 +1,7 @@
 // What lies in a node's shared memory, in this order:
-// header | length classes | slots of workers and the server | directory | undo areas, one per slot | values: per length
-// class a region for keys that only this node has, and one for shared keys | what is known about sampling.
+// header | length classes | slots of workers and the server | directory | how many keys are here, per block | undo areas,
+// one per slot | values: per length class a region for keys that only this node has, and one for shared keys | what is
+// known about sampling.
 #pragma once
 
 #include <atomic>
@@ -45,7 +46,7 @@ struct Header {
     uint32_t num_workers;
     uint64_t memory_limit;
     uint64_t undo_bytes; // of one slot
-    uint64_t classes_at, endpoints_at, slots_at, directory_at, undo_at, values_at, sampling_at;
+    uint64_t classes_at, endpoints_at, slots_at, directory_at, here_at, undo_at, values_at, sampling_at;
     uint64_t cluster;            // a number that its nodes share
     uint32_t num_nodes, node;    // 1 and 0: alone
     uint32_t techniques;
@@ -110,6 +111,7 @@ struct alignas(64) WorkerSlot {
     alignas(64) Counters counters;
 };
 
+constexpr uint64_t here_block = 1024; // keys that are counted together
 constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with its end
 
 class Segment {
@@ -141,6 +143,10 @@ public:
     uint64_t value_bytes(uint64_t key) const {
         return classes_[Place(directory_[key].load(std::memory_order_relaxed)).length_class()].value_bytes;
     }
+    // How many keys of a block live here. A key comes and goes a moment before or after its directory entry says so.
+    uint32_t keys_here(uint64_t block) const { return here_[block].load(std::memory_order_relaxed); }
+    void note_here(uint64_t key, int32_t change) { here_[key / here_block].fetch_add(uint32_t(change)); }
+
     char *sampling_memory() const { return base_ + header_->sampling_at; }
     uint32_t server_slot() const { return header_->max_workers + 1; }
     char *undo(uint32_t slot) const { return base_ + header_->undo_at + (slot - 1) * header_->undo_bytes; }
@@ -160,6 +166,7 @@ private:
     LengthClass *classes_ = nullptr;
     WorkerSlot *slots_ = nullptr;
     Entry *directory_ = nullptr;
+    std::atomic<uint32_t> *here_ = nullptr;
 };
 
 } // namespace ps

@@ -36,6 +36,7 @@ template <class Body>
 void StoreValues::with(Key key, Body &&body) {
     Place place(0);
     latches_.acquire(key, Patience::wait, &place);
+    bool was_here = place.is_here();
     try {
         place = body(place);
     } catch (...) {
@@ -43,6 +44,7 @@ void StoreValues::with(Key key, Body &&body) {
         throw;
     }
     latches_.release(key, place);
+    if (place.is_here() != was_here) segment_.note_here(key, place.is_here() ? 1 : -1);
 }
 
 Standing StoreValues::standing(Key key) const {

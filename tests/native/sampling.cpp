@@ -84,6 +84,7 @@ public:
         intended.insert(keys.begin(), keys.end());
         messages++;
     }
+    void prefetch(int64_t) const override {}
     int64_t next_local(int64_t from, int64_t to) const override {
         while (from < to && !is_local(from)) from++;
         return from;

@@ -78,6 +78,23 @@ def test_local_asks_others_where_nothing_is_here(cluster_of: ClusterOf) -> None:
         assert sampling_work.elsewhere(kv) == (20 if len(cluster) > 1 else 0)
 
 
+def test_local_finds_the_few_keys_that_are_here(cluster_of: ClusterOf) -> None:
+    """Keys that come and go are found in a large range."""
+    cluster = sampling(cluster_of, "local", True, "uniform", 5000)
+    with cluster.nodes[0].worker() as kv:
+        kv.localize(np.arange(5000))
+    with cluster.nodes[-1].worker() as kv:
+        for here in ([2600], [2600, 800], [2600, 800, 4999]):
+            kv.localize(here)
+            keys = sampling_work.pulled(kv, kv.prepare_sample(300, 0), 300)
+            assert set(keys) == set(here) or len(cluster) == 1
+        assert sampling_work.elsewhere(kv) == 0
+        with cluster.nodes[0].worker() as other:
+            other.localize([2600, 4999])
+        keys = sampling_work.pulled(kv, kv.prepare_sample(300, 0), 300)
+        assert set(keys) == {800} or len(cluster) == 1
+
+
 def test_local_without_replacement_takes_all_that_is_here_first(cluster_of: ClusterOf) -> None:
     cluster = sampling(cluster_of, "local", False, "uniform", SIZE)
     here = SIZE // len(cluster)

@@ -16,8 +16,8 @@ struct AliasCell {
     uint32_t other;
 };
 
-// The weights are finite, not negative and not all zero. Only a cell's own share is rounded, to a float's 24 bits, up or
-// down by turns; what is left of the cell goes to `other` as a double.
+// The weights are finite, not negative and not all zero. Only a cell's own share is rounded, to a float's 24 bits, up
+// or down by turns; what is left of the cell goes to `other` as a double.
 void build_alias_table(const double *weights, int64_t n, AliasCell *cells);
 
 // The probabilities of n cells, times n.

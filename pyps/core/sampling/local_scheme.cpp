@@ -21,7 +21,10 @@ public:
         all_here_ = true;
         chosen_.assign(drawn, drawn + request->num_keys);
         if (distinct) taken_.clear(uint64_t(request->num_keys));
-        for (int64_t &key : chosen_) key = stand_in(key, *sample);
+        for (size_t i = 0; i < chosen_.size(); i++) {
+            if (i + ahead < chosen_.size()) port_.prefetch(chosen_[i + ahead]);
+            chosen_[i] = stand_in(chosen_[i], *sample);
+        }
         request->keys = chosen_.data();
         int32_t code;
         for (;;) {
@@ -54,18 +57,18 @@ private:
     int64_t search(int64_t key, const Sample &sample, Next &&next) const {
         const SamplingArea &area = draws_.area();
         for (int64_t at = next(key, area.max); at < area.max; at = next(at + 1, area.max))
-            if (may_have(at, sample)) return at;
+            if ((at == key || draws_.distribution().is_possible(at)) && is_free(at, sample)) return at;
         for (int64_t at = next(area.min, key); at < key; at = next(at + 1, key))
-            if (may_have(at, sample)) return at;
+            if (draws_.distribution().is_possible(at) && is_free(at, sample)) return at;
         return none;
     }
 
-    bool may_have(int64_t key, const Sample &sample) const {
-        return draws_.distribution().is_possible(key) &&
-               (draws_.area().with_replacement || !(taken_.contains(key) || sample.pulled.contains(key)));
+    bool is_free(int64_t key, const Sample &sample) const {
+        return draws_.area().with_replacement || !(taken_.contains(key) || sample.pulled.contains(key));
     }
 
     static constexpr int64_t none = -1;
+    static constexpr size_t ahead = 16;
 
     std::vector<int64_t> chosen_;
     KeySet taken_; // by this pull

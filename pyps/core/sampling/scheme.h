@@ -16,6 +16,7 @@ public:
     virtual ~SamplingPort() = default;
 
     virtual void intend(const std::vector<int64_t> &keys, int64_t start, int64_t end) = 0;
+    virtual void prefetch(int64_t key) const = 0; // it will soon be asked whether the key is here
     virtual int64_t next_local(int64_t from, int64_t to) const = 0; // the first key here of [from, to); none: `to`
     virtual int64_t total_length(const int64_t *keys, int64_t n) const = 0;
     virtual int32_t pull(ps_request &request) = 0;       // from where the keys live
