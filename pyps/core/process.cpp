@@ -62,7 +62,8 @@ Process Process::self() {
     uint32_t pid = static_cast<uint32_t>(::getpid());
     Stat stat = read_stat(pid);
     if (!stat.found)
-        fail(PS_ESYSTEM, Where{}, "/proc/%u/stat cannot be read: libps needs /proc to know who lives", pid);
+        fail(PS_ESYSTEM, Where{-1, errno, 0}, "/proc/%u/stat cannot be read: %s; libps needs /proc to know who lives",
+             pid, std::strerror(errno));
     return {pid, stat.start};
 }
 

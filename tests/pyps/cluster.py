@@ -121,6 +121,7 @@ class Cluster:
     ) -> None:
         self.processes = processes
         self.slow = slow
+        self.endpoints: list[str] = []
         with ExitStack() as stack:
             self.nodes = [
                 stack.enter_context(
@@ -133,7 +134,7 @@ class Cluster:
             self._stack = stack.pop_all()
 
     def _connect(self, stack: ExitStack) -> None:
-        endpoints = [node.bind("tcp://127.0.0.1:*") for node in self.nodes]
+        endpoints = self.endpoints = [node.bind("tcp://127.0.0.1:*") for node in self.nodes]
         lists = [endpoints] * len(self.nodes)
         if self.slow:
             addresses = [endpoint.removeprefix("tcp://") for endpoint in endpoints]

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import zmq
 
 ROOT = Path(__file__).parents[2]
 NATIVE = ROOT / "tests/native"
@@ -44,6 +45,12 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+def zmq_library() -> str:
+    """The ZeroMQ library that came with pyzmq, else the system's."""
+    bundled = sorted(Path(zmq.__file__).parents[1].glob("pyzmq.libs/libzmq*.so*"))
+    return str(bundled[0]) if bundled else "libzmq.so.5"
+
+
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.timeout(340)
@@ -77,6 +84,23 @@ def test_barriers_hold_in_any_order_of_messages(programs: dict[str, str]) -> Non
 def test_damaged_messages_are_refused(programs: dict[str, str]) -> None:
     plain = Path(programs["wire"]).parent.name.startswith("none")
     assert run(programs["wire"], "1000000" if plain else "50000") == "ok\n"
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
+def test_sums_of_a_cluster_are_exact(programs: dict[str, str]) -> None:
+    plain = Path(programs["cluster"]).parent.name.startswith("none")
+    assert run(programs["cluster"], zmq_library(), "200" if plain else "20") == "ok\n"
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
+def test_nodes_live_through_hostile_messages(programs: dict[str, str]) -> None:
+    plain = Path(programs["hostile"]).parent.name.startswith("none")
+    output = run(programs["hostile"], zmq_library(), "200000" if plain else "40000")
+    assert output.startswith("ok: ")
 
 
 @needs_compiler

@@ -6,40 +6,15 @@ import logging
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
-import zmq
 
 import pyps
+from tests.pyps.cluster import Cluster
+from tests.pyps.hostile import CLUSTER, dealer, node_name, worker_name
 
-CLUSTER = 77
 TIMEOUT = 20.0
-
-
-@contextmanager
-def stranger(endpoint: str, name: bytes = b"") -> Iterator[zmq.Socket[bytes]]:
-    """A socket of somebody else at a node's router."""
-    context = zmq.Context()
-    socket = context.socket(zmq.DEALER)
-    socket.linger = 5000
-    if name:
-        socket.routing_id = name
-    socket.connect(endpoint)
-    try:
-        yield socket
-    finally:
-        socket.close()
-        context.term()
-
-
-def node_name(node: int, cluster: int = CLUSTER) -> bytes:
-    return struct.pack("<cHQ", b"N", node, cluster)
-
-
-def worker_name(node: int, worker: int, cluster: int = CLUSTER) -> bytes:
-    return struct.pack("<cHIQ", b"W", node, worker, cluster)
 
 
 def header(kind: int, count: int = 0, *, sender: int = 1, cluster: int = CLUSTER) -> bytes:
@@ -50,28 +25,11 @@ def push(key: int, value: int, *, node: int = 1, worker: int = 3) -> bytes:
     return header(4, 1, sender=node) + struct.pack("<QIHHHxxxxxxQq", 0, worker, node, 2, 1, key, value)
 
 
-class Node(pyps.Server):
-    """A node that knows its endpoint."""
-
-    endpoint: str
-
-
-Pair = list[Node]
-
-
 @pytest.fixture
-def pair() -> Iterator[Pair]:
+def pair() -> Iterator[Cluster]:
     """Two nodes with ten keys of one int64."""
-    with (
-        Node(10, dtype="int64", num_nodes=2, rank=0, cluster=CLUSTER) as one,
-        Node(10, dtype="int64", num_nodes=2, rank=1, cluster=CLUSTER) as two,
-    ):
-        nodes = [one, two]
-        for node in nodes:
-            node.endpoint = node.bind("tcp://127.0.0.1:*")
-        for node in nodes:
-            node.connect([each.endpoint for each in nodes])
-        yield nodes
+    with Cluster(2, 10, dtype="int64") as cluster:
+        yield cluster
 
 
 def refused(node: pyps.Server, count: int) -> str:
@@ -90,10 +48,10 @@ def value_of(node: pyps.Server, key: int) -> int:
     return int(out[0])
 
 
-def send(node: Node, name: bytes, *parts: bytes) -> None:
-    with stranger(node.endpoint, name) as socket:
+def send(pair: Cluster, name: bytes, *parts: bytes) -> None:
+    with dealer(pair.endpoints[0], name) as socket:
         socket.send_multipart(parts)
-        refused(node, 1)
+        refused(pair.nodes[0], 1)
 
 
 MESSAGES = {
@@ -112,10 +70,10 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("case", MESSAGES)
-def test_a_message_that_does_not_fit_is_refused_with_its_reason(pair: Pair, case: str) -> None:
+def test_a_message_that_does_not_fit_is_refused_with_its_reason(pair: Cluster, case: str) -> None:
     message, reason = MESSAGES[case]
-    send(pair[0], worker_name(1, 3), message)
-    assert reason.decode() in pair[0].first_refusal()
+    send(pair, worker_name(1, 3), message)
+    assert reason.decode() in pair.nodes[0].first_refusal()
 
 
 SENDERS = {
@@ -161,48 +119,48 @@ SENDERS = {
 
 
 @pytest.mark.parametrize("case", SENDERS)
-def test_a_message_of_a_wrong_sender_is_refused_and_changes_nothing(pair: Pair, case: str) -> None:
+def test_a_message_of_a_wrong_sender_is_refused_and_changes_nothing(pair: Cluster, case: str) -> None:
     name, message, reason = SENDERS[case]
-    send(pair[0], name, message)
-    assert reason in pair[0].first_refusal()
-    assert [value_of(node, 0) for node in pair] == [0, 0]
+    send(pair, name, message)
+    assert reason in pair.nodes[0].first_refusal()
+    assert [value_of(node, 0) for node in pair.nodes] == [0, 0]
 
 
-def test_a_message_of_several_parts_is_refused_whole(pair: Pair) -> None:
-    send(pair[0], worker_name(1, 3), push(0, 1), push(0, 1), push(0, 1))
-    assert "more than one part" in pair[0].first_refusal()
-    assert value_of(pair[0], 0) == 0
+def test_a_message_of_several_parts_is_refused_whole(pair: Cluster) -> None:
+    send(pair, worker_name(1, 3), push(0, 1), push(0, 1), push(0, 1))
+    assert "more than one part" in pair.nodes[0].first_refusal()
+    assert value_of(pair.nodes[0], 0) == 0
 
 
-def test_the_same_message_of_its_own_sender_is_taken(pair: Pair) -> None:
+def test_the_same_message_of_its_own_sender_is_taken(pair: Cluster) -> None:
     """That the messages above are refused for what is wrong with them and not altogether."""
-    with stranger(pair[0].endpoint, worker_name(1, 3)) as socket:
+    with dealer(pair.endpoints[0], worker_name(1, 3)) as socket:
         socket.send(push(0, 5))
         assert socket.poll(int(1000 * TIMEOUT))
         socket.recv()
-    assert value_of(pair[1], 0) == 5
-    assert pair[0].stats()["refused"] == 0
+    assert value_of(pair.nodes[1], 0) == 5
+    assert pair.nodes[0].stats()["refused"] == 0
 
 
-def test_a_stranger_does_not_take_a_nodes_place(pair: Pair) -> None:
+def test_a_stranger_does_not_take_a_nodes_place(pair: Cluster) -> None:
     """Who does not know the cluster's number cannot use the name that the node has at the router."""
-    with pair[1].worker() as kv:
+    with pair.nodes[1].worker() as kv:
         kv.push([0], np.ones(1, np.int64))
         for name in (b"N\1\0", b"W\1\0\1\0\0\0", node_name(1, 0), worker_name(1, 1, 0)):
-            with stranger(pair[0].endpoint, name) as socket:
+            with dealer(pair.endpoints[0], name) as socket:
                 socket.send(b"mine now")
                 kv.push([0], np.ones(1, np.int64))
         kv.localize([0])
-    assert value_of(pair[0], 0) == 5
+    assert value_of(pair.nodes[0], 0) == 5
 
 
-def test_refusals_are_logged_once(pair: Pair, caplog: pytest.LogCaptureFixture) -> None:
+def test_refusals_are_logged_once(pair: Cluster, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "pyps"):
-        with stranger(pair[0].endpoint) as socket:
+        with dealer(pair.endpoints[0]) as socket:
             for _ in range(3):
                 socket.send(b"nonsense")
-            refused(pair[0], 3)
-        for node in pair:
+            refused(pair.nodes[0], 3)
+        for node in pair.nodes:
             node.shutdown()
     messages = [record.getMessage() for record in caplog.records]
     assert len(messages) == 1

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <climits>
@@ -47,6 +49,7 @@ struct Functions {
 constexpr int dont_wait = 1, send_more = 2, poll_in = 1;
 constexpr int option_descriptor = 14, option_events = 15;
 constexpr int host_unreachable = EHOSTUNREACH;
+constexpr int descriptors_of_context = 16; // and some for its first socket
 constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
 constexpr char variable[] = "PYPS_ZMQ"; // in the environment; read here alone
 
@@ -62,6 +65,17 @@ const Functions &zmq() {
 [[noreturn]] void fail_zmq(const char *what) {
     int code = zmq().error();
     fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ: %s: %s", what, zmq().strerror(code));
+}
+
+// ZeroMQ ends the process when its threads cannot have the descriptors they begin with.
+void require_descriptors() {
+    int held[descriptors_of_context], count = 0;
+    while (count < descriptors_of_context && (held[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
+    int code = errno;
+    for (int i = 0; i < count; i++) close(held[i]);
+    if (count < descriptors_of_context)
+        fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ needs %d more file descriptors: %s", descriptors_of_context,
+             std::strerror(code));
 }
 
 void delete_bytes(void *, void *bytes) { delete static_cast<Bytes *>(bytes); }
@@ -120,7 +134,7 @@ std::string zmq_path() {
     return path;
 }
 
-ZmqContext::ZmqContext() : context_(zmq().ctx_new()) {
+ZmqContext::ZmqContext() : context_((require_descriptors(), zmq().ctx_new())) {
     if (!context_) fail_zmq("no context");
 }
 

@@ -1,0 +1,175 @@
+// Messages of every kind between four nodes with fifty keys, and damaged ones, drawn at random.
+#pragma once
+
+#include <algorithm>
+#include <random>
+
+#include "wire/barriers.h"
+#include "wire/batches.h"
+#include "wire/notes.h"
+
+namespace ps {
+
+inline constexpr uint64_t cluster = 0x1234'5678'9abc'def0;
+
+inline struct SmallShape : Shape {
+    uint64_t num_keys() const override { return 50; }
+    NodeId num_nodes() const override { return 4; }
+    uint64_t value_bytes(Key key) const override { return key % 5 == 0 ? 40 : 8; }
+} shape;
+
+inline std::mt19937_64 random_bits(1);
+inline uint64_t draw(uint64_t below) { return random_bits() % below; }
+
+inline int only_home = -1; // the home of all keys in a message, if it is one
+
+inline std::vector<Key> some_keys() {
+    std::vector<Key> keys(1 + draw(6));
+    for (Key &key : keys) key = only_home < 0 ? draw(50) : draw(12) * 4 + uint64_t(only_home);
+    return keys;
+}
+
+inline Bytes some_bytes(uint64_t count) {
+    Bytes bytes(count);
+    for (char &byte : bytes) byte = char(draw(256));
+    return bytes;
+}
+
+inline Bytes values_of(const std::vector<Key> &keys) {
+    uint64_t total = 0;
+    for (Key key : keys) total += shape.value_bytes(key);
+    return some_bytes(total);
+}
+
+template <class Number>
+std::vector<Number> numbers(size_t count) {
+    std::vector<Number> column(count);
+    for (Number &number : column) number = Number(draw(draw(2) ? 100'000 : 50));
+    return column;
+}
+
+inline std::vector<NodeId> some_nodes() {
+    std::vector<NodeId> nodes(draw(4));
+    for (NodeId &node : nodes) node = NodeId(draw(4));
+    return nodes;
+}
+
+inline FrameHeader header() {
+    FrameHeader header;
+    header.from = NodeId(draw(4));
+    header.cluster = cluster;
+    header.epoch = uint32_t(draw(100));
+    return header;
+}
+
+inline Bytes some_request() {
+    RequestBatch batch;
+    batch.operation = Operation(draw(3));
+    batch.from_home = draw(2);
+    batch.node = NodeId(draw(4));
+    batch.worker = uint32_t(draw(1000));
+    batch.number = draw(1'000'000);
+    batch.keys = some_keys();
+    if (draw(2)) batch.positions = numbers<uint32_t>(batch.keys.size());
+    if (batch.operation != Operation::pull) batch.values = values_of(batch.keys);
+    return batch.encode(header());
+}
+
+inline Bytes some_answer() {
+    AnswerBatch batch;
+    batch.operation = Operation(draw(3));
+    batch.whole = draw(2);
+    batch.node = NodeId(draw(4));
+    batch.worker = uint32_t(draw(1000));
+    batch.number = draw(1'000'000);
+    batch.count = 1 + uint32_t(draw(6));
+    if (!batch.whole) batch.positions = numbers<uint32_t>(batch.count);
+    if (batch.operation == Operation::pull) batch.values = some_bytes(draw(100));
+    return batch.encode(header());
+}
+
+inline Bytes some_transfer() {
+    TransferBatch batch;
+    batch.keys = some_keys();
+    for (Key key : batch.keys) {
+        Transfer transfer{draw(1000), draw(1000), {}, {}, some_bytes(shape.value_bytes(key))};
+        for (uint64_t i = draw(3); i > 0; i--)
+            transfer.replicas.push_back(Replica{NodeId(draw(4)), uint32_t(draw(99)), uint32_t(draw(99)), false});
+        for (uint64_t i = draw(3); i > 0; i--)
+            transfer.ghosts.push_back(Ghost{NodeId(draw(4)), uint32_t(draw(99)), uint32_t(draw(99))});
+        batch.transfers.push_back(std::move(transfer));
+    }
+    return batch.encode(header());
+}
+
+inline Bytes some_delta() {
+    DeltaBatch batch;
+    batch.node = NodeId(draw(4));
+    batch.from_home = draw(2);
+    batch.keys = some_keys();
+    for (Key key : batch.keys) {
+        Bytes value = draw(2) ? some_bytes(shape.value_bytes(key)) : Bytes();
+        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), uint32_t(draw(99)), draw(2) == 1, value});
+    }
+    return batch.encode(header());
+}
+
+inline Bytes some_refresh() {
+    RefreshBatch batch;
+    batch.owner = NodeId(draw(4));
+    batch.keys = some_keys();
+    for (Key key : batch.keys)
+        batch.refreshes.push_back(Refresh{batch.owner, uint32_t(draw(99)), draw(99), uint32_t(draw(99)),
+                                          some_bytes(shape.value_bytes(key))});
+    return batch.encode(header());
+}
+
+inline Bytes some_attend() {
+    Attend attend{1 + draw(1000), uint32_t(draw(1000)), Attendance(draw(3))};
+    return AttendMessage{Barriers(draw(num_barriers)), attend}.encode(header());
+}
+
+inline Bytes some_opened() {
+    Opened opened{draw(1000), uint32_t(draw(1000)), draw(2) == 1};
+    return OpenedMessage{Barriers(draw(num_barriers)), opened}.encode(header());
+}
+
+inline Bytes some_message() {
+    std::vector<Key> keys = some_keys();
+    NodeId node = NodeId(draw(4));
+    switch (draw(14)) {
+    case 9: return some_attend();
+    case 10: return some_opened();
+    case 0: return some_request();
+    case 1: return some_answer();
+    case 2: return some_transfer();
+    case 3: return some_delta();
+    case 4: return some_refresh();
+    case 5: return LocalizeBatch{node, keys}.encode(header());
+    case 6: return RelocateBatch{node, keys, numbers<uint64_t>(keys.size())}.encode(header());
+    case 7: return WantBatch{node, draw(2) == 1, keys, numbers<uint32_t>(keys.size())}.encode(header());
+    case 11: return encode(Alive{some_nodes()}, header());
+    case 12: return encode(Lost{node, Evidence(draw(4))}, header());
+    case 13: return MovesBatch{{keys, numbers<uint64_t>(keys.size()), values_of(keys)}}.encode(header());
+    default: return EndedBatch{keys, numbers<uint32_t>(keys.size())}.encode(header());
+    }
+}
+
+inline Bytes damaged(Bytes message) {
+    for (uint64_t changes = 1 + draw(3); changes > 0; changes--) {
+        uint64_t at = draw(message.size() + 1);
+        switch (draw(5)) {
+        case 0: message.resize(at); break;
+        case 1: message.insert(message.begin() + long(at), char(draw(256))); break;
+        case 2: // a number that is far too large
+            for (uint64_t i = at; i < std::min<uint64_t>(at + 4, message.size()); i++) message[i] = char(0xff);
+            break;
+        default:
+            if (at < message.size()) message[at] = char(message[at] ^ (1 << draw(8)));
+        }
+        if (message.empty()) return message;
+    }
+    return message;
+}
+
+} // namespace ps
