@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 import pyps
 
@@ -138,7 +138,9 @@ class Cluster:
         lists = [endpoints] * len(self.nodes)
         if self.slow:
             addresses = [endpoint.removeprefix("tcp://") for endpoint in endpoints]
-            proxy = started(Path(__file__).with_name("proxy.py"), 1, DELAY, *addresses * len(self.nodes))
+            self._proxy = proxy = started(
+                Path(__file__).with_name("proxy.py"), 1, DELAY, *addresses * len(self.nodes)
+            )
             stack.callback(ended, proxy)
             assert proxy.stdout is not None
             ports = iter(json.loads(proxy.stdout.readline()))
@@ -153,6 +155,15 @@ class Cluster:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """No message arrives meanwhile, on a slow network."""
+        self._proxy.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._proxy.send_signal(signal.SIGCONT)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -170,8 +181,8 @@ class Cluster:
             futures = [pool.submit(one, number) for number in range(len(self) * workers)]
             return [future.result(TIMEOUT) for future in futures]
 
-    def settles_at(self, expected: NDArray[Any]) -> bool:
-        """Whether all values become what they should be on every node and stay so.
+    def settles_at(self, expected: Any) -> bool:
+        """Whether all values become the expected array or tensor on every node and stay so.
 
         What was added to replicas is on its way for a while.
         """
@@ -183,13 +194,13 @@ class Cluster:
             time.sleep(0.005)
         return False
 
-    def _all_are(self, expected: NDArray[Any]) -> bool:
+    def _all_are(self, expected: Any) -> bool:
         keys = np.arange(self.nodes[0].num_keys)
-        out = np.zeros_like(expected)
         for node in self.nodes:
+            out = expected * 0
             with node.worker() as kv:
                 kv.pull(keys, out)
-            if not np.array_equal(out, expected):
+            if (out != expected).any():
                 return False
         return True
 
