@@ -122,7 +122,9 @@ class Cluster:
         self.processes = processes
         self.slow = slow
         self.endpoints: list[str] = []
+        self._proxy: subprocess.Popen[str] | None = None
         with ExitStack() as stack:
+            stack.callback(self._end_proxy)  # after the nodes, which take leave of each other
             self.nodes = [
                 stack.enter_context(
                     pyps.Server(*arguments, num_nodes=count, rank=rank, cluster=CLUSTER, **options)
@@ -130,10 +132,10 @@ class Cluster:
                 for rank in range(count)
             ]
             if count > 1:
-                self._connect(stack)
+                self._connect()
             self._stack = stack.pop_all()
 
-    def _connect(self, stack: ExitStack) -> None:
+    def _connect(self) -> None:
         endpoints = self.endpoints = [node.bind("tcp://127.0.0.1:*") for node in self.nodes]
         lists = [endpoints] * len(self.nodes)
         if self.slow:
@@ -141,12 +143,15 @@ class Cluster:
             self._proxy = proxy = started(
                 Path(__file__).with_name("proxy.py"), 1, DELAY, *addresses * len(self.nodes)
             )
-            stack.callback(ended, proxy)
             assert proxy.stdout is not None
             ports = iter(json.loads(proxy.stdout.readline()))
             lists = [[f"tcp://127.0.0.1:{next(ports)}" for _ in self.nodes] for _ in self.nodes]
         for node, known in zip(self.nodes, lists, strict=True):
             node.connect(known)
+
+    def _end_proxy(self) -> None:
+        if self._proxy is not None:
+            ended(self._proxy)
 
     def __enter__(self) -> Self:
         return self
@@ -154,16 +159,24 @@ class Cluster:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.shutdown(timeout=0 if kind else TIMEOUT)
         self._stack.close()
 
     @contextmanager
     def silent(self) -> Iterator[None]:
         """No message arrives meanwhile, on a slow network."""
+        assert self._proxy is not None
         self._proxy.send_signal(signal.SIGSTOP)
         try:
             yield
         finally:
             self._proxy.send_signal(signal.SIGCONT)
+
+    def shutdown(self, timeout: float = TIMEOUT) -> None:
+        """End all nodes at once: behind a slow network each waits for the others."""
+        with ThreadPoolExecutor(len(self)) as pool:
+            for one in [pool.submit(node.shutdown, timeout) for node in self.nodes]:
+                one.result()
 
     def __len__(self) -> int:
         return len(self.nodes)
