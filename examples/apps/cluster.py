@@ -52,6 +52,11 @@ class Place:
     nodes: int
     meeting: Any
 
+    @property
+    def is_first_of_node(self) -> bool:
+        """Whether this is the first worker of its process."""
+        return self.number % (self.workers // self.nodes) == 0
+
     def barrier(self) -> None:
         """Wait until every worker of every node has come here, with its operations done."""
         self.kv.waitall()

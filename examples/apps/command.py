@@ -31,6 +31,6 @@ def run(task: Task, options: argparse.Namespace) -> None:
     )
     for number, epoch in enumerate(seen, 1):
         print(
-            f"epoch {number}: {epoch.seconds:.2f} s, loss {epoch.loss:.0f}, "
+            f"epoch {number}: {epoch.seconds:.2f} s ({epoch.core_seconds:.2f} s of cores), loss {epoch.loss:.0f}, "
             f"{task.metric} {epoch.quality:.3f}, {100 * epoch.share_local:.1f} % local"
         )

@@ -99,6 +99,8 @@ class Epoch:
     ----------
     seconds : float
         From barrier to barrier.
+    core_seconds : float
+        What the processes computed meanwhile, their servers included.
     loss : float
         Sum over the batches.
     quality : float
@@ -108,6 +110,7 @@ class Epoch:
     """
 
     seconds: float = 0.0
+    core_seconds: float = 0.0
     loss: float = 0.0
     quality: float = 0.0
     keys: int = 0
@@ -208,12 +211,14 @@ def program(place: Place, task: Task, management_name: str, epochs: int) -> list
         epoch = Epoch()
         before = kv.stats()
         place.barrier()
-        start = time.perf_counter()
+        start, computed = time.perf_counter(), time.process_time()
         for stage in task.stages(place.number, place.workers, number):
             for batch in told(kv, stage, layout, management):
                 epoch.loss += step(kv, task, layout, batch)
             place.barrier()
         epoch.seconds = time.perf_counter() - start
+        if place.is_first_of_node:
+            epoch.core_seconds = time.process_time() - computed
         after = kv.stats()
         epoch.keys = sum(after[name] - before[name] for name in ("keys_pulled", "keys_pushed"))
         epoch.keys_local = after["keys_local"] - before["keys_local"]
@@ -257,11 +262,12 @@ def train(
     )
     return [
         Epoch(
-            max(part.seconds for part in parts),
-            sum(part.loss for part in parts),
-            parts[0].quality,
-            sum(part.keys for part in parts),
-            sum(part.keys_local for part in parts),
+            seconds=max(part.seconds for part in parts),
+            core_seconds=sum(part.core_seconds for part in parts),
+            loss=sum(part.loss for part in parts),
+            quality=parts[0].quality,
+            keys=sum(part.keys for part in parts),
+            keys_local=sum(part.keys_local for part in parts),
         )
         for parts in zip(*of_workers, strict=True)
     ]
