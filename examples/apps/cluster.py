@@ -1,7 +1,8 @@
 """A cluster on this machine: some node processes with some worker threads each, which run one program.
 
 Every worker calls ``program(place, *arguments)``; what it returns comes back in the order of the workers. A program
-that fails ends all of them.
+that fails ends all of them. On several machines each would call `pyps.init` by itself, under torchrun say, and need
+none of the rest.
 """
 
 from __future__ import annotations
@@ -10,20 +11,19 @@ import multiprocessing
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from threading import BrokenBarrierError
 from typing import Any
 
 import torch
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 import pyps
 
-START_TIMEOUT = 60.0  # seconds
-BARRIER_TIMEOUT = 300.0
-FAILED_FIRST = 5.0  # how long the node that caused another's broken barrier has to tell why
-PRELOAD = ["torch", "pyps"]  # what the processes find loaded when they start
+LOOPBACK = "127.0.0.1"
+PRELOAD = ["torch.distributed", "pyps"]  # what the processes find loaded when they start
+ENDING = 5.0  # seconds that a node has to end after its programs
 
 
 class Failure(RuntimeError):
@@ -41,8 +41,6 @@ class Place:
         Of this worker among all, from 0, and how many there are.
     node, nodes : int
         The same of its node.
-    meeting : Any
-        What `barrier` waits at.
     """
 
     kv: pyps.Worker
@@ -50,7 +48,6 @@ class Place:
     workers: int
     node: int
     nodes: int
-    meeting: Any
 
     @property
     def is_first_of_node(self) -> bool:
@@ -60,7 +57,7 @@ class Place:
     def barrier(self) -> None:
         """Wait until every worker of every node has come here, with its operations done."""
         self.kv.waitall()
-        self.meeting.wait(BARRIER_TIMEOUT)
+        self.kv.barrier()
 
 
 def run(
@@ -98,29 +95,24 @@ def run(
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOAD)
-    meeting = context.Barrier(nodes * workers)
+    store = TCPStore(LOOPBACK, 0, is_master=True, wait_for_workers=False)  # the nodes meet here
     pipes, processes = [], []
-    end = time.monotonic() + timeout
+    failed = True
     try:
         for rank in range(nodes):
-            ours, theirs = context.Pipe()
-            settings = (theirs, meeting, program, arguments, value_lengths, rank, nodes, workers)
+            ours, theirs = context.Pipe(duplex=False)
+            settings = (theirs, store.port, program, arguments, value_lengths, rank, nodes, workers)
             process = context.Process(target=_node, args=settings, name=f"node {rank}")
             process.start()
             theirs.close()
             pipes.append(ours)
             processes.append(process)
-        endpoints = _collect(pipes, time.monotonic() + START_TIMEOUT)
-        for pipe in pipes:
-            pipe.send(endpoints)
-        results = _collect(pipes, end)
-        for pipe in pipes:
-            pipe.send("end")  # nobody needs another's keys any more
-        _collect(pipes, time.monotonic() + START_TIMEOUT)
+        results = _collect(pipes, time.monotonic() + timeout)
+        failed = False
         return [result for of_node in results for result in of_node]
     finally:
         for process in processes:
-            process.join(5.0 if process.exitcode is None and end > time.monotonic() else 0.0)
+            process.join(0.0 if failed else ENDING)
             if process.exitcode is None:
                 process.kill()
                 process.join()
@@ -129,18 +121,19 @@ def run(
             pipe.close()
 
 
-def _collect(pipes: list[Connection], end: float) -> list[Any]:
-    """Receive one message of every node; raise the first failure."""
+def _collect(pipes: list[Connection], end: float) -> list[list[Any]]:
+    """Receive the results of every node; raise the first failure."""
     messages: dict[int, Any] = {}
     while len(messages) < len(pipes):
-        open_ones = [pipe for rank, pipe in enumerate(pipes) if rank not in messages]
-        ready = wait(open_ones, max(end - time.monotonic(), 0.0))
+        missing = {pipe: rank for rank, pipe in enumerate(pipes) if rank not in messages}
+        ready = wait(list(missing), max(end - time.monotonic(), 0.0))
         if not ready:
-            raise Failure(f"nodes {sorted(set(range(len(pipes))) - set(messages))} did not answer in time")
+            raise Failure(f"nodes {sorted(missing.values())} did not end in time")
         for pipe in ready:
-            rank = pipes.index(pipe)  # type: ignore[arg-type]
+            assert isinstance(pipe, Connection)
+            rank = missing[pipe]
             try:
-                messages[rank] = pipes[rank].recv()
+                messages[rank] = pipe.recv()
             except EOFError:
                 raise Failure(f"node {rank} died") from None
             if isinstance(messages[rank], Failure):
@@ -150,7 +143,7 @@ def _collect(pipes: list[Connection], end: float) -> list[Any]:
 
 def _node(
     pipe: Connection,
-    meeting: Any,
+    port: int,
     program: Callable[..., Any],
     arguments: tuple[Any, ...],
     value_lengths: Any,
@@ -161,38 +154,24 @@ def _node(
     """Be one node's process."""
     torch.set_num_threads(1)  # the workers are the parallelism
     try:
-        with pyps.Server(len(value_lengths), value_lengths, num_nodes=nodes, rank=rank) as server:
-            pipe.send(server.bind("tcp://127.0.0.1:*") if nodes > 1 else "")
-            endpoints = pipe.recv()
-            if nodes > 1:
-                server.connect(endpoints)
+        store: Any = TCPStore(LOOPBACK, port, wait_for_workers=False)
+        with pyps.init(
+            len(value_lengths),
+            value_lengths,
+            rendezvous=store,
+            num_nodes=nodes,
+            rank=rank,
+            num_workers=workers,
+        ) as node:
 
             def work(number: int) -> Any:
-                with server.worker() as kv:
-                    place = Place(kv, rank * workers + number, nodes * workers, rank, nodes, meeting)
-                    try:
-                        return program(place, *arguments)
-                    except BaseException:
-                        meeting.abort()  # nobody is to wait for this worker
-                        raise
+                with node.worker() as kv:
+                    return program(
+                        Place(kv, rank * workers + number, nodes * workers, rank, nodes), *arguments
+                    )
 
             with ThreadPoolExecutor(workers) as pool:
-                done = [pool.submit(work, number) for number in range(workers)]
-            pipe.send(_results(done))
-            pipe.recv()
-        pipe.send("ended")
-    except EOFError:  # the parent gave up
-        return
-    except BrokenBarrierError:
-        pipe.poll(FAILED_FIRST)
-        pipe.send(Failure(f"node {rank}: some workers did not come to a barrier"))
+                results = list(pool.map(work, range(workers)))
+            pipe.send(results)
     except Exception:
         pipe.send(Failure(f"node {rank}:\n{traceback.format_exc()}"))
-
-
-def _results(done: list[Future[Any]]) -> list[Any]:
-    """Return what the workers returned, or raise what went wrong first: a broken barrier only follows from it."""
-    errors = [error for error in (future.exception() for future in done) if error]
-    if errors:
-        raise min(errors, key=lambda error: isinstance(error, BrokenBarrierError))
-    return [future.result() for future in done]
