@@ -42,6 +42,11 @@ class Training:
         return statistics.median(epoch.seconds for epoch in self.epochs[1:])
 
     @property
+    def core_seconds(self) -> float:
+        """The median of what an epoch computes, in all processes."""
+        return statistics.median(epoch.core_seconds for epoch in self.epochs[1:])
+
+    @property
     def share_local(self) -> float:
         """The part of the accesses that did not leave the node."""
         return statistics.mean(epoch.share_local for epoch in self.epochs[1:])

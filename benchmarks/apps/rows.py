@@ -19,8 +19,9 @@ def _of_app(trained: Sequence[Training]) -> Iterator[Row]:
     for one in trained:
         nodes = "1 node" if one.nodes == 1 else f"{one.nodes} nodes"
         yield Row(
-            table=f"apps: {APPS[one.app].title}, time of an epoch, {one.metric}, accesses that stay on their node",
-            what=f"{nodes}, {one.management}: {one.quality:.3f}, {100 * one.share_local:.1f} % local",
+            table=f"apps: {APPS[one.app].title}: {one.metric}, accesses that stay on their node, time of an epoch",
+            what=f"{nodes}, {one.management}: {one.quality:.3f}, {100 * one.share_local:.1f} % local, "
+            f"{one.core_seconds:.2f} s of cores",
             ours=one.seconds,
             unit="s",
             peer="1 node, classic",
