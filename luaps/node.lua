@@ -2,6 +2,7 @@
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
+local clock = require 'luaps.clock'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
@@ -11,6 +12,9 @@ local worker = require 'luaps.worker'
 
 local check = errors.check
 local ADDRESS_BYTES = 128
+local EBUSY = tonumber(C.PS_EBUSY)
+local TIMEOUT = 300       -- seconds, as in ps.h
+local SIGNALS_EVERY = 0.1 -- seconds
 local WORKER = {base = 1}
 local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, relocation_only = C.PS_RELOCATION_ONLY}
 
@@ -177,10 +181,24 @@ function Node:is_open()
    return C.ps_node_is_open(self.handle) ~= 0
 end
 
--- Close the store, for every worker if this process created it. May be called again.
-function Node:shutdown()
+-- Close the store, for every worker if this process created it. May be called again. A node of several goes on for the
+-- others until all have come to their shutdown, at most for `timeout` seconds, 300 unless said; with 0 it closes at once.
+function Node:shutdown(timeout)
+   local left = timeout == 0 and 0 or arguments.seconds('timeout', timeout or TIMEOUT)
+   local stop = clock() + left
+   local code = left > 0 and EBUSY or 0
+   while code == EBUSY do
+      code = C.ps_node_leave_step(self.handle, math.max(left, 1e-9), SIGNALS_EVERY)
+      io.stdout:flush() -- where that is Python's output, it handles its signals now
+      left = stop - clock()
+   end
+   local message = code ~= 0 and ffi.string(C.ps_last_error().message)
    check(C.ps_node_shutdown(self.handle))
+   if message then
+      errors.raise('%s (%s)', message, ffi.string(C.ps_code_name(code)))
+   end
 end
+jit.off(Node.shutdown) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
 
 function Node:__tostring()
    return string.format('luaps node: %d keys, value_length %s, %s, %s', self:num_keys(),

@@ -185,17 +185,21 @@ class Server(Node):
         return stats
 
     def shutdown(self, timeout: float | None = None) -> None:
-        """Close the store for every worker; of several nodes, when all have come to it. May be called again.
+        """Close the node for every worker. May be called again.
+
+        A node of several has keys that others may still need: its workers are finished, but it goes on for the others
+        until all nodes have come to their shutdown. While this process has created another node of the cluster that has
+        not come to it, it does not wait.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds to wait for the other nodes; 300 unless said, with 0 it closes at once.
+            Seconds to wait for the other nodes; 300 unless said. With 0 it closes at once.
 
         Raises
         ------
         WaitTimeoutError
-            Some did not come. This node is closed, and their next calls about its keys fail.
+            Some did not come. This node is closed, and what they still do with its keys fails.
         """
         if self.num_nodes > 1:
             with suppress(ClosedError):  # it was shut down already, perhaps meanwhile

@@ -24,7 +24,8 @@ def cluster(num_nodes: int, num_keys: int, value_length: int) -> Iterator[tuple[
     with ExitStack() as stack:
         shape = [str(number) for number in (num_nodes, num_keys, value_length)]
         others = [stack.enter_context(child(__name__, str(rank), *shape)) for rank in range(1, num_nodes)]
-        server = stack.enter_context(pyps.Server(num_keys, value_length, num_nodes=num_nodes))
+        server = pyps.Server(num_keys, value_length, num_nodes=num_nodes)
+        stack.callback(server.shutdown, timeout=0)  # the children end when they are told to, after this one
         endpoints = [server.bind(LOOPBACK), *(other.line().strip('"\n') for other in others)]
         server.connect(endpoints)
         for other in others:

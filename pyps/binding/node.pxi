@@ -206,20 +206,9 @@ cdef class Node:
         self.steps(ps_node_barrier_step, seconds(timeout) or 300.0)
 
     def shutdown(self, timeout=None):
-        """Close this handle; by the process that created it, the node for every worker. May be called again.
+        """Close this handle; in the process that created it, the node. May be called again.
 
-        A node of several has keys that others may still need: its workers are finished, but it goes on for the others
-        until all nodes have come to their shutdown. Only nodes that this very process created are not waited for.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds to wait for the other nodes; 300 unless said, with 0 it closes at once.
-
-        Raises
-        ------
-        WaitTimeoutError
-            Some did not come. This node is closed, and their next calls about its keys fail.
+        `pyps.Server.shutdown` says how a node of several waits for the others.
         """
         cdef double limit = seconds(timeout)
         try:

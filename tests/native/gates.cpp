@@ -1,5 +1,5 @@
 // Barriers across nodes under random orders of messages and of what nodes do: they arrive, take that back, have nobody,
-// are lost. Nobody passes before all others have arrived or have nobody; who knows that he is away is not passed by;
+// are lost, and connections lose messages. Nobody passes before all others have arrived or have nobody; who knows that he is away is not passed by;
 // in the end all pass.
 //
 // gates FIRST LAST: the seeds to run. A failure names its seed.
@@ -36,6 +36,7 @@ struct World {
     std::vector<std::unique_ptr<Node>> nodes;
     std::map<std::pair<NodeId, NodeId>, std::deque<std::function<void()>>> paths;
     std::vector<uint64_t> arrivals; // by node: the last round at which it arrived or had nobody
+    bool breaks = false;            // connections do
 
     explicit World(uint64_t number) : random(number), arrivals(1 + number % 5) {
         for (NodeId id = 0; id < arrivals.size(); id++)
@@ -58,6 +59,10 @@ struct World {
             if (!queue.empty()) busy.push_back(&queue);
         if (busy.empty()) return false;
         auto &queue = *busy[draw(busy.size())];
+        if (breaks && draw(20) == 0) {
+            queue.erase(queue.begin(), queue.begin() + long(draw(queue.size() + 1)));
+            return true;
+        }
         auto delivery = std::move(queue.front());
         queue.pop_front();
         delivery();
@@ -107,6 +112,7 @@ struct World {
 
     void run() {
         bool loses = draw(2);
+        breaks = !loses && draw(2);
         for (int step = 0; step < 300; step++) {
             Node &node = *nodes[draw(nodes.size())];
             switch (node.lost ? 3 : draw(8)) {
@@ -119,12 +125,18 @@ struct World {
                 break;
             case 3:
                 if (loses && draw(100) == 0 && count_living() > 1) lose(node.self);
+                if (breaks) node.gate.repeat();
                 break;
             default: deliver();
             }
             check();
         }
         for (int round = 0; round < 3; round++) {
+            for (int times = 0; times < 2; times++) {
+                while (deliver()) check();
+                breaks = false;
+                for (auto &node : nodes) node->gate.repeat();
+            }
             while (deliver()) check();
             uint64_t before = 0;
             for (auto &node : nodes)

@@ -162,18 +162,10 @@ def lengths(request: pytest.FixtureRequest) -> np.ndarray[Any, np.dtype[np.int64
 
 @pytest.fixture
 def cluster() -> Iterator[Callable[..., list[pyps.Server]]]:
-    """Start nodes that are connected, all in this process; they end with the test."""
+    """Start so many connected nodes in this process; they end with the test."""
     with ExitStack() as stack:
-
-        def start(count: int, *args: Any, **options: Any) -> list[pyps.Server]:
-            nodes = [
-                stack.enter_context(pyps.Server(*args, num_nodes=count, rank=rank, cluster=11, **options))
-                for rank in range(count)
-            ]
-            if count > 1:
-                endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes]
-                for node in nodes:
-                    node.connect(endpoints)
-            return nodes
-
-        yield start
+        yield (
+            lambda count, *arguments, **options: (
+                stack.enter_context(Cluster(count, *arguments, **options)).nodes
+            )
+        )

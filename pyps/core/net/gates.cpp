@@ -1,5 +1,7 @@
 #include "net/gates.h"
 
+#include <utility>
+
 #include "barrier.h"
 #include "net/peer.h"
 #include "process.h"
@@ -11,7 +13,7 @@ Gates::Gates(Segment &segment, Send send)
     : segment_(segment), header_(header_from(segment)), send_(std::move(send)),
       workers_(*this, Barriers::workers, segment.header().worker_rounds),
       nodes_(*this, Barriers::nodes, segment.header().node_rounds),
-      leave_(*this, Barriers::leave, segment.header().leave_rounds) {}
+      leave_(*this, Barriers::leave, segment.header().leave_rounds), met_(segment.header().num_nodes) {}
 
 Gates::Entrance::Entrance(Gates &owner, Barriers which, Rounds &shown)
     : gates(owner), barrier(which), gate(owner.header_.from, NodeId(owner.segment_.header().num_nodes), *this),
@@ -37,6 +39,15 @@ void Gates::receive(NodeId from, const OpenedMessage &message) {
     look(at);
 }
 
+void Gates::meet(NodeId node) { met_[node] = true; }
+
+// A node that never began to work is not waited for in the end.
+void Gates::leave() {
+    if (std::exchange(is_leaving_, true)) return;
+    for (NodeId node = 0; node < met_.size(); node++)
+        if (node != header_.from && !met_[node]) leave_.gate.lose(node);
+}
+
 void Gates::lose(NodeId node) {
     for (Entrance *at : {&workers_, &nodes_, &leave_}) {
         at->gate.lose(node);
@@ -53,6 +64,11 @@ void Gates::look() {
         reclaim_dead(segment_);
         last_reclaim_ = monotonic_seconds();
     }
+    if (is_anybody_waiting() && monotonic_seconds() - last_repeat_ >= repeat_after) {
+        for (Entrance *at : {&workers_, &nodes_, &leave_}) at->gate.repeat();
+        last_repeat_ = monotonic_seconds();
+    }
+    if (segment_.header().leave_arrival.load(std::memory_order_acquire)) leave();
     for (Entrance *at : {&workers_, &nodes_, &leave_}) look(*at);
 }
 

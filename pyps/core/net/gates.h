@@ -18,10 +18,11 @@ public:
     void look(); // after a ring, and now and then while somebody waits
     void receive(NodeId from, const AttendMessage &message);
     void receive(NodeId from, const OpenedMessage &message);
+    void meet(NodeId node); // it works
     void lose(NodeId node); // it is not waited for from now on
     bool is_anybody_waiting() const; // then it is time to look for who was killed every `look_again_after` seconds
 
-    static constexpr double look_again_after = 0.05;
+    static constexpr double look_again_after = 0.05, repeat_after = 1.0;
 
 private:
     struct Entrance : Gate::Post {
@@ -41,12 +42,15 @@ private:
     void look(Entrance &at);
     Attendance attendance(const Entrance &at) const;
     bool let_go(Entrance &at);
+    void leave();
 
     Segment &segment_;
     const FrameHeader header_;
     Send send_;
     Entrance workers_, nodes_, leave_;
-    double last_reclaim_ = 0;
+    std::vector<bool> met_;
+    bool is_leaving_ = false;
+    double last_reclaim_ = 0, last_repeat_ = 0;
 };
 
 } // namespace ps

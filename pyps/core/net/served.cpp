@@ -1,6 +1,6 @@
 #include "net/served.h"
 
-#include <algorithm>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -13,11 +13,11 @@ namespace {
 struct Served {
     std::mutex mutex;
     uint32_t generation = 0;
-    std::vector<std::string> endpoints;
+    std::map<uint64_t, int> nodes; // by cluster
 
-    std::vector<std::string> &mine() { // a forked child serves nothing
-        if (std::exchange(generation, fork_generation()) != fork_generation()) endpoints.clear();
-        return endpoints;
+    std::map<uint64_t, int> &mine() { // a forked child serves nothing
+        if (std::exchange(generation, fork_generation()) != fork_generation()) nodes.clear();
+        return nodes;
     }
 };
 
@@ -28,24 +28,21 @@ Served &served() {
 
 } // namespace
 
-void serve_here(const std::string &endpoint) {
+void serve_here(uint64_t cluster) {
     std::lock_guard<std::mutex> lock(served().mutex);
-    served().mine().push_back(endpoint);
+    served().mine()[cluster]++;
 }
 
-void serve_no_more(const std::string &endpoint) {
-    std::lock_guard<std::mutex> lock(served().mutex);
-    auto &endpoints = served().mine();
-    auto found = std::find(endpoints.begin(), endpoints.end(), endpoint);
-    if (found != endpoints.end()) endpoints.erase(found);
-}
-
-bool is_served_here(const std::vector<std::string> &endpoints) {
+void serve_no_more(uint64_t cluster) {
     std::lock_guard<std::mutex> lock(served().mutex);
     auto &mine = served().mine();
-    return std::any_of(mine.begin(), mine.end(), [&](const std::string &endpoint) {
-        return std::find(endpoints.begin(), endpoints.end(), endpoint) != endpoints.end();
-    });
+    auto found = mine.find(cluster);
+    if (found != mine.end() && --found->second == 0) mine.erase(found);
+}
+
+bool is_served_here(uint64_t cluster) {
+    std::lock_guard<std::mutex> lock(served().mutex);
+    return served().mine().count(cluster);
 }
 
 } // namespace ps

@@ -1,14 +1,13 @@
-// The endpoints that nodes of this very process are bound to. A node that ends does not wait while there are others
-// here that have not come to their end: it may be for the same thread to end them next.
+// Of which clusters this very process serves nodes. A node that ends does not wait for the others while there is another
+// one here that has not come to its end: it may be for the same thread to end that next.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <cstdint>
 
 namespace ps {
 
-void serve_here(const std::string &endpoint);
-void serve_no_more(const std::string &endpoint);
-bool is_served_here(const std::vector<std::string> &endpoints); // any of them
+void serve_here(uint64_t cluster);
+void serve_no_more(uint64_t cluster);
+bool is_served_here(uint64_t cluster);
 
 } // namespace ps

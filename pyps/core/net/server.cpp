@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "batch.h"
 #include "errors.h"
@@ -59,7 +60,7 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
     if (endpoint_.size() >= endpoint_bytes)
         fail(PS_EADDRESS, Where{-1, int64_t(endpoint_.size()), int64_t(endpoint_bytes - 1)},
              "the endpoint %s is longer than %zu bytes", endpoint_.c_str(), endpoint_bytes - 1);
-    serve_here(endpoint_);
+    serve_here(segment_->header().cluster);
 }
 
 Server::~Server() {
@@ -71,14 +72,11 @@ Server::~Server() {
     say_goodbye();
 }
 
-void Server::leave() { serve_no_more(endpoint_); }
-
-bool Server::is_alone_here() const {
-    std::vector<std::string> others;
-    for (uint32_t node = 0; node < segment_->header().num_nodes; node++)
-        if (node != segment_->header().node) others.push_back(segment_->endpoint(node));
-    return !is_served_here(others);
+void Server::leave() {
+    if (!std::exchange(is_leaving_, true)) serve_no_more(segment_->header().cluster);
 }
+
+bool Server::is_alone_here() const { return !is_served_here(segment_->header().cluster); }
 
 // The others may still wait for what was said last. Unless all end together they are told, and answer: so they know that
 // this node was not lost.
@@ -117,6 +115,9 @@ void Server::connect(const std::vector<std::string> &endpoints) {
         if (node == header.node) continue;
         peers_[node].set(ZmqOption::routing_id, name_of_node(NodeId(header.node), header.cluster));
         peers_[node].connect(endpoints[node]);
+        FrameHeader hello = header_from(*segment_);
+        hello.kind = Kind::hello;
+        peers_[node].send(FrameWriter(hello).take());
     }
     sigset_t all, before; // signals are for the program's own threads
     sigfillset(&all);
@@ -231,6 +232,10 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
     switch (header.kind) {
     case Kind::hello: {
         reader.finish();
+        if (sender.is_node) {
+            gates_.meet(sender.node);
+            break;
+        }
         FrameHeader welcome = header_from(*segment_);
         welcome.kind = Kind::welcome;
         router_.send(peer, FrameWriter(welcome).take());

@@ -25,8 +25,8 @@ public:
 
     const std::string &endpoint() const { return endpoint_; }
     void connect(const std::vector<std::string> &endpoints);
-    bool is_alone_here() const; // no other node of the cluster that is to go on was created by this process
-    void leave();               // this one is not to go on
+    void leave();               // this node comes to its end
+    bool is_alone_here() const; // this process serves no other node of the cluster that has not come to its end
 
 private:
     // An operation of a worker of this node that waits for keys to land here.
@@ -68,6 +68,7 @@ private:
     uint64_t last_waiter_ = 0;
     std::string endpoint_;
     std::vector<bool> lost_;
+    bool is_leaving_ = false;
     std::atomic<bool> stop_{false};
     std::vector<double> told_;  // when a node that was lost was last told so
     std::vector<bool> awaited_; // by node: its answer to the farewell

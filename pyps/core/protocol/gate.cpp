@@ -27,7 +27,10 @@ void Gate::tell() {
 void Gate::receive(NodeId from, const Attend &message) {
     if (lost_[from]) return;
     serials_[from] = message.serial;
-    if (message.round <= rounds_) return; // that this one is over is on its way
+    if (message.round <= rounds_) { // that this one is over is on its way, unless that was lost
+        if (is_host()) open_to(from);
+        return;
+    }
     if (message.round > rounds_ + 1) { // a former host opened the gate
         begin_round(message.round - 1);
         if (is_host()) open_to_all();
@@ -77,6 +80,10 @@ void Gate::open_to(NodeId node) {
 
 void Gate::open_to_all() {
     for (NodeId node = 0; node < attendances_.size(); node++) open_to(node);
+}
+
+void Gate::repeat() {
+    if (!is_host()) post_.send(host_, Attend{rounds_ + 1, serial_, told_});
 }
 
 void Gate::lose(NodeId node) {

@@ -2,7 +2,8 @@
 // stands at the next round; the host opens the gate when every node has arrived or has nobody who could. Who takes back
 // that he has arrived knows only from the host's answer whether that was in time.
 //
-// Free of input, output, clocks and threads, as all of the protocol. Messages between two nodes keep their order.
+// Free of input, output, clocks and threads, as all of the protocol. Messages between two nodes keep their order; where
+// a broken connection has lost some, `repeat` makes up for it.
 #pragma once
 
 #include <vector>
@@ -44,6 +45,7 @@ public:
     void receive(NodeId from, const Attend &message);
     void receive(NodeId from, const Opened &message);
     void lose(NodeId node); // it is not waited for from now on
+    void repeat();          // say again what the host was told last
 
     uint64_t rounds() const { return rounds_; }                                         // that are over
     bool is_called() const { return called_ || told_ == Attendance::arrived; }          // somebody waits somewhere
