@@ -65,6 +65,7 @@ cdef extern from "ps.h" nogil:
         int64_t latches_recovered
         int64_t values_restored
         int64_t refused
+        int64_t peers_refused
 
     ctypedef struct ps_worker_stats:
         int64_t pulls
@@ -106,6 +107,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_attach(const char *address, double timeout, ps_node **node)
     int32_t ps_node_listen(ps_node *node, char *address, size_t capacity)
     int32_t ps_load_zmq(const char *path)
+    int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret_key)
     int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity)
     int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes)
     int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience)

@@ -102,6 +102,9 @@ class Server(Node):
     on_loss : str
         What the loss of a node means. "fail": every call of every worker raises `NodeLost` from then on, also those
         that touch local keys only.
+    curve : tuple of str, optional
+        The cluster's public and secret CURVE key, 40 characters each as ``zmq.curve_keypair()`` makes them: what nodes
+        and workers say to each other is encrypted, and who has other keys is refused.
 
     Raises
     ------
@@ -134,6 +137,7 @@ class Server(Node):
         heartbeat: float = 0.5,
         lost_after: float = 3.0,
         on_loss: str = "fail",
+        curve: tuple[str, str] | None = None,
     ) -> None:
         if max_workers == 0 or memory_limit == 0 or latch_timeout == 0:
             raise ValueError("max_workers, memory_limit and latch_timeout must be above 0")
@@ -162,6 +166,9 @@ class Server(Node):
             lost_after=lost_after,
             on_loss=ON_LOSS.index(on_loss),
         )
+        if curve is not None:
+            zeromq.load()
+            self.secure(*curve)
 
     @property
     def address(self) -> str:

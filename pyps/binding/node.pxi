@@ -125,6 +125,10 @@ cdef class Node:
         check(ps_node_listen(self.node, address, sizeof(address)))
         return address.decode()
 
+    def secure(self, public, secret):
+        """Encrypt everything with this pair of CURVE keys, and refuse who has not got them; before `bind`."""
+        check(ps_node_secure(self.node, public.encode(), secret.encode()))
+
     def bind(self, endpoint):
         """Let other nodes speak to this one at an endpoint; return the one that was taken."""
         cdef char bound[128]

@@ -101,6 +101,12 @@ int32_t ps_load_zmq(const char *path) {
     });
 }
 
+int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret_key) {
+    return with_node(node, [&](ps_node &n) {
+        n.secure({&require(public_key, "public_key"), &require(secret_key, "secret_key")});
+    });
+}
+
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity) {
     return with_node(node, [&](ps_node &n) {
         std::string taken = n.bind(&require(endpoint, "endpoint"));
@@ -181,6 +187,7 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats) {
         s.workers_reclaimed = int64_t(h.reclaimed.load());
         s.latches_recovered = int64_t(h.recovered.load());
         s.values_restored = int64_t(h.restored.load());
+        s.peers_refused = int64_t(h.peers_refused.load());
         s.refused = int64_t(h.refused.load());
     });
 }

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "barrier.h"
 #include "errors.h"
 #include "loss.h"
@@ -80,12 +82,33 @@ std::string ps_node::listen() {
     return listener_->address();
 }
 
+void ps_node::secure(const CurveKeys &keys) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
+    if (!is_creator() || server_)
+        fail(PS_EINVAL, Where{}, "keys are given before a node is bound, in the process that created it");
+    check_curve(keys);
+    Header &header = attachment_->segment->header();
+    std::snprintf(header.curve_public, sizeof header.curve_public, "%s", keys.public_key.c_str());
+    std::snprintf(header.curve_secret, sizeof header.curve_secret, "%s", keys.secret_key.c_str());
+}
+
+// Neither "tcp://*:1" nor an address that means the same.
+static void require_one_interface(const std::string &endpoint) {
+    size_t begin = endpoint.find("://"), end = endpoint.rfind(':');
+    if (begin == std::string::npos || end < begin + 3) return; // refused as no endpoint at all
+    std::string host = endpoint.substr(begin + 3, end - begin - 3);
+    if (host == "*" || host.empty() || host.find_first_not_of("0.x[]:") == std::string::npos)
+        fail(PS_EINVAL, Where{}, "%s means all interfaces: name one, or an address of this host", endpoint.c_str());
+}
+
 std::string ps_node::bind(const std::string &endpoint) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
     if (!is_creator() || attachment_->segment->header().num_nodes == 1)
         fail(PS_EINVAL, Where{}, "only a node of several, in the process that created it, is bound to an endpoint");
     if (server_) fail(PS_EINVAL, Where{}, "the node is bound to %s already", server_->endpoint().c_str());
+    require_one_interface(endpoint);
     server_ = std::make_unique<Server>(attachment_->segment, *slabs_, endpoint);
     return server_->endpoint();
 }

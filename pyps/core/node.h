@@ -43,6 +43,7 @@ public:
     ~ps_node() { shutdown(); }
 
     std::string listen();
+    void secure(const ps::CurveKeys &keys);
     std::string bind(const std::string &endpoint);
     void connect(const std::vector<std::string> &endpoints);
     int32_t barrier(double timeout, double patience);

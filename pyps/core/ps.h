@@ -109,6 +109,7 @@ typedef struct ps_node_stats {
     int64_t latches_recovered; /* latches taken over from dead workers */
     int64_t values_restored;   /* of them with a half-written value that was put back */
     int64_t refused;           /* messages that did not fit; see ps_node_first_refusal */
+    int64_t peers_refused;     /* connections without the cluster's keys */
 } ps_node_stats;
 
 typedef struct ps_worker_stats {
@@ -162,9 +163,14 @@ int32_t ps_node_create(const ps_node_options *options, ps_node **node);
 int32_t ps_node_attach(const char *address, double timeout, ps_node **node); /* timeout in seconds; 0: 10 */
 int32_t ps_node_listen(ps_node *node, char *address, size_t capacity);
 /* Of several nodes: each is created, bound to an address of its own ("tcp://127.0.0.1:*" takes a free port; the
- * endpoint has at most 127 bytes), told all nodes' endpoints in their order, and works from then on. */
+ * endpoint has at most 127 bytes; all interfaces at once are refused), told all nodes' endpoints in their order, and
+ * works from then on. */
 int32_t ps_load_zmq(const char *path); /* the ZeroMQ library, before the first node of several is bound; null: what
     PYPS_ZMQ names in the environment, else the system's. Processes that attach open PYPS_ZMQ's or their server's. */
+/* Before it is bound: from now on all that nodes and workers say to each other is encrypted, and only those are heard
+ * that have the cluster's pair of keys, in Z85 (40 characters, as zmq_curve_keypair makes them). Processes that attach
+ * find both in the node's memory, which only processes of the same user get. */
+int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret_key);
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity);
 int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
 int32_t ps_node_barrier(ps_node *node, double timeout); /* all nodes, by their creators; seconds; 0: 300 */

@@ -50,6 +50,7 @@ struct Header {
     uint64_t cluster;            // a number that its nodes share
     uint32_t num_nodes, node;    // 1 and 0: alone
     uint32_t techniques;
+    char curve_public[41], curve_secret[41]; // or empty; written before `connected`
     double latch_timeout;
     Process server;
     uint64_t members_at;
@@ -65,6 +66,7 @@ struct Header {
     std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
     std::atomic<uint64_t> joined, reclaimed, recovered, restored;
     std::atomic<uint64_t> refused; // messages
+    std::atomic<uint64_t> peers_refused; // connections, for want of the cluster's keys
     std::atomic<uint32_t> refusal_kept;
     char first_refusal[160]; // written before `refusal_kept` is set, by whoever refused the first one
     char zmq_path[4096];           // of the server's ZeroMQ library; written before `connected`

@@ -101,7 +101,15 @@ class Wanted:
 
 
 class ClusterServer(Server):
-    """A node that was started together with the others of its cluster."""
+    """A node that was started together with the others of its cluster.
+
+    Attributes
+    ----------
+    endpoint : str
+        Where the other nodes reach it; empty if there are none.
+    """
+
+    endpoint = ""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -121,7 +129,7 @@ class ClusterServer(Server):
         self._ending.callback(meeting.wait_until_all_left, PATIENCE_AT_THE_END)
 
     def shutdown(self, timeout: float | None = None) -> None:
-        """Close the store for every worker, and leave the rendezvous. May be called again, and from any thread."""
+        """Do what `Server.shutdown` does, and leave the rendezvous. May be called again, and from any thread."""
         try:
             super().shutdown(timeout)
         finally:
@@ -177,15 +185,15 @@ def _create(
             num_nodes=place.num_nodes,
             rank=place.node,
             cluster=cluster,
+            curve=wanted.curve,
             **wanted.options,
         )
-        on_failure.callback(node.shutdown)
-        if wanted.curve is not None:
-            raise ValueError("CURVE keys were given, which this version does not know yet")
+        on_failure.push(node)  # closes it at once, rather than wait for the others
         several = place.num_nodes > 1
-        endpoint = node.bind(wanted.endpoint) if several else ""
+        if several:
+            node.endpoint = node.bind(wanted.endpoint)
         address = node.address if place.is_shared else ""
-        offer = Offer(place.node, name_of_host(), endpoint, address, agreed)
+        offer = Offer(place.node, name_of_host(), node.endpoint, address, agreed)
         offers = [Offer.decode(text) for text in meeting.offer(place.node, place.num_nodes, offer.encode())]
         if (wrong := find_disagreement(offers)) is not None:
             raise ValueError(wrong)
@@ -194,11 +202,11 @@ def _create(
         node.watch(rendezvous.find_line(meeting, place.node), rendezvous.name)
         meeting.works(place.node, place.num_nodes)
         on_failure.pop_all()
-    if several and wanted.curve is None and not is_loopback(endpoint):
+    if several and wanted.curve is None and not is_loopback(node.endpoint):
         logger.warning(
             "node %d listens at %s without CURVE keys: whoever reaches it can read and change the parameters",
             place.node,
-            endpoint,
+            node.endpoint,
         )
     return node
 

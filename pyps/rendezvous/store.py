@@ -61,12 +61,15 @@ def serve_store(host: str, port: int) -> Store:
     OSError
         The port is taken, or the address is another host's.
     """
-    address = find_address(host)
-    listening = listen(address, port)
-    taken = listening.getsockname()[1]
+    return serve_store_with(listen(find_address(host), port))
+
+
+def serve_store_with(listening: socket.socket) -> Store:
+    """Serve a store with a socket that listens already, which it takes over."""
+    address, port = listening.getsockname()
     return _tcp_store(
         address,
-        taken,
+        port,
         is_master=True,
         multi_tenant=True,  # torch.distributed may be told to serve the same one
         master_listen_fd=listening.detach(),

@@ -16,7 +16,8 @@ from pyps.server import Server
 
 LOOK_EVERY = 1.0  # seconds between looks at the node's counters
 
-REFUSALS: dict[str, str] = {}  # by the counter in the node's statistics
+# By the counter in the node's statistics.
+REFUSALS = {"peers_refused": "a connection without the cluster's CURVE keys"}
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ class Watch:
     def _report_refusals(self, node: Server) -> None:
         with contextlib.suppress(ClosedError):
             for counter, what in REFUSALS.items():
-                if counter not in self._reported and node.stats()[counter]:
+                if counter not in self._reported and node.stats().get(counter):
                     self._reported.add(counter)
                     logger.warning(
                         "%s: refused %s; from now on they are only counted, as %r in stats()",

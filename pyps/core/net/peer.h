@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "net/zeromq.h"
 #include "segment.h"
 #include "wire/batches.h"
 
@@ -51,6 +52,10 @@ public:
 private:
     const Segment &segment_;
 };
+
+inline CurveKeys keys_of(const Segment &segment) {
+    return {segment.header().curve_public, segment.header().curve_secret};
+}
 
 inline FrameHeader header_from(const Segment &segment) {
     FrameHeader header;

@@ -28,7 +28,7 @@ const Segment &with_zmq(const Segment &segment) {
 
 Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
-      check_(std::move(check)), sockets_(segment.header().num_nodes) {
+      check_(std::move(check)), context_(keys_of(segment)), sockets_(segment.header().num_nodes) {
     FrameHeader hello = header_;
     hello.kind = Kind::hello;
     socket_to(header_.from).send(FrameWriter(hello).take());

@@ -39,8 +39,8 @@ std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint)
     : segment_(std::move(segment)), shape_(*segment_), senders_(segment_->header()),
-      router_(context_, ZmqSocket::router), peers_(dealers(context_, segment_->header().num_nodes)),
-      values_(*segment_, slabs),
+      context_(keys_of(*segment_)), router_(context_, ZmqSocket::router),
+      peers_(dealers(context_, segment_->header().num_nodes)), values_(*segment_, slabs),
       mailbox_(*segment_, router_, peers_, [this](uint64_t waiter) { landed(waiter); }),
       protocol_(NodeId(segment_->header().node), NodeId(segment_->header().num_nodes),
                 uint64_t(segment_->header().num_keys), Techniques(segment_->header().techniques), values_, mailbox_),
@@ -56,6 +56,7 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
     router_.set(ZmqOption::router_handover, 1);
     std::string library = zmq_path(); // at most PATH_MAX bytes with its end
     std::memcpy(segment_->header().zmq_path, library.c_str(), library.size() + 1);
+    if (!context_.keys().public_key.empty()) admission_ = std::make_unique<Admission>(context_, router_, *segment_);
     endpoint_ = router_.bind(endpoint);
     if (endpoint_.size() >= endpoint_bytes)
         fail(PS_EADDRESS, Where{-1, int64_t(endpoint_.size()), int64_t(endpoint_bytes - 1)},

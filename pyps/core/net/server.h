@@ -7,6 +7,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "net/admission.h"
 #include "net/gates.h"
 #include "net/intents.h"
 #include "net/mailbox.h"
@@ -58,6 +59,7 @@ private:
     Senders senders_;
     ZmqContext context_;
     ZmqSocket router_;
+    std::unique_ptr<Admission> admission_; // with keys
     std::vector<ZmqSocket> peers_; // by node; this node's own is not connected
     StoreValues values_;
     Mailbox mailbox_;

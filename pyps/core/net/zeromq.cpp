@@ -42,6 +42,8 @@ struct Functions {
     size_t (*msg_size)(const void *);
     int (*msg_more)(const void *);
     int (*socket_monitor)(void *, const char *, int);
+    int (*curve_public)(char *, const char *);
+    uint8_t *(*z85_decode)(uint8_t *, const char *);
     int (*error)();
     const char *(*strerror)(int);
 };
@@ -114,6 +116,8 @@ void load_zmq(const char *path) {
     find(&functions->msg_size, "zmq_msg_size");
     find(&functions->msg_more, "zmq_msg_more");
     find(&functions->socket_monitor, "zmq_socket_monitor");
+    find(&functions->curve_public, "zmq_curve_public");
+    find(&functions->z85_decode, "zmq_z85_decode");
     find(&functions->error, "zmq_errno");
     find(&functions->strerror, "zmq_strerror");
     loaded.store(functions.release(), std::memory_order_release); // kept as long as the process
@@ -134,7 +138,28 @@ std::string zmq_path() {
     return path;
 }
 
-ZmqContext::ZmqContext() : context_((require_descriptors(), zmq().ctx_new())) {
+void check_curve(const CurveKeys &keys) {
+    constexpr size_t length = 40;
+    if (keys.public_key.size() != length || keys.secret_key.size() != length)
+        fail(PS_EINVAL, Where{}, "CURVE keys have %zu characters (Z85); the public one has %zu, the secret one %zu",
+             length, keys.public_key.size(), keys.secret_key.size());
+    char derived[length + 1] = {};
+    if (zmq().curve_public(derived, keys.secret_key.c_str())) {
+        if (zmq().error() == ENOTSUP) fail(PS_ESYSTEM, Where{-1, ENOTSUP, 0}, "this ZeroMQ library has no CURVE");
+        fail(PS_EINVAL, Where{}, "the secret CURVE key is not one: its characters are not Z85");
+    }
+    if (derived != keys.public_key)
+        fail(PS_EINVAL, Where{}, "the CURVE keys are no pair: to the secret one belongs the public key %s", derived);
+}
+
+std::string decode_z85(const std::string &text) {
+    std::string bytes(text.size() * 4 / 5, '\0');
+    if (!zmq().z85_decode(reinterpret_cast<uint8_t *>(&bytes[0]), text.c_str()))
+        fail(PS_EINVAL, Where{}, "the characters of a CURVE key are not Z85");
+    return bytes;
+}
+
+ZmqContext::ZmqContext(CurveKeys keys) : context_((require_descriptors(), zmq().ctx_new())), keys_(std::move(keys)) {
     if (!context_) fail_zmq("no context");
 }
 
@@ -165,6 +190,17 @@ ZmqSocket::ZmqSocket(ZmqContext &context, Type type) : socket_(zmq().socket(cont
     set(ZmqOption::receive_high_water, 0);
     size_t size = sizeof descriptor_;
     if (zmq().getsockopt(socket_, option_descriptor, &descriptor_, &size)) fail_zmq("no descriptor");
+    if (!context.keys().public_key.empty()) prove_keys(context.keys(), type);
+}
+
+void ZmqSocket::prove_keys(const CurveKeys &keys, Type type) {
+    if (type == router) {
+        set(ZmqOption::curve_server, 1);
+    } else {
+        set(ZmqOption::curve_server_key, keys.public_key);
+        set(ZmqOption::curve_public_key, keys.public_key);
+    }
+    set(ZmqOption::curve_secret_key, keys.secret_key);
 }
 
 ZmqSocket::ZmqSocket(ZmqSocket &&other) noexcept : socket_(other.socket_), descriptor_(other.descriptor_) { other.socket_ = nullptr; }
@@ -234,6 +270,16 @@ bool ZmqSocket::send(ZmqMessage &message) {
     fail_zmq("cannot send");
 }
 
+bool ZmqSocket::send(const std::vector<std::string> &parts) {
+    for (size_t i = 0; i < parts.size(); i++)
+        if (!send_part(Bytes(parts[i].begin(), parts[i].end()), i + 1 < parts.size() ? send_more : 0)) return false;
+    return true;
+}
+
+void ZmqSocket::stop_monitor() {
+    if (zmq().socket_monitor(socket_, nullptr, 0)) fail_zmq("a monitor stays");
+}
+
 bool ZmqSocket::receive(ZmqMessage *part) {
     int received;
     do received = zmq().msg_recv(part->raw_, socket_, dont_wait);
@@ -243,8 +289,7 @@ bool ZmqSocket::receive(ZmqMessage *part) {
     fail_zmq("cannot receive");
 }
 
-ZmqSocket ZmqSocket::monitor(ZmqContext &context) {
-    constexpr int events = int(ZmqEvent::connected) | int(ZmqEvent::disconnected);
+ZmqSocket ZmqSocket::monitor(ZmqContext &context, int events) {
     static std::atomic<uint64_t> count{0};
     std::string name = "inproc://monitor-" + std::to_string(++count);
     if (zmq().socket_monitor(socket_, name.c_str(), events)) fail_zmq("no monitor");

@@ -18,17 +18,29 @@ void load_zmq(const char *path);
 void load_zmq_unless_named(const std::string &path); // what the environment's PYPS_ZMQ names comes before `path`
 std::string zmq_path(); // of the file that was loaded: what another process opens
 
+// A pair of CURVE keys in Z85, 40 characters each; empty: nothing is encrypted.
+struct CurveKeys {
+    std::string public_key, secret_key;
+};
+
+void check_curve(const CurveKeys &keys); // throws PS_EINVAL: these are no pair
+std::string decode_z85(const std::string &text);
+
+// Its sockets are encrypted if it has keys: a router proves to have them, the others prove it to the router. Who may
+// speak to a router is decided elsewhere: see admission.h.
 class ZmqContext {
 public:
-    ZmqContext();
+    explicit ZmqContext(CurveKeys keys = {});
     ~ZmqContext(); // its sockets must be closed
     ZmqContext(const ZmqContext &) = delete;
     ZmqContext &operator=(const ZmqContext &) = delete;
 
     void *raw() const { return context_; }
+    const CurveKeys &keys() const { return keys_; }
 
 private:
     void *context_;
+    CurveKeys keys_;
 };
 
 enum class ZmqOption : int {
@@ -41,6 +53,10 @@ enum class ZmqOption : int {
     router_handover = 56,
     heartbeat_interval = 75, // milliseconds, like the next
     heartbeat_timeout = 77,
+    curve_server = 47,
+    curve_public_key = 48,
+    curve_secret_key = 49,
+    curve_server_key = 50,
 };
 
 // One part of a message: received, or to be filled and sent.
@@ -68,7 +84,7 @@ enum class ZmqEvent : uint16_t { none = 0, disconnected = 0x200, connected = 0x1
 
 class ZmqSocket {
 public:
-    enum Type : int { pair = 0, dealer = 5, router = 6 };
+    enum Type : int { pair = 0, reply = 4, dealer = 5, router = 6 };
 
     ZmqSocket(ZmqContext &context, Type type); // lingers not, has no limits of its own
     ZmqSocket(ZmqSocket &&other) noexcept;
@@ -86,14 +102,18 @@ public:
     bool send(Bytes message);
     bool send(const std::string &peer, ZmqMessage &message); // if it was sent, the message is empty
     bool send(ZmqMessage &message);
+    bool send(const std::vector<std::string> &parts);
     bool receive(ZmqMessage *part);
 
-    ZmqSocket monitor(ZmqContext &context); // before it connects: a socket that tells what happens to this one
-    ZmqEvent next_event();                  // of such a socket; none: nothing that matters
+    // Before it connects or is bound: a socket that tells what happens to this one, by default what ZmqEvent has.
+    ZmqSocket monitor(ZmqContext &context, int events = int(ZmqEvent::connected) | int(ZmqEvent::disconnected));
+    void stop_monitor();   // before that socket is closed
+    ZmqEvent next_event(); // of such a socket; none: nothing that matters
 
     void *raw() const { return socket_; }
 
 private:
+    void prove_keys(const CurveKeys &keys, Type type);
     bool send_part(Bytes &&part, int flags);
     bool send_name(const std::string &peer);
 

@@ -1,0 +1,83 @@
+#include "net/admission.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <exception>
+
+#include "errors.h"
+
+namespace ps {
+
+namespace {
+
+constexpr char where_to_ask[] = "inproc://zeromq.zap.01"; // the protocol says so
+constexpr int handshake_failed = 0x2000 | 0x4000; // by its protocol, by its keys; not by going away
+constexpr size_t parts_of_a_question = 7; // version, number, domain, address, name, mechanism, key
+constexpr double long_time = 3600; // seconds
+
+std::vector<std::string> receive_parts(ZmqSocket &socket) {
+    std::vector<std::string> parts;
+    for (bool more = true; more;) {
+        ZmqMessage part;
+        if (!socket.receive(&part)) break;
+        parts.emplace_back(part.data(), part.size());
+        more = part.more();
+    }
+    return parts;
+}
+
+} // namespace
+
+Admission::Admission(ZmqContext &context, ZmqSocket &router, Segment &segment)
+    : router_(router), segment_(segment), admitted_(decode_z85(context.keys().public_key)),
+      questions_(context, ZmqSocket::reply), events_(router.monitor(context, handshake_failed)), wake_(eventfd(0, EFD_CLOEXEC)) {
+    if (wake_ < 0) fail_with_errno("eventfd");
+    questions_.bind(where_to_ask);
+    sigset_t all, before; // signals are for the program's own threads
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Admission::~Admission() {
+    stop_ = true;
+    eventfd_write(wake_, 1);
+    thread_.join();
+    router_.stop_monitor();
+    ::close(wake_);
+}
+
+void Admission::run() noexcept {
+    pthread_setname_np(pthread_self(), "ps-admission");
+    try {
+        while (!stop_) {
+            wait_for_any({&questions_, &events_}, wake_, long_time);
+            while (answer_one() || count_one()) {
+            }
+        }
+    } catch (const std::exception &) {
+        return; // without memory, say: nobody is admitted from now on
+    }
+}
+
+bool Admission::answer_one() {
+    std::vector<std::string> question = receive_parts(questions_);
+    if (question.empty()) return false;
+    bool fits = question.size() == parts_of_a_question && question[0] == "1.0";
+    bool admits = fits && question[5] == "CURVE" && question[6] == admitted_;
+    std::string number = fits ? question[1] : "";
+    questions_.send({"1.0", number, admits ? "200" : "400", admits ? "OK" : "not a key of this cluster", "", ""});
+    return true;
+}
+
+bool Admission::count_one() {
+    if (receive_parts(events_).empty()) return false;
+    segment_.header().peers_refused.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
+} // namespace ps

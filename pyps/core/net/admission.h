@@ -1,0 +1,36 @@
+// Who may speak to a router whose context has CURVE keys: those that prove to have the cluster's own pair. A thread
+// answers ZeroMQ's questions about clients (the protocol ZAP, RFC 27) and counts the connections that were refused, also
+// those without or for another key, which ZeroMQ refuses by itself.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "net/peer.h"
+#include "net/zeromq.h"
+
+namespace ps {
+
+class Admission {
+public:
+    // Before the router is bound: without anybody to ask, ZeroMQ admits every client.
+    Admission(ZmqContext &context, ZmqSocket &router, Segment &segment);
+    ~Admission(); // the router admits nobody any more
+    Admission(const Admission &) = delete;
+    Admission &operator=(const Admission &) = delete;
+
+private:
+    void run() noexcept;
+    bool answer_one();
+    bool count_one();
+
+    ZmqSocket &router_;
+    Segment &segment_;
+    std::string admitted_; // the public key's 32 bytes
+    ZmqSocket questions_, events_;
+    std::atomic<bool> stop_{false};
+    int wake_; // an eventfd
+    std::thread thread_;
+};
+
+} // namespace ps
