@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from moontide import __version__
-from moontide.commands import convert, demo, inspect, paths, run, version
+from moontide.commands import convert, demo, inspect, launch, node, paths, run, version
 from moontide.errors import CommandError
 
 
@@ -31,6 +31,8 @@ COMMANDS: Mapping[str, Command] = {
     "convert": convert,
     "demo": demo,
     "inspect": inspect,
+    "launch": launch,
+    "node": node,
     "paths": paths,
     "run": run,
     "version": version,

@@ -1,0 +1,124 @@
+"""Run a node of a parameter server by itself: alone, or one of several.
+
+Prints where processes of this host attach to it (`pyps.attach`, `luaps.attach`) and where other nodes reach it, then
+serves until SIGTERM or Ctrl-C. The other nodes are found as `pyps.init` finds them: by the options here, or by the
+environment of torchrun or DMLC_*. CURVE keys come from PYPS_CURVE_PUBLIC and PYPS_CURVE_SECRET.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from moontide.errors import CommandError
+
+if TYPE_CHECKING:
+    import pyps
+
+HELP = "run a node of a parameter server until a signal ends it"
+LOOK_EVERY = 1.0  # seconds between looks whether the node still works
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the node's shape, where it listens, and how it finds the others."""
+    parser.add_argument(
+        "--generate-keys", action="store_true", help="print a new pair of CURVE keys for a shell and end"
+    )
+    shape = parser.add_argument_group("parameters, the same on all nodes")
+    shape.add_argument("--num-keys", type=int, metavar="N", help="the keys are 0 to N - 1")
+    shape.add_argument(
+        "--value-length", type=int, default=1, metavar="N", help="elements of each value (%(default)s)"
+    )
+    shape.add_argument("--dtype", default="float32", help="of the values (%(default)s)")
+    shape.add_argument(
+        "--techniques", default="all", help="all, replication_only or relocation_only (%(default)s)"
+    )
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
+    limits.add_argument(
+        "--memory-limit", type=int, metavar="BYTES", help="of shared memory (what the host has)"
+    )
+    others = parser.add_argument_group("other nodes")
+    others.add_argument("--nodes", nargs="+", metavar="tcp://HOST:PORT", help="where each node listens")
+    others.add_argument("--rendezvous", metavar="tcp://HOST:PORT", help="where they meet; node 0 serves it")
+    others.add_argument("--num-nodes", type=int, metavar="N", help="how many there are")
+    others.add_argument("--rank", type=int, metavar="N", help="which one this is, from 0")
+    others.add_argument(
+        "--interface",
+        metavar="NAME",
+        help="interface or address where it listens (DMLC_INTERFACE, else the loopback)",
+    )
+    others.add_argument(
+        "--timeout",
+        type=float,
+        default=120.0,
+        metavar="SECONDS",
+        help="until all must have come (%(default)s)",
+    )
+    others.add_argument(
+        "--patience",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="that it serves on at its end until the others are at theirs (%(default)s)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until a signal comes; the status is 1 if the node failed, or closed before the others."""
+    if arguments.generate_keys:
+        return _print_keys()
+    if arguments.num_keys is None:
+        raise CommandError("--num-keys is missing: how many keys there are")
+    import pyps
+
+    signal.signal(signal.SIGTERM, _exit)  # while it starts
+    try:
+        node = pyps.init(arguments.num_keys, arguments.value_length, **_options(arguments))
+    except (pyps.Error, ValueError, TypeError, OSError, MemoryError) as error:
+        raise CommandError(str(error)) from None
+    return _serve(node, arguments.patience)
+
+
+def _serve(node: pyps.Node, patience: float) -> int:
+    import pyps
+
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    print(f"node {node.rank} of {node.num_nodes}")
+    if isinstance(node, pyps.Server):
+        print(f"attach to {node.address}")
+    if endpoint := getattr(node, "endpoint", ""):
+        print(f"listens at {endpoint}")
+    sys.stdout.flush()
+    while not stop.wait(LOOK_EVERY):
+        if not node.is_open:
+            node.shutdown(timeout=0)
+            raise CommandError(f"node {node.rank} of {node.num_nodes} does not work any more")
+    try:
+        node.shutdown(timeout=patience)
+    except pyps.WaitTimeoutError as error:
+        raise CommandError(str(error)) from None
+    return 0
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    names = ("dtype", "techniques", "max_workers", "memory_limit")
+    places = ("nodes", "rendezvous", "num_nodes", "rank", "interface", "timeout")
+    return {name: getattr(arguments, name) for name in (*names, *places)}
+
+
+def _print_keys() -> int:
+    import zmq
+
+    for name, key in zip(("PUBLIC", "SECRET"), zmq.curve_keypair(), strict=True):
+        print(f"export PYPS_CURVE_{name}='{key.decode()}'")
+    return 0
+
+
+def _exit(number: int, _: object) -> None:
+    sys.exit(128 + number)
