@@ -78,6 +78,7 @@ def recorded() -> list[bytes]:
         puller.intent([7, 9], 0, 5)
         while router.poll(100):
             messages.append(router.recv_multipart()[1])
+        node.shutdown(timeout=0)  # nobody takes leave of it
     assert {4, 6, 9} <= {message[5] for message in messages}
     return messages
 
