@@ -34,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shape.add_argument("--dtype", default="float32", help="of the values (%(default)s)")
     shape.add_argument(
-        "--techniques", default="all", help="all, replication_only or relocation_only (%(default)s)"
+        "--techniques",
+        default="all",
+        metavar="NAME",
+        help="all, replication_only or relocation_only (%(default)s)",
     )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
@@ -42,8 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory-limit", type=int, metavar="BYTES", help="of shared memory (what the host has)"
     )
     others = parser.add_argument_group("other nodes")
-    others.add_argument("--nodes", nargs="+", metavar="tcp://HOST:PORT", help="where each node listens")
-    others.add_argument("--rendezvous", metavar="tcp://HOST:PORT", help="where they meet; node 0 serves it")
+    others.add_argument(
+        "--nodes", metavar="LIST", help="where each node listens, like tcp://HOST:PORT,tcp://HOST:PORT"
+    )
+    others.add_argument(
+        "--rendezvous", metavar="ADDRESS", help="where they meet, like tcp://HOST:PORT; node 0 serves it"
+    )
     others.add_argument("--num-nodes", type=int, metavar="N", help="how many there are")
     others.add_argument("--rank", type=int, metavar="N", help="which one this is, from 0")
     others.add_argument(
@@ -108,8 +115,9 @@ def _serve(node: pyps.Node, patience: float) -> int:
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     names = ("dtype", "techniques", "max_workers", "memory_limit")
-    places = ("nodes", "rendezvous", "num_nodes", "rank", "interface", "timeout")
-    return {name: getattr(arguments, name) for name in (*names, *places)}
+    places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
+    options = {name: getattr(arguments, name) for name in (*names, *places)}
+    return {**options, "nodes": arguments.nodes and arguments.nodes.split(",")}
 
 
 def _print_keys() -> int:

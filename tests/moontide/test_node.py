@@ -1,0 +1,117 @@
+"""`moontide node`: a node by itself, in a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import zmq
+
+import pyps
+from moontide.cli import main
+from pyps.rendezvous.interfaces import listen
+
+TIMEOUT = 60.0
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def node() -> Iterator[Start]:
+    """Start `moontide node ...`; what still runs is killed with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "moontide", "node", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def lines(process: subprocess.Popen[str], count: int) -> list[str]:
+    assert process.stdout is not None
+    return [process.stdout.readline().rstrip() for _ in range(count)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_node_serves_until_a_signal(node: Start, number: signal.Signals) -> None:
+    process = node("--num-keys=10", "--value-length=2", "--dtype=int64")
+    title, address = lines(process, 2)
+    assert title == "node 0 of 1"
+    with pyps.attach(address.removeprefix("attach to ")) as attached, attached.worker() as kv:
+        kv.push([1], np.ones(2, np.int64))
+        assert process.poll() is None
+        process.send_signal(number)
+        assert process.communicate(timeout=TIMEOUT) == ("", "")
+        assert process.returncode == 0
+        with pytest.raises(pyps.ClosedError):
+            kv.pull([1], np.zeros(2, np.int64))
+
+
+@pytest.mark.slow
+def test_nodes_meet_and_end_together(node: Start) -> None:
+    with listen("127.0.0.4", 0) as probe:
+        port = probe.getsockname()[1]
+    shared = (
+        "--num-keys=10",
+        f"--rendezvous=tcp://127.0.0.4:{port}",
+        "--num-nodes=2",
+        "--interface=127.0.0.5",
+    )
+    processes = [node(*shared, f"--rank={rank}") for rank in range(2)]
+    for rank, process in enumerate(processes):
+        title, attach, endpoint = lines(process, 3)
+        assert title == f"node {rank} of 2"
+        assert attach.startswith("attach to unix:@pyps-")
+        assert endpoint.startswith("listens at tcp://127.0.0.5:")
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        assert process.communicate(timeout=TIMEOUT) == ("", "")
+        assert process.returncode == 0
+
+
+def test_new_keys_are_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["node", "--generate-keys"]) == 0
+    script = capsys.readouterr().out
+    command = script + 'printf "%s %s" "$PYPS_CURVE_PUBLIC" "$PYPS_CURVE_SECRET"'
+    done = subprocess.run(["sh", "-c", command], check=True, capture_output=True, text=True, timeout=TIMEOUT)
+    public, secret = done.stdout.split(" ")
+    assert zmq.curve_public(secret.encode()).decode() == public
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--num-keys is missing"),
+        (["--num-keys=0"], "num_keys is 0"),
+        (["--num-keys=3", "--dtype=text"], "text"),
+        (["--num-keys=3", "--rank=1"], "say nothing without nodes"),
+        (["--num-keys=3", "--rendezvous=here", "--num-nodes=2", "--rank=0"], "tcp://host:port"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RANK", raising=False)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert main(["node", *arguments]) == 1
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("moontide node: ")
+    assert message in line
