@@ -109,7 +109,8 @@ def scheduler(*, timeout: float = START_TIMEOUT, environment: Environment | None
     if lost:
         nodes = ", ".join(map(str, lost))
         raise NodeLost(
-            f"the job is over, but of {dmlc.num_servers} nodes these ended without shutting down: {nodes}"
+            f"the job is over, but of {dmlc.num_servers} nodes these ended without shutting down: {nodes}",
+            node=lost[0],
         )
 
 

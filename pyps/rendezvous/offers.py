@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pyps.rendezvous.interfaces import is_loopback
 
-Agreed = dict[str, "str | int | None"]
+Agreed = dict[str, "str | float | None"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,12 @@ class Offer:
 
 
 def describe(
-    num_nodes: int, num_keys: int, lengths: NDArray[np.int64], dtype: str, techniques: str, curve: str | None
+    num_nodes: int,
+    num_keys: int,
+    lengths: NDArray[np.int64],
+    dtype: str,
+    curve: str | None,
+    options: Mapping[str, str | float],
 ) -> Agreed:
     """Return what must be the same on all nodes.
 
@@ -61,6 +66,8 @@ def describe(
         Of the keys' values.
     curve : str or None
         The public key.
+    options : mapping
+        More of the kind, by their names.
     """
     uniform = len(lengths) > 0 and bool((lengths == lengths[0]).all())
     if uniform:
@@ -73,9 +80,9 @@ def describe(
         "num_keys": num_keys,
         "value_length": length,
         "dtype": dtype,
-        "techniques": techniques,
         "version": _version(),
         "CURVE key": curve,
+        **options,
     }
 
 
@@ -108,9 +115,9 @@ def find_difference(agreed: Agreed, node: Offer) -> str | None:
     return "this process disagrees with its node: " + "; ".join(found) if found else None
 
 
-def _grouped(values: Sequence[str | int | None]) -> list[str]:
+def _grouped(values: Sequence[str | float | None]) -> list[str]:
     """Say which nodes have which value; the value of most nodes comes first."""
-    nodes: dict[str | int | None, list[int]] = {}
+    nodes: dict[str | float | None, list[int]] = {}
     for node, value in enumerate(values):
         nodes.setdefault(value, []).append(node)
     parts = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import socket
 import threading
@@ -21,6 +22,7 @@ from pyps.rendezvous.store import Store
 from pyps.rendezvous.watch import Watch
 from pyps.server import Node, Server, attach, read_lengths
 
+ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss")  # options that nodes must have in common
 START_TIMEOUT = 120.0  # seconds
 PATIENCE_AT_THE_END = 2.0  # seconds that the host of a store gives others to read what they need
 
@@ -90,13 +92,15 @@ class Wanted:
 
     def agreed(self, num_nodes: int) -> Agreed:
         """Return what must be the same everywhere."""
+        defaults = inspect.signature(Server).parameters
+        options = {name: self.options.get(name, defaults[name].default) for name in ALIKE}
         return describe(
             num_nodes,
             self.num_keys,
             read_lengths(self.value_length),
             find_dtype(self.options.get("dtype", "float32")).name,
-            str(self.options.get("techniques", "all")),
             self.curve[0] if self.curve else None,
+            options,
         )
 
 

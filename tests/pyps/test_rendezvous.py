@@ -163,6 +163,8 @@ def test_nodes_that_do_not_come_are_named(missing: list[int]) -> None:
             r"value_length is 2 at .*, but 30 lengths, 59 in all .* at node 1",
         ),
         ({"dtype": "int64"}, "dtype is float32 at nodes 0, 2, but int64 at node 1"),
+        ({"lost_after": 4.0}, "lost_after is 3.0 at nodes 0, 2, but 4.0 at node 1"),
+        ({"on_loss": "continue"}, "on_loss is fail at nodes 0, 2, but continue at node 1"),
         ({"techniques": "replication_only"}, "techniques is all at .*, but replication_only at node 1"),
     ],
 )
@@ -195,7 +197,7 @@ def test_equal_lengths_agree_however_they_are_given() -> None:
 
 
 def test_versions_that_differ_are_named() -> None:
-    mine = offers.describe(2, 30, np.array([2]), "float32", "all", None)
+    mine = offers.describe(2, 30, np.array([2]), "float32", None, {})
     pair = [
         offers.Offer(node, "here", "tcp://127.0.0.1:1", "", agreed)
         for node, agreed in enumerate((mine, {**mine, "version": "0.0.1"}))
@@ -204,7 +206,7 @@ def test_versions_that_differ_are_named() -> None:
 
 
 def test_a_loopback_is_no_endpoint_for_nodes_of_another_host() -> None:
-    agreed = offers.describe(2, 30, np.array([2]), "float32", "all", None)
+    agreed = offers.describe(2, 30, np.array([2]), "float32", None, {})
     pair = [offers.Offer(node, f"host {node}", "tcp://127.0.0.1:1", "", agreed) for node in range(2)]
     assert "node 1 on another host cannot reach: name an interface" in str(offers.find_disagreement(pair))
 
