@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import logging
+import os
 import socket
 import threading
 import weakref
@@ -117,6 +118,7 @@ class ClusterServer(Server):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._process = os.getpid()
         self._ending = contextlib.ExitStack()
         self._ending_lock = threading.Lock()
 
@@ -137,8 +139,9 @@ class ClusterServer(Server):
         try:
             super().shutdown(timeout)
         finally:
-            with self._ending_lock:
-                self._ending.close()
+            if os.getpid() == self._process:  # in a forked child the parent's part goes on
+                with self._ending_lock:
+                    self._ending.close()
 
 
 def start(rendezvous: Rendezvous, place: Place, wanted: Wanted) -> Node:

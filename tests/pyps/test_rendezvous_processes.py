@@ -131,6 +131,30 @@ def test_torchrun_starts_nodes_and_their_workers(
 
 
 @pytest.mark.slow
+def test_processes_that_torchrun_restarts_begin_anew(spawn: Spawn, tmp_path: Path) -> None:
+    """The first time one fails while the other waits for it, at the same store."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        PROLOGUE
+        + SHARE
+        + "restart = os.environ['TORCHELASTIC_RESTART_COUNT']\n"
+        + "if restart == '0' and os.environ['RANK'] == '0': time.sleep(1); sys.exit(1)\n"
+        + "node = pyps.init(30, 2, timeout=40)\n"
+        + "share(node, 2)\n"
+        + "node.shutdown()\n"
+        + "os.write(1, f'Server {node.rank} after {restart}\\n'.encode())\n"
+    )
+    run = spawn(
+        *("-m", "torch.distributed.run", "--standalone", "--no-python", "--local-addr=127.0.0.1"),
+        *("--nproc-per-node=2", "--max-restarts=1", "--monitor-interval=0.2", sys.executable, str(script)),
+        PYTHONWARNINGS="ignore",
+        PYPS_NODES_PER_HOST="2",
+    )
+    lines = [line for line in output(run) if line.startswith("Server")]
+    assert lines == ["Server 0 after 1", "Server 1 after 1"]
+
+
+@pytest.mark.slow
 def test_rank_0_serves_the_store_when_no_agent_does(spawn: Spawn) -> None:
     variables = {"WORLD_SIZE": "2", "MASTER_ADDR": OWN, "MASTER_PORT": str(free_port())}
     nodes = [spawn("-c", NODE + "share(node, 2)\nnode.shutdown()", RANK=str(r), **variables) for r in (1, 0)]
