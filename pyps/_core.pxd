@@ -172,8 +172,8 @@ cdef class Worker:
     cdef ps_worker *usable(self) except NULL
     cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local)
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept
-    cdef int borrow(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1
-    cdef object answered(self, int64_t timestamp, Borrowed borrowed)
+    cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1
+    cdef object pending(self, int64_t timestamp, object vals, Borrowed borrowed)
     cdef int give_back(self, int64_t timestamp) except -1
     cdef bint is_pending(self) except -1
 

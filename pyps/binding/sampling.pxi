@@ -73,7 +73,8 @@ cdef class SamplingWorker(Worker):
             converted, fill_keys = arrays.as_key_output(keys)
             open_typed(converted, True, INTEGER, 64, &k)
         try:
-            self.borrow(vals, True, True, borrowed)
+            if not open_typed(vals, True, self.code, self.bits, &borrowed.span):
+                self.borrow_other(vals, True, True, borrowed)
             worker = self.usable()
             if ns_per_key * k.elements < worth_releasing:
                 code = ps_pull_sample(worker, number, <int64_t *> k.data, k.elements, borrowed.span.data,
@@ -87,7 +88,11 @@ cdef class SamplingWorker(Worker):
             close_span(&k)
         if fill_keys is not None:
             fill_keys()
-        return self.answered(timestamp, borrowed)
+        if timestamp >= 0:
+            return self.pending(timestamp, vals, borrowed)
+        if borrowed.copy_back is not None:
+            borrowed.copy_back()
+        return ANSWERED
 
     def finish_sample(self, id):
         """Forget a sample of which no more will be pulled. One that is finished already may be named again.

@@ -57,7 +57,8 @@ cdef class Worker:
             raise ClosedError("the worker was not initialized")
         open_keys(keys, &k)
         try:
-            self.borrow(vals, writes, False, borrowed)
+            if not open_typed(vals, writes, self.code, self.bits, v):
+                self.borrow_other(vals, writes, False, borrowed)
             request.operation = operation
             request.flags = PS_ASYNC if asynchronous else 0
             request.keys = <const int64_t *> k.data
@@ -71,15 +72,14 @@ cdef class Worker:
             check(code)
         finally:
             close_span(&k)
-        if local != NULL and not local[0]:
-            return ANSWERED
-        return self.answered(request.timestamp if local == NULL else -1, borrowed if writes else None)
+        if local == NULL and request.timestamp >= 0:
+            return self.pending(request.timestamp, vals, borrowed if writes else None)
+        if borrowed.copy_back is not None and (local == NULL or local[0]):
+            borrowed.copy_back()
+        return ANSWERED
 
-    cdef int borrow(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1:
-        """Borrow the memory of values, or of what stands in for them: if not all of it is written, with `keep`."""
-        borrowed.owner = vals
-        if open_typed(vals, writes, self.code, self.bits, &borrowed.span):
-            return 0
+    cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1:
+        """Borrow what stands in for values that are no plain memory: if not all of it is written, with `keep`."""
         if writes:
             borrowed.owner, borrowed.copy_back = arrays.as_output(vals, self.store.dtype, keep=keep)
         else:
@@ -88,15 +88,13 @@ cdef class Worker:
             raise AssertionError("pyps.arrays returned no plain buffer")
         return 0
 
-    cdef object answered(self, int64_t timestamp, Borrowed borrowed):
-        """Return an operation's timestamp; until it has ended, keep what it will write, if it writes."""
-        if timestamp >= 0:
-            if borrowed is not None:
-                self.borrowed[timestamp] = borrowed
-            return Pending(timestamp, self)
-        if borrowed is not None and borrowed.copy_back is not None:
-            borrowed.copy_back()
-        return ANSWERED
+    cdef object pending(self, int64_t timestamp, object vals, Borrowed borrowed):
+        """Return the timestamp of an operation on its way; until it has ended, keep what it will write, if anything."""
+        if borrowed is not None:
+            if borrowed.owner is None:
+                borrowed.owner = vals
+            self.borrowed[timestamp] = borrowed
+        return Pending(timestamp, self)
 
     cdef int give_back(self, int64_t timestamp) except -1:
         """An operation has ended: fill what a pull was to fill, and let go of it."""
