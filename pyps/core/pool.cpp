@@ -9,16 +9,22 @@ Pool::Pool(Segment &segment, uint64_t base, uint64_t slot_bytes, uint64_t slots)
     : segment_(segment), base_(base), slot_bytes_(slot_bytes), slots_(slots),
       slots_per_slab_(uint32_t(std::min(std::max<uint64_t>(1, target_bytes / slot_bytes), slots))) {}
 
-uint32_t Pool::allocate() {
+uint32_t Pool::allocate(const char *from, uint64_t bytes) {
     uint32_t slab_number;
     Slab &slab = with_room(&slab_number);
     uint32_t first = slab_number * slots_per_slab_, slot = slab.first_free;
     char *value = at(first + (slot == none ? slab.touched : slot));
-    if (slot == none)
+    if (slot == none) {
         slot = slab.touched++;
-    else
+    } else {
         std::memcpy(&slab.first_free, value, sizeof slab.first_free);
-    if (slab.recycled) std::memset(value, 0, slot_bytes_); // memory fresh from the system is zero
+        if (slab.first_free != none) __builtin_prefetch(at(first + slab.first_free), 1); // the next one's slot
+    }
+    if (from)
+        std::memcpy(value, from, bytes);
+    else if (slab.recycled)
+        std::memset(value, 0, slot_bytes_); // memory fresh from the system is zero
+    live_++;
     if (++slab.live == capacity(slab_number)) {
         slab.in_open = false;
         open_.pop_back();
@@ -36,7 +42,9 @@ Pool::Slab &Pool::with_room(uint32_t *slab_number) {
     }
     *slab_number = open_.back();
     Slab &slab = slabs_[*slab_number];
-    if (slab.live == 0 && slab.touched == 0) {
+    if (*slab_number == kept_) {
+        kept_ = none;
+    } else if (slab.live == 0) {
         uint64_t bytes = bytes_of(*slab_number);
         segment_.mapping().commit(begin_of(*slab_number), bytes);
         segment_.header().slab_bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -54,7 +62,24 @@ void Pool::release(uint32_t index) {
         slab.in_open = true;
         open_.push_back(slab_number);
     }
-    if (--slab.live > 0) return;
+    live_--;
+    if (--slab.live == 0) empty(slab_number);
+}
+
+// A slab's last value went.
+void Pool::empty(uint32_t slab_number) {
+    if (live_ > 0 && kept_ == none) {
+        kept_ = slab_number;
+        return;
+    }
+    give_back(slab_number);
+    if (live_ > 0 || kept_ == none) return;
+    give_back(kept_);
+    kept_ = none;
+}
+
+void Pool::give_back(uint32_t slab_number) {
+    Slab &slab = slabs_[slab_number];
     uint64_t bytes = bytes_of(slab_number);
     segment_.mapping().discard(begin_of(slab_number), bytes);
     segment_.header().slab_bytes.fetch_sub(bytes, std::memory_order_relaxed);

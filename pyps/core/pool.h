@@ -1,5 +1,6 @@
 // Slots of one size for values, in slabs of about 1 MiB, each with a list of free slots that is kept in the slots
-// themselves. A slab's memory is committed with its first value and given back with its last.
+// themselves. A slab's memory is committed with its first value and given back with its last; but as long as there are
+// other values, one empty slab stays, for keys that come and go.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ public:
     // At most `slots` slots of `slot_bytes` from `base` on.
     Pool(Segment &segment, uint64_t base, uint64_t slot_bytes, uint64_t slots);
 
-    uint32_t allocate(); // filled with zeros
+    uint32_t allocate(const char *value, uint64_t bytes); // filled with that, or with zeros for null
     void release(uint32_t index);
 
 private:
@@ -30,6 +31,8 @@ private:
     };
 
     Slab &with_room(uint32_t *slab_number);
+    void empty(uint32_t slab_number);
+    void give_back(uint32_t slab_number);
     uint32_t capacity(uint32_t slab_number) const;
     uint64_t begin_of(uint32_t slab_number) const;
     uint64_t bytes_of(uint32_t slab_number) const;
@@ -39,6 +42,8 @@ private:
     uint64_t base_, slot_bytes_, slots_;
     uint32_t slots_per_slab_;
     std::vector<Slab> slabs_;
+    uint64_t live_ = 0;          // values in all slabs
+    uint32_t kept_ = none;       // the empty slab whose memory is there
     std::vector<uint32_t> open_; // slabs with room; the last one is used next
 };
 

@@ -12,15 +12,14 @@ Slabs::Slabs(Segment &segment) : segment_(segment) {
     }
 }
 
-Place Slabs::hold(Place place) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    uint32_t index = owned_[place.length_class()].allocate();
-    count(segment_.header().keys_held, 1, segment_.length_class(place.length_class()).value_bytes);
+Place Slabs::hold(Place place, const char *value) {
+    uint64_t bytes = segment_.length_class(place.length_class()).value_bytes;
+    uint32_t index = owned_[place.length_class()].allocate(value, bytes);
+    count(segment_.header().keys_held, 1, bytes);
     return place_at(place, Residence::owned, index);
 }
 
 Place Slabs::drop(Place place) {
-    std::lock_guard<std::mutex> lock(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
     bool shared = place.residence() == Residence::shared;
     bool replica = shared && segment_.shared(c, place.index())->is_replica;
@@ -30,18 +29,16 @@ Place Slabs::drop(Place place) {
 }
 
 Place Slabs::hold_replica(Place place) {
-    std::lock_guard<std::mutex> lock(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
-    uint32_t index = shared_[place.length_class()].allocate();
+    uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
     *segment_.shared(c, index) = SharedHead{1, 0};
     count(segment_.header().replicas_held, 1, c.value_bytes);
     return place_at(place, Residence::shared, index);
 }
 
 Place Slabs::share(Place place) {
-    std::lock_guard<std::mutex> lock(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
-    uint32_t index = shared_[place.length_class()].allocate();
+    uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
     SharedHead *head = segment_.shared(c, index);
     *head = SharedHead{0, 0};
     std::memcpy(Segment::value(head), segment_.value(c, place.index()), c.value_bytes);
@@ -50,11 +47,9 @@ Place Slabs::share(Place place) {
 }
 
 Place Slabs::unshare(Place place) {
-    std::lock_guard<std::mutex> lock(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
     SharedHead *head = segment_.shared(c, place.index());
-    uint32_t index = owned_[place.length_class()].allocate();
-    std::memcpy(segment_.value(c, index), Segment::value(head), c.value_bytes);
+    uint32_t index = owned_[place.length_class()].allocate(Segment::value(head), c.value_bytes);
     if (head->is_replica) {
         count(segment_.header().replicas_held, -1, 0);
         count(segment_.header().keys_held, 1, 0);
@@ -68,8 +63,11 @@ Place Slabs::place_at(Place place, Residence residence, uint32_t index) const {
 }
 
 void Slabs::count(std::atomic<uint64_t> &what, int change, uint64_t bytes) {
-    what.fetch_add(uint64_t(int64_t(change)), std::memory_order_relaxed);
-    segment_.header().value_bytes.fetch_add(uint64_t(change * int64_t(bytes)), std::memory_order_relaxed);
+    auto add = [](std::atomic<uint64_t> &counter, int64_t amount) { // counters have one writer
+        counter.store(counter.load(std::memory_order_relaxed) + uint64_t(amount), std::memory_order_relaxed);
+    };
+    add(what, change);
+    add(segment_.header().value_bytes, change * int64_t(bytes));
 }
 
 } // namespace ps

@@ -1,10 +1,9 @@
 // Memory for values: per length class a pool for the keys that only this node has, and one for shared keys.
 //
-// Used by the server process alone; `mutex_` guards it. Workers only ever read and write values that are there. Places
+// Used by one thread alone: the server's, or before it starts the one that makes the node. Workers only ever read and write values that are there. Places
 // are changed under the key's latch, or before anybody else knows the store.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
 #include "pool.h"
@@ -15,7 +14,7 @@ class Slabs {
 public:
     explicit Slabs(Segment &segment);
 
-    Place hold(Place place); // absent, awaited -> owned, zeros
+    Place hold(Place place, const char *value = nullptr); // absent, awaited -> owned; null: zeros
     Place drop(Place place); // owned, shared -> absent
 
     Place hold_replica(Place place); // absent, awaited -> shared, a replica of zeros
@@ -27,7 +26,6 @@ private:
     void count(std::atomic<uint64_t> &what, int change, uint64_t bytes);
 
     Segment &segment_;
-    std::mutex mutex_;
     std::vector<Pool> owned_, shared_; // by length class
 };
 

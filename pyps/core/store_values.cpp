@@ -91,11 +91,7 @@ void StoreValues::forget(Key key) {
 void StoreValues::own(Key key, const char *value) {
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
-        if (place.residence() != Residence::shared) {
-            place = slabs_.hold(place);
-            std::memcpy(segment_.value(c, place.index()), value, c.value_bytes);
-            return place;
-        }
+        if (place.residence() != Residence::shared) return slabs_.hold(place, value);
         SharedHead *head = head_of(place);
         Bytes total(value, value + c.value_bytes);
         add_kernel(segment_.header().dtype)(total.data(), Segment::delta(head, c), c.length);

@@ -2,6 +2,7 @@
 // new owner side by side. Whatever else is a key's own business, as everywhere.
 #include "protocol.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace ps {
@@ -30,6 +31,7 @@ bool Protocol::is_plain(Key key) const {
 }
 
 void Protocol::give(Key key, NodeId to, uint64_t count, Moves *moves) {
+    if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, 1024 * values_.bytes(key)));
     moves->keys.push_back(key);
     moves->counts.push_back(count);
     values_.give(key, to, count, &moves->values);
