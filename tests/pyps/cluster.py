@@ -202,8 +202,9 @@ class Cluster:
         end = time.monotonic() + TIMEOUT / 2
         while time.monotonic() < end:
             if self._all_are(expected):
-                time.sleep(0.03)
-                return self._all_are(expected)
+                time.sleep(0.03)  # what is on its way may only look as if it had come: +1 and -1
+                if self._all_are(expected):
+                    return True
             time.sleep(0.005)
         return False
 
