@@ -185,8 +185,8 @@ struct World {
         worker.intends[key] = begin;
         node.intents[key] += begin ? 1 : -1;
         trace("a worker at %d %s %d", worker.node, begin ? "wants" : "stops wanting", int(key));
-        if (begin && node.intents[key] == 1) node.protocol.want(key);
-        if (!begin && node.intents[key] == 0) node.protocol.stop_wanting(key);
+        if (begin && node.intents[key] == 1) node.protocol.want(std::vector<Key>{key});
+        if (!begin && node.intents[key] == 0) node.protocol.stop_wanting(std::vector<Key>{key});
     }
 
     void operate(uint64_t number, Key key) {

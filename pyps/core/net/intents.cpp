@@ -38,17 +38,20 @@ void Intents::update() {
 }
 
 void Intents::begin(const std::vector<Key> &keys) {
+    std::vector<Key> first;
     for (Key key : keys)
-        if (counts_[key]++ == 0) change_(key, true);
+        if (counts_[key]++ == 0) first.push_back(key);
+    if (!first.empty()) change_(first, true);
 }
 
 void Intents::end(const std::vector<Key> &keys) {
+    std::vector<Key> last;
     for (Key key : keys) {
-        auto count = counts_.find(key);
-        if (--count->second > 0) continue;
-        counts_.erase(count);
-        change_(key, false);
+        if (--*counts_.find(key) > 0) continue;
+        counts_.erase(key);
+        last.push_back(key);
     }
+    if (!last.empty()) change_(last, false);
 }
 
 } // namespace ps

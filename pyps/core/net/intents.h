@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "flat_map.h"
 #include "protocol/messages.h"
 
 namespace ps {
@@ -15,7 +16,7 @@ namespace ps {
 class Intents {
 public:
     using Clock = std::function<int64_t(uint32_t worker)>; // a dead worker's is INT64_MAX
-    using Change = std::function<void(Key key, bool begins)>;
+    using Change = std::function<void(const std::vector<Key> &keys, bool begins)>;
 
     Intents(Clock clock, Change change) : clock_(std::move(clock)), change_(std::move(change)) {}
 
@@ -36,7 +37,7 @@ private:
     Clock clock_;
     Change change_;
     std::unordered_map<uint32_t, ByClock> waiting_, active_; // by worker
-    std::unordered_map<Key, uint32_t> counts_;               // active intents
+    FlatMap<uint32_t> counts_;                               // active intents
 };
 
 } // namespace ps

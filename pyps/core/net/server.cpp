@@ -49,7 +49,9 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
               WorkerSlot &slot = segment_->slot(worker);
               return identity_of(slot).is_alive() ? int64_t(slot.clock.load(std::memory_order_acquire)) : INT64_MAX;
           },
-          [this](Key key, bool begins) { begins ? protocol_.want(key) : protocol_.stop_wanting(key); }),
+          [this](const std::vector<Key> &keys, bool begins) {
+              begins ? protocol_.want(keys) : protocol_.stop_wanting(keys);
+          }),
       gates_(*segment_, [this](NodeId to, Bytes message) { peers_[to].send(std::move(message)); }),
       lost_(peers_.size()), told_(peers_.size()), awaited_(peers_.size()) {
     router_.set(ZmqOption::router_mandatory, 1);

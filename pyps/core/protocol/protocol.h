@@ -45,6 +45,8 @@ public:
 
     // The same for many keys at once (runs.cpp), in the order of the keys.
     void localize(const std::vector<Key> &keys, uint64_t waiter);
+    void want(const std::vector<Key> &keys);
+    void stop_wanting(const std::vector<Key> &keys);
     void receive(const std::vector<Key> &keys, const Localize &message);
     void receive(const std::vector<Key> &keys, NodeId to, const std::vector<uint64_t> &counts); // Relocate
     void receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,

@@ -55,6 +55,28 @@ void Protocol::localize(const std::vector<Key> &keys, uint64_t waiter) {
     });
 }
 
+void Protocol::want(const std::vector<Key> &keys) {
+    for_each(keys, [&](size_t, Key key) {
+        bool absent = values_.standing(key) == Standing::absent; // so there is no replica, and none that ends
+        if (!absent || homes_.is_here(key) || asked_.count(key)) {
+            want(key);
+            return;
+        }
+        wanted_[key] = true;
+        asked_[key] = ++last_number_;
+        post_.send(homes_.home(key), key, Want{self_, last_number_}, false);
+    });
+}
+
+void Protocol::stop_wanting(const std::vector<Key> &keys) {
+    for_each(keys, [&](size_t, Key key) {
+        if (replicas_.empty())
+            wanted_.erase(key);
+        else
+            stop_wanting(key);
+    });
+}
+
 void Protocol::receive(const std::vector<Key> &keys, const Localize &message) {
     Moves moves;
     for_each(keys, [&](size_t, Key key) {
