@@ -77,7 +77,7 @@ APPS = {
         "word2vec",
         lambda: Word2Vec(king_james(verses=6000), width=16, window=3),
         lambda: Word2Vec(king_james(), window=3),
-        epochs=6,
+        epochs=4,
         large_epochs=3,
         reached=0.06,
         tolerance=0.08,

@@ -36,6 +36,7 @@ class Place:
 
     Attributes
     ----------
+    server : pyps.Server
     kv : pyps.Worker
     number, workers : int
         Of this worker among all, from 0, and how many there are.
@@ -43,6 +44,7 @@ class Place:
         The same of its node.
     """
 
+    server: pyps.Server
     kv: pyps.Worker
     number: int
     workers: int
@@ -66,6 +68,7 @@ def run(
     value_lengths: Sequence[int] | Any,
     nodes: int = 1,
     workers: int = 1,
+    techniques: str = "all",
     timeout: float = 600.0,
 ) -> list[Any]:
     """Start the nodes, run the program in every worker, shut the nodes down.
@@ -80,6 +83,8 @@ def run(
         Elements of each key's value.
     nodes, workers : int
         How many processes, and threads in each.
+    techniques : str
+        Of the nodes.
     timeout : float
         Seconds that all of it may take.
 
@@ -101,7 +106,17 @@ def run(
     try:
         for rank in range(nodes):
             ours, theirs = context.Pipe(duplex=False)
-            settings = (theirs, store.port, program, arguments, value_lengths, rank, nodes, workers)
+            settings = (
+                theirs,
+                store.port,
+                program,
+                arguments,
+                value_lengths,
+                rank,
+                nodes,
+                workers,
+                techniques,
+            )
             process = context.Process(target=_node, args=settings, name=f"node {rank}")
             process.start()
             theirs.close()
@@ -150,6 +165,7 @@ def _node(
     rank: int,
     nodes: int,
     workers: int,
+    techniques: str,
 ) -> None:
     """Be one node's process."""
     torch.set_num_threads(1)  # the workers are the parallelism
@@ -162,12 +178,14 @@ def _node(
             num_nodes=nodes,
             rank=rank,
             num_workers=workers,
+            techniques=techniques,
         ) as node:
+            assert isinstance(node, pyps.Server), "this process creates it"
 
             def work(number: int) -> Any:
                 with node.worker() as kv:
                     return program(
-                        Place(kv, rank * workers + number, nodes * workers, rank, nodes), *arguments
+                        Place(node, kv, rank * workers + number, nodes * workers, rank, nodes), *arguments
                     )
 
             with ThreadPoolExecutor(workers) as pool:

@@ -1,8 +1,8 @@
 """Embeddings of a knowledge graph, ComplEx and RESCAL: `python -m examples.apps.knowledge_graph`.
 
 Entities and relations get vectors (relations of RESCAL matrices) such that a score of (head, relation, tail) tells
-whether the triple is true. A batch compares each of its triples with the same random entities in the place of its tail,
-and of its head. Trouillon et al. 2016; Nickel, Tresp, Kriegel 2011.
+whether the triple is true. A batch compares each of its triples with the same random entities, which the
+server draws, in the place of its tail, and of its head. Trouillon et al. 2016; Nickel, Tresp, Kriegel 2011.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from examples.apps import command
-from examples.apps.training import Batch, Stage
+from examples.apps.management import Keys
+from examples.apps.training import Batch, Sampled, Stage
 from examples.apps.triples import Graph, wordnet_verbs
 
 JUDGED = 500  # triples of the test that are ranked
@@ -61,6 +62,7 @@ class KnowledgeGraph:
             raise ValueError(f"model is {self.model!r}; it must be one of {', '.join(MODELS)}")
         _, relation_width = MODELS[self.model]
         graph = self.graph
+        self.sampled = Sampled(0, self.negatives)
         self.groups = ((len(graph.entities), self.width), (len(graph.relations), relation_width(self.width)))
 
     def initial(self) -> list[torch.Tensor]:
@@ -74,23 +76,22 @@ class KnowledgeGraph:
     def stages(self, worker: int, workers: int, epoch: int) -> Iterator[Stage]:
         """Return one stage: the worker's part of the triples in random order."""
         random = np.random.default_rng((epoch, worker))
-        yield Stage(self.batches(random.permutation(self.graph.train[worker::workers]), random))
+        yield Stage(self.batches(random.permutation(self.graph.train[worker::workers])))
 
-    def batches(self, triples: np.ndarray, random: np.random.Generator) -> Iterator[Batch]:
-        """Return the triples, some at a time, with entities to compare with."""
+    def batches(self, triples: Keys) -> Iterator[Batch]:
+        """Return the triples, some at a time."""
         for start in range(0, len(triples), self.batch_size):
             some = triples[start : start + self.batch_size]
-            others = random.integers(0, len(self.graph.entities), self.negatives)
-            entities, at = np.unique(np.concatenate([some[:, 0], some[:, 2], others]), return_inverse=True)
+            entities, at = np.unique(np.concatenate([some[:, 0], some[:, 2]]), return_inverse=True)
             relations, relation_at = np.unique(some[:, 1], return_inverse=True)
-            places = np.split(at, [len(some), 2 * len(some)])
+            places = np.split(at, 2)
             yield Batch((entities, relations), tuple(map(torch.from_numpy, (*places, relation_at))))
 
     def loss(self, parameters: Sequence[torch.Tensor], batch: Batch) -> torch.Tensor:
         """Return the cross entropy of the true entity among the others, for tails and for heads."""
-        entities, relations = parameters
-        heads, tails, others = (entities.index_select(0, at) for at in batch.data[:3])
-        queries = MODELS[self.model][0](heads, relations.index_select(0, batch.data[3]), tails)
+        entities, relations, others = parameters
+        heads, tails = (entities.index_select(0, at) for at in batch.data[:2])
+        queries = MODELS[self.model][0](heads, relations.index_select(0, batch.data[2]), tails)
         loss = torch.zeros(())
         for query, true in zip(queries, (tails, heads), strict=True):
             scores = torch.cat([(query * true).sum(1, keepdim=True), query @ others.T], 1)

@@ -35,3 +35,8 @@ def intent(kv: pyps.Worker, keys: Keys, start: int, end: int, wait: bool) -> Non
 
 
 MANAGEMENTS: dict[str, Management] = {"classic": classic, "relocation": relocation, "intent": intent}
+
+# How keys are drawn that may be any: where they live, brought here before, or such as are here.
+SAMPLING = {"classic": "naive", "relocation": "preloc", "intent": "local"}
+# What the nodes do where they are told of keys.
+TECHNIQUES = {"classic": "all", "relocation": "relocation_only", "intent": "all"}

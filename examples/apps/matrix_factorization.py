@@ -36,6 +36,7 @@ class MatrixFactorization:
     rate: float = 0.4
     decay: float = 0.02
     metric: str = "test RMSE"
+    sampled: None = None
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:

@@ -18,7 +18,7 @@ import torch
 
 import pyps
 from examples.apps.cluster import Place, run
-from examples.apps.management import FOR_EVER, MANAGEMENTS, Keys, Management
+from examples.apps.management import FOR_EVER, MANAGEMENTS, SAMPLING, TECHNIQUES, Keys, Management
 
 AHEAD = 4  # batches between telling and using
 EPSILON = 1e-8
@@ -55,6 +55,22 @@ class Stage:
     block: Keys | None = None
 
 
+@dataclass(frozen=True)
+class Sampled:
+    """Parameters of one group that each step also uses, drawn by the server.
+
+    Attributes
+    ----------
+    group, count : int
+    weights : array, optional
+        How often each is drawn in comparison to others; by default all alike.
+    """
+
+    group: int
+    count: int
+    weights: Any = None
+
+
 class Task(Protocol):
     """What is to be learned.
 
@@ -75,6 +91,10 @@ class Task(Protocol):
     def groups(self) -> Sequence[tuple[int, int]]:
         """See above."""
 
+    @property
+    def sampled(self) -> Sampled | None:
+        """What each step uses besides its batch's own parameters."""
+
     def initial(self) -> list[torch.Tensor]:
         """Return the first values of each group's parameters, shape (count, width)."""
 
@@ -85,7 +105,7 @@ class Task(Protocol):
         """Return a worker's part of an epoch; every worker has as many stages."""
 
     def loss(self, parameters: Sequence[torch.Tensor], batch: Batch) -> torch.Tensor:
-        """Return the sum of the losses of a batch; `parameters` has the rows of `batch.ids`."""
+        """Return the sum of the losses of a batch; `parameters` has the rows of `batch.ids`, and of the sample."""
 
     def quality(self, parameters: Sequence[torch.Tensor]) -> float:
         """Return what the parameters are worth on data that nobody trains with."""
@@ -123,10 +143,11 @@ class Epoch:
 
 
 @dataclass
-class Parameters:
+class Layout:
     """Where a task's parameters are among the keys, and what lies in their values."""
 
     groups: Sequence[tuple[int, int]]
+    sampled: Sampled | None = None
     lengths: Keys = field(init=False)
     first_keys: list[int] = field(init=False)
 
@@ -139,28 +160,47 @@ class Parameters:
         """Return the keys of parameters that are given by their numbers in each group."""
         return np.concatenate([part + first for part, first in zip(ids, self.first_keys, strict=True)])
 
-    def empty(self, ids: Sequence[Keys]) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """Return a buffer for the values of some parameters, and a view for each group, shape (n, 2, width)."""
+    def all(self) -> list[Keys]:
+        """Return the numbers of all parameters."""
+        return [np.arange(count) for count, _ in self.groups]
+
+    def empty(self, ids: Sequence[Keys], sampled: bool = False) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        """Return a buffer for values, and a view for each group, and for the sample, shape (n, 2, width)."""
         shapes = [(len(part), 2, width) for part, (_, width) in zip(ids, self.groups, strict=True)]
+        if sampled and self.sampled:
+            shapes.append((self.sampled.count, 2, self.groups[self.sampled.group][1]))
         ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
         buffer = torch.empty(ends[-1])
         places = zip([0, *ends[:-1]], ends, shapes, strict=True)
         return buffer, [buffer[first:end].view(shape) for first, end, shape in places]
 
-    def all(self) -> list[Keys]:
-        """Return the numbers of all parameters."""
-        return [np.arange(count) for count, _ in self.groups]
+    def enable_sampling(self, node: pyps.Server, scheme: str) -> None:
+        """Tell a node what its workers will draw."""
+        if self.sampled:
+            first = self.first_keys[self.sampled.group]
+            end = first + self.groups[self.sampled.group][0]
+            weights = self.sampled.weights
+            distribution = "uniform" if weights is None else "weighted"
+            node.enable_sampling_support(scheme, True, distribution, first, end, weights=weights, seed=5)
 
 
-def step(kv: pyps.Worker, task: Task, layout: Parameters, batch: Batch) -> float:
+def step(kv: pyps.Worker, task: Task, layout: Layout, batch: Batch, sample: int) -> float:
     """Pull, compute, push; return the loss."""
     keys = layout.keys(batch.ids)
-    buffer, values = layout.empty(batch.ids)
-    kv.pull(keys, buffer)
+    buffer, values = layout.empty(batch.ids, sampled=True)
+    own = buffer
+    if layout.sampled:
+        own = buffer[: len(buffer) - values[-1].numel()]
+    pulled = kv.pull(keys, own, asynchronous=True)
+    if layout.sampled:
+        drawn = np.empty(layout.sampled.count, np.int64)
+        kv.pull_sample(sample, drawn, values[-1])
+        keys = np.concatenate([keys, drawn])
+    kv.wait(pulled)
     parameters = [value[:, 0].contiguous().requires_grad_() for value in values]
     loss = task.loss(parameters, batch)
     loss.backward()  # type: ignore[no-untyped-call]
-    change, changes = layout.empty(batch.ids)
+    change, changes = layout.empty(batch.ids, sampled=True)
     for value, parameter, delta in zip(values, parameters, changes, strict=True):
         gradient = parameter.grad
         assert gradient is not None
@@ -171,32 +211,40 @@ def step(kv: pyps.Worker, task: Task, layout: Parameters, batch: Batch) -> float
     return float(loss.detach())
 
 
-def told(kv: pyps.Worker, stage: Stage, layout: Parameters, management: Management) -> Iterator[Batch]:
-    """Yield the batches of a stage, each some time after the node was told of its keys; advance the clock with each."""
+def told(
+    kv: pyps.Worker, stage: Stage, layout: Layout, management: Management
+) -> Iterator[tuple[Batch, int]]:
+    """Yield the batches of a stage, each some time after the node was told of its keys, and the number of its sample.
+
+    The clock goes on with each batch.
+    """
     if stage.block is not None:
         clock, batches = kv.current_clock(), list(stage.batches)
         management(kv, stage.block, clock, clock + len(batches), True)
         for batch in batches:
-            yield batch
+            yield batch, 0
             kv.advance_clock()
         return
-    waiting: deque[Batch] = deque()
+    waiting: deque[tuple[Batch, int]] = deque()
     for batch in stage.batches:
         clock = kv.current_clock() + len(waiting)
         management(kv, layout.keys(batch.ids), clock, clock + 1, False)
-        waiting.append(batch)
+        sample = kv.prepare_sample(layout.sampled.count, clock, clock + 1) if layout.sampled else 0
+        waiting.append((batch, sample))
         if len(waiting) > AHEAD:
             yield waiting.popleft()
             kv.advance_clock()
-    for batch in waiting:
-        yield batch
+    for both in waiting:
+        yield both
         kv.advance_clock()
 
 
 def program(place: Place, task: Task, management_name: str, epochs: int) -> list[Epoch]:
     """Be one worker: train, and return what was seen. The first worker also sets the values and judges them."""
     kv, management = place.kv, MANAGEMENTS[management_name]
-    layout = Parameters(task.groups)
+    layout = Layout(task.groups, task.sampled)
+    if place.is_first_of_node:
+        layout.enable_sampling(place.server, SAMPLING[management_name])
     if place.number == 0:
         buffer, values = layout.empty(layout.all())
         for value, first in zip(values, task.initial(), strict=True):
@@ -213,8 +261,8 @@ def program(place: Place, task: Task, management_name: str, epochs: int) -> list
         place.barrier()
         start, computed = time.perf_counter(), time.process_time()
         for stage in task.stages(place.number, place.workers, number):
-            for batch in told(kv, stage, layout, management):
-                epoch.loss += step(kv, task, layout, batch)
+            for batch, sample in told(kv, stage, layout, management):
+                epoch.loss += step(kv, task, layout, batch, sample)
             place.barrier()
         epoch.seconds = time.perf_counter() - start
         if place.is_first_of_node:
@@ -256,7 +304,8 @@ def train(
         task,
         management,
         epochs,
-        value_lengths=Parameters(task.groups).lengths,
+        value_lengths=Layout(task.groups).lengths,
+        techniques=TECHNIQUES[management],
         nodes=nodes,
         workers=workers,
     )

@@ -1,7 +1,7 @@
 """Word vectors, skip-gram with negative sampling: `python -m examples.apps.word2vec`.
 
 Each word gets a vector that tells which words stand near it, and one by which others tell it. A batch compares its
-pairs of near words with random words, the same for all of them (Mikolov et al. 2013).
+pairs of near words with random words, which the server draws, the same for all of them (Mikolov et al. 2013).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch.nn.functional import logsigmoid, normalize
 
 from examples.apps import command
 from examples.apps.corpus import Corpus, king_james, same_stem
-from examples.apps.training import Batch, Stage
+from examples.apps.training import Batch, Sampled, Stage
 
 NEAREST = 10
 
@@ -38,7 +38,7 @@ class Word2Vec:
         self.groups = ((len(self.corpus.words), self.width),) * 2
         frequency = self.corpus.counts / self.corpus.counts.sum()
         self.kept = np.minimum(1.0, np.sqrt(self.sample / frequency) + self.sample / frequency)
-        self.chances = np.cumsum(self.corpus.counts**0.75)
+        self.sampled = Sampled(1, self.negatives, self.corpus.counts**0.75)
 
     def initial(self) -> list[torch.Tensor]:
         """Return small random vectors, and zeros for those by which others tell the word."""
@@ -70,19 +70,17 @@ class Word2Vec:
                     near = (verse[left] == verse[right]) & (reach[center] >= distance)
                     centers.append(words[center[near]])
                     contexts.append(words[context[near]])
-            others = np.searchsorted(self.chances, random.random(self.negatives) * self.chances[-1], "right")
             inner, center_at = np.unique(np.concatenate(centers), return_inverse=True)
-            outer, at = np.unique(np.concatenate([*contexts, others]), return_inverse=True)
-            data = (center_at, at[: -len(others)], at[-len(others) :])
-            yield Batch((inner, outer), tuple(map(torch.from_numpy, data)))
+            outer, context_at = np.unique(np.concatenate(contexts), return_inverse=True)
+            yield Batch((inner, outer), tuple(map(torch.from_numpy, (center_at, context_at))))
 
     def loss(self, parameters: Sequence[torch.Tensor], batch: Batch) -> torch.Tensor:
         """Return the logistic loss of near pairs, and of pairs with the random words."""
-        center_at, context_at, other_at = batch.data
+        center_at, context_at = batch.data
         centers = parameters[0].index_select(0, center_at)
         near = (centers * parameters[1].index_select(0, context_at)).sum(1)
-        far = centers @ parameters[1].index_select(0, other_at).T
-        weight = self.negatives_of_pair / len(other_at)
+        far = centers @ parameters[2].T
+        weight = self.negatives_of_pair / self.negatives
         return -logsigmoid(near).sum() - weight * logsigmoid(-far).sum()
 
     def quality(self, parameters: Sequence[torch.Tensor]) -> float:

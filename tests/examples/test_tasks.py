@@ -141,7 +141,7 @@ def test_pairs_are_of_near_words_in_one_verse() -> None:
     [stage] = task.stages(0, 1, 0)
     seen = set()
     for batch in stage.batches:
-        (inner, outer), (center_at, context_at, _) = batch.ids, batch.data
+        (inner, outer), (center_at, context_at) = batch.ids, batch.data
         seen |= set(zip(inner[center_at].tolist(), outer[context_at].tolist(), strict=True))
     assert seen <= near
     assert len(seen) > len(near) / 2
@@ -156,6 +156,8 @@ def test_batches_name_each_parameter_once_and_all_that_they_use(name: str) -> No
                 assert (np.diff(ids) > 0).all()
                 assert 0 <= ids[0] <= ids[-1] < count
             parameters = [torch.zeros(len(i), w) for i, (_, w) in zip(batch.ids, task.groups, strict=True)]
+            if task.sampled:
+                parameters.append(torch.zeros(task.sampled.count, task.groups[task.sampled.group][1]))
             assert torch.isfinite(task.loss(parameters, batch))
 
 
