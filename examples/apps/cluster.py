@@ -8,6 +8,8 @@ none of the rest.
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -168,6 +170,7 @@ def _node(
     techniques: str,
 ) -> None:
     """Be one node's process."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(1)  # the workers are the parallelism
     try:
         store: Any = TCPStore(LOOPBACK, port, wait_for_workers=False)
@@ -193,3 +196,11 @@ def _node(
             pipe.send(results)
     except Exception:
         pipe.send(Failure(f"node {rank}:\n{traceback.format_exc()}"))
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, killed too: nobody would want the results."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from examples.apps.cluster import Failure, Place, run
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT = 50.0
 
 
 def count(place: Place, start: int) -> tuple[int, int, int]:
@@ -31,6 +38,11 @@ def fail(place: Place, how: str) -> None:
     place.barrier()
 
 
+def rest(place: Place, directory: str) -> None:
+    Path(directory, str(os.getpid())).touch()
+    time.sleep(100)
+
+
 @pytest.mark.parametrize(("nodes", "workers"), [(1, 1), (1, 3), (2, 2)])
 def test_the_workers_results_come_in_their_order(nodes: int, workers: int) -> None:
     results: list[Any] = run(count, 10, value_lengths=np.full(nodes, 2), nodes=nodes, workers=workers)
@@ -44,3 +56,25 @@ def test_a_failed_worker_ends_all_and_is_named(how: str, said: str) -> None:
     with pytest.raises(Failure, match=said):
         run(fail, how, value_lengths=np.full(4, 2), nodes=2)
     assert time.monotonic() - start < 30
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_nodes_end_when_who_started_them_is_killed(tmp_path: Path) -> None:
+    source = (
+        "from examples.apps.cluster import run; from tests.examples.test_cluster import rest; import sys\n"
+        "run(rest, sys.argv[1], value_lengths=[1, 1], nodes=2)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", source, str(tmp_path)], cwd=ROOT)
+    try:
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    finally:
+        parent.kill()
+        parent.wait(TIMEOUT)
+    nodes = [Path("/proc", file.name, "stat") for file in tmp_path.iterdir()]
+    wait_until(lambda: not any(node.exists() and ") Z " not in node.read_text() for node in nodes))
