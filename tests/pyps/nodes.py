@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT = 50.0
@@ -64,11 +65,12 @@ def say(what):
 
 options = json.loads(sys.argv[1])
 WIDTH = options.pop("value_length", 3)
+endpoint = options.pop("endpoint", "tcp://127.0.0.1:*")
 if "address" in options:
     node = pyps.attach(options["address"])
 else:
     node = pyps.Server(value_length=WIDTH, dtype="int64", cluster=5, **options)
-    say(node.bind("tcp://127.0.0.1:*"))
+    say(node.bind(endpoint))
     node.connect(json.loads(sys.stdin.readline()))
 kv = node.worker()
 say("ready")
@@ -81,12 +83,12 @@ say("ended")
 
 
 class Actor:
-    """A process that runs SCRIPT."""
+    """A process that runs SCRIPT, by itself or by a command that `host` begins with."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, host: Sequence[str] = (), **options: Any) -> None:
         self.options = options
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", SCRIPT, json.dumps(options)],
+            [*host, sys.executable, "-W", "error", "-c", SCRIPT, json.dumps(options)],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -129,10 +131,14 @@ class Actor:
         """Return the letter that the system has for it."""
         return Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
-    def end(self) -> None:
-        """Have it shut down; it must end by itself and cleanly."""
+    def leave(self) -> None:
+        """Have it begin to shut down."""
         assert self.process.stdin is not None
         self.process.stdin.close()
+
+    def end(self) -> None:
+        """Have it shut down; it must end by itself and cleanly."""
+        self.leave()
         assert self.read() == "ended"
         assert self.process.wait(TIMEOUT) == 0
 
@@ -148,18 +154,32 @@ class Actor:
                 continue
 
 
+class Host(Protocol):
+    """Where a node runs: what its command begins with, and the endpoint that it binds."""
+
+    command: Sequence[str]
+    endpoint: str
+
+
 class Cluster:
     """Nodes in processes, connected; a context manager that leaves nothing running.
 
     Parameters
     ----------
     count : int
+    hosts : list of Host
+        Where they run; on this one unless said.
     **options
         Of every node's server.
     """
 
-    def __init__(self, count: int, **options: Any) -> None:
-        self.nodes = [Actor(num_nodes=count, rank=rank, **options) for rank in range(count)]
+    def __init__(self, count: int, hosts: Sequence[Host] = (), **options: Any) -> None:
+        self.nodes = [
+            Actor(hosts[rank].command, num_nodes=count, rank=rank, endpoint=hosts[rank].endpoint, **options)
+            if hosts
+            else Actor(num_nodes=count, rank=rank, **options)
+            for rank in range(count)
+        ]
         self.others: list[Actor] = []
 
     def __enter__(self) -> Self:

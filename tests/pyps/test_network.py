@@ -1,0 +1,79 @@
+"""Nodes on hosts of their own, over links that can be cut. Collected where this process may make such hosts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.pyps.network import Network
+from tests.pyps.nodes import Cluster
+
+LIMIT = 5.0  # seconds until a cut link is known everywhere
+NUM_KEYS = 30
+
+
+@pytest.fixture
+def network() -> Iterator[Network]:
+    """Three hosts."""
+    with Network(3) as network:
+        yield network
+
+
+def cluster(network: Network) -> Cluster:
+    return Cluster(len(network.hosts), network.hosts, num_keys=NUM_KEYS)
+
+
+def test_values_are_exact_over_a_real_network(network: Network) -> None:
+    keys = list(range(NUM_KEYS))
+    with cluster(network) as nodes:
+        for node in nodes.nodes:
+            node.write(
+                f"[kv.push({keys}, values({keys}), asynchronous=True) for _ in range(200)] and kv.waitall()"
+            )
+        for node in nodes.nodes:
+            assert "value" in node.read()
+        nodes.nodes[1].value(f"kv.localize({keys[:20]})")
+        for node in nodes.nodes:
+            assert node.value(f"pull({keys})") == [600] * NUM_KEYS
+        for node in nodes.nodes:
+            node.leave()
+        for node in nodes.nodes:
+            assert node.read() == "ended"
+
+
+@pytest.mark.slow
+def test_a_cut_link_is_a_lost_node_on_both_sides_within_seconds(network: Network) -> None:
+    """And stays so when it is whole again: each side has gone on without the other."""
+    with cluster(network) as nodes:
+        began = time.monotonic()
+        network.cut(2)
+        for rank, key in ((0, 2), (1, 2), (2, 0)):
+            nodes.nodes[rank].write(f"pull([{key}])")
+        reports = [node.read() for node in nodes.nodes]
+        assert time.monotonic() - began < LIMIT
+        assert [report["error"] for report in reports] == ["NodeLost"] * 3
+        assert [report["node"] for report in reports[:2]] == [2, 2]
+        assert reports[2]["node"] in (0, 1)
+        network.heal(2)
+        time.sleep(1)
+        for rank, key in ((0, 2), (1, 2), (2, 0)):
+            report = nodes.nodes[rank].do(f"kv.push([{key}], values([{key}]))")
+            assert report["error"] == "NodeLost"
+
+
+@pytest.mark.slow
+def test_a_link_that_is_cut_for_less_than_the_limit_loses_nothing(network: Network) -> None:
+    with cluster(network) as nodes:
+        for node in nodes.nodes:
+            node.write("[kv.push([0, 1, 2], values([0, 1, 2])) for _ in range(400)] and None")
+        for _ in range(2):
+            network.cut(1)
+            time.sleep(0.5)
+            network.heal(1)
+            time.sleep(0.5)
+        for node in nodes.nodes:
+            assert "value" in node.read()
+        for node in nodes.nodes:
+            assert node.value("pull([0, 1, 2])") == [1200] * 3
