@@ -51,6 +51,9 @@ local SERVER = {
    rank = 0,
    techniques = 'all',
    cluster = 0,
+   heartbeat = 0.5,
+   lost_after = 3,
+   on_loss = 'fail',
 }
 
 -- luaps.server{num_keys=, ...}: a store in this process, with values of zeros. It has :worker{base = 1}, :address(),
@@ -59,7 +62,9 @@ local SERVER = {
 -- joined. memory_limit: bytes of shared memory, 0 for what the host has. latch_timeout: seconds until it is an error
 -- that another worker holds a key. num_nodes, rank: of a node that shares the keys with others; then :bind and :connect
 -- it. techniques: what an intent does, 'all', 'replication_only' or 'relocation_only'. cluster: a number that the nodes
--- share. The ZeroMQ library of such a node is what PYPS_ZMQ names in the environment, else the system's.
+-- share. heartbeat, lost_after: seconds between signs of life, and of silence after which a node is lost. on_loss:
+-- 'fail', or 'continue' to go on with the keys that live. The ZeroMQ library of such a node is what PYPS_ZMQ names in
+-- the environment, else the system's.
 function luaps.server(options)
    local example = 'luaps.server{num_keys = 1000, value_length = 10}'
    return node.create(arguments.named('server', options, SERVER, example))

@@ -4,7 +4,8 @@
 -- files. Its header lies at core/ps.h beside it. `moontide paths --shell` prints what a plain LuaJIT needs.
 local ffi = require 'ffi'
 
-local ANCHOR = 'luaps.library' -- in Lua's registry: types are declared once per state, and finalizers need the library
+-- In Lua's registry: types are declared once per state, and finalizers need the library.
+local ANCHOR, DECLARATIONS = 'luaps.library', 'luaps.declarations'
 
 local function directory(path)
    return path:match('^(.*)/[^/]*$') or '.'
@@ -54,7 +55,9 @@ end
 
 local function load()
    local path = find()
-   ffi.cdef(declarations(path))
+   local text = declarations(path)
+   ffi.cdef(text)
+   debug.getregistry()[DECLARATIONS] = text
    local ok, C = pcall(ffi.load, path:find('/', 1, true) and path or './' .. path) -- never one of the system's
    if not ok then
       error('luaps: ' .. path .. ' cannot be loaded: ' .. C, 0)

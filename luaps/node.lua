@@ -2,20 +2,20 @@
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
-local clock = require 'luaps.clock'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
 local names = require 'luaps.names'
 local sampling = require 'luaps.sampling'
+local stats = require 'luaps.stats'
+local waiting = require 'luaps.waiting'
 local worker = require 'luaps.worker'
 
 local check = errors.check
-local ADDRESS_BYTES = 128
-local EBUSY = tonumber(C.PS_EBUSY)
-local TIMEOUT = 300       -- seconds, as in ps.h
-local SIGNALS_EVERY = 0.1 -- seconds
+local readstats, NodeStats = stats.reader('ps_node_stats')
+local ADDRESS_BYTES, REASON_BYTES = 128, 160
 local WORKER = {base = 1}
+local ON_LOSS = {fail = 0, continue = 1}
 local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, relocation_only = C.PS_RELOCATION_ONLY}
 
 local Node = {}
@@ -58,6 +58,10 @@ function node.create(options)
       errors.raise("techniques is %s; it must be 'all', 'replication_only' or 'relocation_only'",
          errors.shown(options.techniques))
    end
+   local on_loss = ON_LOSS[options.on_loss]
+   if not on_loss then
+      errors.raise("on_loss is %s; it must be 'fail' or 'continue'", errors.shown(options.on_loss))
+   end
    local lengths, count = keys.read(keys.scratch(), options.value_length, 0, 'value_length')
    local created = ffi.new('ps_node_options', {
       num_keys = arguments.whole('num_keys', options.num_keys),
@@ -72,6 +76,9 @@ function node.create(options)
       node = arguments.whole('rank', options.rank, 0, 2^31 - 1),
       techniques = techniques,
       cluster = arguments.whole('cluster', options.cluster, 0),
+      heartbeat = arguments.seconds('heartbeat', options.heartbeat),
+      lost_after = arguments.seconds('lost_after', options.lost_after),
+      on_loss = on_loss,
    })
    local handle = ffi.new('ps_node *[1]')
    check(C.ps_node_create(created, handle))
@@ -130,20 +137,21 @@ end
 
 -- What is counted: a table of numbers.
 function Node:stats()
-   local stats = ffi.new('ps_node_stats')
-   check(C.ps_node_get_stats(self.handle, stats))
-   return {
-      keys_held = tonumber(stats.keys_held),
-      committed_bytes = tonumber(stats.committed_bytes),
-      directory_bytes = tonumber(stats.directory_bytes),
-      slab_bytes = tonumber(stats.slab_bytes),
-      value_bytes = tonumber(stats.value_bytes),
-      workers = tonumber(stats.workers),
-      workers_joined = tonumber(stats.workers_joined),
-      workers_reclaimed = tonumber(stats.workers_reclaimed),
-      latches_recovered = tonumber(stats.latches_recovered),
-      values_restored = tonumber(stats.values_restored),
-   }
+   local counted = NodeStats()
+   check(C.ps_node_get_stats(self.handle, counted))
+   return readstats(counted)
+end
+
+-- Why the first message was refused; an empty text if none was.
+function Node:first_refusal()
+   local reason = ffi.new('char[?]', REASON_BYTES)
+   check(C.ps_node_first_refusal(self.handle, reason, REASON_BYTES))
+   return ffi.string(reason)
+end
+
+-- Wait until every node has come to a barrier, each in the process that created it; `timeout` in seconds.
+function Node:barrier(timeout)
+   check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_barrier_step))
 end
 
 function Node:num_keys()
@@ -181,24 +189,20 @@ function Node:is_open()
    return C.ps_node_is_open(self.handle) ~= 0
 end
 
--- Close the store, for every worker if this process created it. May be called again. A node of several goes on for the
--- others until all have come to their shutdown, at most for `timeout` seconds, 300 unless said; with 0 it closes at once.
+-- Close the store, for every worker if this process created it. Of several nodes it goes on for the others until all
+-- have come to their shutdown, at most `timeout` seconds; with 0 it closes at once. May be called again.
 function Node:shutdown(timeout)
-   local left = timeout == 0 and 0 or arguments.seconds('timeout', timeout or TIMEOUT)
-   local stop = clock() + left
-   local code = left > 0 and EBUSY or 0
-   while code == EBUSY do
-      code = C.ps_node_leave_step(self.handle, math.max(left, 1e-9), SIGNALS_EVERY)
-      io.stdout:flush() -- where that is Python's output, it handles its signals now
-      left = stop - clock()
+   local ok, message = true, nil
+   if timeout ~= 0 then
+      ok, message = pcall(function()
+         check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_leave_step))
+      end)
    end
-   local message = code ~= 0 and ffi.string(C.ps_last_error().message)
    check(C.ps_node_shutdown(self.handle))
-   if message then
-      errors.raise('%s (%s)', message, ffi.string(C.ps_code_name(code)))
+   if not ok then
+      error(message, 0)
    end
 end
-jit.off(Node.shutdown) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
 
 function Node:__tostring()
    return string.format('luaps node: %d keys, value_length %s, %s, %s', self:num_keys(),

@@ -6,7 +6,7 @@ local arguments = require 'luaps.arguments'
 local clock = require 'luaps.clock'
 local errors = require 'luaps.errors'
 
-local EINTR, ETIMEDOUT = tonumber(C.PS_EINTR), tonumber(C.PS_ETIMEDOUT)
+local EINTR, ETIMEDOUT, EBUSY = tonumber(C.PS_EINTR), tonumber(C.PS_ETIMEDOUT), tonumber(C.PS_EBUSY)
 local TIMEOUT = 300       -- seconds, as in ps.h
 local SIGNALS_EVERY = 0.1 -- seconds
 
@@ -24,10 +24,6 @@ local function patiently(self, limit, step, ...)
 end
 jit.off(patiently) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
 
-local function limit_of(timeout)
-   return arguments.seconds('timeout', timeout or TIMEOUT)
-end
-
 local function checkended(code, what, limit)
    if code == ETIMEDOUT then
       errors.raise('%s not ended within %g s (PS_ETIMEDOUT)', what, limit)
@@ -40,6 +36,32 @@ local function wait(handle, seconds, timestamp)
 end
 
 local waiting = {}
+
+-- The seconds to wait.
+function waiting.limit(timeout)
+   return arguments.seconds('timeout', timeout or TIMEOUT)
+end
+
+-- Call step(handle, limit, patience), which comes back with PS_EBUSY while others are missing, until it succeeds or the
+-- limit is over; its last code. An error, as a signal's handler raises, leaves what was waited at.
+function waiting.stay(handle, limit, step)
+   local function try()
+      local stop = clock() + limit
+      local code = step(handle, limit, SIGNALS_EVERY)
+      while code == EBUSY do
+         io.stdout:flush()
+         code = step(handle, math.max(stop - clock(), 1e-9), SIGNALS_EVERY)
+      end
+      return code
+   end
+   local ok, code = pcall(try)
+   if not ok then
+      step(handle, 1e-9, 1)
+      error(code, 0)
+   end
+   return code
+end
+jit.off(waiting.stay, true)
 
 -- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process.
 function waiting.add(Worker, call)
@@ -61,7 +83,7 @@ function waiting.add(Worker, call)
          timestamps = timestamps[1]
          count, timeout = #timestamps, timestamps.timeout
       end
-      local limit = limit_of(timeout)
+      local limit = waiting.limit(timeout)
       local left = {}
       for i = 1, count do
          if not self:is_finished(timestamps[i]) then
@@ -78,7 +100,7 @@ function waiting.add(Worker, call)
 
    -- Wait until every operation of this worker has ended; `timeout` in seconds.
    function Worker:waitall(timeout)
-      local limit = limit_of(timeout)
+      local limit = waiting.limit(timeout)
       call(self, C.ps_current_clock, self.number) -- a forked child becomes a worker of its own
       checkended(patiently(self, limit, C.ps_wait_all), 'the operations on their way have', limit)
       self.pending:give_all_back()
@@ -88,11 +110,9 @@ function waiting.add(Worker, call)
 
    -- Wait until every worker of every node, process or thread, Lua or Python, has come to a barrier; `timeout` in
    -- seconds.
-   --
-   -- Between two looks the worker is outside of it: no one counts on it if a signal's handler raises an error.
    function Worker:barrier(timeout)
       call(self, C.ps_current_clock, self.number)
-      errors.check(patiently(self, limit_of(timeout), C.ps_barrier))
+      errors.check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_barrier_step))
    end
 end
 

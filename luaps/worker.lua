@@ -13,11 +13,13 @@ local lists = require 'luaps.lists'
 local names = require 'luaps.names'
 local pending = require 'luaps.pending'
 local sampling = require 'luaps.sampling'
+local stats = require 'luaps.stats'
 local values = require 'luaps.values'
 local waiting = require 'luaps.waiting'
 
 local check, readkeys, open, raise = errors.check, keys.read, values.open, errors.raise
 local PULL, PUSH, SET = tonumber(C.PS_PULL), tonumber(C.PS_PUSH), tonumber(C.PS_SET)
+local readstats, WorkerStats = stats.reader('ps_worker_stats')
 local EFORKED, ECLOSED, ASYNC = tonumber(C.PS_EFORKED), tonumber(C.PS_ECLOSED), tonumber(C.PS_ASYNC)
 
 local Worker = {}
@@ -207,19 +209,9 @@ end
 
 -- What this worker's calls counted: a table of numbers.
 function Worker:stats()
-   local stats = ffi.new('ps_worker_stats')
-   call(self, C.ps_worker_get_stats, stats)
-   return {
-      pulls = tonumber(stats.pulls),
-      pushes = tonumber(stats.pushes),
-      sets = tonumber(stats.sets),
-      keys_pulled = tonumber(stats.keys_pulled),
-      keys_pushed = tonumber(stats.keys_pushed),
-      keys_set = tonumber(stats.keys_set),
-      keys_local = tonumber(stats.keys_local),
-      latch_waits = tonumber(stats.latch_waits),
-      longest_wait_ns = tonumber(stats.longest_wait_ns),
-   }
+   local counted = WorkerStats()
+   call(self, C.ps_worker_get_stats, counted)
+   return readstats(counted)
 end
 
 -- Wait for this worker's operations, at most `timeout` seconds, and leave the node; with 0 those that are on their way

@@ -272,6 +272,54 @@ def test_lua_and_python_workers_sum_exactly_while_keys_move(
     assert values_of(nodes[0]).sum(0).tolist() == expected
 
 
+def test_a_barrier_spans_the_workers_of_all_nodes(cluster: Cluster, luajit: Any) -> None:
+    nodes = cluster(2, 10, 1, num_workers=2)
+    source = """
+    local v = {}
+    for step = 1, 20 do
+       kv:push({1, 2}, {1, 1}) kv:barrier(30)
+       kv:pull({1, 2}, v) assert(v[1] == 4 * step and v[2] == 4 * step) kv:barrier(30)
+    end
+    say('done')
+    """
+    programs = [luajit(source, node.address) for node in nodes]
+    with ThreadPoolExecutor(2) as pool:
+
+        def work(node: pyps.Server) -> None:
+            out = np.zeros(2, np.float32)
+            with node.worker() as kv:
+                for step in range(1, 21):
+                    kv.push([0, 1], np.ones(2, np.float32))
+                    kv.barrier(30)
+                    kv.pull([0, 1], out)
+                    assert out.tolist() == [4 * step] * 2
+                    kv.barrier(30)
+
+        list(pool.map(work, nodes, timeout=50))
+    assert [program.finish() for program in programs] == [["done"]] * 2
+
+
+def test_an_interrupted_barrier_is_left(cluster: Cluster, luajit: Any) -> None:
+    nodes = cluster(2, 10, 1)
+    source = """
+    say('ready')
+    local ok, message = pcall(kv.barrier, kv, 50)
+    say(ok, message:match('interrupted!'))
+    os.execute('sleep 1')
+    kv:barrier(30) say('together')
+    """
+    with nodes[1].worker() as kv:
+        program = luajit(source, nodes[0].address)
+        assert program.line() == "ready"
+        time.sleep(0.1)
+        program.process.send_signal(signal.SIGINT)
+        assert program.line() == "false interrupted!"
+        with pytest.raises(pyps.WaitTimeoutError):
+            kv.barrier(0.2)
+        kv.barrier(30)
+        assert program.finish() == ["together"]
+
+
 def test_waits_end_with_their_timeout(cluster: Cluster, start: Any) -> None:
     source = """
     local v = ffi.new('float[1]')
@@ -404,8 +452,12 @@ server:connect{questions:read(), questions:read()}
 say(server:address())
 local kv = server:worker()
 kv:push({1, 2}, {1, 1, number, number}) kv:localize({3, 4})
-say(server:num_nodes(), server:rank())
+server:barrier(20)
+say(server:num_nodes(), server:rank(), server:first_refusal() == '', server:stats().refused)
 questions:read()
+kv:finalize()
+server:shutdown(20)
+say(pcall(kv.current_clock, kv))
 """
 
 
@@ -423,8 +475,9 @@ def test_lua_processes_are_nodes_themselves(
         for answer in answers:
             print(*endpoints, sep="\n", file=answer, flush=True)
         addresses = [program.line() for program in programs]
-        assert [program.line() for program in programs] == ["2 0", "2 1"]
+        assert [program.line() for program in programs] == ["2 0 true 0", "2 1 true 0"]
         with pyps.attach(addresses[1]) as node:
             assert values_of(node)[:2].tolist() == [[2, 2], [1, 1]]
             assert (node.num_nodes, node.rank) == (2, 1)
-    assert [program.finish() for program in programs] == [[], []]
+    for program in programs:
+        assert program.finish() == ["false luaps: the worker is finalized (PS_ECLOSED)"]
