@@ -1,0 +1,61 @@
+"""Lapse's module for its programs: ``from pyps import lapse`` in place of ``import lapse``.
+
+https://github.com/alexrenz/lapse-ps: pull, push, set and localize, between the nodes of the DMLC_* environment.
+Everything else of `pyps` is there too.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from pyps import originals
+
+__all__ = ["Server", "Worker", "scheduler", "setup"]
+
+
+def setup(num_keys: int, num_threads: int) -> None:
+    """Say what the server of this process is like: how many keys, and how many workers on each node."""
+    originals.set_up(num_keys, num_threads)
+
+
+def scheduler(num_keys: int, num_threads: int) -> None:
+    """Bring the nodes of the DMLC_* environment together; returns when all have shut down."""
+    originals.schedule(num_keys, num_threads)
+
+
+class Server(originals.Server):
+    """A node: ``Server(num_keys, value_length)``, or ``Server(value_lengths)`` with a length for each key.
+
+    See `pyps.originals.Server` for the rest.
+    """
+
+    def __init__(self, value_lengths: Any, value_length: int | None = None) -> None:
+        if value_length is None:
+            if isinstance(value_lengths, int):
+                raise TypeError(
+                    f"Server({value_lengths}) says no lengths: Server(num_keys, value_length) does"
+                )
+            super().__init__(value_lengths)
+            return
+        expected = originals.required_setup().num_keys
+        if operator.index(value_lengths) != expected:
+            raise ValueError(f"num_keys is {value_lengths}, but setup was told {expected}")
+        super().__init__(operator.index(value_length))
+
+
+class Worker(originals.Worker):
+    """A worker of a server, for one thread.
+
+    Parameters
+    ----------
+    app_id : int
+        Of no meaning, as in the original.
+    customer_id : int
+        Which one of the node's workers, from 1 to `setup`'s ``num_threads``.
+    server : Server
+    """
+
+    def __init__(self, app_id: int, customer_id: int, server: Server) -> None:
+        operator.index(app_id)
+        super().__init__(customer_id, server, first=1)

@@ -1,0 +1,39 @@
+"""The programs in the shape of Lapse's and AdaPM's own: forked nodes, worker threads, numpy and PyTorch."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(program: str, *options: str) -> list[str]:
+    """Run a program of the examples; return what it printed."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    done = subprocess.run(
+        [sys.executable, f"examples/{program}", "--port", str(port), *options],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", [1, 2, 4])
+@pytest.mark.parametrize("program", ["lapse/regression.py"])
+def test_a_program_ends_with_the_right_sums_in_both_libraries(program: str, nodes: int) -> None:
+    lines = run(program, "--nodes", str(nodes))
+    assert [line.split(" steps")[0] for line in lines] == [f"numpy: {600 * nodes}", f"PyTorch: {600 * nodes}"]
