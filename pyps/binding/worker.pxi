@@ -317,6 +317,82 @@ cdef class Worker:
         for number in list(self.borrowed):
             self.give_back(number)
 
+    cdef int patiently(self, WorkerWait wait, object timeout) except -1:
+        """Wait, but handle the signals that interrupt it."""
+        cdef double limit = seconds(timeout) or 300.0
+        cdef double end = time.monotonic() + limit
+        cdef ps_worker *worker = self.usable()
+        cdef int32_t code
+        while True:
+            with nogil:
+                code = wait(worker, limit)
+            if code != PS_EINTR:
+                break
+            PyErr_CheckSignals()
+            limit = max(end - time.monotonic(), 1e-9)
+        check(code)
+        for number in list(self.borrowed):
+            self.give_back(number)
+        return 0
+
+    def wait_sync(self, timeout=None):
+        """Wait until what this worker did, and what is known here, has been exchanged with the other nodes.
+
+        Its operations have ended; its intents that have begun are acted on: their keys live here or have a replica here;
+        what was added to replicas on this node is in the owners' values, and the replicas here have seen what these were
+        at the time of the call.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; 300 unless said.
+
+        Raises
+        ------
+        WaitTimeoutError
+            It took longer.
+        """
+        self.patiently(ps_wait_sync, timeout)
+
+    def quiesce(self, timeout=None):
+        """Wait until this node has nothing on its way: no operation of this worker, no key, no replica, no delta.
+
+        When workers of all nodes have come back from it, and nobody operated meanwhile, that is so everywhere: every
+        replica equals its owner's value.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; 300 unless said.
+
+        Raises
+        ------
+        WaitTimeoutError
+            It took longer; while others operate, it may take as long as they do.
+        """
+        self.patiently(ps_quiesce, timeout)
+
+    def begin_setup(self):
+        """Begin to set up values: intents of this worker wait until `end_setup`, and statistics count nothing."""
+        check(ps_begin_setup(self.usable()))
+
+    def end_setup(self, timeout=None):
+        """End what `begin_setup` began: a barrier, `wait_sync`, and a barrier again.
+
+        Every worker of every node calls it, as `barrier`; what one of them did before it, all see after it.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; 300 unless said.
+
+        Raises
+        ------
+        WaitTimeoutError
+            Some worker did not come.
+        """
+        self.patiently(ps_end_setup, timeout)
+
     def barrier(self, timeout=None):
         """Wait until every worker of every node, thread or process, has come to a barrier.
 

@@ -330,6 +330,28 @@ int32_t ps_pending(ps_worker *worker, int64_t *operations) {
     return with_worker(worker, [&](ps_worker &w) { require(operations, "operations") = w.pending(); });
 }
 
+int32_t ps_wait_sync(ps_worker *worker, double timeout) {
+    return with_worker(worker, [&](ps_worker &w) {
+        w.settle(Until::exchanged, seconds(timeout, default_wait_timeout));
+    });
+}
+
+int32_t ps_quiesce(ps_worker *worker, double timeout) {
+    return with_worker(worker, [&](ps_worker &w) {
+        w.settle(Until::quiet, seconds(timeout, default_wait_timeout));
+    });
+}
+
+int32_t ps_begin_setup(ps_worker *worker) {
+    return with_worker(worker, [](ps_worker &w) { w.begin_setup(); });
+}
+
+int32_t ps_end_setup(ps_worker *worker, double timeout) {
+    return guarded([&] {
+        return require(worker, "worker").end_setup(seconds(timeout, default_wait_timeout));
+    });
+}
+
 int32_t ps_barrier(ps_worker *worker, double timeout) {
     return guarded([&] {
         double limit = seconds(timeout, default_wait_timeout);

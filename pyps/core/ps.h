@@ -230,6 +230,16 @@ int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout); /* second
 int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished);
 int32_t ps_wait_all(ps_worker *worker, double timeout);
 int32_t ps_pending(ps_worker *worker, int64_t *operations); /* how many have not ended, as far as is known; never waits */
+/* Wait until the operations of this worker have ended, its intents that have begun are acted on, everything that was
+ * added to replicas on this node is in the owners' values, and what these were at the call in the replicas here. */
+int32_t ps_wait_sync(ps_worker *worker, double timeout);
+/* Wait until this node has nothing on its way: operations of this worker, keys, replicas, what was added to them. When
+ * workers of all nodes have called it, and nobody has operated meanwhile, nothing is on its way anywhere. */
+int32_t ps_quiesce(ps_worker *worker, double timeout);
+/* While values are set up intents of this worker wait, and nothing counts in its statistics. ps_end_setup waits for all
+ * workers (ps_barrier), what they have done to be exchanged (ps_wait_sync), and all workers again. */
+int32_t ps_begin_setup(ps_worker *worker);
+int32_t ps_end_setup(ps_worker *worker, double timeout);
 /* Until all workers of all nodes have come: of each node those that are there, and so many as its num_workers says must
  * have joined before. Workers that finalize or die, and nodes without workers, are not waited for. Seconds; 0: 300. */
 int32_t ps_barrier(ps_worker *worker, double timeout);

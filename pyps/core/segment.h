@@ -95,12 +95,15 @@ struct SharedHead {
     uint32_t changed; // since the server looked
 };
 
-struct Counters {
+struct Counters { // of these atomics alone
     std::atomic<int64_t> calls[3]; // by ps_operation
     std::atomic<int64_t> keys[3];
     std::atomic<int64_t> local;
     std::atomic<int64_t> waits;
     std::atomic<int64_t> longest_wait_ns;
+
+    std::atomic<int64_t> *begin() { return calls; }
+    std::atomic<int64_t> *end() { return reinterpret_cast<std::atomic<int64_t> *>(this + 1); }
 };
 
 // Written by its worker (or the server) alone, except by whoever recovers from the worker's death.
@@ -109,7 +112,8 @@ struct alignas(64) WorkerSlot {
     std::atomic<uint64_t> at_key;   // key + 1: the last key whose latch this worker reached for
     std::atomic<uint64_t> undo_key; // key + 1: its former value lies complete in this slot's undo area; else 0
     std::atomic<uint64_t> clock;
-    ArrivalWord arrival; // at the workers' barrier
+    ArrivalWord arrival;            // at the workers' barrier
+    std::atomic<uint32_t> in_setup; // its intents wait
     alignas(64) Counters counters;
 };
 

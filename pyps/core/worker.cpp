@@ -24,9 +24,11 @@ ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
 
 void ps_worker::finalize() noexcept {
     if (generation_ != fork_generation()) return; // the parent's worker goes on
+    finalizing_ = true; // another thread's wait ends
     std::lock_guard<std::mutex> lock(mutex_);
-    if (finalized_.exchange(true)) return;
+    if (finalized_.load()) return;
     Segment &segment = *attachment_->segment;
+    finalized_ = true;
     leave(segment, me_);
     complete_barrier(segment);
     wake_barriers(segment);
@@ -146,7 +148,10 @@ bool ps_worker::is_buffer_free(const ps_request &request) {
 
 Remote &ps_worker::remote() {
     if (!remote_)
-        remote_ = std::make_unique<Remote>(*attachment_->segment, number_, slot_of(me_), [this] { require_open(); });
+        remote_ = std::make_unique<Remote>(*attachment_->segment, number_, slot_of(me_), [this] {
+            if (finalizing_) fail(PS_ECLOSED, Where{}, "the worker was finalized meanwhile");
+            require_open();
+        });
     return *remote_;
 }
 
@@ -237,6 +242,15 @@ void ps_worker::wait_all(double timeout) {
     if (remote_) remote_->wait_all(timeout);
 }
 
+void ps_worker::settle(Until until, double timeout) {
+    auto held = lock();
+    Segment &segment = require_open();
+    if (segment.header().num_nodes == 1) return;
+    double end = monotonic_seconds() + timeout;
+    remote().wait_all(timeout);
+    remote().settle(until, std::max(end - monotonic_seconds(), 0.0));
+}
+
 bool ps_worker::is_finished(int64_t timestamp) {
     auto held = lock();
     require_open();
@@ -247,6 +261,37 @@ bool ps_worker::is_finished(int64_t timestamp) {
 int64_t ps_worker::pending() {
     auto held = lock();
     return remote_ ? int64_t(remote_->pending()) : 0;
+}
+
+void ps_worker::begin_setup() {
+    auto held = lock();
+    require_open();
+    if (slot_.in_setup.exchange(1, std::memory_order_release)) return;
+    before_setup_.assign(slot_.counters.begin(), slot_.counters.end());
+}
+
+// A call that a signal interrupted goes on where it was.
+int32_t ps_worker::end_setup(double timeout) {
+    double end = monotonic_seconds() + timeout;
+    auto left = [&] { return std::max(end - monotonic_seconds(), 1e-9); };
+    for (; setup_steps_ < 4; setup_steps_++) {
+        int32_t code = PS_OK;
+        if (setup_steps_ == 0) wait_all(timeout);
+        if (setup_steps_ == 2) leave_setup();
+        if (setup_steps_ == 2) settle(Until::exchanged, left());
+        if (setup_steps_ % 2) code = barrier(left(), left());
+        if (code == PS_EBUSY) return PS_EINTR;
+        if (code != PS_OK) return code;
+    }
+    setup_steps_ = 0;
+    return PS_OK;
+}
+
+void ps_worker::leave_setup() {
+    auto held = lock();
+    require_open();
+    if (!slot_.in_setup.exchange(0, std::memory_order_release)) return;
+    std::copy(before_setup_.begin(), before_setup_.end(), slot_.counters.begin());
 }
 
 int32_t ps_worker::barrier(double timeout, double patience) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "barrier.h"
 #include "latch.h"
@@ -38,6 +39,9 @@ public:
     int64_t current_clock();
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
+    void settle(ps::Until until, double timeout);
+    void begin_setup();
+    int32_t end_setup(double timeout);
     bool is_finished(int64_t timestamp);
     int64_t pending();
     int32_t barrier(double timeout, double patience);
@@ -52,6 +56,7 @@ private:
     ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
     void count(const ps_request &request, size_t elsewhere);
     ps::Remote &remote();
+    void leave_setup();
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
     void require_issued(int64_t timestamp) const;
     int32_t run_checked(ps_request &request);
@@ -70,10 +75,12 @@ private:
     ps::WorkerSlot &slot_;
     ps::Latches latches_;
     std::mutex mutex_;
-    std::atomic<bool> finalized_{false};
+    std::atomic<bool> finalizing_{false}, finalized_{false};
     std::unique_ptr<ps::Remote> remote_; // made when it is needed first
     std::unique_ptr<ps::SamplingPort> sampled_access_; // and so are these
     std::unique_ptr<ps::Sampler> sampler_;
+    std::vector<int64_t> before_setup_; // the counters
+    int setup_steps_ = 0;               // of the end of the setup, that are done
     std::mutex barrier_mutex_; // guards barrier_; held while waiting
     ps::Barrier barrier_;
 };

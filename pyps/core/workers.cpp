@@ -9,6 +9,7 @@ namespace {
 void start_from_zero(WorkerSlot &slot) {
     slot.clock.store(0, std::memory_order_relaxed);
     slot.arrival.store(0, std::memory_order_relaxed);
+    slot.in_setup.store(0, std::memory_order_relaxed);
     Counters &counters = slot.counters;
     for (auto *list : {counters.calls, counters.keys})
         for (int operation = 0; operation < 3; operation++) list[operation].store(0, std::memory_order_relaxed);

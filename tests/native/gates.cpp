@@ -1,6 +1,6 @@
 // Barriers across nodes under random orders of messages and of what nodes do: they arrive, take that back, have nobody,
-// are lost, and connections lose messages. Nobody passes before all others have arrived or have nobody; who knows that he is away is not passed by;
-// in the end all pass.
+// are lost, and connections lose messages. Nobody passes before all others have arrived or have nobody; who knows that
+// he is away is not passed by; in the end all pass.
 //
 // gates FIRST LAST: the seeds to run. A failure names its seed.
 #include <cstdio>

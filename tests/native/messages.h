@@ -137,7 +137,9 @@ inline Bytes some_opened() {
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(14)) {
+    switch (draw(16)) {
+    case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
+    case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();

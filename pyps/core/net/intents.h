@@ -15,7 +15,8 @@ namespace ps {
 
 class Intents {
 public:
-    using Clock = std::function<int64_t(uint32_t worker)>; // a dead worker's is INT64_MAX
+    // A dead worker's is INT64_MAX, of one that sets up values it is INT64_MIN.
+    using Clock = std::function<int64_t(uint32_t worker)>;
     using Change = std::function<void(const std::vector<Key> &keys, bool begins)>;
 
     Intents(Clock clock, Change change) : clock_(std::move(clock)), change_(std::move(change)) {}

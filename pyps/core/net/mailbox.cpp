@@ -1,5 +1,9 @@
 #include "net/mailbox.h"
 
+#include <algorithm>
+
+#include "wire/barriers.h"
+
 namespace ps {
 
 namespace {
@@ -28,7 +32,7 @@ void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), 
 
 Mailbox::Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed)
     : header_(header_from(segment)), router_(router), peers_(peers), landed_(std::move(landed)),
-      outgoing_(segment.header().num_nodes) {}
+      rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
 
 // The last message for a node if it can take more of the same, else a new one.
 template <class Kind, class Fits>
@@ -154,12 +158,32 @@ void Mailbox::pass_on(const AnswerBatch &batch) {
 
 void Mailbox::flush() {
     for (NodeId node = 0; node < outgoing_.size(); node++) {
+        if (!outgoing_[node].empty()) rounds_[node].is_used = true;
         for (const Batch &batch : outgoing_[node])
             std::visit([&](const auto &known) { peers_[node].send(known.encode(header_)); }, batch);
         outgoing_[node].clear();
     }
     for (const auto &[where, batch] : answers_) send_to_worker(batch.node, batch.worker, batch);
     answers_.clear();
+}
+
+void Mailbox::end_round() {
+    for (NodeId node = 0; node < rounds_.size(); node++) {
+        Rounds &rounds = rounds_[node];
+        if (!rounds.is_used || rounds.taken != rounds.sent) continue;
+        rounds.is_used = false;
+        peers_[node].send(RoundMessage{Kind::round, ++rounds.sent}.encode(header_));
+    }
+}
+
+void Mailbox::taken(NodeId node, uint64_t round) {
+    if (round > rounds_[node].sent) throw Malformed("it took a round that was not sent");
+    rounds_[node].taken = std::max(rounds_[node].taken, round);
+}
+
+bool Mailbox::is_silent() const {
+    return std::all_of(rounds_.begin(), rounds_.end(),
+                       [](const Rounds &rounds) { return !rounds.is_used && rounds.taken == rounds.sent; });
 }
 
 } // namespace ps

@@ -31,12 +31,16 @@ public:
     void send(NodeId to, Key key, const Transfer &message) override;
     void send(NodeId to, Moves &&message) override;
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
+    bool takes_refreshes(NodeId to) const override { return rounds_[to].taken == rounds_[to].sent; }
     void landed(uint64_t waiter, Key key) override;
 
     void answer_whole(const AnswerBatch &batch); // to a worker, now
     void answer_whole(NodeId node, uint32_t worker, ZmqMessage &message); // the same, of an answer that is written
     void pass_on(const AnswerBatch &batch);      // likewise; another node's answer to a worker of this one
     void flush();
+    void end_round();                           // ask every node that was sent something to tell when it took it
+    void taken(NodeId node, uint64_t round);    // it did
+    bool is_silent() const;                     // everything that was sent was taken
 
 private:
     using Batch = std::variant<RequestBatch, AnswerBatch, LocalizeBatch, RelocateBatch, TransferBatch, WantBatch,
@@ -51,6 +55,11 @@ private:
     ZmqSocket &router_;
     std::vector<ZmqSocket> &peers_;
     Landed landed_;
+    struct Rounds {
+        uint64_t sent = 0, taken = 0;
+        bool is_used = false; // something was sent since the last one
+    };
+    std::vector<Rounds> rounds_;              // by node
     std::vector<std::deque<Batch>> outgoing_;                                // by node
     std::map<std::tuple<NodeId, uint32_t, uint64_t>, AnswerBatch> answers_; // by worker and operation
 };

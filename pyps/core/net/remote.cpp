@@ -194,6 +194,12 @@ void Remote::wait_all(double timeout) {
     wait_until([&] { return operations_.empty(); }, timeout, "the operations on their way");
 }
 
+void Remote::settle(Until until, double timeout) {
+    SettleMessage message{until, ++asked_};
+    socket_to(header_.from).send(message.encode(header_));
+    wait_until([&] { return settled_ == asked_; }, timeout, "the exchange with other nodes");
+}
+
 void Remote::wait_until(const std::function<bool()> &done, double timeout, const char *what) {
     double start = 0;
     for (;;) {
@@ -220,6 +226,10 @@ void Remote::receive(ZmqSocket &socket) {
             FrameHeader header = decode_header(reader, header_.cluster, shape_);
             if (header.kind == Kind::welcome) {
                 welcome_ = true;
+                continue;
+            }
+            if (header.kind == Kind::settle) {
+                settled_ = SettleMessage::decode(header, reader).number;
                 continue;
             }
             if (header.kind != Kind::answer) throw Malformed("it is not for a worker");

@@ -11,6 +11,7 @@
 #include "net/peer.h"
 #include "net/zeromq.h"
 #include "ps.h"
+#include "wire/barriers.h"
 
 namespace ps {
 
@@ -36,6 +37,7 @@ public:
     bool is_finished(int64_t timestamp);          // looks at what has arrived
     void wait(int64_t timestamp, double timeout); // throws PS_ETIMEDOUT
     void wait_all(double timeout);
+    void settle(Until until, double timeout); // what was sent before, and what came of it; throws PS_ETIMEDOUT
 
 private:
     // What is on its way of one operation; `keys` and `places` by the positions that messages name.
@@ -79,6 +81,7 @@ private:
     KeyTable keys_;             // of operations on their way, as far as that was needed
     std::map<const char *, Filled> filled_; // by the memory's beginning
     int64_t next_ = 0;
+    uint64_t asked_ = 0, settled_ = 0; // numbers of questions whether all has settled
     bool welcome_ = false;
 };
 

@@ -47,7 +47,9 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
       intents_(
           [this](uint32_t worker) {
               WorkerSlot &slot = segment_->slot(worker);
-              return identity_of(slot).is_alive() ? int64_t(slot.clock.load(std::memory_order_acquire)) : INT64_MAX;
+              if (!identity_of(slot).is_alive()) return INT64_MAX;
+              if (slot.in_setup.load(std::memory_order_acquire)) return INT64_MIN;
+              return int64_t(slot.clock.load(std::memory_order_acquire));
           },
           [this](const std::vector<Key> &keys, bool begins) {
               begins ? protocol_.want(keys) : protocol_.stop_wanting(keys);
@@ -132,7 +134,7 @@ void Server::connect(const std::vector<std::string> &endpoints) {
 }
 
 double Server::patience() const {
-    return protocol_.remembers_nothing() && intents_.empty() ? idle_round : busy_round;
+    return protocol_.remembers_nothing() && intents_.empty() && settling_.empty() ? idle_round : busy_round;
 }
 
 // What a server cannot do, no memory for a key that comes here, say, ends it: its workers are told why.
@@ -164,7 +166,23 @@ void Server::work() {
         intents_.update();
         protocol_.exchange();
         mailbox_.flush();
+        bool is_quiet = !settling_.empty() && mailbox_.is_silent() && protocol_.is_quiet();
+        mailbox_.end_round();
+        finish_settling(is_quiet);
     }
+}
+
+void Server::finish_settling(bool is_quiet) {
+    settling_.erase(std::remove_if(settling_.begin(), settling_.end(),
+                                   [&](Settling &settling) {
+                                       bool is_done = protocol_.reached(&settling.mark);
+                                       if (settling.message.until == Until::quiet) is_done = is_done && is_quiet;
+                                       if (!is_done) return false;
+                                       Bytes answer = settling.message.encode(header_from(*segment_));
+                                       router_.send(settling.worker, std::move(answer));
+                                       return true;
+                                   }),
+                    settling_.end());
 }
 
 bool Server::receive_one() {
@@ -320,6 +338,25 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         intents_.update();
         break;
     }
+    case Kind::settle: {
+        SettleMessage message = SettleMessage::decode(header, reader);
+        senders_.require_worker_here(sender);
+        intents_.update();
+        settling_.push_back({peer, message, protocol_.mark()});
+        break;
+    }
+    case Kind::round: {
+        RoundMessage message = RoundMessage::decode(header, reader);
+        senders_.require_node(sender);
+        mailbox_.flush(); // what this has brought about is on its way before
+        message.kind = Kind::taken;
+        peers_[sender.node].send(message.encode(header_from(*segment_)));
+        break;
+    }
+    case Kind::taken:
+        senders_.require_node(sender);
+        mailbox_.taken(sender.node, RoundMessage::decode(header, reader).number);
+        break;
     case Kind::attend:
         senders_.require_node(sender);
         gates_.receive(header.from, AttendMessage::decode(header, reader));

@@ -47,6 +47,7 @@ private:
     void lose(NodeId node);
     void say_goodbye();
     void landed(uint64_t waiter);
+    void finish_settling(bool is_quiet);
     double patience() const;
     bool refuse(const FrameHeader &header);
     void take_leave(NodeId from);
@@ -64,7 +65,15 @@ private:
     StoreValues values_;
     Mailbox mailbox_;
     Protocol protocol_;
+    // A worker that waits until everything of a moment was exchanged, or until nothing is on its way.
+    struct Settling {
+        std::string worker;
+        SettleMessage message;
+        Mark mark;
+    };
+
     Intents intents_;
+    std::vector<Settling> settling_;
     Gates gates_;
     std::unordered_map<uint64_t, Waiter> waiters_;
     uint64_t last_waiter_ = 0;

@@ -61,6 +61,8 @@ public:
     // `after_refresh`: the worker's node must get what was sent to it before, then the worker this. The value is empty
     // unless it was a pull.
     virtual void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) = 0;
+    // False: the node is slow, it has not yet taken the last refreshes. They can wait, for all that changes meanwhile.
+    virtual bool takes_refreshes(NodeId to) const = 0;
     virtual void landed(uint64_t waiter, Key key) = 0; // of this node: a key that was to be localized was here
 };
 

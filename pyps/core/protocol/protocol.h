@@ -16,6 +16,7 @@
 
 #include "arrivals.h"
 #include "homes.h"
+#include "marks.h"
 #include "messages.h"
 #include "ports.h"
 
@@ -56,6 +57,9 @@ public:
     // One round: send what was added to replicas here, and to replicas elsewhere what changed here.
     void exchange();
 
+    Mark mark();                     // of this moment; the next rounds bring it about
+    bool reached(Mark *mark);
+
     bool is_quiet() const; // no key is awaited, no delta or want is on its way, nobody waits for a Refresh
     bool remembers_nothing() const {
         return arrivals_.empty() && replicas_.empty() && masters_.empty() && asked_.empty();
@@ -68,6 +72,7 @@ private:
         uint32_t number;
         uint64_t version;
         uint32_t sent = 0;    // deltas
+        bool due = false;     // send one, even if nothing was added
         bool on_its_way = false;
         bool ending = false;  // ask the owner to end it as soon as no delta is on its way
         bool ended = false;   // asked; what arrives meanwhile waits
@@ -90,6 +95,8 @@ private:
     };
 
     bool owns(Key key) const;
+    bool is_coming(Key key) const; // a key that was asked for
+    void mark_replica(Key key, Held &held, Mark *mark);
     Found find(Key key, bool from_home) const;
     Arrival &expect(Key key);
 

@@ -93,7 +93,7 @@ void Protocol::receive(Key key, const Refresh &message) {
     if (owns(key) || arrivals_.count(key)) return; // the key brings the list of replicas along: this one is taken off
     if (expected && wanted_.count(key)) {
         values_.copy(key, message.value);
-        replicas_[key] = Held{message.owner, message.number, message.version, 0, false, false, false, {}, {}};
+        replicas_[key] = Held{message.owner, message.number, message.version, 0, false, false, false, false, {}, {}};
     } else {
         receive(key, Delta{self_, message.number, 0, true, {}}, false);
     }
@@ -112,7 +112,8 @@ void Protocol::end(Key key, Held &held) {
 
 void Protocol::send_delta(Key key, Held &held) {
     Delta delta{self_, held.number, held.sent + 1, false, {}};
-    if (!values_.take_delta(key, &delta.value)) return;
+    if (!values_.take_delta(key, &delta.value) && !held.due) return;
+    held.due = false;
     held.sent++;
     held.on_its_way = true;
     held.delta = delta.value;
@@ -193,6 +194,8 @@ void Protocol::exchange(Key key, Master &master) {
         Bytes value;
         for (Replica &replica : master.replicas) {
             if (!changed && !replica.due) continue;
+            replica.due = true;
+            if (!post_.takes_refreshes(replica.node)) continue;
             if (value.empty()) values_.pull(key, &value);
             send_refresh(key, master, replica, value);
         }

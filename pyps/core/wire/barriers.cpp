@@ -60,4 +60,35 @@ OpenedMessage OpenedMessage::decode(const FrameHeader &header, FrameReader &read
     return message;
 }
 
+std::vector<char> SettleMessage::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind));
+    writer.put(until);
+    writer.zeros(6);
+    writer.put(number);
+    return writer.take();
+}
+
+SettleMessage SettleMessage::decode(const FrameHeader &header, FrameReader &reader) {
+    require_no_keys(header);
+    SettleMessage message;
+    message.until = get_choice<Until>(reader, uint16_t(Until::quiet), "what to wait for,");
+    reader.zeros(6);
+    message.number = reader.get<uint64_t>();
+    reader.finish();
+    return message;
+}
+
+std::vector<char> RoundMessage::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind));
+    writer.put(number);
+    return writer.take();
+}
+
+RoundMessage RoundMessage::decode(const FrameHeader &header, FrameReader &reader) {
+    require_no_keys(header);
+    RoundMessage message{header.kind, reader.get<uint64_t>()};
+    reader.finish();
+    return message;
+}
+
 } // namespace ps

@@ -1,4 +1,4 @@
-// Messages about barriers between nodes.
+// Messages about waiting: for others at barriers, for what is on its way.
 #pragma once
 
 #include "frame.h"
@@ -25,6 +25,26 @@ struct OpenedMessage {
 
     std::vector<char> encode(FrameHeader header) const;
     static OpenedMessage decode(const FrameHeader &header, FrameReader &reader);
+};
+
+enum class Until : uint16_t { exchanged, quiet }; // wait_sync, quiesce
+
+struct SettleMessage {
+    static constexpr Kind kind = Kind::settle;
+    Until until{};
+    uint64_t number = 0; // of the worker's questions
+
+    std::vector<char> encode(FrameHeader header) const;
+    static SettleMessage decode(const FrameHeader &header, FrameReader &reader);
+};
+
+// A round, or that it was taken.
+struct RoundMessage {
+    Kind kind{};
+    uint64_t number = 0;
+
+    std::vector<char> encode(FrameHeader header) const;
+    static RoundMessage decode(const FrameHeader &header, FrameReader &reader);
 };
 
 } // namespace ps

@@ -40,6 +40,9 @@ enum class Kind : uint8_t {
     attend = 20, // how a node stands at a barrier
     opened,      // how far a barrier is
     left,        // the node ends
+    settle,      // a worker asks its node to wait for what is on its way, and the answer
+    round,       // a node asks whether everything before has been taken
+    taken,       // it has
     moves = 26,
 };
 constexpr Kind last_kind = Kind::moves;

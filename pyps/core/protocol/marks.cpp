@@ -1,0 +1,43 @@
+// Waiting for what was there at a moment.
+#include "protocol.h"
+
+namespace ps {
+
+Mark Protocol::mark() {
+    Mark mark;
+    asked_.for_each([&](Key key, uint32_t) { mark.coming.push_back(key); }); // also what is not wanted any more
+    wanted_.for_each([&](Key key, bool) {
+        if (is_coming(key) && !asked_.count(key)) mark.coming.push_back(key);
+    });
+    for (auto &[key, held] : replicas_) mark_replica(key, held, &mark);
+    return mark;
+}
+
+void Protocol::mark_replica(Key key, Held &held, Mark *mark) {
+    held.due = true;
+    mark->replicas.push_back({key, held.number, held.sent + !held.ended});
+}
+
+bool Protocol::is_coming(Key key) const {
+    auto found = replicas_.find(key);
+    return asked_.count(key) || arrivals_.count(key) || (found != replicas_.end() && found->second.ended);
+}
+
+// What has happened is taken off, so that looking often costs little.
+bool Protocol::reached(Mark *mark) {
+    auto met = [&](const Mark::Exchange &known) {
+        auto found = replicas_.find(known.key);
+        if (found == replicas_.end() || found->second.number != known.number) return true;
+        const Held &held = found->second;
+        return held.sent > known.sequence || (held.sent == known.sequence && !held.on_its_way);
+    };
+    while (!mark->coming.empty() && !is_coming(mark->coming.back())) {
+        auto found = replicas_.find(mark->coming.back()); // its value may have been on the way at the moment
+        if (found != replicas_.end()) mark_replica(found->first, found->second, mark);
+        mark->coming.pop_back();
+    }
+    while (!mark->replicas.empty() && met(mark->replicas.back())) mark->replicas.pop_back();
+    return mark->coming.empty() && mark->replicas.empty();
+}
+
+} // namespace ps
