@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from decimal import Decimal, localcontext
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,29 @@ def test_the_protocol_holds_in_any_order_of_messages(
 ) -> None:
     plain = Path(programs["interleavings"]).parent.name.startswith("none")
     assert run(programs["interleavings"], "0", str(seeds if plain else seeds // 20), values) == "ok\n"
+
+
+def exact_quantile(mean: str) -> int:
+    """Return the 0.9999 quantile of a Poisson distribution, summed with sixty digits."""
+    with localcontext() as context:
+        context.prec = 60
+        mass = total = (-Decimal(mean)).exp()
+        k = 0
+        while total < Decimal("0.9999"):
+            k += 1
+            mass *= Decimal(mean) / k
+            total += mass
+    return k
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
+def test_intents_are_acted_on_in_time(programs: dict[str, str]) -> None:
+    assert run(programs["timing"]) == "ok\n"
+    means = ["0.001", "0.01", "0.1", "0.5", "1", "2", "7.5", "20", "100", "745", "1000", "20000"]
+    found = run(programs["timing"], "quantile", *means).split()
+    assert [int(number) for number in found] == [exact_quantile(mean) for mean in means]
 
 
 @needs_compiler

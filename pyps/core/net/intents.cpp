@@ -1,22 +1,33 @@
 #include "net/intents.h"
 
+#include <algorithm>
+
 namespace ps {
 
 namespace {
-// Clocks ahead of its start at which an intent begins to matter: what a worker may advance by while the key is on its
-// way.
-constexpr int64_t clocks_ahead = 10;
+constexpr double shortest_round = 0.001, longest_round = 0.1; // seconds, for looking ahead
 } // namespace
 
 void Intents::add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> keys) {
     waiting_[worker].emplace(start, Intent{end, std::move(keys)});
 }
 
+void Intents::begin_round(double now) {
+    if (last_round_ > 0) round_ = 0.9 * round_ + 0.1 * std::clamp(now - last_round_, shortest_round, longest_round);
+    last_round_ = now;
+    for (auto &[worker, queue] : waiting_) {
+        int64_t clock = clock_(worker);
+        if (clock != INT64_MAX && clock != INT64_MIN) rates_[worker].observe(clock, now);
+    }
+    update();
+}
+
 void Intents::update() {
     for (auto worker = waiting_.begin(); worker != waiting_.end();) {
         int64_t now = clock_(worker->first);
+        int64_t ahead = rates_[worker->first].clocks_ahead(round_);
         ByClock &queue = worker->second;
-        while (!queue.empty() && queue.begin()->first - clocks_ahead <= now) {
+        while (!queue.empty() && queue.begin()->first - ahead <= now) {
             Intent intent = std::move(queue.begin()->second);
             queue.erase(queue.begin());
             if (intent.end <= now) continue;

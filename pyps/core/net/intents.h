@@ -1,5 +1,5 @@
-// What the workers of a node intend to use, and when: an intent begins to matter a little before the worker's clock
-// reaches its start, and ends when the clock reaches its end.
+// What the workers of a node intend to use, and when: an intent begins to matter before the worker's clock reaches its
+// start, the earlier the faster that advances, and ends when the clock reaches its end.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "flat_map.h"
+#include "net/clock_rate.h"
 #include "protocol/messages.h"
 
 namespace ps {
@@ -22,7 +23,8 @@ public:
     Intents(Clock clock, Change change) : clock_(std::move(clock)), change_(std::move(change)) {}
 
     void add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> keys);
-    void update(); // look at the clocks
+    void begin_round(double now); // look at the clocks, and how fast they advance; seconds
+    void update();                // look at the clocks
     bool empty() const { return waiting_.empty() && active_.empty(); }
 
 private:
@@ -38,7 +40,9 @@ private:
     Clock clock_;
     Change change_;
     std::unordered_map<uint32_t, ByClock> waiting_, active_; // by worker
-    FlatMap<uint32_t> counts_;                               // active intents
+    std::unordered_map<uint32_t, ClockRate> rates_;
+    double round_ = 0.001, last_round_ = 0; // a round's length, and when the last one began
+    FlatMap<uint32_t> counts_;              // active intents
 };
 
 } // namespace ps

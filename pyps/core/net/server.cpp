@@ -163,7 +163,7 @@ void Server::work() {
         double now = monotonic_seconds();
         if (now < last_round + patience()) continue;
         last_round = now;
-        intents_.update();
+        intents_.begin_round(now);
         protocol_.exchange();
         mailbox_.flush();
         bool is_quiet = !settling_.empty() && mailbox_.is_silent() && protocol_.is_quiet();
