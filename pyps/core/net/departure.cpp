@@ -21,7 +21,7 @@ void put(char **at, const Type &value) {
 }
 
 void put(char **at, const char *from, uint64_t bytes) {
-    std::memcpy(*at, from, bytes);
+    if (bytes) std::memcpy(*at, from, bytes); // no values, no address
     *at += bytes;
 }
 
