@@ -25,7 +25,7 @@ def cluster(num_nodes: int, num_keys: int, value_length: int) -> Iterator[tuple[
         shape = [str(number) for number in (num_nodes, num_keys, value_length)]
         others = [stack.enter_context(child(__name__, str(rank), *shape)) for rank in range(1, num_nodes)]
         server = pyps.Server(num_keys, value_length, num_nodes=num_nodes)
-        stack.callback(server.shutdown, timeout=0)  # the children end when they are told to, after this one
+        stack.callback(server.shutdown, timeout=0)  # the nodes end one after another
         endpoints = [server.bind(LOOPBACK), *(other.line().strip('"\n') for other in others)]
         server.connect(endpoints)
         for other in others:
@@ -49,7 +49,8 @@ def be_a_node(rank: int, num_nodes: int, num_keys: int, value_length: int) -> No
     """Be another node of the cluster until the input ends."""
     before = private_bytes()
     with ExitStack() as stack:
-        server = stack.enter_context(pyps.Server(num_keys, value_length, num_nodes=num_nodes, rank=rank))
+        server = pyps.Server(num_keys, value_length, num_nodes=num_nodes, rank=rank)
+        stack.callback(server.shutdown, timeout=0)  # the nodes end one after another
         workers: list[pyps.Worker] = []
 
         def connect(endpoints: list[str]) -> None:
