@@ -100,8 +100,10 @@ class Server(Node):
         Seconds of silence after which a node is lost, at least three times `heartbeat`. A node whose process has ended
         is noticed at once.
     on_loss : str
-        What the loss of a node means. "fail": every call of every worker raises `NodeLost` from then on, also those
-        that touch local keys only.
+        What the loss of a node means, the same for all nodes. "fail": every call of every worker raises `NodeLost`
+        from then on, also those that touch local keys only. "continue": operations on their way raise it once; then
+        the others go on, if they are more than half of the nodes, or half of them with the lowest rank, or know that
+        all others have ended. Keys whose values were on the lost node raise `NodeLost` each time.
     curve : tuple of str, optional
         The cluster's public and secret CURVE key, 40 characters each as ``zmq.curve_keypair()`` makes them: what nodes
         and workers say to each other is encrypted, and who has other keys is refused.

@@ -4,8 +4,35 @@
 
 #include "barrier.h"
 #include "errors.h"
+#include "membership/notes.h"
 
 namespace ps {
+
+std::string describe_loss(const Segment &segment, uint32_t node) {
+    const Header &header = segment.header();
+    const MemberSlot &slot = segment.member(node);
+    std::string name = "node " + std::to_string(node), other = "node " + std::to_string(slot.by.load());
+    char after[32];
+    std::snprintf(after, sizeof after, "%g s", header.lost_after);
+    switch (Evidence(slot.evidence.load(std::memory_order_relaxed))) {
+    case Evidence::refused: return name + " was lost: its process has ended";
+    case Evidence::silent:
+        return name + " was lost: it has not been heard of for about " + after + " (killed, stopped or cut off)";
+    case Evidence::failed: return name + " was lost: its server ended";
+    case Evidence::left: return name + " has shut down";
+    case Evidence::minority:
+        return name + " was lost, and this node, " + std::to_string(header.node) +
+               ", sees too few of the others to go on: they may go on without it";
+    case Evidence::told: break;
+    }
+    if (node != header.node) return name + " was lost, says " + other;
+    return "this node, " + std::to_string(node) + ", was declared lost by " + other +
+           ": it had not been heard of for about " + after + " (stopped? cut off?), and is no member any more";
+}
+
+void fail_lost(const Segment &segment, uint32_t node) {
+    fail(PS_ELOST, Where{-1, node, 0}, "%s", describe_loss(segment, node).c_str());
+}
 
 void end_node(Segment &segment, State state, uint32_t node, const std::string &why) {
     Header &header = segment.header();

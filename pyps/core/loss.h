@@ -17,6 +17,9 @@ inline void require_open(const Segment &segment) {
     if (!segment.is_open()) fail_as_ended(segment);
 }
 
+[[noreturn]] void fail_lost(const Segment &segment, uint32_t node); // that this node was lost
+std::string describe_loss(const Segment &segment, uint32_t node);
+
 void require_nobody_left(const Segment &segment); // throws PS_ELOST if a node has shut down: for what needs others
 
 } // namespace ps

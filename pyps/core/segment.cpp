@@ -129,7 +129,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.on_loss = uint32_t(options.on_loss);
     plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
     plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
-    plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(std::atomic<Member>), 64);
+    plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(MemberSlot), 64);
     plan.directory_at = plan.slots_at + (plan.max_workers + 1) * sizeof(WorkerSlot);
     plan.here_at = plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry);
     uint64_t blocks = (uint64_t(plan.num_keys) + here_block - 1) / here_block;

@@ -22,6 +22,10 @@ enum class State : uint32_t { open = 1, closed = 2, failed = 3, lost = 4 };
 
 // What this node knows of each node of the cluster. Written by the server process alone.
 enum class Member : uint32_t { here = 0, left = 1, lost = 2 };
+struct MemberSlot {
+    std::atomic<Member> state;
+    std::atomic<uint16_t> evidence, by; // written before it is lost: how that is known, and by which node
+};
 
 // A barrier as those who wait see it: how many rounds are over, modulo 2^32; a futex.
 using Rounds = std::atomic<uint32_t>;
@@ -73,7 +77,9 @@ struct Header {
     std::atomic<uint32_t> ending, ended; // 1: somebody writes the next two; they are there
     uint32_t lost_node;                  // written before `state` becomes `failed` or `lost`
     char failure[200];                   // why
-    std::atomic<uint32_t> parted; // a node that has shut down, + 1
+    std::atomic<uint32_t> parted; // a node that has shut down, + 1; only where that ends what needs other nodes
+    std::atomic<uint32_t> epoch;  // of the membership; written after the members and the next one
+    std::atomic<uint32_t> lost_last; // a node that the epoch began without
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes; // written by the server process alone
 };
 
@@ -142,8 +148,8 @@ public:
     }
     static char *value(SharedHead *head) { return reinterpret_cast<char *>(head + 1); }
     static char *delta(SharedHead *head, const LengthClass &c) { return value(head) + c.slot_bytes; }
-    std::atomic<Member> &member(uint32_t node) const {
-        return reinterpret_cast<std::atomic<Member> *>(base_ + header_->members_at)[node];
+    MemberSlot &member(uint32_t node) const {
+        return reinterpret_cast<MemberSlot *>(base_ + header_->members_at)[node];
     }
     char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
     uint64_t value_bytes(uint64_t key) const {

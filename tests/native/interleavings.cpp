@@ -55,6 +55,10 @@ public:
     bool takes_refreshes(NodeId to) const override;
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
     void landed(uint64_t waiter, Key key) override;
+    void send(NodeId, Key, const Holds &) override { REQUIRE(!"nobody was lost"); }
+    void send(NodeId, Key, const Gone &) override { REQUIRE(!"nobody was lost"); }
+    void refuse(const Origin &, Key, NodeId) override { REQUIRE(!"nobody was lost"); }
+    void gone(uint64_t, Key, NodeId) override { REQUIRE(!"nobody was lost"); }
 
 private:
     template <class Message>

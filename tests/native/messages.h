@@ -79,12 +79,13 @@ inline Bytes some_answer() {
     AnswerBatch batch;
     batch.operation = Operation(draw(3));
     batch.whole = draw(2);
+    if (draw(4) == 0) batch.lost_with = NodeId(draw(4));
     batch.node = NodeId(draw(4));
     batch.worker = uint32_t(draw(1000));
     batch.number = draw(1'000'000);
     batch.count = 1 + uint32_t(draw(6));
     if (!batch.whole) batch.positions = numbers<uint32_t>(batch.count);
-    if (batch.operation == Operation::pull) batch.values = some_bytes(draw(100));
+    if (batch.operation == Operation::pull && batch.lost_with == no_node) batch.values = some_bytes(draw(100));
     return batch.encode(header());
 }
 
@@ -134,12 +135,33 @@ inline Bytes some_opened() {
     return OpenedMessage{Barriers(draw(num_barriers)), opened}.encode(header());
 }
 
+inline Bytes some_vote() {
+    std::vector<NodeId> members;
+    for (NodeId node = 0; node < 4; node++)
+        if (draw(2)) members.push_back(node);
+    Ballot ballot{uint32_t(draw(100)), NodeId(draw(4))}, before{uint32_t(draw(100)), NodeId(draw(4))};
+    return encode(Vote{Vote::Phase(draw(5)), uint32_t(draw(100)), ballot, before, members}, header());
+}
+
+inline Bytes some_report() {
+    HoldsBatch batch;
+    FrameHeader head = header();
+    batch.phase = HoldsBatch::Phase(draw(3));
+    batch.lost = draw(2);
+    batch.node = batch.lost ? NodeId(draw(4)) : head.from;
+    if (batch.phase == HoldsBatch::Phase::report) batch.keys = some_keys();
+    return batch.encode(head);
+}
+
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(16)) {
+    switch (draw(19)) {
     case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
+    case 16: return some_vote();
+    case 17: return some_report();
+    case 18: return GoneBatch{node, keys}.encode(header());
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();
@@ -151,7 +173,7 @@ inline Bytes some_message() {
     case 6: return RelocateBatch{node, keys, numbers<uint64_t>(keys.size())}.encode(header());
     case 7: return WantBatch{node, draw(2) == 1, keys, numbers<uint32_t>(keys.size())}.encode(header());
     case 11: return encode(Alive{some_nodes()}, header());
-    case 12: return encode(Lost{node, Evidence(draw(4))}, header());
+    case 12: return encode(Lost{node, Evidence(draw(6))}, header());
     case 13: return MovesBatch{{keys, numbers<uint64_t>(keys.size()), values_of(keys)}}.encode(header());
     default: return EndedBatch{keys, numbers<uint32_t>(keys.size())}.encode(header());
     }

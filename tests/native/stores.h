@@ -11,19 +11,10 @@
 #include <utility>
 
 #include "ps.h"
+#include "require.h"
 #include "store_values.h"
 
 namespace ps {
-
-inline uint64_t seed; // of the run, which a failure names
-#define REQUIRE(condition)                                                                                             \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            std::fprintf(stderr, "seed %llu: %s:%d: %s\n", static_cast<unsigned long long>(seed), __FILE__, __LINE__,  \
-                         #condition);                                                                                  \
-            std::exit(1);                                                                                              \
-        }                                                                                                              \
-    } while (0)
 
 inline Bytes bytes_of(int64_t number) {
     Bytes bytes(8);

@@ -49,6 +49,9 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::opened: return OpenedMessage::decode(header, reader).encode(header);
     case Kind::alive: return encode(decode_alive(header, reader, shape), header);
     case Kind::lost: return encode(decode_lost(header, reader, shape), header);
+    case Kind::epoch: return encode(decode_vote(header, reader, shape), header);
+    case Kind::holds: return read<HoldsBatch>(header, reader);
+    case Kind::gone: return read<GoneBatch>(header, reader);
     default: throw Malformed("its kind is not known here");
     }
 }

@@ -47,13 +47,13 @@ def outcome(work):
         report = {"error": type(error).__name__, "node": getattr(error, "node", None), "text": str(error)}
     return report | {"seconds": time.monotonic() - start}
 
-def everything(keys):
+def everything(keys, calls=CALLS):
     # Each kind of call that waits, in a thread and with a worker of its own.
     reports = {}
     def run(name):
         with node.worker() as kv:
             reports[name] = outcome(lambda: call(kv, name, keys))
-    threads = [threading.Thread(target=run, args=(name,)) for name in CALLS]
+    threads = [threading.Thread(target=run, args=(name,)) for name in calls]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -76,7 +76,7 @@ kv = node.worker()
 say("ready")
 for line in sys.stdin:
     say(outcome(lambda: eval(line)))
-kv.finalize()
+outcome(kv.finalize)  # raises for what was still on its way to a lost node
 node.shutdown()
 say("ended")
 """

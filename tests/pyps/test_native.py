@@ -105,6 +105,22 @@ def test_barriers_hold_in_any_order_of_messages(programs: dict[str, str]) -> Non
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.timeout(340)
+def test_the_protocol_survives_lost_nodes(programs: dict[str, str]) -> None:
+    plain = Path(programs["losses"]).parent.name.startswith("none")
+    assert run(programs["losses"], "0", "20000" if plain else "2000") == "ok\n"
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
+def test_members_agree_whatever_is_killed_stopped_or_cut(programs: dict[str, str]) -> None:
+    plain = Path(programs["members"]).parent.name.startswith("none")
+    assert run(programs["members"], "0", "20000" if plain else "2000") == "ok\n"
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.timeout(340)
 def test_damaged_messages_are_refused(programs: dict[str, str]) -> None:
     plain = Path(programs["wire"]).parent.name.startswith("none")
     assert run(programs["wire"], "1000000" if plain else "50000") == "ok\n"

@@ -1,13 +1,24 @@
 #include "membership/membership.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace ps {
 
+namespace {
+
+bool has(const std::vector<NodeId> &nodes, NodeId node) {
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
+
+} // namespace
+
+Membership::Membership(NodeId self, NodeId nodes, double patience, OnLoss on_loss, MembershipPort &port)
+    : self_(self), patience_(patience), on_loss_(on_loss), port_(port), peers_(nodes) {}
+
 void Membership::linked(NodeId node) {
-    peers_[node].linked = true;
-    peers_[node].doubted = false;
+    Peer &peer = peers_[node];
+    peer.linked = true;
+    peer.doubted = false;
     port_.tell(node, alive()); // it answers if this node is no member any more
 }
 
@@ -15,72 +26,357 @@ void Membership::unlinked(NodeId node, double now) {
     Peer &peer = peers_[node];
     if (!peer.linked) return;
     peer.linked = false;
-    if (peer.standing != Standing::member) return;
+    if (!peer.member || peer.missing || ended_) return;
     peer.doubted = true;
     peer.since = now;
     port_.probe(node);
 }
 
-void Membership::probed(NodeId node, bool refused) {
-    if (peers_[node].doubted && refused) declare(node, Evidence::refused, self_);
+void Membership::broken(NodeId node, double now) {
+    if (!peers_[node].doubted) miss(node, Evidence::silent, now);
 }
 
-void Membership::left(NodeId node) {
+void Membership::probed(NodeId node, bool refused, double now) {
+    Peer &peer = peers_[node];
+    peer.probe_at = never;
+    if (!is_in_question(peer)) return;
+    if (!refused) {
+        peer.probe_at = now + patience_ / 4; // a process that ends does not close everything at once
+        return;
+    }
+    peer.gone = true;
+    if (peer.missing)
+        consider(now);
+    else
+        miss(node, Evidence::refused, now);
+}
+
+// Whether it matters if the node's process has ended.
+bool Membership::is_in_question(const Peer &peer) const {
+    return !ended_ && peer.member && !peer.gone && (peer.doubted || peer.missing);
+}
+
+void Membership::left(NodeId node, double now) {
+    peers_[node].gone = true;
+    peers_[node].doubted = false;
+    if (on_loss_ == OnLoss::go_on)
+        miss(node, Evidence::left, now);
+    else
+        peers_[node].member = false;
+}
+
+void Membership::give_up() {
+    end(self_, Evidence::failed, self_);
+    tell_all();
+}
+
+void Membership::ask() {
+    if (!ended_) tell_all();
+}
+
+void Membership::miss(NodeId node, Evidence evidence, double now) {
     Peer &peer = peers_[node];
     peer.doubted = false;
-    if (peer.standing == Standing::member) peer.standing = Standing::left;
+    if (ended_ || !peer.member || peer.missing) return;
+    peer.missing = true;
+    peer.evidence = evidence;
+    changed_ = now;
+    if (on_loss_ == OnLoss::fail) end(node, evidence, self_);
+    tell_all();
+    consider(now);
 }
 
-void Membership::give_up() { declare(self_, Evidence::failed, self_); }
+void Membership::end(NodeId node, Evidence evidence, NodeId by) {
+    if (ended_) return;
+    ended_ = true;
+    proposal_.reset();
+    peers_[node].missing = true;
+    peers_[node].evidence = evidence;
+    if (on_loss_ == OnLoss::go_on) peers_[self_].missing = true; // whoever asks is told
+    port_.end(node, evidence, by);
+}
 
-void Membership::ask() { tell_all(); }
-
-void Membership::receive(NodeId from, const Alive &message) {
+void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, double now) {
     Peer &peer = peers_[from];
-    if (peer.standing == Standing::lost) {
+    if (!peer.member || (on_loss_ == OnLoss::fail && ended_ && peer.missing)) {
         port_.tell(from, Lost{from, peer.evidence});
         return;
     }
-    for (NodeId node : message.lost) declare(node, node == from ? Evidence::failed : Evidence::told, from);
+    if (has(message.missing, from)) {
+        peer.gone = true;
+        miss(from, Evidence::failed, now);
+    }
+    if (ended_) {
+        if (!has(message.missing, from)) port_.tell(from, alive());
+        return;
+    }
+    if (on_loss_ == OnLoss::fail) {
+        for (NodeId node : message.missing) {
+            end(node, Evidence::told, from);
+            tell_all();
+        }
+        return;
+    }
+    if (epoch < epoch_) {
+        port_.tell(from, vote(Vote::Phase::decided, {}));
+    } else if (epoch > epoch_) { // it answers with what this node has missed
+        port_.tell(from, alive());
+    } else if (message.missing != peer.missed) {
+        peer.missed = message.missing;
+        changed_ = now;
+        consider(now);
+    }
 }
 
 void Membership::receive(NodeId from, const Lost &message) {
-    if (message.node == self_) declare(self_, Evidence::told, from);
+    if (message.node == self_) end(self_, Evidence::told, from);
+}
+
+// The set of members with which this node would go on: those that it is linked to, without the ones that miss each
+// other. Of two that do, the one goes that is missed more often, or the higher one.
+std::vector<NodeId> Membership::survivors() const {
+    std::vector<NodeId> set;
+    for (NodeId node : members())
+        if (!peers_[node].missing) set.push_back(node);
+    for (;;) {
+        size_t worst = 0, most = 0;
+        for (size_t i = 0; i < set.size(); i++) {
+            size_t count = size_t(std::count_if(set.begin(), set.end(), [&](NodeId other) {
+                return other != set[i] && (misses(set[i], other) || misses(other, set[i]));
+            }));
+            if (count && count >= most) {
+                most = count;
+                worst = i;
+            }
+        }
+        if (!most) return set;
+        set.erase(set.begin() + long(worst));
+    }
+}
+
+bool Membership::misses(NodeId one, NodeId other) const {
+    return one == self_ ? peers_[other].missing : has(peers_[one].missed, other);
+}
+
+bool Membership::may_go_on(const std::vector<NodeId> &set) const {
+    std::vector<NodeId> all = members();
+    bool others_ended = std::all_of(all.begin(), all.end(), [&](NodeId node) {
+        return has(set, node) || peers_[node].gone;
+    });
+    bool half_with_lowest = 2 * set.size() == all.size() && !all.empty() && has(set, all[0]);
+    return others_ended || 2 * set.size() > all.size() || half_with_lowest;
+}
+
+bool Membership::is_unsettled() const {
+    return !ended_ && on_loss_ == OnLoss::go_on && survivors().size() < members().size();
+}
+
+void Membership::consider(double now) {
+    if (!is_unsettled()) return;
+    retry_ = now + patience_;
+    std::vector<NodeId> set = survivors();
+    if (set.empty() || set[0] != self_ || !may_go_on(set)) {
+        proposal_.reset();
+        return;
+    }
+    if (!proposal_ || proposal_->set != set) propose(std::move(set), now);
+}
+
+void Membership::propose(std::vector<NodeId> set, double now) {
+    Proposal proposal;
+    proposal.ballot = Ballot{promised_.round + 1, self_};
+    proposal.value = set;
+    proposal.set = std::move(set);
+    proposal.answered.resize(peers_.size());
+    promised_ = proposal.ballot;
+    if (accepted_.round) {
+        proposal.best = accepted_;
+        proposal.value = accepted_members_;
+    }
+    proposal_ = std::move(proposal);
+    retry_ = now + patience_;
+    ask_for_answers();
+    count_answer(self_);
+}
+
+void Membership::ask_for_answers() {
+    const Proposal &proposal = *proposal_;
+    Vote message = vote(proposal.accepting ? Vote::Phase::accept : Vote::Phase::prepare, proposal.ballot);
+    if (proposal.accepting) message.members = proposal.value;
+    for (NodeId node : proposal.set)
+        if (node != self_ && !proposal.answered[node]) port_.tell(node, message);
+}
+
+void Membership::count_answer(NodeId from) {
+    Proposal &proposal = *proposal_;
+    proposal.answered[from] = true;
+    for (NodeId node : proposal.set)
+        if (!proposal.answered[node]) return;
+    if (!proposal.accepting) {
+        vote_for_own();
+        return;
+    }
+    std::vector<NodeId> value = proposal.value;
+    uint32_t epoch = epoch_ + 1;
+    Vote message{Vote::Phase::decided, epoch, proposal.ballot, {}, value};
+    for (NodeId node : members())
+        if (node != self_) port_.tell(node, message);
+    decide(epoch, value, changed_);
+}
+
+void Membership::vote_for_own() {
+    Proposal &proposal = *proposal_;
+    proposal.accepting = true;
+    proposal.answered.assign(peers_.size(), false);
+    accepted_ = proposal.ballot;
+    accepted_members_ = proposal.value;
+    ask_for_answers();
+    count_answer(self_);
+}
+
+void Membership::receive(NodeId from, const Vote &message, double now) {
+    if (ended_ || on_loss_ == OnLoss::fail) return;
+    if (!peers_[from].member) {
+        port_.tell(from, Lost{from, peers_[from].evidence});
+        return;
+    }
+    if (message.phase == Vote::Phase::decided) {
+        if (message.epoch > epoch_) decide(message.epoch, message.members, now);
+        return;
+    }
+    if (message.epoch <= epoch_) {
+        port_.tell(from, vote(Vote::Phase::decided, {}));
+        return;
+    }
+    if (message.epoch > epoch_ + 1) {
+        port_.tell(from, alive());
+        return;
+    }
+    bool mine = proposal_ && message.ballot == proposal_->ballot;
+    switch (message.phase) {
+    case Vote::Phase::prepare: {
+        if (promised_ < message.ballot) {
+            promised_ = message.ballot;
+            proposal_.reset();
+        }
+        Vote answer = vote(Vote::Phase::promise, promised_); // of another ballot than asked: that one stands in the way
+        answer.before = accepted_;
+        if (accepted_.round) answer.members = accepted_members_;
+        port_.tell(from, answer);
+        break;
+    }
+    case Vote::Phase::promise:
+        if (mine && !proposal_->accepting) {
+            if (proposal_->best < message.before) {
+                proposal_->best = message.before;
+                proposal_->value = message.members;
+            }
+            count_answer(from);
+        } else if (promised_ < message.ballot) { // that stands in the way: try again with a higher one
+            promised_ = message.ballot;
+            proposal_.reset();
+        }
+        break;
+    case Vote::Phase::accept:
+        if (message.ballot < promised_) {
+            port_.tell(from, vote(Vote::Phase::promise, promised_));
+            break;
+        }
+        if (proposal_ && !mine) proposal_.reset();
+        promised_ = accepted_ = message.ballot;
+        accepted_members_ = message.members;
+        port_.tell(from, vote(Vote::Phase::accepted, message.ballot));
+        break;
+    case Vote::Phase::accepted:
+        if (mine && proposal_->accepting) count_answer(from);
+        break;
+    default: break;
+    }
+}
+
+void Membership::decide(uint32_t epoch, const std::vector<NodeId> &members, double now) {
+    if (!has(members, self_)) {
+        end(self_, Evidence::told, members.empty() ? self_ : members[0]);
+        return;
+    }
+    for (NodeId node = 0; node < peers_.size(); node++) {
+        Peer &peer = peers_[node];
+        peer.missed.clear();
+        if (!peer.member || has(members, node)) continue;
+        if (!peer.missing) peer.evidence = Evidence::told;
+        peer.member = peer.doubted = false;
+    }
+    epoch_ = epoch;
+    promised_ = accepted_ = {};
+    accepted_members_.clear();
+    proposal_.reset();
+    changed_ = now;
+    port_.begin(epoch, members);
+    if (is_unsettled()) {
+        tell_all();
+        consider(now);
+    }
 }
 
 void Membership::tick(double now) {
-    for (NodeId node = 0; node < peers_.size(); node++)
-        if (peers_[node].doubted && now - peers_[node].since >= patience_) declare(node, Evidence::silent, self_);
+    for (NodeId node = 0; node < peers_.size(); node++) {
+        Peer &peer = peers_[node];
+        if (peer.doubted && now >= peer.since + patience_) miss(node, Evidence::silent, now);
+        if (peer.probe_at > now) continue;
+        peer.probe_at = never;
+        if (is_in_question(peer)) port_.probe(node);
+    }
+    if (!is_unsettled()) return;
+    if (now >= retry_) {
+        tell_all();
+        if (proposal_)
+            ask_for_answers();
+        consider(now);
+    }
+    std::vector<NodeId> set = survivors();
+    if (!is_unsettled() || now < changed_ + patience_ || may_go_on(set)) return;
+    for (NodeId node : members()) {
+        if (has(set, node)) continue;
+        end(node, Evidence::minority, self_);
+        tell_all();
+        return;
+    }
 }
 
 double Membership::due() const {
-    double due = std::numeric_limits<double>::infinity();
-    for (const Peer &peer : peers_)
+    double due = never;
+    for (const Peer &peer : peers_) {
         if (peer.doubted) due = std::min(due, peer.since + patience_);
-    return due;
+        due = std::min(due, peer.probe_at);
+    }
+    if (!is_unsettled()) return due;
+    return std::min(due, may_go_on(survivors()) ? retry_ : std::min(retry_, changed_ + patience_));
 }
 
-void Membership::declare(NodeId node, Evidence evidence, NodeId by) {
-    Peer &peer = peers_[node];
-    peer.doubted = false;
-    if (peer.standing != Standing::member) return;
-    peer.standing = Standing::lost;
-    peer.evidence = evidence;
-    port_.lost(node, evidence, by);
-    if (node != self_ || evidence == Evidence::failed) tell_all();
+std::vector<NodeId> Membership::members() const {
+    std::vector<NodeId> nodes;
+    for (NodeId node = 0; node < peers_.size(); node++)
+        if (peers_[node].member) nodes.push_back(node);
+    return nodes;
+}
+
+// `decided` is about this epoch, all else about the next one.
+Vote Membership::vote(Vote::Phase phase, Ballot ballot) const {
+    bool decided = phase == Vote::Phase::decided;
+    return {phase, epoch_ + (decided ? 0 : 1), ballot, {}, decided ? members() : std::vector<NodeId>()};
 }
 
 Alive Membership::alive() const {
     Alive message;
     for (NodeId node = 0; node < peers_.size(); node++)
-        if (peers_[node].standing == Standing::lost) message.lost.push_back(node);
+        if (peers_[node].missing && peers_[node].member) message.missing.push_back(node);
     return message;
 }
 
 void Membership::tell_all() {
     Alive message = alive();
-    for (NodeId node = 0; node < peers_.size(); node++)
-        if (node != self_ && peers_[node].standing == Standing::member) port_.tell(node, message);
+    for (NodeId node : members())
+        if (node != self_) port_.tell(node, message); // one that is missing may come back
 }
 
 } // namespace ps

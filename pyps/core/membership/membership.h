@@ -1,30 +1,32 @@
-// One node's part in finding out who was lost. It has no input or output, no clock and no threads: what is seen of
-// other nodes and the time are passed in, what is to be done is said to a port.
+// One node's part in agreeing who the members of the cluster are. It has no input or output, no clock and no threads:
+// what is seen of other nodes and the time are passed in, what is to be done is said to a port.
 //
-// A node is doubted when its link breaks. It is lost when a connection to it is refused, which only a host can do on
-// which it no longer runs, when it stays away for `patience`, or when another node says so. A link that comes back
-// before is no loss: links carry nothing but this.
+// A node is doubted when its link breaks. It is missing when a connection to it is refused, which only a host can do on
+// which it no longer runs, when it stays away for `patience`, or when it says so itself. A link that comes back before
+// is no loss: links carry nothing but this.
+//
+// With OnLoss::fail the first missing node ends the cluster: everybody is told. Else members agree on an epoch without
+// the missing ones, one epoch after another, by Paxos among the members of the last one:
+// - A node may go on with a set of members that it is linked to, and they to each other, if all others are known to have
+//   ended, or if the set is more than half of the last epoch's members, or half of them with the lowest. Any two such
+//   sets that could both be alive have a node in common.
+// - The lowest of the set proposes it. All of the set must promise and accept; a set that was accepted before is
+//   proposed again in place of one's own. So two sides never both go on.
+// - Who finds no such set for `patience` ends. Who hears of a later epoch without itself ends too.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <vector>
 
-#include "protocol/messages.h"
+#include "membership/notes.h"
 
 namespace ps {
 
-// How it is known that a node was lost; `told` by another node, `failed` by itself.
-enum class Evidence : uint16_t { refused, silent, told, failed };
+enum class OnLoss : uint8_t { fail, go_on };
 
-// "I am here; these I hold for lost."
-struct Alive {
-    std::vector<NodeId> lost;
-};
-
-// To a node that was lost: why it is no member any more.
-struct Lost {
-    NodeId node;
-    Evidence evidence;
-};
+constexpr double never = std::numeric_limits<double>::infinity(); // a time
 
 class MembershipPort {
 public:
@@ -33,45 +35,92 @@ public:
     virtual void probe(NodeId node) = 0; // answer with probed()
     virtual void tell(NodeId node, const Alive &message) = 0;
     virtual void tell(NodeId node, const Lost &message) = 0;
-    virtual void lost(NodeId node, Evidence evidence, NodeId by) = 0; // `by` found it out; this node may be the lost one
+    virtual void tell(NodeId node, const Vote &message) = 0;
+
+    // This node ends, because `node` is lost, which may be itself; `by` found it out.
+    virtual void end(NodeId node, Evidence evidence, NodeId by) = 0;
+    // The members of a new epoch, this node among them. Who was one before and is none now was lost.
+    virtual void begin(uint32_t epoch, const std::vector<NodeId> &members) = 0;
 };
 
 class Membership {
 public:
-    Membership(NodeId self, NodeId nodes, double patience, MembershipPort &port)
-        : self_(self), patience_(patience), port_(port), peers_(nodes) {}
+    Membership(NodeId self, NodeId nodes, double patience, OnLoss on_loss, MembershipPort &port);
 
     void linked(NodeId node);
     void unlinked(NodeId node, double now);
-    void probed(NodeId node, bool refused);
-    void left(NodeId node); // it has shut down and said so
-    void give_up();         // this node cannot go on: tell everybody
-    void ask();             // this node did not run for a while: is it still a member?
-    void receive(NodeId from, const Alive &message);
+    void broken(NodeId node, double now); // messages to it were lost: it cannot be a member together with this one
+    void probed(NodeId node, bool refused, double now);
+    void left(NodeId node, double now); // it has shut down and said so
+    void give_up();                     // this node cannot go on: tell everybody
+    void ask();                         // this node did not run for a while: is it still a member?
+    void receive(NodeId from, uint32_t epoch, const Alive &message, double now);
     void receive(NodeId from, const Lost &message);
+    void receive(NodeId from, const Vote &message, double now);
 
     void tick(double now);
-    double due() const; // when to call tick() next; infinity: not before something happens
+    double due() const; // when to call tick() next
+
+    uint32_t epoch() const { return epoch_; }
+    bool has_ended() const { return ended_; }
+    bool is_member(NodeId node) const { return peers_[node].member; }
+    Evidence evidence(NodeId node) const { return peers_[node].evidence; } // of one that is missing or was lost
 
 private:
-    enum class Standing : uint8_t { member, left, lost };
-
     struct Peer {
-        Standing standing = Standing::member;
+        bool member = true;
         bool linked = false;
         bool doubted = false;
-        double since = 0; // of the doubt
+        bool missing = false;
+        bool gone = false; // its process has ended, or does nothing any more
+        double since = 0;  // of the doubt
+        double probe_at = never; // again
         Evidence evidence{};
+        std::vector<NodeId> missed; // that it misses
     };
 
-    void declare(NodeId node, Evidence evidence, NodeId by);
+    // What this node proposes for the next epoch.
+    struct Proposal {
+        Ballot ballot;
+        std::vector<NodeId> set; // all of these must answer
+        std::vector<NodeId> value;
+        Ballot best; // of what was accepted before
+        bool accepting = false;
+        std::vector<bool> answered;
+    };
+
+    void miss(NodeId node, Evidence evidence, double now);
+    void end(NodeId node, Evidence evidence, NodeId by);
+    void consider(double now);
+    std::vector<NodeId> members() const;
+    std::vector<NodeId> survivors() const;
+    bool misses(NodeId one, NodeId other) const;
+    bool may_go_on(const std::vector<NodeId> &set) const;
+    bool is_unsettled() const;
+    bool is_in_question(const Peer &peer) const;
+    void propose(std::vector<NodeId> set, double now);
+    void ask_for_answers();
+    void count_answer(NodeId from);
+    void vote_for_own();
+    void decide(uint32_t epoch, const std::vector<NodeId> &members, double now);
+    Vote vote(Vote::Phase phase, Ballot ballot) const;
     Alive alive() const;
     void tell_all();
 
     const NodeId self_;
     const double patience_; // seconds
+    const OnLoss on_loss_;
     MembershipPort &port_;
     std::vector<Peer> peers_; // by node
+    bool ended_ = false;
+    uint32_t epoch_ = 0;
+    double changed_ = 0; // when this node's view last changed
+    double retry_ = 0;   // when to say again what was said
+
+    // For the next epoch.
+    Ballot promised_, accepted_;
+    std::vector<NodeId> accepted_members_;
+    std::optional<Proposal> proposal_;
 };
 
 } // namespace ps

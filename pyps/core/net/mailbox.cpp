@@ -21,6 +21,7 @@ uint64_t bytes_in(const DeltaBatch &batch) {
 uint64_t bytes_in(const RefreshBatch &batch) {
     return batch.refreshes.size() * (batch.refreshes.empty() ? 0 : batch.refreshes.back().value.size());
 }
+uint64_t bytes_in(const HoldsBatch &batch) { return batch.keys.size() * sizeof(Key); }
 template <class Batch>
 uint64_t bytes_in(const Batch &) {
     return 0;
@@ -125,7 +126,7 @@ void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &
 void Mailbox::answer(const Origin &origin, Key, const Bytes &value, bool after_refresh) {
     Operation operation = value.empty() ? Operation::push : Operation::pull;
     if (!after_refresh) {
-        AnswerBatch &batch = answers_[{origin.node, origin.worker, origin.operation}];
+        AnswerBatch &batch = answers_[{origin.node, origin.worker, origin.operation, no_node}];
         batch.operation = operation;
         add_answer(batch, origin, value);
         return;
@@ -137,7 +138,31 @@ void Mailbox::answer(const Origin &origin, Key, const Bytes &value, bool after_r
     add_answer(batch, origin, value);
 }
 
-void Mailbox::landed(uint64_t waiter, Key) { landed_(waiter); }
+void Mailbox::landed(uint64_t waiter, Key) { landed_(waiter, no_node); }
+
+void Mailbox::gone(uint64_t waiter, Key, NodeId lost_with) { landed_(waiter, lost_with); }
+
+void Mailbox::refuse(const Origin &origin, Key, NodeId lost_with) {
+    AnswerBatch &batch = answers_[{origin.node, origin.worker, origin.operation, lost_with}];
+    batch.lost_with = lost_with;
+    add_answer(batch, origin, {});
+}
+
+void Mailbox::send(NodeId to, Key key, const Holds &message) {
+    auto &batch = last<HoldsBatch>(to, [&](const HoldsBatch &known) {
+        return known.node == message.node && known.lost == message.lost;
+    });
+    batch.phase = HoldsBatch::Phase::report;
+    batch.node = message.node;
+    batch.lost = message.lost;
+    batch.keys.push_back(key);
+}
+
+void Mailbox::send(NodeId to, Key key, const Gone &message) {
+    auto &batch = last<GoneBatch>(to, [&](const GoneBatch &known) { return known.with == message.with; });
+    batch.with = message.with;
+    batch.keys.push_back(key);
+}
 
 // A worker that has not spoken to this node is reached through its own.
 void Mailbox::send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch) {
@@ -184,6 +209,15 @@ void Mailbox::taken(NodeId node, uint64_t round) {
 bool Mailbox::is_silent() const {
     return std::all_of(rounds_.begin(), rounds_.end(),
                        [](const Rounds &rounds) { return !rounds.is_used && rounds.taken == rounds.sent; });
+}
+
+// Nobody waits for what was sent in former ones to be taken: it may never be.
+void Mailbox::begin_epoch(uint32_t epoch) {
+    header_.epoch = epoch;
+    for (Rounds &round : rounds_) {
+        round.taken = round.sent;
+        round.is_used = false;
+    }
 }
 
 } // namespace ps

@@ -16,7 +16,7 @@ namespace ps {
 
 class Mailbox : public Post {
 public:
-    using Landed = std::function<void(uint64_t waiter)>;
+    using Landed = std::function<void(uint64_t waiter, NodeId lost_with)>; // no_node: it is here
 
     // `peers` has a socket for every other node; `landed` is told of keys that were to be localized.
     Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed);
@@ -30,9 +30,13 @@ public:
     void send(NodeId to, Key key, const Relocate &message) override;
     void send(NodeId to, Key key, const Transfer &message) override;
     void send(NodeId to, Moves &&message) override;
+    void send(NodeId to, Key key, const Holds &message) override;
+    void send(NodeId to, Key key, const Gone &message) override;
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
     bool takes_refreshes(NodeId to) const override { return rounds_[to].taken == rounds_[to].sent; }
     void landed(uint64_t waiter, Key key) override;
+    void refuse(const Origin &origin, Key key, NodeId lost_with) override;
+    void gone(uint64_t waiter, Key key, NodeId lost_with) override;
 
     void answer_whole(const AnswerBatch &batch); // to a worker, now
     void answer_whole(NodeId node, uint32_t worker, ZmqMessage &message); // the same, of an answer that is written
@@ -41,17 +45,18 @@ public:
     void end_round();                           // ask every node that was sent something to tell when it took it
     void taken(NodeId node, uint64_t round);    // it did
     bool is_silent() const;                     // everything that was sent was taken
+    void begin_epoch(uint32_t epoch); // what is flushed from now on belongs to it
 
 private:
     using Batch = std::variant<RequestBatch, AnswerBatch, LocalizeBatch, RelocateBatch, TransferBatch, WantBatch,
-                               DeltaBatch, RefreshBatch, EndedBatch, MovesBatch>;
+                               DeltaBatch, RefreshBatch, EndedBatch, MovesBatch, HoldsBatch, GoneBatch>;
 
     template <class Kind, class Fits>
     Kind &last(NodeId to, Fits &&fits);
     static void add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value);
     void send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch);
 
-    const FrameHeader header_;
+    FrameHeader header_;
     ZmqSocket &router_;
     std::vector<ZmqSocket> &peers_;
     Landed landed_;
@@ -61,7 +66,7 @@ private:
     };
     std::vector<Rounds> rounds_;              // by node
     std::vector<std::deque<Batch>> outgoing_;                                // by node
-    std::map<std::tuple<NodeId, uint32_t, uint64_t>, AnswerBatch> answers_; // by worker and operation
+    std::map<std::tuple<NodeId, uint32_t, uint64_t, NodeId>, AnswerBatch> answers_; // by worker, operation, loss
 };
 
 } // namespace ps

@@ -34,6 +34,10 @@ inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
     return name;
 }
 
+inline bool is_member(const Segment &segment, NodeId node) {
+    return segment.member(node).state.load(std::memory_order_acquire) != Member::lost;
+}
+
 class StoreShape : public Shape {
 public:
     explicit StoreShape(const Segment &segment) : segment_(segment) {}
@@ -61,6 +65,7 @@ inline FrameHeader header_from(const Segment &segment) {
     FrameHeader header;
     header.from = NodeId(segment.header().node);
     header.cluster = segment.header().cluster;
+    header.epoch = segment.header().epoch.load(std::memory_order_acquire);
     return header;
 }
 

@@ -28,7 +28,9 @@ const Segment &with_zmq(const Segment &segment) {
 
 Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
-      check_(std::move(check)), context_(keys_of(segment)), sockets_(segment.header().num_nodes) {
+      check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}), context_(keys_of(segment)),
+      sockets_(segment.header().num_nodes) {
+    header_.epoch = no_epoch; // so that it looks at once
     FrameHeader hello = header_;
     hello.kind = Kind::hello;
     socket_to(header_.from).send(FrameWriter(hello).take());
@@ -37,6 +39,7 @@ Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<v
 
 // Operations of one kind may overtake each other, so that their keys matter only when another kind comes.
 bool Remote::conflicts(const ps_request &request) {
+    look_at_epoch();
     if (operations_.empty()) return false;
     bool set = request.operation == PS_SET;
     uint32_t alike = set ? 0 : underway_[request.operation];
@@ -128,8 +131,34 @@ int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
     return send(std::move(operation));
 }
 
+// In a new epoch nobody answers what was asked in a former one.
+void Remote::look_at_epoch() {
+    uint32_t epoch = segment_.header().epoch.load(std::memory_order_acquire);
+    if (epoch == header_.epoch) return;
+    header_.epoch = epoch;
+    std::vector<NodeId> members;
+    for (NodeId node = 0; node < sockets_.size(); node++)
+        if (is_member(segment_, node)) members.push_back(node);
+    rule_ = HomeRule(NodeId(sockets_.size()), std::move(members));
+    auto lost = NodeId(segment_.header().lost_last.load(std::memory_order_acquire));
+    for (const auto &[number, operation] : operations_) failed_[number] = lost;
+    operations_.clear();
+    keys_ = {};
+    filled_.clear();
+    std::fill(std::begin(underway_), std::end(underway_), 0);
+}
+
+void Remote::require_not_failed(int64_t timestamp) {
+    auto found = failed_.find(timestamp);
+    if (found == failed_.end()) return;
+    NodeId node = found->second;
+    failed_.erase(found);
+    fail_lost(segment_, node);
+}
+
 int64_t Remote::send(Operation operation) {
     require_nobody_left(segment_);
+    look_at_epoch();
     bool own = operation.operation == ps::Operation::localize;
     std::vector<NodeId> targets(operation.keys.size(), header_.from);
     if (!own)
@@ -158,8 +187,8 @@ void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_
 NodeId Remote::target_of(Key key) const {
     Place place(segment_.entry(key).load(std::memory_order_relaxed));
     if (place.residence() != Residence::absent) return header_.from;
-    if (is_known(place.index())) return NodeId(node_of(place.index()));
-    return NodeId(key % segment_.header().num_nodes);
+    if (is_known(place.index()) && rule_.is_member(NodeId(node_of(place.index())))) return NodeId(node_of(place.index()));
+    return rule_.home(key);
 }
 
 ZmqSocket &Remote::socket_to(NodeId node) {
@@ -182,16 +211,22 @@ void Remote::require_issued(int64_t timestamp) const {
 bool Remote::is_finished(int64_t timestamp) {
     require_issued(timestamp);
     receive();
+    require_not_failed(timestamp);
     return !operations_.count(timestamp);
 }
 
 void Remote::wait(int64_t timestamp, double timeout) {
     require_issued(timestamp);
     wait_until([&] { return !operations_.count(timestamp); }, timeout, "an operation");
+    require_not_failed(timestamp);
 }
 
 void Remote::wait_all(double timeout) {
     wait_until([&] { return operations_.empty(); }, timeout, "the operations on their way");
+    if (failed_.empty()) return;
+    NodeId node = failed_.begin()->second;
+    failed_.clear();
+    fail_lost(segment_, node);
 }
 
 void Remote::settle(Until until, double timeout) {
@@ -216,6 +251,7 @@ void Remote::wait_until(const std::function<bool()> &done, double timeout, const
 }
 
 void Remote::receive() {
+    look_at_epoch();
     for (size_t i = 0; i < connected_.size(); i++) receive(*connected_[i]);
 }
 
@@ -232,6 +268,7 @@ void Remote::receive(ZmqSocket &socket) {
                 settled_ = SettleMessage::decode(header, reader).number;
                 continue;
             }
+            if (header.epoch < header_.epoch) continue; // it has been given up
             if (header.kind != Kind::answer) throw Malformed("it is not for a worker");
             Span values;
             AnswerBatch answer = AnswerBatch::decode(header, reader, shape_, &values);
@@ -249,7 +286,8 @@ void Remote::take(const AnswerBatch &answer, Span values) {
     if (answer.count > operation.left) throw Malformed("it answers more keys than are on their way");
     bool pull = operation.operation == ps::Operation::pull;
     uint64_t each = shape_.uniform_bytes();
-    if (answer.whole && answer.count == operation.keys.size() && each && operation.places.empty()) {
+    if (answer.lost_with != no_node) operation.lost_with = answer.lost_with;
+    if (answer.lost_with == no_node && answer.whole && answer.count == operation.keys.size() && each && operation.places.empty()) {
         if (values.bytes != (pull ? each * answer.count : 0)) throw Malformed(other_length);
         if (pull && operation.values) std::memcpy(operation.values, values.at, values.bytes);
     } else {
@@ -261,11 +299,12 @@ void Remote::take(const AnswerBatch &answer, Span values) {
     if (operation.left > 0) return;
     if (operation.operation != ps::Operation::localize) underway_[int(operation.operation)]--;
     if (pull) filled_.erase(operation.values);
+    if (operation.lost_with != no_node) failed_[found->first] = operation.lost_with;
     operations_.erase(found);
 }
 
 void Remote::take_part(Operation &operation, const AnswerBatch &answer, Span values) {
-    bool pull = operation.operation == ps::Operation::pull;
+    bool pull = operation.operation == ps::Operation::pull && answer.lost_with == no_node;
     const uint64_t each = shape_.uniform_bytes();
     uint64_t bytes = 0;
     operation.answered.resize(operation.keys.size());

@@ -10,6 +10,7 @@
 #include "net/key_table.h"
 #include "net/peer.h"
 #include "net/zeromq.h"
+#include "protocol/homes.h"
 #include "ps.h"
 #include "wire/barriers.h"
 
@@ -49,6 +50,7 @@ private:
         std::vector<bool> answered; // none: no key is
         uint64_t left = 0;
         bool noted = false; // what is left is in keys_
+        NodeId lost_with = no_node; // a key was lost with this node
         bool is_answered(size_t position) const { return !answered.empty() && answered[position]; }
     };
     struct Filled { // memory that a pull on its way writes to; these do not overlap
@@ -56,6 +58,10 @@ private:
         int64_t timestamp;
     };
 
+    static constexpr uint32_t no_epoch = UINT32_MAX;
+
+    void look_at_epoch();
+    void require_not_failed(int64_t timestamp); // throws PS_ELOST, once
     Key key_at(const ps_request &request, int64_t position) const;
     int64_t send(Operation operation);
     void note_keys(Operation &operation);
@@ -70,9 +76,11 @@ private:
 
     Segment &segment_;
     StoreShape shape_;
-    const FrameHeader header_;
+    FrameHeader header_;
     const uint32_t worker_, slot_;
     std::function<void()> check_;
+    HomeRule rule_; // of the epoch
+    std::unordered_map<int64_t, NodeId> failed_; // operations, by timestamp, and who was lost
     ZmqContext context_;
     std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
     std::vector<ZmqSocket *> connected_;

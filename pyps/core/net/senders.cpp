@@ -33,7 +33,7 @@ void Senders::require_node(const Sender &sender) const {
 
 void Senders::require_home(const std::vector<Key> &keys, NodeId node) const {
     for (Key key : keys)
-        if (NodeId(key % nodes_) != node)
+        if (rule_.home(key) != node)
             throw Malformed("node " + std::to_string(node) + " is not the home of key " + std::to_string(key));
 }
 

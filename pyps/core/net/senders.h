@@ -4,6 +4,7 @@
 #pragma once
 
 #include "net/peer.h"
+#include "protocol/homes.h"
 
 namespace ps {
 
@@ -15,8 +16,8 @@ struct Sender {
 
 class Senders {
 public:
-    explicit Senders(const Header &header)
-        : self_(NodeId(header.node)), nodes_(NodeId(header.num_nodes)), cluster_(header.cluster) {}
+    Senders(const Header &header, const HomeRule &rule) // of the epoch
+        : self_(NodeId(header.node)), rule_(rule), cluster_(header.cluster) {}
 
     Sender find(const std::string &name, const FrameHeader &header) const;
 
@@ -37,7 +38,8 @@ public:
 private:
     void require_home(const std::vector<Key> &keys, NodeId node) const;
 
-    NodeId self_, nodes_;
+    NodeId self_;
+    const HomeRule &rule_;
     uint64_t cluster_;
 };
 

@@ -38,12 +38,13 @@ std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
 } // namespace
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint)
-    : segment_(std::move(segment)), shape_(*segment_), senders_(segment_->header()),
-      context_(keys_of(*segment_)), router_(context_, ZmqSocket::router),
-      peers_(dealers(context_, segment_->header().num_nodes)), values_(*segment_, slabs),
-      mailbox_(*segment_, router_, peers_, [this](uint64_t waiter) { landed(waiter); }),
+    : segment_(std::move(segment)), shape_(*segment_), context_(keys_of(*segment_)),
+      router_(context_, ZmqSocket::router), peers_(dealers(context_, segment_->header().num_nodes)),
+      values_(*segment_, slabs),
+      mailbox_(*segment_, router_, peers_, [this](uint64_t waiter, NodeId lost_with) { landed(waiter, lost_with); }),
       protocol_(NodeId(segment_->header().node), NodeId(segment_->header().num_nodes),
                 uint64_t(segment_->header().num_keys), Techniques(segment_->header().techniques), values_, mailbox_),
+      senders_(segment_->header(), protocol_.home_rule()), crossing_(NodeId(peers_.size())),
       intents_(
           [this](uint32_t worker) {
               WorkerSlot &slot = segment_->slot(worker);
@@ -155,6 +156,7 @@ void Server::work() {
         bool news = due <= 0 || wait_for_any({&router_}, segment_->doorbell().fd(), due);
         if (segment_->doorbell().answer() || !news) {
             look_for_losses();
+            if (std::optional<Vigil::Epoch> epoch = vigil_->new_epoch()) begin_epoch(*epoch);
             gates_.look();
         }
         for (int i = 0; i < most_at_once && receive_one(); i++) {
@@ -163,6 +165,7 @@ void Server::work() {
         double now = monotonic_seconds();
         if (now < last_round + patience()) continue;
         last_round = now;
+        if (!crossing_.is_settled()) continue;
         intents_.begin_round(now);
         protocol_.exchange();
         mailbox_.flush();
@@ -189,21 +192,112 @@ bool Server::receive_one() {
     ZmqMessage peer, frame;
     if (!router_.receive(&peer)) return false;
     if (!peer.more() || !router_.receive(&frame)) return true;
-    try {
-        if (frame.more()) throw Malformed("it has more than one part");
-        FrameReader reader(frame.data(), frame.size());
-        FrameHeader header = decode_header(reader, segment_->header().cluster, shape_);
-        std::string name(peer.data(), peer.size());
-        Sender sender = senders_.find(name, header);
-        if (!refuse(header)) handle(name, sender, header, reader);
-    } catch (const Malformed &error) {
-        count_refusal(segment_->header(), error.what());
-        for (bool more = frame.more(); more;) {
-            ZmqMessage rest;
-            more = router_.receive(&rest) && rest.more();
-        }
+    if (!frame.more()) {
+        take(std::string(peer.data(), peer.size()), frame.data(), frame.size());
+        return true;
+    }
+    count_refusal(segment_->header(), "it has more than one part");
+    for (bool more = true; more;) {
+        ZmqMessage rest;
+        more = router_.receive(&rest) && rest.more();
     }
     return true;
+}
+
+void Server::take(const std::string &peer, const char *bytes, uint64_t size) {
+    try {
+        FrameReader reader(bytes, size);
+        FrameHeader header = decode_header(reader, segment_->header().cluster, shape_);
+        Sender sender = senders_.find(peer, header);
+        if (refuse(header)) return;
+        bool is_late = false;
+        switch (judge(header)) {
+        case Crossing::Verdict::hold: held_.push_back({peer, Bytes(bytes, bytes + size)}); return;
+        case Crossing::Verdict::drop: return;
+        case Crossing::Verdict::take_late: is_late = true; break;
+        case Crossing::Verdict::take: break;
+        }
+        if (is_late)
+            take_late(sender, header, reader);
+        else
+            handle(peer, sender, header, reader);
+    } catch (const Malformed &error) {
+        count_refusal(segment_->header(), error.what());
+    } catch (const Unexpected &error) {
+        count_refusal(segment_->header(), error.what());
+    }
+}
+
+// Intents, and waiting until all is exchanged, are no operations: nobody gives them up with a former epoch.
+Crossing::Verdict Server::judge(const FrameHeader &header) const {
+    if (header.kind == Kind::holds) return crossing_.judge_crossing(header.from, header.epoch);
+    bool lasts = header.kind == Kind::intent || header.kind == Kind::settle;
+    if (!is_about_keys(header.kind) && !lasts) return Crossing::Verdict::take;
+    bool brings_keys = header.kind == Kind::transfer || header.kind == Kind::moves;
+    return crossing_.judge(header.from, lasts ? crossing_.epoch() : header.epoch, brings_keys);
+}
+
+void Server::take_late(const Sender &sender, const FrameHeader &header, FrameReader &reader) {
+    senders_.require_node(sender);
+    if (header.kind == Kind::transfer) {
+        for_each<TransferBatch>(sender, header, reader, [&](TransferBatch &batch, size_t i) {
+            protocol_.receive_late(batch.keys[i], std::move(batch.transfers[i]));
+        });
+        return;
+    }
+    Span values;
+    MovesBatch batch = MovesBatch::decode(header, reader, shape_, &values);
+    const char *value = values.at;
+    for (size_t i = 0; i < batch.keys.size(); i++) {
+        const char *end = value + segment_->value_bytes(batch.keys[i]);
+        protocol_.receive_late(batch.keys[i], Transfer{batch.counts[i], 0, {}, {}, Bytes(value, end)});
+        value = end;
+    }
+}
+
+void Server::let_in() {
+    std::deque<HeldBack> held = std::move(held_);
+    held_.clear();
+    for (const HeldBack &message : held) take(message.peer, message.bytes.data(), message.bytes.size());
+}
+
+// Other nodes were lost; see crossing.h. Whoever waits for an operation of a former epoch knows that from shared memory.
+void Server::begin_epoch(const Vigil::Epoch &epoch) {
+    mailbox_.flush();
+    crossing_.begin(epoch.number, epoch.members);
+    mailbox_.begin_epoch(epoch.number);
+    waiters_.clear();
+    protocol_.begin_epoch(epoch.members);
+    say_to_members(HoldsBatch::Phase::mark);
+    let_in();
+    receive(segment_->header().node, HoldsBatch{HoldsBatch::Phase::mark, false, 0, {}});
+}
+
+void Server::say_to_members(HoldsBatch::Phase phase) {
+    FrameHeader header = header_from(*segment_);
+    header.epoch = crossing_.epoch();
+    for (NodeId node : protocol_.home_rule().members())
+        if (node != header.from) peers_[node].send(HoldsBatch{phase, false, header.from, {}}.encode(header));
+}
+
+void Server::receive(NodeId from, const HoldsBatch &batch) {
+    switch (batch.phase) {
+    case HoldsBatch::Phase::report:
+        for (Key key : batch.keys) protocol_.receive(key, Holds{batch.node, batch.lost});
+        break;
+    case HoldsBatch::Phase::mark:
+        if (!crossing_.mark(from)) break;
+        protocol_.report();
+        mailbox_.flush();
+        say_to_members(HoldsBatch::Phase::done);
+        receive(segment_->header().node, HoldsBatch{HoldsBatch::Phase::done, false, 0, {}});
+        break;
+    case HoldsBatch::Phase::done:
+        if (!crossing_.done(from)) break;
+        protocol_.settle(NodeId(segment_->header().lost_last.load(std::memory_order_acquire)));
+        mailbox_.flush();
+        let_in();
+    }
 }
 
 template <class Batch, class Take>
@@ -222,8 +316,7 @@ void Server::for_each(const Sender &sender, const FrameHeader &header, FrameRead
 // What a lost node sends changes nothing; it is told so, for it may only have been stopped. Nothing about keys is done
 // any more when this node has ended.
 bool Server::refuse(const FrameHeader &header) {
-    bool outside = segment_->member(header.from).load(std::memory_order_acquire) == Member::lost;
-    if (!outside) return segment_->header().ended.load(std::memory_order_acquire) && is_about_keys(header.kind);
+    if (is_member(*segment_, header.from)) return segment_->header().ended.load(std::memory_order_acquire) && is_about_keys(header.kind);
     count_refusal(segment_->header(), "it comes from a node that was lost");
     double now = monotonic_seconds();
     if (now - told_[header.from] > tell_every) {
@@ -246,7 +339,7 @@ void Server::take_leave(NodeId from) {
 // Nodes that the vigil found lost are not waited for any more.
 void Server::look_for_losses() {
     for (NodeId node = 0; node < lost_.size(); node++)
-        if (!lost_[node] && segment_->member(node).load(std::memory_order_acquire) != Member::here) lose(node);
+        if (!lost_[node] && segment_->member(node).state.load(std::memory_order_acquire) != Member::here) lose(node);
 }
 
 void Server::handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader) {
@@ -378,9 +471,21 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         reader.finish();
         awaited_[header.from] = false;
         break;
-    case Kind::alive: vigil_->receive(header.from, decode_alive(header, reader, shape_)); break;
-    case Kind::lost: vigil_->receive(header.from, decode_lost(header, reader, shape_));
+    case Kind::alive: vigil_->receive(header, decode_alive(header, reader, shape_)); break;
+    case Kind::epoch: vigil_->receive(header, decode_vote(header, reader, shape_)); break;
+    case Kind::lost: vigil_->receive(header, decode_lost(header, reader, shape_)); break;
+    case Kind::holds: {
+        HoldsBatch batch = HoldsBatch::decode(header, reader, shape_);
+        senders_.require_node(sender);
+        receive(header.from, batch);
         break;
+    }
+    case Kind::gone: {
+        GoneBatch batch = GoneBatch::decode(header, reader, shape_);
+        senders_.require_node(sender);
+        for (Key key : batch.keys) protocol_.receive(key, Gone{batch.with});
+        break;
+    }
     default: throw Malformed("it is not for a server");
     }
 }
@@ -464,11 +569,12 @@ void Server::lose(NodeId node) {
     gates_.lose(node);
 }
 
-void Server::landed(uint64_t number) {
-    auto found = waiters_.find(number);
-    if (--found->second.left > 0) return;
-    mailbox_.answer_whole(found->second.answer);
-    waiters_.erase(found);
+void Server::landed(uint64_t number, NodeId lost_with) {
+    Waiter &waiter = waiters_.at(number);
+    if (lost_with != no_node) waiter.answer.lost_with = lost_with;
+    if (--waiter.left > 0) return;
+    mailbox_.answer_whole(waiter.answer);
+    waiters_.erase(number);
 }
 
 } // namespace ps

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <thread>
 #include <unordered_map>
 
 #include "net/admission.h"
 #include "net/gates.h"
+#include "membership/crossing.h"
 #include "net/intents.h"
 #include "net/mailbox.h"
 #include "net/senders.h"
@@ -36,6 +38,12 @@ private:
         uint32_t left;
     };
 
+    // A message that waits until the epoch it belongs to is settled.
+    struct HeldBack {
+        std::string peer;
+        Bytes bytes;
+    };
+
     void run() noexcept;
     void work();
     bool receive_one();
@@ -46,8 +54,15 @@ private:
     void localize(const RequestBatch &batch);
     void lose(NodeId node);
     void say_goodbye();
-    void landed(uint64_t waiter);
     void finish_settling(bool is_quiet);
+    void landed(uint64_t waiter, NodeId lost_with);
+    void take(const std::string &peer, const char *bytes, uint64_t size);
+    void take_late(const Sender &sender, const FrameHeader &header, FrameReader &reader);
+    Crossing::Verdict judge(const FrameHeader &header) const;
+    void begin_epoch(const Vigil::Epoch &epoch);
+    void say_to_members(HoldsBatch::Phase phase);
+    void receive(NodeId from, const HoldsBatch &batch);
+    void let_in();
     double patience() const;
     bool refuse(const FrameHeader &header);
     void take_leave(NodeId from);
@@ -57,7 +72,6 @@ private:
 
     std::shared_ptr<Segment> segment_;
     StoreShape shape_;
-    Senders senders_;
     ZmqContext context_;
     ZmqSocket router_;
     std::unique_ptr<Admission> admission_; // with keys
@@ -65,6 +79,10 @@ private:
     StoreValues values_;
     Mailbox mailbox_;
     Protocol protocol_;
+    Senders senders_;
+    Crossing crossing_;
+    std::deque<HeldBack> held_;
+
     // A worker that waits until everything of a moment was exchanged, or until nothing is on its way.
     struct Settling {
         std::string worker;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "errors.h"
 #include "loss.h"
@@ -22,26 +23,12 @@ constexpr double look_at_probes_every = 0.02; // seconds
 // that broke has one more heartbeat to come back.
 int link_timeout(const Header &header) { return std::max(1, int((header.lost_after - 2 * header.heartbeat) * 1000)); }
 
-std::string describe(NodeId node, Evidence evidence, NodeId by, const Header &header) {
-    std::string name = "node " + std::to_string(node), other = "node " + std::to_string(by);
-    std::string after = std::to_string(header.lost_after);
-    after.erase(after.find_last_not_of('0') + 1);
-    if (after.back() == '.') after.pop_back();
-    if (node == header.node && evidence == Evidence::told)
-        return "this node, " + std::to_string(node) + ", was declared lost by " + other +
-               ": it had not been heard of for about " + after + " s (stopped? cut off?), and is no member any more";
-    if (evidence == Evidence::refused) return name + " was lost: its process has ended";
-    if (evidence == Evidence::silent)
-        return name + " was lost: it has not been heard of for about " + after + " s (killed, stopped or cut off)";
-    if (evidence == Evidence::failed) return name + " was lost: its server ended";
-    return name + " was lost, says " + other;
-}
-
 } // namespace
 
 Vigil::Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints)
     : segment_(segment), shape_(segment),
-      membership_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), segment.header().heartbeat, *this),
+      membership_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), segment.header().heartbeat,
+                  segment.header().on_loss == PS_ON_LOSS_CONTINUE ? OnLoss::go_on : OnLoss::fail, *this),
       links_(endpoints.size()), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (wake_ < 0) fail(PS_ESYSTEM, Where{-1, errno, 0}, "no eventfd: %s", std::strerror(errno));
     const Header &header = segment.header();
@@ -79,9 +66,10 @@ void Vigil::deliver(Note note) {
 }
 
 void Vigil::left(NodeId node) {
-    segment_.member(node).store(Member::left, std::memory_order_release);
-    segment_.header().parted.store(uint32_t(node) + 1, std::memory_order_release);
-    deliver({node, Left{}});
+    segment_.member(node).state.store(Member::left, std::memory_order_release);
+    if (segment_.header().on_loss == PS_ON_LOSS_FAIL)
+        segment_.header().parted.store(uint32_t(node) + 1, std::memory_order_release);
+    deliver({node, 0, Left{}});
 }
 
 void Vigil::run() noexcept {
@@ -130,7 +118,7 @@ void Vigil::look_at_links(double now) {
         std::lock_guard<std::mutex> lock(mutex_);
         notes.swap(notes_);
     }
-    for (const Note &note : notes) take(note);
+    for (const Note &note : notes) take(note, now);
     for (auto [node, event] : events)
         event == ZmqEvent::connected ? membership_.linked(node) : membership_.unlinked(node, now);
     for (NodeId node = 0; node < links_.size(); node++) {
@@ -139,14 +127,15 @@ void Vigil::look_at_links(double now) {
         Probe &probe = links_[node]->probe;
         if (!probe.is_pending()) continue;
         Probe::Result result = probe.look(now);
-        if (result != Probe::Result::pending) membership_.probed(node, result == Probe::Result::refused);
+        if (result != Probe::Result::pending) membership_.probed(node, result == Probe::Result::refused, now);
     }
 }
 
-void Vigil::take(const Note &note) {
-    if (auto *alive = std::get_if<Alive>(&note.what)) membership_.receive(note.from, *alive);
+void Vigil::take(const Note &note, double now) {
+    if (auto *alive = std::get_if<Alive>(&note.what)) membership_.receive(note.from, note.epoch, *alive, now);
     if (auto *lost = std::get_if<Lost>(&note.what)) membership_.receive(note.from, *lost);
-    if (std::holds_alternative<Left>(note.what)) membership_.left(note.from);
+    if (auto *vote = std::get_if<Vote>(&note.what)) membership_.receive(note.from, *vote, now);
+    if (std::holds_alternative<Left>(note.what)) membership_.left(note.from, now);
     if (std::holds_alternative<GiveUp>(note.what)) membership_.give_up();
 }
 
@@ -174,9 +163,41 @@ void Vigil::tell(NodeId node, const Lost &message) {
     links_[node]->socket.send(encode(message, header_from(segment_)));
 }
 
-void Vigil::lost(NodeId node, Evidence evidence, NodeId by) {
-    segment_.member(node).store(Member::lost, std::memory_order_release);
-    end_node(segment_, State::lost, node, describe(node, evidence, by, segment_.header()));
+void Vigil::tell(NodeId node, const Vote &message) {
+    links_[node]->socket.send(encode(message, header_from(segment_)));
+}
+
+void Vigil::mark_lost(NodeId node, Evidence evidence, NodeId by) {
+    MemberSlot &slot = segment_.member(node);
+    slot.evidence.store(uint16_t(evidence), std::memory_order_relaxed);
+    slot.by.store(by, std::memory_order_relaxed);
+    slot.state.store(Member::lost, std::memory_order_release);
+}
+
+void Vigil::end(NodeId node, Evidence evidence, NodeId by) {
+    mark_lost(node, evidence, by);
+    end_node(segment_, evidence == Evidence::failed && node == segment_.header().node ? State::failed : State::lost,
+             node, describe_loss(segment_, node));
+}
+
+void Vigil::begin(uint32_t epoch, const std::vector<NodeId> &members) {
+    Header &header = segment_.header();
+    for (NodeId node = NodeId(header.num_nodes); node-- > 0;) {
+        if (std::count(members.begin(), members.end(), node) || !is_member(segment_, node)) continue;
+        mark_lost(node, membership_.evidence(node), members[0]);
+        header.lost_last.store(node, std::memory_order_release);
+    }
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        news_ = Epoch{epoch, members};
+    }
+    header.epoch.store(epoch, std::memory_order_release);
+    segment_.doorbell().ring();
+}
+
+std::optional<Vigil::Epoch> Vigil::new_epoch() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(news_, std::nullopt);
 }
 
 } // namespace ps

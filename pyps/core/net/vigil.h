@@ -8,6 +8,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <variant>
 
@@ -25,18 +26,28 @@ public:
     Vigil &operator=(const Vigil &) = delete;
     ~Vigil() override;
 
+    // A new epoch of the membership, for the server to begin.
+    struct Epoch {
+        uint32_t number;
+        std::vector<NodeId> members;
+    };
+    std::optional<Epoch> new_epoch(); // none: no other than it was told of; the last one, if there were several
+
     // From the server's thread, which gets what others send.
-    void receive(NodeId from, const Alive &message) { deliver({from, message}); }
-    void receive(NodeId from, const Lost &message) { deliver({from, message}); }
+    template <class Message>
+    void receive(const FrameHeader &header, Message &&message) {
+        deliver({header.from, header.epoch, std::forward<Message>(message)});
+    }
     void left(NodeId node); // known to the workers when this returns
-    void give_up() { deliver({NodeId(segment_.header().node), GiveUp{}}); }
+    void give_up() { deliver({NodeId(segment_.header().node), 0, GiveUp{}}); }
 
 private:
     struct Left {};
     struct GiveUp {};
     struct Note {
         NodeId from;
-        std::variant<Alive, Lost, Left, GiveUp> what;
+        uint32_t epoch;
+        std::variant<Alive, Lost, Vote, Left, GiveUp> what;
     };
     struct Link {
         ZmqSocket socket, monitor;
@@ -46,13 +57,16 @@ private:
     void probe(NodeId node) override;
     void tell(NodeId node, const Alive &message) override;
     void tell(NodeId node, const Lost &message) override;
-    void lost(NodeId node, Evidence evidence, NodeId by) override;
+    void tell(NodeId node, const Vote &message) override;
+    void end(NodeId node, Evidence evidence, NodeId by) override;
+    void begin(uint32_t epoch, const std::vector<NodeId> &members) override;
 
     void deliver(Note note);
     void run() noexcept;
     void work();
     void look_at_links(double now);
-    void take(const Note &note);
+    void take(const Note &note, double now);
+    void mark_lost(NodeId node, Evidence evidence, NodeId by);
     void receive(ZmqSocket &link);
     double patience(double now) const;
 
@@ -61,8 +75,9 @@ private:
     Membership membership_;
     std::vector<std::unique_ptr<Link>> links_; // by node; null: this node's own
     std::vector<ZmqSocket *> sockets_;         // all of them
-    std::mutex mutex_;                         // guards notes_
+    std::mutex mutex_;                         // guards the next two
     std::deque<Note> notes_;
+    std::optional<Epoch> news_;
     int wake_; // an eventfd
     std::atomic<bool> stop_{false};
     std::thread thread_;

@@ -44,6 +44,13 @@ public:
         return std::move(others_.extract(key).mapped());
     }
 
+    template <class Body>
+    void for_each_key(Body &&body) const {
+        waiters_.for_each([&](Key key, uint64_t) { body(key); });
+        for (const auto &[key, arrival] : others_) body(key);
+    }
+    void clear() { *this = Arrivals(); }
+
 private:
     FlatMap<uint64_t> waiters_;
     std::unordered_map<Key, Arrival> others_;

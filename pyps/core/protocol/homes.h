@@ -1,40 +1,108 @@
-// The home of a key is a node that is computed from the key. It knows the key's owner, and all relocations pass it:
-// that puts them in one order.
+// The home of a key is a node that is computed from the key and the members of the cluster. It knows the key's owner, and
+// all relocations pass it: that puts them in one order. The keys of a node that was lost have their homes at the others.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "messages.h"
 
 namespace ps {
 
+// Where a key has its home. Every member, and every worker, computes the same.
+class HomeRule {
+public:
+    HomeRule(NodeId nodes, std::vector<NodeId> members)
+        : nodes_(nodes), members_(std::move(members)), is_member_(nodes) {
+        for (NodeId node : members_) is_member_[node] = true;
+    }
+
+    NodeId base(Key key) const { return NodeId(key % nodes_); }
+    NodeId home(Key key) const {
+        NodeId node = base(key);
+        if (members_.size() == nodes_ || is_member_[node]) return node;
+        return members_[(key / nodes_) % members_.size()];
+    }
+    NodeId nodes() const { return nodes_; }
+    const std::vector<NodeId> &members() const { return members_; }
+    bool is_member(NodeId node) const { return is_member_[node]; }
+
+private:
+    NodeId nodes_;
+    std::vector<NodeId> members_;
+    std::vector<bool> is_member_;
+};
+
 class Homes {
 public:
+    // All nodes are members, and each key lives at its home.
     Homes(NodeId self, NodeId nodes, uint64_t num_keys)
-        : self_(self), nodes_(nodes), entries_((num_keys + nodes - 1 - self) / nodes, Entry{self, 0}) {}
+        : Homes(self, everybody(nodes), nodes, num_keys, Entry{self, 0}) {}
+    // Nobody knows yet where keys live.
+    Homes(NodeId self, NodeId nodes, uint64_t num_keys, std::vector<NodeId> members)
+        : Homes(self, std::move(members), nodes, num_keys, Entry{unknown, 0}) {}
 
-    NodeId home(Key key) const { return NodeId(key % nodes_); }
+    const HomeRule &rule() const { return rule_; }
+    NodeId home(Key key) const { return rule_.home(key); }
     bool is_here(Key key) const { return home(key) == self_; }
 
     void prefetch(Key key) const {
-        if (is_here(key)) __builtin_prefetch(&entries_[key / nodes_], 1);
+        if (rule_.base(key) == self_) __builtin_prefetch(&entry(key), 1);
     }
 
-    // Of keys whose home is here. At first they live here.
-    NodeId owner(Key key) const { return NodeId(entries_[key / nodes_].owner); }
-    uint64_t count(Key key) const { return entries_[key / nodes_].count; }
+    // Of keys whose home is here.
+    NodeId owner(Key key) const { return NodeId(entry(key).owner); }
+    uint64_t count(Key key) const { return entry(key).count; }
     void move(Key key, NodeId to) {
-        Entry &entry = entries_[key / nodes_];
-        entry = Entry{to, entry.count + 1};
+        Entry &e = entry(key);
+        e = Entry{to, e.count + 1};
+    }
+
+    bool is_lost(Key key) const { return owner(key) == no_node; }
+    NodeId lost_with(Key key) const { return NodeId(entry(key).count); } // of a lost key
+    bool is_unknown(Key key) const { return owner(key) == unknown; }
+    void find(Key key, NodeId owner, uint64_t count) { entry(key) = Entry{owner, count}; }
+    void lose(Key key, NodeId with) { entry(key) = Entry{no_node, with}; }
+
+    template <class Body>
+    void for_each(Body &&body) const { // of the keys whose home is here
+        for (NodeId base = 0; base < rule_.nodes(); base++)
+            if (base == self_ || !rule_.is_member(base))
+                for (Key key = base; key < num_keys_; key += rule_.nodes())
+                    if (is_here(key)) body(key);
     }
 
 private:
+    static constexpr NodeId unknown = no_node - 1;
     struct Entry {
         uint64_t owner : 16, count : 48; // of relocations
     };
 
-    NodeId self_, nodes_;
-    std::vector<Entry> entries_;
+    Homes(NodeId self, std::vector<NodeId> members, NodeId nodes, uint64_t num_keys, Entry first)
+        : self_(self), num_keys_(num_keys), rule_(nodes, std::move(members)),
+          entries_((num_keys + nodes - 1 - self) / nodes, first), inherited_(nodes) {
+        uint64_t each = num_keys / nodes / rule_.members().size() + 1;
+        for (NodeId base = 0; base < nodes; base++)
+            if (!rule_.is_member(base)) inherited_[base].assign(each, first);
+    }
+    static std::vector<NodeId> everybody(NodeId nodes) {
+        std::vector<NodeId> all(nodes);
+        for (NodeId node = 0; node < nodes; node++) all[node] = node;
+        return all;
+    }
+
+    const Entry &entry(Key key) const { return const_cast<Homes *>(this)->entry(key); }
+    Entry &entry(Key key) {
+        NodeId base = rule_.base(key);
+        if (base == self_) return entries_[key / rule_.nodes()];
+        return inherited_[base][key / rule_.nodes() / rule_.members().size()];
+    }
+
+    NodeId self_;
+    uint64_t num_keys_;
+    HomeRule rule_;
+    std::vector<Entry> entries_;                // of the keys whose home is here as long as this node lives
+    std::vector<std::vector<Entry>> inherited_; // of those of each node that was lost
 };
 
 } // namespace ps

@@ -92,6 +92,17 @@ struct Ghost {
     uint32_t sequence;
 };
 
+// To the home, at the beginning of an epoch: the key is here; or it was lost with this node.
+struct Holds {
+    NodeId node;
+    bool lost;
+};
+
+// From the home: the key was lost, with this node.
+struct Gone {
+    NodeId with;
+};
+
 // The key itself. There is one at any time: the owner's value, or this message.
 struct Transfer {
     uint64_t count;

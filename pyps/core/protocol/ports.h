@@ -57,6 +57,8 @@ public:
     virtual void send(NodeId to, Key key, const Relocate &message) = 0;
     virtual void send(NodeId to, Key key, const Transfer &message) = 0;
     virtual void send(NodeId to, Moves &&message) = 0;
+    virtual void send(NodeId to, Key key, const Holds &message) = 0;
+    virtual void send(NodeId to, Key key, const Gone &message) = 0;
 
     // `after_refresh`: the worker's node must get what was sent to it before, then the worker this. The value is empty
     // unless it was a pull.
@@ -64,6 +66,10 @@ public:
     // False: the node is slow, it has not yet taken the last refreshes. They can wait, for all that changes meanwhile.
     virtual bool takes_refreshes(NodeId to) const = 0;
     virtual void landed(uint64_t waiter, Key key) = 0; // of this node: a key that was to be localized was here
+
+    // The same of a key that was lost with a node.
+    virtual void refuse(const Origin &origin, Key key, NodeId lost_with) = 0;
+    virtual void gone(uint64_t waiter, Key key, NodeId lost_with) = 0;
 };
 
 } // namespace ps

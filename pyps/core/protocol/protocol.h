@@ -12,6 +12,7 @@
 // One thread at a time may be inside.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 
 #include "arrivals.h"
@@ -27,7 +28,7 @@ enum class Techniques : uint8_t { all, replication_only, relocation_only };
 class Protocol {
 public:
     Protocol(NodeId self, NodeId nodes, uint64_t num_keys, Techniques techniques, Values &values, Post &post)
-        : self_(self), techniques_(techniques), homes_(self, nodes, num_keys), values_(values), post_(post) {}
+        : self_(self), num_keys_(num_keys), techniques_(techniques), homes_(self, nodes, num_keys), values_(values), post_(post) {}
 
     // From this node's workers: what they cannot do by themselves.
     void localize(Key key, uint64_t waiter);
@@ -53,6 +54,18 @@ public:
     void receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
                  bool from_home); // Want
     void receive(const std::vector<Key> &keys, const std::vector<uint64_t> &counts, const char *values); // Moves
+
+    // A new epoch of the membership (epochs.cpp), in this order: begin_epoch; receive_late what members sent before they
+    // knew of it; report, when that is all; Holds of the others; settle, when all have reported. Nothing else
+    // meanwhile. What is on its way of operations is forgotten: who waits for it is told by others.
+    void begin_epoch(const std::vector<NodeId> &members);
+    void receive_late(Key key, Transfer message);
+    void report();
+    void receive(Key key, const Holds &message);
+    void settle(NodeId lost); // a node that was lost, for keys of which nothing else is known
+    void receive(Key key, const Gone &message);
+
+    const HomeRule &home_rule() const { return homes_.rule(); }
 
     // One round: send what was added to replicas here, and to replicas elsewhere what changed here.
     void exchange();
@@ -89,7 +102,7 @@ private:
     };
 
     struct Found {
-        bool here = false, later = false;
+        bool here = false, later = false, lost = false;
         NodeId node = no_node;
         bool from_home = false; // to be said when it is sent to `node`
     };
@@ -113,6 +126,9 @@ private:
     void finish(NodeId to, Moves *moves);
 
     void move(Key key, NodeId to);
+    void take_in(Key key, Transfer message);
+    void send_gone(NodeId to, Key key);
+    void forget_outsiders(std::vector<Replica> *replicas) const;
     void transfer(Key key, const Relocate &relocate);
     void land(Key key);
     void take_over(Key key, Master &master, Bytes &value, Arrival &arrival);
@@ -126,8 +142,10 @@ private:
     void exchange(Key key, Master &master);
 
     const NodeId self_;
+    const uint64_t num_keys_;
     const Techniques techniques_;
     Homes homes_;
+    std::optional<Homes> former_; // of the epoch before, until the new one is settled
     Values &values_;
     Post &post_;
     uint32_t last_number_ = 0;

@@ -25,6 +25,10 @@ void Protocol::move(Key key, NodeId to) {
 
 void Protocol::receive(Key key, const Localize &message) {
     NodeId owner = homes_.owner(key);
+    if (homes_.is_lost(key)) {
+        send_gone(message.to, key);
+        return;
+    }
     if (owner == message.to) return; // it is there, or on its way there
     homes_.move(key, message.to);
     Relocate relocate{message.to, homes_.count(key)};
@@ -60,6 +64,10 @@ void Protocol::receive(Key key, Transfer message) {
     if (owns(key)) throw Unexpected("a key comes that is here");
     if (homes_.is_here(key) && homes_.owner(key) != self_ && !arrivals_.count(key))
         throw Unexpected("a key comes that was to live elsewhere");
+    take_in(key, std::move(message));
+}
+
+void Protocol::take_in(Key key, Transfer message) {
     Arrival &arrival = expect(key);
     Master master;
     master.version = message.version;

@@ -33,6 +33,8 @@ void Protocol::receive(Key key, const Want &want, bool from_home) {
         serve(key, want);
     else if (found.later)
         expect(key).queue.emplace_back(want);
+    else if (found.lost)
+        send_gone(want.node, key);
     else
         post_.send(found.node, key, want, found.from_home);
 }
@@ -126,6 +128,8 @@ void Protocol::receive(Key key, Delta delta, bool from_home) {
         serve(key, delta);
     else if (found.later)
         expect(key).queue.emplace_back(std::move(delta));
+    else if (found.lost)
+        send_gone(delta.node, key);
     else
         post_.send(found.node, key, delta, found.from_home);
 }
@@ -143,14 +147,14 @@ void Protocol::serve(Key key, const Delta &delta) {
             return;
         }
     }
-    if (!delta.value.empty()) values_.push(key, delta.value);
-    if (found != masters_.end()) {
+    if (found != masters_.end()) { // of an unknown replica it was the last one, and is sent again
         std::vector<Replica> &replicas = found->second.replicas;
         auto replica = std::find_if(replicas.begin(), replicas.end(), [&](const Replica &known) {
             return known.node == delta.node && known.number == delta.number;
         });
         if (replica != replicas.end()) {
-            replica->applied = delta.sequence;
+            if (!delta.value.empty() && delta.sequence > replica->applied) values_.push(key, delta.value);
+            replica->applied = std::max(replica->applied, delta.sequence); // what is sent again may come late
             replica->due = true;
             if (delta.last) replicas.erase(replica);
         }

@@ -19,6 +19,7 @@ Protocol::Found Protocol::find(Key key, bool from_home) const {
         found.node = homes_.home(key);
     } else {
         found.node = homes_.owner(key);
+        found.lost = homes_.is_lost(key);
         found.from_home = true;
         found.later = found.node == self_;
     }
@@ -37,6 +38,8 @@ void Protocol::receive(Key key, Request request, bool from_home) {
         serve(key, request);
     else if (found.later)
         expect(key).queue.emplace_back(std::move(request));
+    else if (found.lost)
+        post_.refuse(request.origin, key, homes_.lost_with(key));
     else
         post_.send(found.node, key, request, found.from_home);
 }

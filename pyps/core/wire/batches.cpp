@@ -8,7 +8,8 @@ enum Flag : uint16_t {
     from_home_flag = OperationHead::from_home,
     whole_flag = OperationHead::whole,
     last_flag = 4,
-    value_flag = 8
+    value_flag = 8,
+    lost_flag = 16
 };
 
 FrameHeader head(FrameHeader header, Kind kind, uint64_t count) {
@@ -119,8 +120,11 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
 }
 
 OperationHead AnswerBatch::head(FrameHeader header) const {
-    auto flags = uint16_t(whole ? whole_flag : 0);
-    return {ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
+    bool lost = lost_with != no_node;
+    auto flags = uint16_t((whole ? whole_flag : 0) | (lost ? lost_flag : 0));
+    OperationHead head{ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
+    if (lost) std::memcpy(head.unused, &lost_with, sizeof lost_with);
+    return head;
 }
 
 Bytes AnswerBatch::encode(FrameHeader header) const {
@@ -137,13 +141,16 @@ AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, 
     batch.number = reader.get<uint64_t>();
     batch.worker = reader.get<uint32_t>();
     batch.node = get_node(reader, shape);
-    batch.whole = get_flags(reader, whole_flag) & whole_flag;
+    uint16_t flags = get_flags(reader, whole_flag | lost_flag);
+    batch.whole = flags & whole_flag;
     batch.operation = get_operation(reader);
-    reader.zeros(6);
+    if (flags & lost_flag) batch.lost_with = get_node(reader, shape);
+    reader.zeros(flags & lost_flag ? 4 : 6);
     if (!batch.whole) reader.get(&batch.positions, header.count);
     values->bytes = reader.left();
     values->at = reader.skip(values->bytes);
-    if (batch.operation != Operation::pull && values->bytes) throw Malformed("an answer to what is no pull has values");
+    bool has_values = batch.operation == Operation::pull && batch.lost_with == no_node;
+    if (!has_values && values->bytes) throw Malformed("an answer to what is no pull has values");
     return batch;
 }
 
@@ -367,6 +374,48 @@ EndedBatch EndedBatch::decode(const FrameHeader &header, FrameReader &reader, co
     EndedBatch batch;
     get_keys(reader, header.count, shape, &batch.keys);
     reader.get(&batch.numbers, header.count);
+    reader.finish();
+    return batch;
+}
+
+Bytes HoldsBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(uint16_t(phase));
+    writer.put(node);
+    writer.put(uint16_t(lost ? lost_flag : 0));
+    writer.zeros(2);
+    writer.put(keys);
+    return writer.take();
+}
+
+HoldsBatch HoldsBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    HoldsBatch batch;
+    auto phase = reader.get<uint16_t>();
+    if (phase > uint16_t(Phase::done)) throw Malformed("phase " + std::to_string(phase) + " is unknown");
+    batch.phase = Phase(phase);
+    batch.node = get_node(reader, shape);
+    batch.lost = get_flags(reader, lost_flag);
+    reader.zeros(2);
+    if ((batch.phase == Phase::report) != (header.count > 0)) throw Malformed("only a report is about keys");
+    if (!batch.lost && batch.node != header.from) throw Malformed("it reports for another node");
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.finish();
+    return batch;
+}
+
+Bytes GoneBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(with);
+    writer.zeros(6);
+    writer.put(keys);
+    return writer.take();
+}
+
+GoneBatch GoneBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    GoneBatch batch;
+    batch.with = get_node(reader, shape);
+    reader.zeros(6);
+    get_keys(reader, header.count, shape, &batch.keys);
     reader.finish();
     return batch;
 }

@@ -66,6 +66,7 @@ struct AnswerBatch {
     uint32_t count = 0;              // keys
     std::vector<uint32_t> positions; // none if whole
     Bytes values;                    // of a pull
+    NodeId lost_with = no_node;      // instead: the keys were lost, with this node
     uint32_t position(uint32_t index) const { return whole ? index : positions[index]; }
 
     OperationHead head(FrameHeader header) const; // positions unless they are whole, and values, follow
@@ -160,6 +161,30 @@ struct EndedBatch {
 
     Bytes encode(FrameHeader header) const;
     static EndedBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+};
+
+// Between members at the beginning of an epoch: mark, what the sender says from now on belongs to it; report, to the home
+// of these keys, that it has them, or that they were lost with a node; done, it has reported all.
+struct HoldsBatch {
+    enum class Phase : uint16_t { mark, report, done };
+
+    static constexpr Kind kind = Kind::holds;
+    Phase phase{};
+    bool lost = false;
+    NodeId node = 0; // the sender, or with whom they were lost
+    std::vector<Key> keys;
+
+    Bytes encode(FrameHeader header) const;
+    static HoldsBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+};
+
+struct GoneBatch {
+    static constexpr Kind kind = Kind::gone;
+    NodeId with = no_node;
+    std::vector<Key> keys;
+
+    Bytes encode(FrameHeader header) const;
+    static GoneBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 
 // The header of a message, checked. Throws Malformed, like all decoding.

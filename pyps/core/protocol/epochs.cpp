@@ -1,0 +1,134 @@
+// What happens to keys when nodes are lost. Members agree on who they are; then each has what all the others sent it
+// before, so that every key is at one member or at none; then the owners tell the keys' homes, which are others now where
+// a home was lost, and what nobody has is lost.
+//
+// A replica is not made the owner's value in its place: it may lack what others pushed and were told was done.
+#include <algorithm>
+
+#include "protocol.h"
+
+namespace ps {
+
+void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
+    replicas->erase(std::remove_if(replicas->begin(), replicas->end(),
+                                   [&](const Replica &replica) { return !homes_.rule().is_member(replica.node); }),
+                    replicas->end());
+    for (Replica &replica : *replicas) replica.due = true;
+}
+
+// Deltas on their way are kept by who sent them, and sent again: so nobody waits for a former message.
+void Protocol::begin_epoch(const std::vector<NodeId> &members) {
+    if (!former_) former_.emplace(std::move(homes_)); // else that one was never settled
+    homes_ = Homes(self_, former_->rule().nodes(), num_keys_, members);
+    arrivals_.for_each_key([&](Key key) {
+        if (!replicas_.count(key) && values_.standing(key) == Standing::awaited) values_.forget(key);
+    });
+    arrivals_.clear();
+    asked_ = {};
+    for (auto &[key, held] : replicas_) held.queue.clear();
+    for (auto &[key, master] : masters_) {
+        master.promised = no_node;
+        master.ghosts.clear();
+        forget_outsiders(&master.replicas);
+    }
+}
+
+void Protocol::receive_late(Key key, Transfer message) {
+    if (owns(key)) throw Unexpected("a key comes that is here");
+    message.ghosts.clear();
+    forget_outsiders(&message.replicas);
+    take_in(key, std::move(message));
+    auto found = masters_.find(key);
+    if (found != masters_.end()) found->second.ghosts.clear();
+}
+
+void Protocol::report() {
+    for (Key key = 0; key < num_keys_; key++) {
+        if (!owns(key)) continue;
+        if (homes_.is_here(key))
+            receive(key, Holds{self_, false});
+        else
+            post_.send(homes_.home(key), key, Holds{self_, false});
+    }
+    former_->for_each([&](Key key) {
+        if (!former_->is_lost(key)) return;
+        Holds message{former_->lost_with(key), true};
+        if (homes_.is_here(key))
+            receive(key, message);
+        else
+            post_.send(homes_.home(key), key, message);
+    });
+}
+
+void Protocol::receive(Key key, const Holds &message) {
+    if (!homes_.is_here(key)) throw Unexpected("a key is reported to a node that is not its home");
+    if (!message.lost && !homes_.is_unknown(key) && !homes_.is_lost(key)) throw Unexpected("a key has two owners");
+    uint64_t count = former_ && former_->is_here(key) && !former_->is_lost(key) ? former_->count(key) + 1 : 1;
+    if (!message.lost)
+        homes_.find(key, message.node, count);
+    else if (homes_.is_unknown(key))
+        homes_.lose(key, message.node);
+}
+
+void Protocol::settle(NodeId lost) {
+    const HomeRule &rule = homes_.rule();
+    std::vector<Key> missing;
+    homes_.for_each([&](Key key) {
+        if (homes_.is_unknown(key)) missing.push_back(key);
+    });
+    for (Key key : missing) {
+        bool known = former_->is_here(key) && !former_->is_unknown(key) && !former_->is_lost(key);
+        NodeId owner = known ? former_->owner(key) : rule.base(key);
+        homes_.lose(key, rule.is_member(owner) ? lost : owner);
+    }
+    former_.reset();
+    std::vector<Key> keys;
+    for (auto &[key, held] : replicas_) keys.push_back(key);
+    for (Key key : keys) { // again what is on its way, or nothing: the owner answers, or the home that there is none
+        Held &held = replicas_.at(key);
+        if (!held.on_its_way) held.delta.clear();
+        held.on_its_way = true;
+        if (!wanted_.count(key)) held.ending = true; // it was not asked to, had the key come as it was to
+        held.owner = homes_.home(key);
+        receive(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, false);
+    }
+    keys.clear();
+    wanted_.for_each([&](Key key, bool) { keys.push_back(key); });
+    for (Key key : keys)
+        if (!owns(key) && !replicas_.count(key) && !asked_.count(key)) ask(key);
+}
+
+void Protocol::send_gone(NodeId to, Key key) {
+    Gone message{homes_.lost_with(key)};
+    if (to == self_)
+        receive(key, message);
+    else
+        post_.send(to, key, message);
+}
+
+void Protocol::receive(Key key, const Gone &message) {
+    if (owns(key)) throw Unexpected("a key is lost that is here");
+    asked_.erase(key);
+    std::vector<Request> requests;
+    auto found = replicas_.find(key);
+    if (found != replicas_.end()) {
+        requests = std::move(found->second.queue);
+        replicas_.erase(found);
+        Bytes added;
+        if (values_.standing(key) == Standing::replica) values_.retire(key, &added);
+    }
+    Arrival arrival;
+    if (arrivals_.count(key)) arrival = arrivals_.extract(key);
+    if (values_.standing(key) == Standing::awaited) values_.forget(key);
+    for (uint64_t waiter : arrival.waiters) post_.gone(waiter, key, message.with);
+    for (const Request &request : requests) post_.refuse(request.origin, key, message.with);
+    for (Waiting &waiting : arrival.queue) {
+        if (auto *request = std::get_if<Request>(&waiting)) post_.refuse(request->origin, key, message.with);
+        if (auto *want = std::get_if<Want>(&waiting))
+            if (want->node != self_) post_.send(want->node, key, message);
+        if (auto *delta = std::get_if<Delta>(&waiting))
+            if (delta->node != self_) post_.send(delta->node, key, message);
+    }
+}
+
+} // namespace ps
