@@ -299,6 +299,25 @@ def test_a_barrier_spans_the_workers_of_all_nodes(cluster: Cluster, luajit: Any)
     assert [program.finish() for program in programs] == [["done"]] * 2
 
 
+def test_values_that_were_set_up_are_seen_by_all(cluster: Cluster, luajit: Any) -> None:
+    nodes = cluster(2, 10, 1, num_workers=1)
+    source = """
+    kv:begin_setup()
+    kv:set({1 + number, 3 + number}, {5, 6}, true)
+    kv:endSetup(30)
+    local v = {}
+    kv:pull({1, 2, 3, 4}, v) say(table.concat(v, ' '), kv:stats().sets)
+    kv:intent({1, 2}, 0, 5) kv:waitSync(30)
+    say(kv:pull_if_local({1, 2}, {}))
+    kv:push({1, 2}, {1, 1}) kv:barrier(30) kv:quiesce(30) kv:barrier(30) kv:quiesce(30)
+    local w = {} kv:pull({1, 2}, w) say(w[1], w[2])
+    kv:barrier(30)
+    """
+    programs = [luajit(source, node.address, rank) for rank, node in enumerate(nodes)]
+    for program in programs:
+        assert program.finish() == ["5 5 6 6 0", "true", "7 7"]
+
+
 def test_an_interrupted_barrier_is_left(cluster: Cluster, luajit: Any) -> None:
     nodes = cluster(2, 10, 1)
     source = """
