@@ -7,6 +7,7 @@ Everything else of `pyps` is there too.
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 from pyps import originals
@@ -75,3 +76,8 @@ class Worker(originals.Worker):
     def prepare_sample(self, K: int, start: int, end: int = 0) -> int:
         """Draw a sample of `K` keys for clocks [start, end); see `pyps.Worker.prepare_sample`."""
         return super().prepare_sample(K, start, end)
+
+    def wait_replica_sync(self) -> None:
+        """Do what `wait_sync` does, by its former name."""
+        warnings.warn("wait_replica_sync is called wait_sync now", DeprecationWarning, stacklevel=2)
+        self.wait_sync()

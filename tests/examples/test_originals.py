@@ -33,7 +33,13 @@ def run(program: str, *options: str) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 2, 4])
-@pytest.mark.parametrize("program", ["lapse/regression.py"])
+@pytest.mark.parametrize("program", ["lapse/regression.py", "adapm/ring.py"])
 def test_a_program_ends_with_the_right_sums_in_both_libraries(program: str, nodes: int) -> None:
     lines = run(program, "--nodes", str(nodes))
     assert [line.split(" steps")[0] for line in lines] == [f"numpy: {600 * nodes}", f"PyTorch: {600 * nodes}"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["naive", "preloc", "pool"])
+def test_every_scheme_of_sampling(scheme: str) -> None:
+    assert len(run("adapm/ring.py", "--nodes", "2", "--scheme", scheme)) == 2
