@@ -339,8 +339,8 @@ cdef class Worker:
         """Wait until what this worker did, and what is known here, has been exchanged with the other nodes.
 
         Its operations have ended; its intents that have begun are acted on: their keys live here or have a replica here;
-        what was added to replicas on this node is in the owners' values, and the replicas here have seen what these were
-        at the time of the call.
+        what was added to replicas here is in the owners' values, and the replicas here have seen what these were at the
+        time of the call.
 
         Parameters
         ----------

@@ -33,7 +33,8 @@ std::vector<std::string> receive_parts(ZmqSocket &socket) {
 
 Admission::Admission(ZmqContext &context, ZmqSocket &router, Segment &segment)
     : router_(router), segment_(segment), admitted_(decode_z85(context.keys().public_key)),
-      questions_(context, ZmqSocket::reply), events_(router.monitor(context, handshake_failed)), wake_(eventfd(0, EFD_CLOEXEC)) {
+      questions_(context, ZmqSocket::reply), events_(router.monitor(context, handshake_failed)),
+      wake_(eventfd(0, EFD_CLOEXEC)) {
     if (wake_ < 0) fail_with_errno("eventfd");
     questions_.bind(where_to_ask);
     sigset_t all, before; // signals are for the program's own threads
