@@ -66,7 +66,7 @@ struct Push {
 // The same on a shared key, under its latch. What is pushed to a replica is for its owner too; what is to be set is not
 // for a replica: false.
 template <class Action>
-bool run_shared(SharedHead *head, Latches &latches, uint64_t key, const LengthClass &c, char *buffer, Action action) {
+bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, uint64_t key, const LengthClass &c, char *buffer, Action action) {
     char *value = Segment::value(head);
     if (!Action::writes) {
         action(value, buffer, c);
@@ -76,7 +76,10 @@ bool run_shared(SharedHead *head, Latches &latches, uint64_t key, const LengthCl
     latches.keep_for_undo(key, reinterpret_cast<const char *>(head), c.shared_bytes);
     action(value, buffer, c);
     if (head->is_replica) action(Segment::delta(head, c), buffer, c);
-    head->changed = 1;
+    if (!head->changed) {
+        head->changed = 1;
+        segment.note_changed(key);
+    }
     latches.drop_undo();
     return true;
 }
@@ -111,7 +114,7 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewh
         if (__builtin_expect(place.residence() != Residence::owned || !fits, 0)) {
             bool may_share = !elsewhere || !elsewhere->only_owned;
             bool done_here = fits && place.residence() == Residence::shared && may_share &&
-                             run_shared(segment.shared(c, place.index()), latches, key, c, buffer, action);
+                             run_shared(segment, segment.shared(c, place.index()), latches, key, c, buffer, action);
             latches.release(key, place);
             if (!fits) fail(PS_EINVAL, Where{i, int64_t(key), 0}, "the keys were changed during the call");
             if (!done_here && !elsewhere) return PS_ENOTLOCAL;

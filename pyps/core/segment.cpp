@@ -133,7 +133,8 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.directory_at = plan.slots_at + (plan.max_workers + 1) * sizeof(WorkerSlot);
     plan.here_at = plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry);
     uint64_t blocks = (uint64_t(plan.num_keys) + here_block - 1) / here_block;
-    plan.undo_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 4096);
+    plan.changes_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 64);
+    plan.undo_at = round_up(plan.changes_at + Changes::bytes(uint64_t(plan.num_keys)), 4096);
     plan.values_at = round_up(plan.undo_at + (plan.max_workers + 1) * plan.undo_bytes, 4096);
     uint64_t end = plan.values_at;
     for (LengthClass &c : classes) {
@@ -187,6 +188,7 @@ void Segment::find_parts() {
     slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
     here_ = reinterpret_cast<std::atomic<uint32_t> *>(base_ + header_->here_at);
+    changes_ = Changes(base_ + header_->changes_at, uint64_t(header_->num_keys));
 }
 
 } // namespace ps

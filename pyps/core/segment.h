@@ -1,6 +1,6 @@
 // What lies in a node's shared memory, in this order:
-// header | length classes | slots of workers and the server | directory | how many keys are here, per block | undo areas,
-// one per slot | values: per length class a region for keys that only this node has, and one for shared keys | what is
+// header | length classes | slots of workers and the server | directory | how many keys are here, per block | which shared
+// keys were changed | undo areas, one per slot | values: per length class a region for keys that only this node has, and one for shared keys | what is
 // known about sampling.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "changes.h"
 #include "directory.h"
 #include "doorbell.h"
 #include "mapping.h"
@@ -34,6 +35,9 @@ using Rounds = std::atomic<uint32_t>;
 using ArrivalWord = std::atomic<uint64_t>;
 constexpr uint64_t arrived = uint64_t(1) << 32, withdrawing = uint64_t(1) << 33;
 
+// What wakes a server beside messages: a shared key that was changed, also a clock that was advanced.
+enum class Sleep : uint32_t { none = 0, until_changes = 1, until_clocks = 2 };
+
 // Written before any other process sees it, except for the atomics.
 struct Header {
     uint64_t magic;
@@ -50,7 +54,8 @@ struct Header {
     uint32_t num_workers;
     uint64_t memory_limit;
     uint64_t undo_bytes; // of one slot
-    uint64_t classes_at, endpoints_at, slots_at, directory_at, here_at, undo_at, values_at, sampling_at;
+    uint64_t classes_at, endpoints_at, slots_at, directory_at, here_at, changes_at, undo_at, values_at,
+        sampling_at;
     uint64_t cluster;            // a number that its nodes share
     uint32_t num_nodes, node;    // 1 and 0: alone
     uint32_t techniques;
@@ -63,6 +68,7 @@ struct Header {
 
     alignas(64) std::atomic<State> state;
     std::atomic<uint32_t> connected;     // the endpoints are there
+    std::atomic<Sleep> server_sleeps;    // see wake_server()
     Rounds worker_rounds;                // the workers' barrier
     Rounds node_rounds, leave_rounds;    // the nodes' barriers: Server.barrier(), and before they close
     ArrivalWord node_arrival, leave_arrival; // this node's
@@ -159,6 +165,20 @@ public:
     uint32_t keys_here(uint64_t block) const { return here_[block].load(std::memory_order_relaxed); }
     void note_here(uint64_t key, int32_t change) { here_[key / here_block].fetch_add(uint32_t(change)); }
 
+    // Of a shared key, by the holder of its latch. While its former value can still be put back: who dies before this is
+    // over has changed nothing.
+    void note_changed(uint64_t key) const {
+        changes_.note(key);
+        wake_server();
+    }
+    const Changes &changes() const { return changes_; }
+    // Once the caller has changed, with sequential consistency, what the server looks at when it has said that it sleeps.
+    void wake_server(Sleep from = Sleep::until_changes) const {
+        if (__builtin_expect(header_->server_sleeps.load() >= from, 0) &&
+            header_->server_sleeps.exchange(Sleep::none) != Sleep::none)
+            doorbell_.ring();
+    }
+
     char *sampling_memory() const { return base_ + header_->sampling_at; }
     uint32_t server_slot() const { return header_->max_workers + 1; }
     char *undo(uint32_t slot) const { return base_ + header_->undo_at + (slot - 1) * header_->undo_bytes; }
@@ -179,6 +199,7 @@ private:
     WorkerSlot *slots_ = nullptr;
     Entry *directory_ = nullptr;
     std::atomic<uint32_t> *here_ = nullptr;
+    Changes changes_;
 };
 
 } // namespace ps

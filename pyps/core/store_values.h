@@ -27,6 +27,7 @@ public:
     void share(Key key) override;
     void unshare(Key key) override;
     bool take_changed(Key key) override;
+    void take_changes(std::vector<Key> *keys) override { segment_.changes().take(keys); }
     void copy(Key key, const Bytes &value) override;
     void refresh(Key key, const Bytes &value) override;
     bool take_delta(Key key, Bytes *delta) override;

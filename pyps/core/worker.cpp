@@ -211,7 +211,9 @@ void ps_worker::send_intent(const int64_t *keys, int64_t num_keys, int64_t start
 int64_t ps_worker::advance_clock() {
     auto held = lock();
     require_open();
-    return int64_t(slot_.clock.fetch_add(1, std::memory_order_acq_rel)) + 1;
+    int64_t now = int64_t(slot_.clock.fetch_add(1)) + 1;
+    attachment_->segment->wake_server(Sleep::until_clocks); // intents begin and end with clocks
+    return now;
 }
 
 int64_t ps_worker::current_clock() {

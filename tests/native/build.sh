@@ -15,7 +15,7 @@ compile="${CXX:-g++} -std=c++17 -g -fno-omit-frame-pointer -pthread -Wall -Wextr
 # shellcheck disable=SC2086
 for source in "$root"/pyps/core/*.cpp "$root"/pyps/core/*/*.cpp; do echo "$source"; done |
     xargs -P "$(nproc)" -I{} sh -c "$compile -c {} -o '$out'/\$(basename {} .cpp).o"
-for program in killed_worker threads slabs interleavings losses members gates timing wire sampling cluster hostile; do
+for program in killed_worker threads slabs changes interleavings losses members gates timing wire sampling cluster hostile; do
     $compile "$root/tests/native/$program.cpp" "$out"/*.o -o "$out/$program"
     echo "$out/$program"
 done

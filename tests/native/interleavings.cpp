@@ -125,6 +125,7 @@ struct World {
     std::vector<std::vector<int64_t>> history; // with sets: all values that the key has had
     std::vector<int> in_transfer;
     std::vector<int64_t> transferred; // the value in it
+    Techniques techniques;
     int steps_left = 400;
     bool is_settling = false;
 
@@ -132,7 +133,7 @@ struct World {
         num_nodes = NodeId(1 + draw(5));
         num_keys = 1 + draw(4);
         sets = draw(4) == 0;
-        auto techniques = Techniques(std::max<int>(0, int(draw(6)) - 3));
+        techniques = Techniques(std::max<int>(0, int(draw(6)) - 3));
         for (NodeId id = 0; id < num_nodes; id++)
             nodes.push_back(std::make_unique<Node>(*this, id, num_nodes, num_keys, techniques));
         for (NodeId id = 0; id < num_nodes; id++)
@@ -382,10 +383,23 @@ struct World {
         }
     }
 
+    // A key that only one node intends to use is there.
+    void check_only_wanters() {
+        if (techniques != Techniques::all) return;
+        for (Key key = 0; key < num_keys; key++) {
+            Node *only = nullptr;
+            int wanters = 0;
+            for (auto &node : nodes)
+                if (node->intents[key] > 0) wanters++, only = node.get();
+            if (wanters == 1) REQUIRE(only->values.standing(key) == Standing::owned);
+        }
+    }
+
     void run() {
         while (steps_left > 0) step();
         settle();
         check_end();
+        check_only_wanters();
         for (Worker &worker : workers)
             for (Key key = 0; key < num_keys; key++) intend(worker, key, false);
         settle();

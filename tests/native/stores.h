@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "ps.h"
 #include "require.h"
@@ -34,7 +35,7 @@ public:
     struct Value {
         Standing standing = Standing::absent;
         int64_t number = 0, delta = 0;
-        bool changed = false, added = false;
+        bool changed = false; // since the protocol took it; of what is shared
         NodeId seen_at = no_node;
     };
 
@@ -54,16 +55,13 @@ public:
         require(key, {Standing::owned, Standing::shared, Standing::replica});
         Value &v = values[key];
         v.number += number_of(value);
-        v.changed = true;
-        if (v.standing == Standing::replica) {
-            v.delta += number_of(value);
-            v.added = true;
-        }
+        if (v.standing == Standing::replica) v.delta += number_of(value);
+        note_changed(key);
     }
     void set(Key key, const Bytes &value) override {
         require(key, {Standing::owned, Standing::shared});
         values[key].number = number_of(value);
-        values[key].changed = true;
+        note_changed(key);
     }
     void await(Key key) override { become(key, {Standing::absent}, Standing::awaited); }
     void forget(Key key) override { become(key, {Standing::awaited}, Standing::absent); }
@@ -71,20 +69,25 @@ public:
         Value &v = values[key];
         int64_t added = v.standing == Standing::replica ? v.delta : 0;
         become(key, {Standing::absent, Standing::awaited, Standing::replica}, Standing::owned);
-        v = Value{Standing::owned, number_of(Bytes(value, value + 8)) + added, 0, true, false, no_node};
+        v = Value{Standing::owned, number_of(Bytes(value, value + 8)) + added, 0, false, no_node};
     }
     void give(Key key, NodeId to, uint64_t, Bytes *given) override {
         Bytes value = bytes_of(values[key].number);
         given->insert(given->end(), value.begin(), value.end());
         become(key, {Standing::owned, Standing::shared}, Standing::absent);
         values[key].seen_at = to;
+        values[key].changed = false;
     }
     void share(Key key) override { become(key, {Standing::owned}, Standing::shared); }
-    void unshare(Key key) override { become(key, {Standing::shared}, Standing::owned); }
+    void unshare(Key key) override {
+        become(key, {Standing::shared}, Standing::owned);
+        values[key].changed = false;
+    }
     bool take_changed(Key key) override { return std::exchange(values[key].changed, false); }
+    void take_changes(std::vector<Key> *keys) override { *keys = std::exchange(changes, {}); }
     void copy(Key key, const Bytes &value) override {
         become(key, {Standing::absent, Standing::awaited}, Standing::replica);
-        values[key] = Value{Standing::replica, number_of(value), 0, false, false, no_node};
+        values[key] = Value{Standing::replica, number_of(value), 0, false, no_node};
     }
     void refresh(Key key, const Bytes &value) override {
         require(key, {Standing::replica});
@@ -92,7 +95,7 @@ public:
     }
     bool take_delta(Key key, Bytes *delta) override {
         require(key, {Standing::replica});
-        if (!std::exchange(values[key].added, false)) return false;
+        if (!std::exchange(values[key].changed, false)) return false;
         *delta = bytes_of(std::exchange(values[key].delta, 0));
         return true;
     }
@@ -107,6 +110,13 @@ public:
 
 private:
     std::vector<Value> values;
+    std::vector<Key> changes; // each time that a key becomes changed
+
+    void note_changed(Key key) {
+        Value &value = values[key];
+        if (value.standing == Standing::owned || std::exchange(value.changed, true)) return;
+        changes.push_back(key);
+    }
 
     void require(Key key, std::initializer_list<Standing> allowed) const {
         bool fits = false;

@@ -22,7 +22,7 @@ int64_t acted_at(double per_second) {
     intents.add(1, 100'000, 100'001, {7});
     for (long round = 0; acted < 0; round++) {
         clock = 90'000 + int64_t(double(round) * 0.001 * per_second);
-        intents.begin_round(1 + double(round) * 0.001);
+        intents.begin_round(1 + double(round) * 0.001, false);
     }
     return acted;
 }

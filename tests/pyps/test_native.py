@@ -55,7 +55,7 @@ def zmq_library() -> str:
 @needs_compiler
 @pytest.mark.slow
 @pytest.mark.timeout(340)
-@pytest.mark.parametrize("program", ["threads", "slabs", "sampling"])
+@pytest.mark.parametrize("program", ["threads", "slabs", "changes", "sampling"])
 def test_native_program(programs: dict[str, str], program: str) -> None:
     assert run(programs[program]) == "ok\n"
 

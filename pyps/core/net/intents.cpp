@@ -12,8 +12,8 @@ void Intents::add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> 
     waiting_[worker].emplace(start, Intent{end, std::move(keys)});
 }
 
-void Intents::begin_round(double now) {
-    if (last_round_ > 0) round_ = 0.9 * round_ + 0.1 * std::clamp(now - last_round_, shortest_round, longest_round);
+void Intents::begin_round(double now, bool rested) {
+    if (last_round_ > 0 && !rested) round_ = 0.9 * round_ + 0.1 * std::clamp(now - last_round_, shortest_round, longest_round);
     last_round_ = now;
     for (auto &[worker, queue] : waiting_) {
         int64_t clock = clock_(worker);
@@ -46,6 +46,14 @@ void Intents::update() {
         }
         worker = queue.empty() ? active_.erase(worker) : std::next(worker);
     }
+}
+
+bool Intents::is_due() {
+    auto begins = [&](auto &worker) {
+        return worker.second.begin()->first - rates_[worker.first].clocks_ahead(round_) <= clock_(worker.first);
+    };
+    auto ends = [&](auto &worker) { return worker.second.begin()->first <= clock_(worker.first); };
+    return std::any_of(waiting_.begin(), waiting_.end(), begins) || std::any_of(active_.begin(), active_.end(), ends);
 }
 
 void Intents::begin(const std::vector<Key> &keys) {

@@ -23,8 +23,10 @@ public:
     Intents(Clock clock, Change change) : clock_(std::move(clock)), change_(std::move(change)) {}
 
     void add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> keys);
-    void begin_round(double now); // look at the clocks, and how fast they advance; seconds
+    // Look at the clocks, and how fast they advance; seconds. `rested`: since the last round nobody needed one.
+    void begin_round(double now, bool rested);
     void update();                // look at the clocks
+    bool is_due();                // would that begin or end something?
     bool empty() const { return waiting_.empty() && active_.empty(); }
 
 private:

@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -22,7 +21,8 @@ namespace ps {
 namespace {
 
 constexpr int most_at_once = 64;     // messages between two rounds
-constexpr double busy_round = 0.001; // seconds between rounds while there are replicas or intents
+constexpr double busy_round = 0.001; // seconds between rounds while there is something to do
+constexpr double watchful_round = 0.1; // while there are intents: of workers that may die
 constexpr double idle_round = 1.0;
 constexpr double farewell = 0.3;  // seconds a node that ends may take to send its last messages
 constexpr double answer_to_farewell = 1.0; // seconds it waits until the others have heard of it
@@ -135,7 +135,25 @@ void Server::connect(const std::vector<std::string> &endpoints) {
 }
 
 double Server::patience() const {
-    return protocol_.remembers_nothing() && intents_.empty() && settling_.empty() ? idle_round : busy_round;
+    if (is_awake_ || has_work()) return busy_round;
+    return intents_.empty() ? idle_round : watchful_round;
+}
+
+bool Server::has_work() const {
+    return !protocol_.is_idle() || segment_->changes().any() || !settling_.empty();
+}
+
+// Sleep until a message comes or somebody rings, at most so long. Who changes a key or advances a clock from now on
+// rings; who did so before is seen here. False: nothing has happened.
+bool Server::rest(double seconds) {
+    std::atomic<Sleep> &sleeps = segment_->header().server_sleeps;
+    sleeps.store(intents_.empty() ? Sleep::until_changes : Sleep::until_clocks);
+    bool due = segment_->changes().any() || intents_.is_due();
+    bool news = due || wait_for_any({&router_}, segment_->doorbell().fd(), seconds);
+    bool woken = sleeps.exchange(Sleep::none) == Sleep::none;
+    is_awake_ = due || woken;
+    rested_ = true;
+    return news;
 }
 
 // What a server cannot do, no memory for a key that comes here, say, ends it: its workers are told why.
@@ -153,7 +171,8 @@ void Server::work() {
     while (!stop_.load(std::memory_order_relaxed)) {
         double due = last_round + patience() - monotonic_seconds();
         if (gates_.is_anybody_waiting()) due = std::min(due, Gates::look_again_after);
-        bool news = due <= 0 || wait_for_any({&router_}, segment_->doorbell().fd(), due);
+        bool news = due <= 0 || (due > busy_round ? rest(due)
+                                                  : wait_for_any({&router_}, segment_->doorbell().fd(), due));
         if (segment_->doorbell().answer() || !news) {
             look_for_losses();
             if (std::optional<Vigil::Epoch> epoch = vigil_->new_epoch()) begin_epoch(*epoch);
@@ -166,7 +185,8 @@ void Server::work() {
         if (now < last_round + patience()) continue;
         last_round = now;
         if (!crossing_.is_settled()) continue;
-        intents_.begin_round(now);
+        is_awake_ = has_work();
+        intents_.begin_round(now, std::exchange(rested_, false));
         protocol_.exchange();
         mailbox_.flush();
         bool is_quiet = !settling_.empty() && mailbox_.is_silent() && protocol_.is_quiet();

@@ -64,6 +64,8 @@ private:
     void receive(NodeId from, const HoldsBatch &batch);
     void let_in();
     double patience() const;
+    bool has_work() const;
+    bool rest(double seconds);
     bool refuse(const FrameHeader &header);
     void take_leave(NodeId from);
     void look_for_losses();
@@ -98,6 +100,8 @@ private:
     std::string endpoint_;
     std::vector<bool> lost_;
     bool is_leaving_ = false;
+    bool is_awake_ = false; // the last round had something to do, or somebody rang: another one comes soon
+    bool rested_ = false;   // since the last round
     std::atomic<bool> stop_{false};
     std::vector<double> told_;  // when a node that was lost was last told so
     std::vector<bool> awaited_; // by node: its answer to the farewell

@@ -92,6 +92,7 @@ void Protocol::settle(NodeId lost) {
         held.owner = homes_.home(key);
         receive(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, false);
     }
+    for (auto &[key, master] : masters_) list(key, master); // their replicas may be fewer, and learn the owner's value
     keys.clear();
     wanted_.for_each([&](Key key, bool) { keys.push_back(key); });
     for (Key key : keys)

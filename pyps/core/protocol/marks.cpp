@@ -15,6 +15,7 @@ Mark Protocol::mark() {
 
 void Protocol::mark_replica(Key key, Held &held, Mark *mark) {
     held.due = true;
+    list(key, held);
     mark->replicas.push_back({key, held.number, held.sent + !held.ended});
 }
 

@@ -34,6 +34,9 @@ public:
     virtual void share(Key key) = 0;                  // owned -> shared
     virtual void unshare(Key key) = 0;                // shared -> owned
     virtual bool take_changed(Key key) = 0;           // of a shared key: since the last call
+    // The keys that became changed, shared ones, or were added to, replicas, since the last call; others may be among
+    // them. What is not taken from a key then (take_changed, take_delta) is not told again.
+    virtual void take_changes(std::vector<Key> *keys) = 0;
 
     virtual void copy(Key key, const Bytes &value) = 0;    // absent, awaited -> replica
     virtual void refresh(Key key, const Bytes &value) = 0; // a replica's value becomes this and its delta

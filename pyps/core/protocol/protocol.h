@@ -69,6 +69,7 @@ public:
 
     // One round: send what was added to replicas here, and to replicas elsewhere what changed here.
     void exchange();
+    bool is_idle() const { return due_.empty(); } // until a key is changed or a message comes a round does nothing
 
     Mark mark();                     // of this moment; the next rounds bring it about
     bool reached(Mark *mark);
@@ -89,6 +90,7 @@ private:
         bool on_its_way = false;
         bool ending = false;  // ask the owner to end it as soon as no delta is on its way
         bool ended = false;   // asked; what arrives meanwhile waits
+        bool listed = false;  // in due_, or to be as soon as no delta is on its way
         Bytes delta;          // the one on its way
         std::vector<Request> queue;
     };
@@ -97,6 +99,7 @@ private:
     struct Master {
         uint64_t version = 0;
         NodeId promised = no_node; // the home was asked to move the key there
+        bool listed = false;       // in due_
         std::vector<Replica> replicas;
         std::vector<Ghost> ghosts;
     };
@@ -139,7 +142,12 @@ private:
     void send_delta(Key key, Held &held);
     void end(Key key, Held &held);
     void forget_if_plain(Key key);
+    void exchange(Key key);
+    void exchange(Key key, Held &held);
     void exchange(Key key, Master &master);
+    void list(Key key, Held &held);
+    void list(Key key, Master &master);
+    void list_master(Key key); // if it is one
 
     const NodeId self_;
     const uint64_t num_keys_;
@@ -152,6 +160,7 @@ private:
     Arrivals arrivals_;
     std::unordered_map<Key, Held> replicas_;
     std::unordered_map<Key, Master> masters_;
+    std::vector<Key> due_; // the next round looks at them, and at what workers have changed
     FlatMap<uint32_t> asked_; // wants on their way, with their numbers
     FlatMap<bool> wanted_;    // by workers of this node
 };

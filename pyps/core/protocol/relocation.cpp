@@ -79,7 +79,8 @@ void Protocol::take_in(Key key, Transfer message) {
     if (!master.replicas.empty()) values_.share(key);
     if (!master.replicas.empty() || !master.ghosts.empty()) {
         for (Replica &replica : master.replicas) replica.due = true; // they learn the new owner
-        masters_[key] = std::move(master);
+        Master &kept = masters_[key] = std::move(master);
+        list(key, kept);
     }
     land(key);
 }

@@ -1,6 +1,7 @@
 // Replicas: a node asks for a key that its workers intend to use; the owner gives it the key or a replica. What is
 // added to a replica goes to the owner as a delta, and the owner's value comes back, in rounds.
 #include <algorithm>
+#include <utility>
 
 #include "protocol.h"
 
@@ -20,6 +21,7 @@ void Protocol::stop_wanting(Key key) {
     wanted_.erase(key);
     auto found = replicas_.find(key);
     if (found != replicas_.end() && !arrivals_.count(key)) end(key, found->second);
+    list_master(key); // it may go to the only other node that wants it
 }
 
 void Protocol::ask(Key key) {
@@ -78,6 +80,7 @@ void Protocol::receive(Key key, const Refresh &message) {
         if (held.on_its_way && message.applied == held.sent) {
             held.on_its_way = false;
             held.delta.clear();
+            if (held.listed) due_.push_back(key);
         }
         if (held.delta.empty()) {
             values_.refresh(key, message.value);
@@ -95,7 +98,7 @@ void Protocol::receive(Key key, const Refresh &message) {
     if (owns(key) || arrivals_.count(key)) return; // the key brings the list of replicas along: this one is taken off
     if (expected && wanted_.count(key)) {
         values_.copy(key, message.value);
-        replicas_[key] = Held{message.owner, message.number, message.version, 0, false, false, false, false, {}, {}};
+        replicas_[key] = Held{message.owner, message.number, message.version, 0, false, false, false, false, false, {}, {}};
     } else {
         receive(key, Delta{self_, message.number, 0, true, {}}, false);
     }
@@ -157,6 +160,7 @@ void Protocol::serve(Key key, const Delta &delta) {
             replica->applied = std::max(replica->applied, delta.sequence); // what is sent again may come late
             replica->due = true;
             if (delta.last) replicas.erase(replica);
+            list(key, found->second);
         }
     }
     if (!delta.last || delta.node == self_) return;
@@ -176,30 +180,60 @@ void Protocol::receive(Key key, const Ended &message) {
 
 void Protocol::exchange() {
     std::vector<Key> keys;
-    for (auto &[key, held] : replicas_) {
-        if (held.on_its_way || held.ended) continue;
-        if (held.ending)
-            keys.push_back(key);
-        else
-            send_delta(key, held);
-    }
-    for (Key key : keys) end(key, replicas_.at(key));
-    keys.clear();
-    for (auto &[key, master] : masters_) keys.push_back(key);
+    values_.take_changes(&keys);
     for (Key key : keys) {
-        auto found = masters_.find(key);
-        if (found != masters_.end()) exchange(key, found->second);
+        auto found = replicas_.find(key);
+        if (found != replicas_.end())
+            list(key, found->second);
+        else
+            list_master(key);
     }
+    keys = std::exchange(due_, {});
+    for (Key key : keys) exchange(key);
+}
+
+void Protocol::list(Key key, Held &held) {
+    if (held.listed) return;
+    held.listed = true;
+    if (!held.on_its_way) due_.push_back(key);
+}
+
+void Protocol::list(Key key, Master &master) {
+    if (master.listed) return;
+    master.listed = true;
+    due_.push_back(key);
+}
+
+void Protocol::list_master(Key key) {
+    auto found = masters_.find(key);
+    if (found != masters_.end()) list(key, found->second);
+}
+
+void Protocol::exchange(Key key) {
+    auto held = replicas_.find(key);
+    if (held != replicas_.end()) exchange(key, held->second);
+    auto master = masters_.find(key);
+    if (master != masters_.end()) exchange(key, master->second);
+}
+
+void Protocol::exchange(Key key, Held &held) {
+    if (held.on_its_way) return; // listed until that has arrived
+    held.listed = false;
+    send_delta(key, held);
 }
 
 void Protocol::exchange(Key key, Master &master) {
+    master.listed = false;
     if (values_.standing(key) == Standing::shared) {
         bool changed = values_.take_changed(key);
         Bytes value;
         for (Replica &replica : master.replicas) {
             if (!changed && !replica.due) continue;
             replica.due = true;
-            if (!post_.takes_refreshes(replica.node)) continue;
+            if (!post_.takes_refreshes(replica.node)) {
+                list(key, master);
+                continue;
+            }
             if (value.empty()) values_.pull(key, &value);
             send_refresh(key, master, replica, value);
         }

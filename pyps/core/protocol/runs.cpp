@@ -70,7 +70,7 @@ void Protocol::want(const std::vector<Key> &keys) {
 
 void Protocol::stop_wanting(const std::vector<Key> &keys) {
     for_each(keys, [&](size_t, Key key) {
-        if (replicas_.empty())
+        if (replicas_.empty() && masters_.empty())
             wanted_.erase(key);
         else
             stop_wanting(key);
