@@ -66,6 +66,14 @@ cdef extern from "ps.h" nogil:
         int64_t values_restored
         int64_t refused
         int64_t peers_refused
+        int64_t relocations_in
+        int64_t relocations_out
+        int64_t replicas_held
+        int64_t replicas_made
+        int64_t requests_forwarded
+        int64_t intents_active
+        int64_t intents_waiting
+        int64_t messages_received
 
     ctypedef struct ps_worker_stats:
         int64_t pulls
@@ -77,6 +85,13 @@ cdef extern from "ps.h" nogil:
         int64_t keys_local
         int64_t latch_waits
         int64_t longest_wait_ns
+        int64_t keys_remote
+        int64_t keys_pulled_local
+        int64_t keys_pushed_local
+        int64_t keys_set_local
+        int64_t remote_operations
+        int64_t remote_wait_ns
+        int64_t longest_remote_ns
 
     ctypedef struct ps_sampling_options:
         const char *scheme

@@ -178,7 +178,7 @@ class Server(Node):
         return self.listen()
 
     def stats(self) -> dict[str, int]:
-        """Return what is counted, as a dict of int; `refused` are messages that did not fit.
+        """Return what is counted, as a dict of int; `pyps.Node.stats` names all of it, with units.
 
         The first refusal is logged once, with its reason, by this or at the end.
         """

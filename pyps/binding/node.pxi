@@ -223,7 +223,22 @@ cdef class Node:
                 ps_node_shutdown(self.node)
 
     def stats(self):
-        """Return what is counted, as a dict of int."""
+        """Return what is counted, as a dict of int.
+
+        Returns
+        -------
+        dict of str to int
+            Now: `keys_held`, keys that live on this node; `replicas_held`, keys of other nodes with a replica here;
+            bytes of shared memory: `committed_bytes`, all of it, `directory_bytes`, `slab_bytes`, for values, of which
+            `value_bytes` are used; `workers`; their calls of `intent` that have begun and not ended, `intents_active`,
+            and that have not begun, `intents_waiting`.
+
+            Ever: `relocations_in` and `relocations_out`, keys that came here from other nodes and that were handed on
+            to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed on to
+            another node; `messages_received` by this node's server; `refused`, messages that did not fit;
+            `peers_refused`, connections without the cluster's keys; `workers_joined`; after workers that died,
+            `workers_reclaimed`, `latches_recovered`, and `values_restored`, which were half-written.
+        """
         cdef ps_node_stats stats
         check(ps_node_get_stats(self.node, &stats))
         return stats

@@ -433,7 +433,20 @@ cdef class Worker:
             self.in_barrier = False
 
     def stats(self):
-        """Return what this worker's calls counted, as a dict of int."""
+        """Return what this worker's calls counted, as a dict of int.
+
+        Returns
+        -------
+        dict of str to int
+            Calls: `pulls`, `pushes`, `sets`. Their keys, each as often as it was named: `keys_pulled`, `keys_pushed`,
+            `keys_set`. Of these together, `keys_local` were answered from this node's memory, and `keys_remote` by
+            asking a server; by operation, `keys_pulled_local`, `keys_pushed_local`, `keys_set_local`.
+
+            Waits for other workers of this node at one key: `latch_waits`, and `longest_wait_ns`, the longest one in
+            nanoseconds. Waits for servers: `remote_operations`, pulls, pushes, sets and localizes that were sent and
+            have ended; `remote_wait_ns`, the nanoseconds of all together, from when each was sent until this worker
+            had its last answer, which it gets in a call; `longest_remote_ns`, those of the longest one.
+        """
         cdef ps_worker_stats stats
         check(ps_worker_get_stats(self.usable(), &stats))
         return stats

@@ -189,6 +189,14 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats) {
         s.values_restored = int64_t(h.restored.load());
         s.peers_refused = int64_t(h.peers_refused.load());
         s.refused = int64_t(h.refused.load());
+        s.relocations_in = int64_t(h.relocations_in.load());
+        s.relocations_out = int64_t(h.relocations_out.load());
+        s.replicas_held = int64_t(h.replicas_held.load());
+        s.replicas_made = int64_t(h.replicas_made.load());
+        s.requests_forwarded = int64_t(h.requests_forwarded.load());
+        s.intents_active = int64_t(h.intents_active.load());
+        s.intents_waiting = int64_t(h.intents_waiting.load());
+        s.messages_received = int64_t(h.messages_received.load());
     });
 }
 

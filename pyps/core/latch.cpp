@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "counting.h"
 #include "errors.h"
 #include "loss.h"
 #include "workers.h"
@@ -109,9 +110,7 @@ void Latches::restore(uint64_t key, Place place) {
 void Latches::record_wait(double seconds) {
     Counters &counters = slot_.counters;
     counters.waits.fetch_add(1, std::memory_order_relaxed);
-    int64_t ns = int64_t(seconds * 1e9);
-    if (ns > counters.longest_wait_ns.load(std::memory_order_relaxed))
-        counters.longest_wait_ns.store(ns, std::memory_order_relaxed);
+    raise_to(counters.longest_wait_ns, int64_t(seconds * 1e9));
 }
 
 } // namespace ps

@@ -110,6 +110,14 @@ typedef struct ps_node_stats {
     int64_t values_restored;   /* of them with a half-written value that was put back */
     int64_t refused;           /* messages that did not fit; see ps_node_first_refusal */
     int64_t peers_refused;     /* connections without the cluster's keys */
+    int64_t relocations_in;    /* keys that came here from other nodes */
+    int64_t relocations_out;   /* keys that were handed on to other nodes */
+    int64_t replicas_held;     /* keys of other nodes that have a replica here, now */
+    int64_t replicas_made;     /* here, ever */
+    int64_t requests_forwarded; /* keys of pulls, pushes and sets that were passed on to another node */
+    int64_t intents_active;    /* intents of workers of this node that have begun and not ended: calls, not keys */
+    int64_t intents_waiting;   /* and that have not begun */
+    int64_t messages_received; /* by this node's server, refused ones too */
 } ps_node_stats;
 
 typedef struct ps_worker_stats {
@@ -118,6 +126,11 @@ typedef struct ps_worker_stats {
     int64_t keys_local;                         /* of those three together, answered on this node */
     int64_t latch_waits;                        /* times a key was held by somebody else for longer than a short spin */
     int64_t longest_wait_ns;                    /* the longest of them */
+    int64_t keys_remote;                        /* keys pulled, pushed and set that a server was asked for */
+    int64_t keys_pulled_local, keys_pushed_local, keys_set_local; /* keys_local by operation */
+    int64_t remote_operations;                  /* pulls, pushes, sets and localizes that were sent and have ended */
+    int64_t remote_wait_ns;                     /* from sending each until its last answer was taken; their sum */
+    int64_t longest_remote_ns;                  /* the longest of them */
 } ps_worker_stats;
 
 /* What ps_prepare_sample draws; see the files in pyps/core/sampling/ for what holds of each. */

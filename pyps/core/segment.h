@@ -86,7 +86,10 @@ struct Header {
     std::atomic<uint32_t> parted; // a node that has shut down, + 1; only where that ends what needs other nodes
     std::atomic<uint32_t> epoch;  // of the membership; written after the members and the next one
     std::atomic<uint32_t> lost_last; // a node that the epoch began without
-    std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes; // written by the server process alone
+    // Written by the server process alone.
+    std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;
+    std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // keys
+    std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
 };
 
 // The values of one length, as an array of slots.
@@ -110,9 +113,11 @@ struct SharedHead {
 struct Counters { // of these atomics alone
     std::atomic<int64_t> calls[3]; // by ps_operation
     std::atomic<int64_t> keys[3];
-    std::atomic<int64_t> local;
+    std::atomic<int64_t> local[3]; // of the keys
     std::atomic<int64_t> waits;
     std::atomic<int64_t> longest_wait_ns;
+    std::atomic<int64_t> remote_operations; // that were sent and have ended
+    std::atomic<int64_t> remote_wait_ns, longest_remote_ns;
 
     std::atomic<int64_t> *begin() { return calls; }
     std::atomic<int64_t> *end() { return reinterpret_cast<std::atomic<int64_t> *>(this + 1); }

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "counting.h"
+
 namespace ps {
 
 Slabs::Slabs(Segment &segment) : segment_(segment) {
@@ -63,11 +65,8 @@ Place Slabs::place_at(Place place, Residence residence, uint32_t index) const {
 }
 
 void Slabs::count(std::atomic<uint64_t> &what, int change, uint64_t bytes) {
-    auto add = [](std::atomic<uint64_t> &counter, int64_t amount) { // counters have one writer
-        counter.store(counter.load(std::memory_order_relaxed) + uint64_t(amount), std::memory_order_relaxed);
-    };
-    add(what, change);
-    add(segment_.header().value_bytes, change * int64_t(bytes));
+    add_to(what, change);
+    add_to(segment_.header().value_bytes, change * int64_t(bytes));
 }
 
 } // namespace ps

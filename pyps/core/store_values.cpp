@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "batch.h"
+#include "counting.h"
 #include "kernels.h"
 #include "workers.h"
 
@@ -89,6 +90,7 @@ void StoreValues::forget(Key key) {
 }
 
 void StoreValues::own(Key key, const char *value) {
+    add_to(segment_.header().relocations_in, 1);
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         if (place.residence() != Residence::shared) return slabs_.hold(place, value);
@@ -102,6 +104,7 @@ void StoreValues::own(Key key, const char *value) {
 }
 
 void StoreValues::give(Key key, NodeId to, uint64_t count, Bytes *values) {
+    add_to(segment_.header().relocations_out, 1);
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         const char *from = segment_.value(place);
@@ -130,6 +133,7 @@ bool StoreValues::take_changed(Key key) {
 }
 
 void StoreValues::copy(Key key, const Bytes &value) {
+    add_to(segment_.header().replicas_made, 1);
     with(key, [&](Place place) {
         place = slabs_.hold_replica(place);
         std::memcpy(Segment::value(head_of(place)), value.data(), class_of(place).value_bytes);

@@ -4,19 +4,11 @@
 #include <iterator>
 
 #include "batch.h"
+#include "counting.h"
 #include "errors.h"
 #include "workers.h"
 
 using namespace ps;
-
-namespace {
-
-// Counters have one writer.
-void add(std::atomic<int64_t> &counter, int64_t amount) {
-    counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-}
-
-} // namespace
 
 ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
     : attachment_(std::move(attachment)), generation_(fork_generation()), me_(join(*attachment_->segment, &number_)),
@@ -168,9 +160,9 @@ bool ps_worker::pull_if_local(ps_request &request) {
 
 void ps_worker::count(const ps_request &request, size_t elsewhere) {
     Counters &counters = slot_.counters;
-    add(counters.calls[request.operation], 1);
-    add(counters.keys[request.operation], request.num_keys);
-    add(counters.local, request.num_keys - int64_t(elsewhere));
+    add_to(counters.calls[request.operation], 1);
+    add_to(counters.keys[request.operation], request.num_keys);
+    add_to(counters.local[request.operation], request.num_keys - int64_t(elsewhere));
 }
 
 int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
@@ -335,15 +327,23 @@ int32_t ps_worker::barrier(double timeout, double patience) {
 void ps_worker::stats(ps_worker_stats *stats) {
     auto held = lock();
     if (!attachment_) fail(PS_ECLOSED, Where{}, "the worker is finalized");
-    const Counters &counters = slot_.counters;
-    *stats = {};
-    stats->pulls = counters.calls[PS_PULL].load(std::memory_order_relaxed);
-    stats->pushes = counters.calls[PS_PUSH].load(std::memory_order_relaxed);
-    stats->sets = counters.calls[PS_SET].load(std::memory_order_relaxed);
-    stats->keys_pulled = counters.keys[PS_PULL].load(std::memory_order_relaxed);
-    stats->keys_pushed = counters.keys[PS_PUSH].load(std::memory_order_relaxed);
-    stats->keys_set = counters.keys[PS_SET].load(std::memory_order_relaxed);
-    stats->keys_local = counters.local.load(std::memory_order_relaxed);
-    stats->latch_waits = counters.waits.load(std::memory_order_relaxed);
-    stats->longest_wait_ns = counters.longest_wait_ns.load(std::memory_order_relaxed);
+    Counters &counters = slot_.counters;
+    auto read = [](const std::atomic<int64_t> &counter) { return counter.load(std::memory_order_relaxed); };
+    ps_worker_stats &s = *stats = {};
+    s.pulls = read(counters.calls[PS_PULL]);
+    s.pushes = read(counters.calls[PS_PUSH]);
+    s.sets = read(counters.calls[PS_SET]);
+    s.keys_pulled = read(counters.keys[PS_PULL]);
+    s.keys_pushed = read(counters.keys[PS_PUSH]);
+    s.keys_set = read(counters.keys[PS_SET]);
+    s.keys_pulled_local = read(counters.local[PS_PULL]);
+    s.keys_pushed_local = read(counters.local[PS_PUSH]);
+    s.keys_set_local = read(counters.local[PS_SET]);
+    s.keys_local = s.keys_pulled_local + s.keys_pushed_local + s.keys_set_local;
+    s.keys_remote = s.keys_pulled + s.keys_pushed + s.keys_set - s.keys_local;
+    s.latch_waits = read(counters.waits);
+    s.longest_wait_ns = read(counters.longest_wait_ns);
+    s.remote_operations = read(counters.remote_operations);
+    s.remote_wait_ns = read(counters.remote_wait_ns);
+    s.longest_remote_ns = read(counters.longest_remote_ns);
 }

@@ -10,11 +10,7 @@ void start_from_zero(WorkerSlot &slot) {
     slot.clock.store(0, std::memory_order_relaxed);
     slot.arrival.store(0, std::memory_order_relaxed);
     slot.in_setup.store(0, std::memory_order_relaxed);
-    Counters &counters = slot.counters;
-    for (auto *list : {counters.calls, counters.keys})
-        for (int operation = 0; operation < 3; operation++) list[operation].store(0, std::memory_order_relaxed);
-    for (auto *counter : {&counters.local, &counters.waits, &counters.longest_wait_ns})
-        counter->store(0, std::memory_order_relaxed);
+    for (std::atomic<int64_t> &counter : slot.counters) counter.store(0, std::memory_order_relaxed);
 }
 
 // Make a slot this process's own if it still belongs to `former`. What a dead former owner held is free afterwards:

@@ -56,6 +56,12 @@ bool Intents::is_due() {
     return std::any_of(waiting_.begin(), waiting_.end(), begins) || std::any_of(active_.begin(), active_.end(), ends);
 }
 
+uint64_t Intents::count(const ByWorker &intents) {
+    uint64_t number = 0;
+    for (const auto &[worker, queue] : intents) number += queue.size();
+    return number;
+}
+
 void Intents::begin(const std::vector<Key> &keys) {
     std::vector<Key> first;
     for (Key key : keys)

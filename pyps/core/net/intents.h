@@ -28,6 +28,8 @@ public:
     void update();                // look at the clocks
     bool is_due();                // would that begin or end something?
     bool empty() const { return waiting_.empty() && active_.empty(); }
+    uint64_t waiting() const { return count(waiting_); }
+    uint64_t active() const { return count(active_); }
 
 private:
     struct Intent {
@@ -35,13 +37,16 @@ private:
         std::vector<Key> keys;
     };
     using ByClock = std::multimap<int64_t, Intent>; // by start, or by end
+    using ByWorker = std::unordered_map<uint32_t, ByClock>;
+
+    static uint64_t count(const ByWorker &intents);
 
     void begin(const std::vector<Key> &keys);
     void end(const std::vector<Key> &keys);
 
     Clock clock_;
     Change change_;
-    std::unordered_map<uint32_t, ByClock> waiting_, active_; // by worker
+    ByWorker waiting_, active_;
     std::unordered_map<uint32_t, ClockRate> rates_;
     double round_ = 0.001, last_round_ = 0; // a round's length, and when the last one began
     FlatMap<uint32_t> counts_;              // active intents

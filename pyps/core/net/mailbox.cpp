@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "counting.h"
 #include "wire/barriers.h"
 
 namespace ps {
@@ -32,7 +33,7 @@ void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), 
 } // namespace
 
 Mailbox::Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed)
-    : header_(header_from(segment)), router_(router), peers_(peers), landed_(std::move(landed)),
+    : counters_(segment.header()), header_(header_from(segment)), router_(router), peers_(peers), landed_(std::move(landed)),
       rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
 
 // The last message for a node if it can take more of the same, else a new one.
@@ -45,6 +46,7 @@ Kind &Mailbox::last(NodeId to, Fits &&fits) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Request &message, bool from_home) {
+    add_to(counters_.requests_forwarded, 1);
     const Origin &origin = message.origin;
     auto &batch = last<RequestBatch>(to, [&](const RequestBatch &known) {
         return known.operation == message.operation && known.from_home == from_home && known.node == origin.node &&

@@ -56,6 +56,7 @@ private:
     static void add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value);
     void send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch);
 
+    Header &counters_;
     FrameHeader header_;
     ZmqSocket &router_;
     std::vector<ZmqSocket> &peers_;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "batch.h"
+#include "counting.h"
 #include "errors.h"
 #include "loss.h"
 #include "net/departure.h"
@@ -172,6 +173,7 @@ int64_t Remote::send(Operation operation) {
     Departure departure{head, operation.keys, targets, operation.places, operation.values};
     for (Departure::Message &part : departure.write(header_, shape_)) socket_to(part.to).send(part.message);
     operation.left = operation.keys.size();
+    operation.sent = monotonic_seconds();
     if (!own) underway_[int(operation.operation)]++;
     operations_.emplace(number, std::move(operation));
     return number;
@@ -297,10 +299,19 @@ void Remote::take(const AnswerBatch &answer, Span values) {
         for (uint32_t i = 0; i < answer.count; i++) keys_.remove(operation.keys[answer.position(i)]);
     operation.left -= answer.count;
     if (operation.left > 0) return;
+    count_end(operation);
     if (operation.operation != ps::Operation::localize) underway_[int(operation.operation)]--;
     if (pull) filled_.erase(operation.values);
     if (operation.lost_with != no_node) failed_[found->first] = operation.lost_with;
     operations_.erase(found);
+}
+
+void Remote::count_end(const Operation &operation) {
+    Counters &counters = segment_.slot(slot_).counters;
+    auto ns = int64_t((monotonic_seconds() - operation.sent) * 1e9);
+    add_to(counters.remote_operations, 1);
+    add_to(counters.remote_wait_ns, ns);
+    raise_to(counters.longest_remote_ns, ns);
 }
 
 void Remote::take_part(Operation &operation, const AnswerBatch &answer, Span values) {

@@ -49,6 +49,7 @@ private:
         char *values = nullptr; // of a pull: nobody wants them any more
         std::vector<bool> answered; // none: no key is
         uint64_t left = 0;
+        double sent = 0; // when; seconds
         bool noted = false; // what is left is in keys_
         NodeId lost_with = no_node; // a key was lost with this node
         bool is_answered(size_t position) const { return !answered.empty() && answered[position]; }
@@ -71,6 +72,7 @@ private:
     void receive();
     void receive(ZmqSocket &socket);
     void take(const AnswerBatch &answer, Span values);
+    void count_end(const Operation &operation);
     void take_part(Operation &operation, const AnswerBatch &answer, Span values);
     void wait_until(const std::function<bool()> &done, double timeout, const char *what);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "batch.h"
+#include "counting.h"
 #include "errors.h"
 #include "loss.h"
 #include "net/refusals.h"
@@ -187,12 +188,18 @@ void Server::work() {
         if (!crossing_.is_settled()) continue;
         is_awake_ = has_work();
         intents_.begin_round(now, std::exchange(rested_, false));
+        note_intents();
         protocol_.exchange();
         mailbox_.flush();
         bool is_quiet = !settling_.empty() && mailbox_.is_silent() && protocol_.is_quiet();
         mailbox_.end_round();
         finish_settling(is_quiet);
     }
+}
+
+void Server::note_intents() {
+    segment_->header().intents_active.store(intents_.active(), std::memory_order_relaxed);
+    segment_->header().intents_waiting.store(intents_.waiting(), std::memory_order_relaxed);
 }
 
 void Server::finish_settling(bool is_quiet) {
@@ -212,6 +219,7 @@ bool Server::receive_one() {
     ZmqMessage peer, frame;
     if (!router_.receive(&peer)) return false;
     if (!peer.more() || !router_.receive(&frame)) return true;
+    add_to(segment_->header().messages_received, 1);
     if (!frame.more()) {
         take(std::string(peer.data(), peer.size()), frame.data(), frame.size());
         return true;
@@ -449,12 +457,14 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
             throw Malformed("its worker's slot, " + std::to_string(batch.worker) + ", does not exist");
         intents_.add(batch.worker, batch.start, batch.end, std::move(batch.keys));
         intents_.update();
+        note_intents();
         break;
     }
     case Kind::settle: {
         SettleMessage message = SettleMessage::decode(header, reader);
         senders_.require_worker_here(sender);
         intents_.update();
+        note_intents();
         settling_.push_back({peer, message, protocol_.mark()});
         break;
     }

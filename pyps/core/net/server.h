@@ -55,6 +55,7 @@ private:
     void lose(NodeId node);
     void say_goodbye();
     void finish_settling(bool is_quiet);
+    void note_intents(); // for statistics
     void landed(uint64_t waiter, NodeId lost_with);
     void take(const std::string &peer, const char *bytes, uint64_t size);
     void take_late(const Sender &sender, const FrameHeader &header, FrameReader &reader);
