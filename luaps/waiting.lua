@@ -24,18 +24,6 @@ local function patiently(self, limit, step, ...)
 end
 jit.off(patiently) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
 
--- Call step(handle, limit), which comes back with PS_EINTR after a signal and then goes on where it was; its last code.
-local function interruptibly(self, limit, step)
-   local stop = clock() + limit
-   local code = step(self.handle, limit)
-   while code == EINTR do
-      io.stdout:flush()
-      code = step(self.handle, math.max(stop - clock(), 1e-9))
-   end
-   return code
-end
-jit.off(interruptibly)
-
 local function checkended(code, what, limit)
    if code == ETIMEDOUT then
       errors.raise('%s not ended within %g s (PS_ETIMEDOUT)', what, limit)
@@ -120,21 +108,23 @@ function waiting.add(Worker, call)
 
    Worker.waitAll = Worker.waitall
 
+   -- Such a step, after which no operation of this worker is on its way.
+   local function settle(self, step, timeout)
+      local limit = waiting.limit(timeout)
+      call(self, C.ps_current_clock, self.number)
+      errors.check(waiting.stay(self.handle, limit, step))
+      self.pending:give_all_back()
+   end
+
    -- Wait until what this worker did is exchanged with the other nodes: its intents that have begun are acted on, and
    -- replicas on this node and their owners have seen each other; `timeout` in seconds.
    function Worker:wait_sync(timeout)
-      local limit = waiting.limit(timeout)
-      call(self, C.ps_current_clock, self.number)
-      checkended(interruptibly(self, limit, C.ps_wait_sync), 'the exchange with other nodes has', limit)
-      self.pending:give_all_back()
+      settle(self, C.ps_wait_sync_step, timeout)
    end
 
    -- Wait until nothing of this node is on its way; `timeout` in seconds.
    function Worker:quiesce(timeout)
-      local limit = waiting.limit(timeout)
-      call(self, C.ps_current_clock, self.number)
-      checkended(interruptibly(self, limit, C.ps_quiesce), 'what this node has on its way has', limit)
-      self.pending:give_all_back()
+      settle(self, C.ps_quiesce_step, timeout)
    end
 
    -- Begin to set up values: intents of this worker wait until end_setup, and statistics count nothing.
@@ -142,12 +132,9 @@ function waiting.add(Worker, call)
       call(self, C.ps_begin_setup)
    end
 
-   -- End what begin_setup began: a barrier, wait_sync, and a barrier again; `timeout` in seconds.
+   -- End what begin_setup began: wait_sync and a barrier, and both again; `timeout` in seconds.
    function Worker:end_setup(timeout)
-      local limit = waiting.limit(timeout)
-      call(self, C.ps_current_clock, self.number)
-      errors.check(interruptibly(self, limit, C.ps_end_setup))
-      self.pending:give_all_back()
+      settle(self, C.ps_end_setup_step, timeout)
    end
 
    -- Wait until every worker of every node, process or thread, Lua or Python, has come to a barrier; `timeout` in

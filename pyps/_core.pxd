@@ -155,14 +155,14 @@ cdef extern from "ps.h" nogil:
     int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished)
     int32_t ps_wait_all(ps_worker *worker, double timeout)
     int32_t ps_pending(ps_worker *worker, int64_t *operations)
-    int32_t ps_wait_sync(ps_worker *worker, double timeout)
-    int32_t ps_quiesce(ps_worker *worker, double timeout)
+    int32_t ps_wait_sync_step(ps_worker *worker, double timeout, double patience)
+    int32_t ps_quiesce_step(ps_worker *worker, double timeout, double patience)
     int32_t ps_begin_setup(ps_worker *worker)
-    int32_t ps_end_setup(ps_worker *worker, double timeout)
+    int32_t ps_end_setup_step(ps_worker *worker, double timeout, double patience)
     int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience)
 
 
-ctypedef int32_t (*WorkerWait)(ps_worker *worker, double timeout) noexcept nogil
+ctypedef int32_t (*WorkerStep)(ps_worker *worker, double timeout, double patience) noexcept nogil
 ctypedef int32_t (*NodeStep)(ps_node *node, double timeout, double patience) noexcept nogil
 
 
@@ -185,12 +185,13 @@ cdef class Worker:
     cdef Node store
     cdef dict borrowed  # by timestamp: buffers of pulls that have not ended
     cdef bint finalized
-    cdef bint in_barrier
+    cdef bint is_waiting  # in `patiently`
     cdef int code, bits  # of an element, as DLPack has it
 
     cdef ps_worker *inherited(self, ps_worker *used) except NULL
     cdef ps_worker *usable(self) except NULL
-    cdef int patiently(self, WorkerWait wait, object timeout) except -1
+    cdef int patiently(self, WorkerStep step, object timeout) except -1
+    cdef int settle(self, WorkerStep step, object timeout) except -1
     cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local)
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept
     cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1

@@ -40,7 +40,7 @@ cdef class Worker:
         check(ps_worker_create(self.store.node, &fresh))
         ps_worker_free(self.parents)
         self.parents, self.worker = self.worker, fresh
-        self.in_barrier = False
+        self.is_waiting = False
         return fresh
 
     cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local):
@@ -317,20 +317,35 @@ cdef class Worker:
         for number in list(self.borrowed):
             self.give_back(number)
 
-    cdef int patiently(self, WorkerWait wait, object timeout) except -1:
-        """Wait, but handle the signals that interrupt it."""
+    cdef int patiently(self, WorkerStep step, object timeout) except -1:
+        """Wait, but handle signals meanwhile; what they raise ends the wait."""
         cdef double limit = seconds(timeout) or 300.0
         cdef double end = time.monotonic() + limit
         cdef ps_worker *worker = self.usable()
         cdef int32_t code
-        while True:
-            with nogil:
-                code = wait(worker, limit)
-            if code != PS_EINTR:
-                break
-            PyErr_CheckSignals()
-            limit = max(end - time.monotonic(), 1e-9)
-        check(code)
+        if self.is_waiting:
+            raise ValueError("another thread waits with this worker: each thread needs its own worker")
+        self.is_waiting = True
+        try:
+            while True:
+                with nogil:
+                    code = step(worker, limit, signals_every)
+                if code != PS_EBUSY:
+                    break
+                try:
+                    PyErr_CheckSignals()
+                except BaseException:
+                    step(worker, 1e-9, 1.0)  # leave it
+                    raise
+                limit = max(end - time.monotonic(), 1e-9)
+            check(code)
+        finally:
+            self.is_waiting = False
+        return 0
+
+    cdef int settle(self, WorkerStep step, object timeout) except -1:
+        """Wait for more than the operations on their way."""
+        self.patiently(step, timeout)
         for number in list(self.borrowed):
             self.give_back(number)
         return 0
@@ -338,9 +353,9 @@ cdef class Worker:
     def wait_sync(self, timeout=None):
         """Wait until what this worker did, and what is known here, has been exchanged with the other nodes.
 
-        Its operations have ended; its intents that have begun are acted on: their keys live here or have a replica here;
-        what was added to replicas here is in the owners' values, and the replicas here have seen what these were at the
-        time of the call.
+        Its operations have ended; its intents that have begun are acted on: their keys live here or have a replica;
+        what was added to replicas on this node is in the owners' values, and the replicas here have seen what these
+        were at the time of the call.
 
         Parameters
         ----------
@@ -352,7 +367,7 @@ cdef class Worker:
         WaitTimeoutError
             It took longer.
         """
-        self.patiently(ps_wait_sync, timeout)
+        self.settle(ps_wait_sync_step, timeout)
 
     def quiesce(self, timeout=None):
         """Wait until this node has nothing on its way: no operation of this worker, no key, no replica, no delta.
@@ -370,14 +385,14 @@ cdef class Worker:
         WaitTimeoutError
             It took longer; while others operate, it may take as long as they do.
         """
-        self.patiently(ps_quiesce, timeout)
+        self.settle(ps_quiesce_step, timeout)
 
     def begin_setup(self):
         """Begin to set up values: intents of this worker wait until `end_setup`, and statistics count nothing."""
         check(ps_begin_setup(self.usable()))
 
     def end_setup(self, timeout=None):
-        """End what `begin_setup` began: a barrier, `wait_sync`, and a barrier again.
+        """End what `begin_setup` began: `wait_sync` and a barrier, and both again.
 
         Every worker of every node calls it, as `barrier`; what one of them did before it, all see after it.
 
@@ -391,7 +406,7 @@ cdef class Worker:
         WaitTimeoutError
             Some worker did not come.
         """
-        self.patiently(ps_end_setup, timeout)
+        self.settle(ps_end_setup_step, timeout)
 
     def barrier(self, timeout=None):
         """Wait until every worker of every node, thread or process, has come to a barrier.
@@ -409,28 +424,7 @@ cdef class Worker:
         WaitTimeoutError
             Some did not come. This worker has left the barrier.
         """
-        cdef double limit = seconds(timeout) or 300.0
-        cdef double end = time.monotonic() + limit
-        cdef ps_worker *worker = self.usable()
-        cdef int32_t code
-        if self.in_barrier:
-            raise ValueError("another thread is in a barrier with this worker: each thread needs its own worker")
-        self.in_barrier = True
-        try:
-            while True:
-                with nogil:
-                    code = ps_barrier_step(worker, limit, signals_every)
-                if code != PS_EBUSY:
-                    break
-                try:
-                    PyErr_CheckSignals()
-                except BaseException:
-                    ps_barrier_step(worker, 1e-9, 1.0)  # leave it
-                    raise
-                limit = max(end - time.monotonic(), 1e-9)
-            check(code)
-        finally:
-            self.in_barrier = False
+        self.patiently(ps_barrier_step, timeout)
 
     def stats(self):
         """Return what this worker's calls counted, as a dict of int.

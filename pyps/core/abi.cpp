@@ -44,6 +44,15 @@ int32_t run(ps_worker *worker, int32_t operation, const int64_t *keys, int64_t n
     });
 }
 
+// Until the timeout is over, unless `patience` is before.
+int32_t settle(ps_worker *worker, Until until, double timeout, double patience) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        double pause = patience < HUGE_VAL ? seconds(patience, 0) : limit;
+        return require(worker, "worker").settle(until, limit, pause);
+    });
+}
+
 template <class Body>
 int32_t with_worker(ps_worker *worker, Body &&body) {
     return guarded([&] {
@@ -338,16 +347,16 @@ int32_t ps_pending(ps_worker *worker, int64_t *operations) {
     return with_worker(worker, [&](ps_worker &w) { require(operations, "operations") = w.pending(); });
 }
 
-int32_t ps_wait_sync(ps_worker *worker, double timeout) {
-    return with_worker(worker, [&](ps_worker &w) {
-        w.settle(Until::exchanged, seconds(timeout, default_wait_timeout));
-    });
+int32_t ps_wait_sync(ps_worker *worker, double timeout) { return settle(worker, Until::exchanged, timeout, HUGE_VAL); }
+
+int32_t ps_wait_sync_step(ps_worker *worker, double timeout, double patience) {
+    return settle(worker, Until::exchanged, timeout, patience);
 }
 
-int32_t ps_quiesce(ps_worker *worker, double timeout) {
-    return with_worker(worker, [&](ps_worker &w) {
-        w.settle(Until::quiet, seconds(timeout, default_wait_timeout));
-    });
+int32_t ps_quiesce(ps_worker *worker, double timeout) { return settle(worker, Until::quiet, timeout, HUGE_VAL); }
+
+int32_t ps_quiesce_step(ps_worker *worker, double timeout, double patience) {
+    return settle(worker, Until::quiet, timeout, patience);
 }
 
 int32_t ps_begin_setup(ps_worker *worker) {
@@ -356,7 +365,16 @@ int32_t ps_begin_setup(ps_worker *worker) {
 
 int32_t ps_end_setup(ps_worker *worker, double timeout) {
     return guarded([&] {
-        return require(worker, "worker").end_setup(seconds(timeout, default_wait_timeout));
+        double limit = seconds(timeout, default_wait_timeout);
+        int32_t code = require(worker, "worker").end_setup(limit, limit);
+        return code == PS_EBUSY ? int32_t(PS_EINTR) : code;
+    });
+}
+
+int32_t ps_end_setup_step(ps_worker *worker, double timeout, double patience) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        return later(require(worker, "worker").end_setup(limit, seconds(patience, 0)));
     });
 }
 

@@ -249,10 +249,15 @@ int32_t ps_wait_sync(ps_worker *worker, double timeout);
 /* Wait until this node has nothing on its way: operations of this worker, keys, replicas, what was added to them. When
  * workers of all nodes have called it, and nobody has operated meanwhile, nothing is on its way anywhere. */
 int32_t ps_quiesce(ps_worker *worker, double timeout);
-/* While values are set up intents of this worker wait, and nothing counts in its statistics. ps_end_setup waits for all
- * workers (ps_barrier), what they have done to be exchanged (ps_wait_sync), and all workers again. */
+/* While values are set up intents of this worker wait, and nothing counts in its statistics. ps_end_setup waits for what
+ * this worker has done to be exchanged (ps_wait_sync), for all workers (ps_barrier), and for both again. */
 int32_t ps_begin_setup(ps_worker *worker);
 int32_t ps_end_setup(ps_worker *worker, double timeout);
+/* The same three as ps_barrier_step, by one thread at a time. Whoever does not call again first calls once more with a
+ * short timeout. */
+int32_t ps_wait_sync_step(ps_worker *worker, double timeout, double patience);
+int32_t ps_quiesce_step(ps_worker *worker, double timeout, double patience);
+int32_t ps_end_setup_step(ps_worker *worker, double timeout, double patience);
 /* Until all workers of all nodes have come: of each node those that are there, and so many as its num_workers says must
  * have joined before. Workers that finalize or die, and nodes without workers, are not waited for. Seconds; 0: 300. */
 int32_t ps_barrier(ps_worker *worker, double timeout);

@@ -236,13 +236,10 @@ void ps_worker::wait_all(double timeout) {
     if (remote_) remote_->wait_all(timeout);
 }
 
-void ps_worker::settle(Until until, double timeout) {
+int32_t ps_worker::settle(Until until, double timeout, double patience) {
     auto held = lock();
     Segment &segment = require_open();
-    if (segment.header().num_nodes == 1) return;
-    double end = monotonic_seconds() + timeout;
-    remote().wait_all(timeout);
-    remote().settle(until, std::max(end - monotonic_seconds(), 0.0));
+    return segment.header().num_nodes > 1 ? remote().settle(until, timeout, patience) : int32_t(PS_OK);
 }
 
 bool ps_worker::is_finished(int64_t timestamp) {
@@ -264,17 +261,15 @@ void ps_worker::begin_setup() {
     before_setup_.assign(slot_.counters.begin(), slot_.counters.end());
 }
 
-// A call that a signal interrupted goes on where it was.
-int32_t ps_worker::end_setup(double timeout) {
-    double end = monotonic_seconds() + timeout;
-    auto left = [&] { return std::max(end - monotonic_seconds(), 1e-9); };
+// What ended early, PS_EINTR and PS_EBUSY too, goes on where it was when it is called again. Before anybody leaves the
+// first barrier the owners' values have everything, and before the second one the replicas.
+int32_t ps_worker::end_setup(double timeout, double patience) {
+    double start = monotonic_seconds();
+    auto left = [&](double seconds) { return std::max(start + seconds - monotonic_seconds(), 1e-9); };
     for (; setup_steps_ < 4; setup_steps_++) {
-        int32_t code = PS_OK;
-        if (setup_steps_ == 0) wait_all(timeout);
         if (setup_steps_ == 2) leave_setup();
-        if (setup_steps_ == 2) settle(Until::exchanged, left());
-        if (setup_steps_ % 2) code = barrier(left(), left());
-        if (code == PS_EBUSY) return PS_EINTR;
+        double limit = left(timeout), pause = patience < timeout ? left(patience) : limit;
+        int32_t code = setup_steps_ % 2 ? barrier(limit, pause) : settle(Until::exchanged, limit, pause);
         if (code != PS_OK) return code;
     }
     setup_steps_ = 0;

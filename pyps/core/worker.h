@@ -39,9 +39,9 @@ public:
     int64_t current_clock();
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
-    void settle(ps::Until until, double timeout);
+    int32_t settle(ps::Until until, double timeout, double patience);
     void begin_setup();
-    int32_t end_setup(double timeout);
+    int32_t end_setup(double timeout, double patience);
     bool is_finished(int64_t timestamp);
     int64_t pending();
     int32_t barrier(double timeout, double patience);

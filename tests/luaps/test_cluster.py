@@ -318,14 +318,52 @@ def test_values_that_were_set_up_are_seen_by_all(cluster: Cluster, luajit: Any) 
         assert program.finish() == ["5 5 6 6 0", "true", "7 7"]
 
 
-def test_an_interrupted_barrier_is_left(cluster: Cluster, luajit: Any) -> None:
-    nodes = cluster(2, 10, 1)
+def test_a_wait_for_nodes_that_never_answer_ends_with_its_timeout(cluster: Cluster, start: Any) -> None:
     source = """
+    kv:intent({2}, 0, 10)
+    for _, name in ipairs{'wait_sync', 'quiesce', 'endSetup'} do say(pcall(kv[name], kv, 0.3)) end
+    kv:pull(2, {}, true)
+    say(pcall(kv.waitSync, kv, 0.2))
+    """
+    exchange = "false luaps: the exchange with other nodes has not finished in time (PS_ETIMEDOUT)"
+    operations = "false luaps: the operations on their way have not finished in time (PS_ETIMEDOUT)"
+    assert start(source, cluster(2, 10, 1, quiet=True)[0].address).finish() == [exchange] * 3 + [operations]
+
+
+def test_lua_waits_until_what_it_intends_to_use_is_here_and_what_it_pushed_is_everywhere(
+    nodes: Nodes, start: Any
+) -> None:
+    source = """
+    local keys, v = {}, {}
+    for i = 1, 60 do keys[i] = i end
+    kv:intent(keys, 0, 100) kv:wait_sync(20)
+    say(kv:pull_if_local(keys, v))
+    kv:push({1, 2}, {1, 1, 1, 2, 2, 2}, true)
+    kv:intent(keys, 100, 101)
+    kv:quiesce(20)
+    say(kv:stats().keys_remote, kv:stats().keys_pushed_local)
+    kv:beginSetup()
+    kv:set({3}, {9, 9, 9})
+    say(kv:stats().sets)
+    kv:endSetup(20)
+    say(kv:stats().sets)
+    """
+    assert start(source, nodes[0].address).finish() == ["true", "0 2", "1", "0"]
+    for node in nodes:
+        assert values_of(node)[:3, 0].tolist() == [1, 2, 9]
+    moved = NUM_KEYS - NUM_KEYS // len(nodes)
+    assert [node.stats()["relocations_in"] for node in nodes] == [moved, *[0] * (len(nodes) - 1)]
+
+
+@pytest.mark.parametrize("call", ["barrier", "end_setup"])
+def test_an_interrupted_barrier_is_left(cluster: Cluster, luajit: Any, call: str) -> None:
+    nodes = cluster(2, 10, 1)
+    source = f"""
     say('ready')
-    local ok, message = pcall(kv.barrier, kv, 50)
+    local ok, message = pcall(kv.{call}, kv, 50)
     say(ok, message:match('interrupted!'))
     os.execute('sleep 1')
-    kv:barrier(30) say('together')
+    kv:{call}(30) say('together')
     """
     with nodes[1].worker() as kv:
         program = luajit(source, nodes[0].address)
@@ -334,8 +372,8 @@ def test_an_interrupted_barrier_is_left(cluster: Cluster, luajit: Any) -> None:
         program.process.send_signal(signal.SIGINT)
         assert program.line() == "false interrupted!"
         with pytest.raises(pyps.WaitTimeoutError):
-            kv.barrier(0.2)
-        kv.barrier(30)
+            getattr(kv, call)(0.2)
+        getattr(kv, call)(30)
         assert program.finish() == ["together"]
 
 
@@ -355,7 +393,17 @@ def test_waits_end_with_their_timeout(cluster: Cluster, start: Any) -> None:
     assert third == "false"
 
 
-@pytest.mark.parametrize("call", ["kv:wait(pulled)", "kv:waitall()", "kv:localize({4})"])
+CALLS = [
+    "kv:wait(pulled)",
+    "kv:waitall()",
+    "kv:localize({4})",
+    "kv:wait_sync()",
+    "kv:quiesce()",
+    "kv:end_setup()",
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
 def test_ctrl_c_ends_a_wait(cluster: Cluster, luajit: Any, call: str) -> None:
     source = f"local pulled = kv:pull(2, ffi.new('float[1]'), true) say('ready') {call}"
     program = luajit(source, cluster(2, 10, 1, quiet=True)[0].address)

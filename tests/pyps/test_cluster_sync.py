@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -92,18 +95,69 @@ def test_after_quiesce_everywhere_all_replicas_are_equal(cluster: Start, count: 
     together(*(lambda node=node: work(node) for node in nodes))
 
 
-def test_a_wait_for_a_node_that_never_answers_ends(cluster: Start) -> None:
+@pytest.fixture
+def alone() -> Iterator[tuple[pyps.Server, Callable[[], None]]]:
+    """A node whose only other one does not answer before the function is called."""
     nodes = [pyps.Server(4, 1, num_nodes=2, rank=rank) for rank in range(2)]
-    nodes[0].connect([node.bind("tcp://127.0.0.1:*") for node in nodes])
-    try:
-        with nodes[0].worker() as kv:
-            kv.intent([1], 0, 10)
-            for wait in (kv.wait_sync, kv.quiesce):
-                with pytest.raises(pyps.WaitTimeoutError, match="the exchange with other nodes"):
-                    wait(timeout=0.1)
-    finally:
-        for node in nodes:
-            node.shutdown(timeout=0)
+    endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes]
+    nodes[0].connect(endpoints)
+    yield nodes[0], lambda: nodes[1].connect(endpoints)
+    for node in nodes:
+        node.shutdown(timeout=0)
+
+
+WAITS = pytest.mark.parametrize("wait", ["wait_sync", "quiesce", "end_setup"])
+
+
+@WAITS
+def test_a_wait_for_a_node_that_never_answers_ends(alone: Any, wait: str) -> None:
+    with alone[0].worker() as kv:
+        kv.intent([1], 0, 10)
+        with pytest.raises(pyps.WaitTimeoutError, match="the exchange with other nodes has not finished"):
+            getattr(kv, wait)(timeout=0.1)
+        kv.pull([1], np.zeros(1, np.float32), asynchronous=True)
+        with pytest.raises(pyps.WaitTimeoutError, match="the operations on their way have not finished"):
+            getattr(kv, wait)(timeout=0.1)
+        kv.finalize(0)
+
+
+@WAITS
+def test_a_wait_that_a_signal_ended_can_be_begun_again(alone: Any, wait: str) -> None:
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(number: int, frame: object) -> None:
+        raise Interrupted
+
+    node, answer = alone
+    former = signal.signal(signal.SIGUSR1, interrupt)
+    timer = threading.Timer(0.15, signal.raise_signal, (signal.SIGUSR1,))
+    with node.worker() as kv:
+        kv.intent([1], 0, 10)
+        try:
+            timer.start()
+            with pytest.raises(Interrupted):
+                getattr(kv, wait)(TIMEOUT)
+        finally:
+            timer.join()
+            signal.signal(signal.SIGUSR1, former)
+        answer()
+        getattr(kv, wait)(TIMEOUT)
+        assert kv.pull_if_local([1], np.zeros(1, np.float32))
+
+
+def test_a_wait_goes_on_for_longer_than_it_looks_for_signals(alone: Any) -> None:
+    node, answer = alone
+    with node.worker() as kv, ThreadPoolExecutor(1) as pool:
+        kv.intent([1], 0, 10)
+        waiting = pool.submit(kv.wait_sync, TIMEOUT)
+        time.sleep(0.5)
+        assert not waiting.done()
+        with pytest.raises(ValueError, match="another thread waits with this worker"):
+            kv.barrier(TIMEOUT)
+        answer()
+        waiting.result(TIMEOUT)
+        assert kv.pull_if_local([1], np.zeros(1, np.float32))
 
 
 @COUNTS

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "batch.h"
 #include "counting.h"
@@ -231,25 +232,40 @@ void Remote::wait_all(double timeout) {
     fail_lost(segment_, node);
 }
 
-void Remote::settle(Until until, double timeout) {
-    SettleMessage message{until, ++asked_};
-    socket_to(header_.from).send(message.encode(header_));
-    wait_until([&] { return settled_ == asked_; }, timeout, "the exchange with other nodes");
+int32_t Remote::settle(Until until, double timeout, double patience) {
+    double end = monotonic_seconds() + std::min(timeout, patience);
+    bool is_asked = std::exchange(asking_, std::nullopt) == until;
+    if (!is_asked && is_in_time([&] { return operations_.empty(); }, std::min(timeout, patience))) {
+        wait_all(0); // some may have failed
+        SettleMessage message{until, ++asked_};
+        socket_to(header_.from).send(message.encode(header_));
+        is_asked = true;
+    }
+    double left = std::max(end - monotonic_seconds(), 0.0);
+    if (is_asked && is_in_time([&] { return settled_ == asked_; }, left)) return PS_OK;
+    if (patience >= timeout)
+        fail(PS_ETIMEDOUT, Where{}, "%s not finished in time",
+             is_asked ? "the exchange with other nodes has" : "the operations on their way have");
+    if (is_asked) asking_ = until;
+    return PS_EBUSY;
 }
 
-void Remote::wait_until(const std::function<bool()> &done, double timeout, const char *what) {
+bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
     double start = 0;
     for (;;) {
         receive();
-        if (done()) return;
+        if (done()) return true;
         double now = monotonic_seconds();
         if (start == 0) start = now;
-        if (now - start > timeout)
-            fail(PS_ETIMEDOUT, Where{}, "%s has not finished within %.1f s", what, timeout);
-        wait_for_any(connected_, -1, std::min(look_again_after, start + timeout - now));
+        if (now - start > seconds) return false;
+        wait_for_any(connected_, -1, std::min(look_again_after, start + seconds - now));
         check_();
         require_nobody_left(segment_);
     }
+}
+
+void Remote::wait_until(const std::function<bool()> &done, double timeout, const char *what) {
+    if (!is_in_time(done, timeout)) fail(PS_ETIMEDOUT, Where{}, "%s has not finished within %.1f s", what, timeout);
 }
 
 void Remote::receive() {

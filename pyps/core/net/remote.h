@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "net/key_table.h"
@@ -38,7 +39,9 @@ public:
     bool is_finished(int64_t timestamp);          // looks at what has arrived
     void wait(int64_t timestamp, double timeout); // throws PS_ETIMEDOUT
     void wait_all(double timeout);
-    void settle(Until until, double timeout); // what was sent before, and what came of it; throws PS_ETIMEDOUT
+    // Wait for what was sent before, and what came of it. PS_EBUSY after `patience` seconds: call again to go on
+    // waiting, with any short timeout to give up. Throws PS_ETIMEDOUT.
+    int32_t settle(Until until, double timeout, double patience);
 
 private:
     // What is on its way of one operation; `keys` and `places` by the positions that messages name.
@@ -74,6 +77,7 @@ private:
     void take(const AnswerBatch &answer, Span values);
     void count_end(const Operation &operation);
     void take_part(Operation &operation, const AnswerBatch &answer, Span values);
+    bool is_in_time(const std::function<bool()> &done, double seconds); // by waiting for it
     void wait_until(const std::function<bool()> &done, double timeout, const char *what);
 
     Segment &segment_;
@@ -92,6 +96,7 @@ private:
     std::map<const char *, Filled> filled_; // by the memory's beginning
     int64_t next_ = 0;
     uint64_t asked_ = 0, settled_ = 0; // numbers of questions whether all has settled
+    std::optional<Until> asking_;      // what the last one's caller will go on waiting for
     bool welcome_ = false;
 };
 
