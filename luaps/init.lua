@@ -54,6 +54,7 @@ local SERVER = {
    heartbeat = 0.5,
    lost_after = 3,
    on_loss = 'fail',
+   in_flight = 0,
 }
 
 -- luaps.server{num_keys=, ...}: a store in this process, with values of zeros. It has :worker{base = 1}, :address(),
@@ -63,7 +64,8 @@ local SERVER = {
 -- that another worker holds a key. num_nodes, rank: of a node that shares the keys with others; then :bind and :connect
 -- it. techniques: what an intent does, 'all', 'replication_only' or 'relocation_only'. cluster: a number that the nodes
 -- share. heartbeat, lost_after: seconds between signs of life, and of silence after which a node is lost. on_loss:
--- 'fail', or 'continue' to go on with the keys that live. The ZeroMQ library of such a node is what PYPS_ZMQ names in
+-- 'fail', or 'continue' to go on with the keys that live. in_flight: bytes that each worker may have on their way
+-- between nodes before its calls wait, 0 for 64 MiB. The ZeroMQ library of such a node is what PYPS_ZMQ names in
 -- the environment, else the system's.
 function luaps.server(options)
    local example = 'luaps.server{num_keys = 1000, value_length = 10}'

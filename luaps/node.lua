@@ -79,6 +79,7 @@ function node.create(options)
       heartbeat = arguments.seconds('heartbeat', options.heartbeat),
       lost_after = arguments.seconds('lost_after', options.lost_after),
       on_loss = on_loss,
+      in_flight = arguments.whole('in_flight', options.in_flight, 0),
    })
    local handle = ffi.new('ps_node *[1]')
    check(C.ps_node_create(created, handle))

@@ -40,6 +40,7 @@ cdef extern from "ps.h" nogil:
         double heartbeat
         double lost_after
         int32_t on_loss
+        int64_t in_flight
 
     ctypedef struct ps_node_info:
         int64_t num_keys

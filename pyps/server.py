@@ -104,6 +104,10 @@ class Server(Node):
         from then on, also those that touch local keys only. "continue": operations on their way raise it once; then
         the others go on, if they are more than half of the nodes, or half of them with the lowest rank, or know that
         all others have ended. Keys whose values were on the lost node raise `NodeLost` each time.
+    in_flight : int
+        Bytes of keys and values that each worker may have on their way between nodes, besides 4096 operations; 0 means
+        64 MiB. A call for more, asynchronous or not, first waits until earlier ones have ended, for 300 seconds at
+        most; then it raises `WaitTimeoutError` and nothing of it was sent. An operation that is larger goes alone.
     curve : tuple of str, optional
         The cluster's public and secret CURVE key, 40 characters each as ``zmq.curve_keypair()`` makes them: what nodes
         and workers say to each other is encrypted, and who has other keys is refused.
@@ -139,6 +143,7 @@ class Server(Node):
         heartbeat: float = 0.5,
         lost_after: float = 3.0,
         on_loss: str = "fail",
+        in_flight: int = 0,
         curve: tuple[str, str] | None = None,
     ) -> None:
         if max_workers == 0 or memory_limit == 0 or latch_timeout == 0:
@@ -167,6 +172,7 @@ class Server(Node):
             heartbeat=heartbeat,
             lost_after=lost_after,
             on_loss=ON_LOSS.index(on_loss),
+            in_flight=in_flight,
         )
         if curve is not None:
             zeromq.load()

@@ -82,6 +82,7 @@ typedef struct ps_node_options {
     double lost_after;            /* seconds of silence after which a node is lost, at least 3 heartbeats; 0: 3 */
     int32_t on_loss;              /* ps_on_loss */
     int32_t reserved3;
+    int64_t in_flight;            /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -147,8 +148,10 @@ typedef struct ps_sampling_options {
     int32_t pool_uses;        /* and how often each is used; 0: 16 */
 } ps_sampling_options;
 
-/* One pull, push or set. `done` counts the keys that are finished: start with 0; after PS_EBUSY the same one, passed
- * again, goes on from there. The caller owns both buffers; they are not used after the call when `timestamp` is -1. */
+/* One pull, push or set. What goes to other nodes first waits, asynchronous or not, until in_flight and 4096 operations
+ * leave room for it, as long as other waits by default: with PS_ETIMEDOUT it was not sent. `done` counts the keys that
+ * are finished: start with 0; after PS_EBUSY the same one, passed again, goes on from there. The caller owns both
+ * buffers; they are not used after the call when `timestamp` is -1. */
 typedef struct ps_request {
     int32_t operation; /* ps_operation */
     int32_t flags;     /* ps_flags */

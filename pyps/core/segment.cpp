@@ -9,6 +9,7 @@
 
 #include "errors.h"
 #include "kernels.h"
+#include "net/in_flight.h"
 #include "sampling/sampling_area.h"
 
 namespace ps {
@@ -70,6 +71,9 @@ void check(const ps_node_options &options) {
              lost_after_of(options), heartbeat_of(options));
     if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
         fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
+    if (options.in_flight < 0)
+        fail(PS_EINVAL, Where{-1, options.in_flight, 0}, "in_flight is %lld; it must not be negative",
+             static_cast<long long>(options.in_flight));
     for (int64_t i = 0; i < options.num_lengths; i++)
         if (options.value_lengths[i] < 1 || options.value_lengths[i] > longest_allowed)
             fail(PS_EINVAL, Where{i, options.value_lengths[i], longest_allowed},
@@ -127,6 +131,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.heartbeat = heartbeat_of(options);
     plan.lost_after = lost_after_of(options);
     plan.on_loss = uint32_t(options.on_loss);
+    plan.in_flight = uint64_t(options.in_flight ? options.in_flight : default_in_flight);
     plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
     plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
     plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(MemberSlot), 64);

@@ -65,6 +65,7 @@ struct Header {
     uint64_t members_at;
     double heartbeat, lost_after; // seconds
     uint32_t on_loss;
+    uint64_t in_flight; // bytes of a worker
 
     alignas(64) std::atomic<State> state;
     std::atomic<uint32_t> connected;     // the endpoints are there

@@ -13,10 +13,6 @@
 #include "node.h"
 #include "sampling/sampler.h"
 
-namespace ps {
-constexpr double default_wait_timeout = 300.0; // seconds
-}
-
 struct [[gnu::visibility("hidden")]] ps_worker {
 public:
     explicit ps_worker(std::shared_ptr<ps::Attachment> attachment);

@@ -1,6 +1,7 @@
 #include "net/remote.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <utility>
 
@@ -31,12 +32,19 @@ const Segment &with_zmq(const Segment &segment) {
 Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
       check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}), context_(keys_of(segment)),
-      sockets_(segment.header().num_nodes) {
+      sockets_(segment.header().num_nodes), in_flight_(segment.header().in_flight),
+      announced_(segment.header().in_flight) {
     header_.epoch = no_epoch; // so that it looks at once
+    introduce(welcome_timeout);
+}
+
+// The server answers when it has read everything that was sent to it before.
+void Remote::introduce(double timeout) {
     FrameHeader hello = header_;
     hello.kind = Kind::hello;
+    welcome_ = false;
     socket_to(header_.from).send(FrameWriter(hello).take());
-    wait_until([&] { return welcome_; }, welcome_timeout, "the introduction to the node's server");
+    wait_until([&] { return welcome_; }, timeout, "the introduction to the node's server");
 }
 
 // Operations of one kind may overtake each other, so that their keys matter only when another kind comes.
@@ -79,6 +87,7 @@ int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &pos
         operation.keys.push_back(key_at(request, position));
         operation.places.push_back(at);
     }
+    make_room(&operation);
     note_buffer(request);
     return send(std::move(operation));
 }
@@ -97,6 +106,7 @@ int64_t Remote::start(const ps_request &request) {
             at += segment_.value_bytes(key);
         }
     }
+    make_room(&operation);
     note_buffer(request);
     return send(std::move(operation));
 }
@@ -130,6 +140,7 @@ int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
     Operation operation;
     operation.operation = ps::Operation::localize;
     operation.keys.assign(keys, keys + num_keys);
+    make_room(&operation);
     return send(std::move(operation));
 }
 
@@ -145,6 +156,7 @@ void Remote::look_at_epoch() {
     auto lost = NodeId(segment_.header().lost_last.load(std::memory_order_acquire));
     for (const auto &[number, operation] : operations_) failed_[number] = lost;
     operations_.clear();
+    in_flight_.clear();
     keys_ = {};
     filled_.clear();
     std::fill(std::begin(underway_), std::end(underway_), 0);
@@ -156,6 +168,16 @@ void Remote::require_not_failed(int64_t timestamp) {
     NodeId node = found->second;
     failed_.erase(found);
     fail_lost(segment_, node);
+}
+
+void Remote::make_room(Operation *operation) {
+    operation->bytes = operation->keys.size() * sizeof(Key) + shape_.total_bytes(operation->keys);
+    if (in_flight_.has_room(operation->bytes)) return;
+    char what[160];
+    std::snprintf(what, sizeof what, "one of %zu operations on their way, with %llu bytes where in_flight is %llu,",
+                  in_flight_.count(), static_cast<unsigned long long>(in_flight_.bytes()),
+                  static_cast<unsigned long long>(in_flight_.limit()));
+    wait_until([&] { return in_flight_.has_room(operation->bytes); }, default_wait_timeout, what);
 }
 
 int64_t Remote::send(Operation operation) {
@@ -176,11 +198,18 @@ int64_t Remote::send(Operation operation) {
     operation.left = operation.keys.size();
     operation.sent = monotonic_seconds();
     if (!own) underway_[int(operation.operation)]++;
+    in_flight_.add(operation.bytes);
     operations_.emplace(number, std::move(operation));
     return number;
 }
 
 void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end) {
+    uint64_t bytes = uint64_t(num_keys) * sizeof(Key);
+    if (!announced_.has_room(bytes)) {
+        introduce(default_wait_timeout);
+        announced_.clear();
+    }
+    announced_.add(bytes);
     IntentBatch batch{slot_, first, end, {keys, keys + num_keys}};
     socket_to(header_.from).send(batch.encode(header_));
 }
@@ -319,6 +348,7 @@ void Remote::take(const AnswerBatch &answer, Span values) {
     if (operation.operation != ps::Operation::localize) underway_[int(operation.operation)]--;
     if (pull) filled_.erase(operation.values);
     if (operation.lost_with != no_node) failed_[found->first] = operation.lost_with;
+    in_flight_.remove(operation.bytes);
     operations_.erase(found);
 }
 

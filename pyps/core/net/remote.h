@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "net/in_flight.h"
 #include "net/key_table.h"
 #include "net/peer.h"
 #include "net/zeromq.h"
@@ -16,6 +17,8 @@
 #include "wire/barriers.h"
 
 namespace ps {
+
+constexpr double default_wait_timeout = 300.0; // seconds
 
 class Remote {
 public:
@@ -28,6 +31,7 @@ public:
     bool conflicts(const ps_request &request); // with what is on its way: wait for that first
 
     // Send what is at these positions of a request; the buffer must live until it is finished. Returns a timestamp.
+    // These, localize and intent first wait for room (see in_flight.h); nothing was sent if they throw PS_ETIMEDOUT.
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions);
     int64_t start(const ps_request &request); // all of them
     int64_t filling(const ps_request &request) const; // the pull on its way that writes to the request's buffer, or -1
@@ -53,6 +57,7 @@ private:
         std::vector<bool> answered; // none: no key is
         uint64_t left = 0;
         double sent = 0; // when; seconds
+        uint64_t bytes = 0; // it takes of in_flight_
         bool noted = false; // what is left is in keys_
         NodeId lost_with = no_node; // a key was lost with this node
         bool is_answered(size_t position) const { return !answered.empty() && answered[position]; }
@@ -67,6 +72,8 @@ private:
     void look_at_epoch();
     void require_not_failed(int64_t timestamp); // throws PS_ELOST, once
     Key key_at(const ps_request &request, int64_t position) const;
+    void make_room(Operation *operation);
+    void introduce(double timeout);
     int64_t send(Operation operation);
     void note_keys(Operation &operation);
     void note_buffer(const ps_request &request);
@@ -91,6 +98,8 @@ private:
     std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
     std::vector<ZmqSocket *> connected_;
     std::unordered_map<int64_t, Operation> operations_; // by timestamp
+    InFlight in_flight_; // operations_
+    InFlight announced_; // intents that the server may not have read yet
     uint32_t underway_[3] = {}; // operations by their kind, without localize
     KeyTable keys_;             // of operations on their way, as far as that was needed
     std::map<const char *, Filled> filled_; // by the memory's beginning
