@@ -112,6 +112,7 @@ def test_the_protocol_does_no_input_or_output() -> None:
         "cstddef",
         "cstdint",
         "deque",
+        "optional",
         "stdexcept",
         "unordered_map",
         "unordered_set",
