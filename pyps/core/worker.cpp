@@ -103,7 +103,8 @@ int32_t ps_worker::run_everywhere(ps_request &request) {
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
     int64_t timestamp;
-    if (request.num_keys > 0 && none_local(segment, request.keys, request.num_keys)) {
+    bool is_fresh = request.done == 0; // else its first keys were done here, though they may have moved since
+    if (is_fresh && request.num_keys > 0 && none_local(segment, request.keys, request.num_keys)) {
         count(request, size_t(request.num_keys));
         timestamp = remote().start(request);
     } else {
