@@ -21,13 +21,12 @@ namespace ps {
 
 namespace {
 
-constexpr int most_at_once = 64;     // messages between two rounds
-constexpr double busy_round = 0.001; // seconds between rounds while there is something to do
+constexpr int most_at_once = 64;       // messages between two rounds
+constexpr double busy_round = 0.001;   // seconds between rounds while there is something to do
 constexpr double watchful_round = 0.1; // while there are intents: of workers that may die
-constexpr double idle_round = 1.0;
-constexpr double farewell = 0.3;  // seconds a node that ends may take to send its last messages
+constexpr double idle_round = 1.0;     // otherwise
+constexpr double farewell = 0.3;             // seconds a node that ends may take to send its last messages
 constexpr double answer_to_farewell = 1.0; // seconds it waits until the others have heard of it
-constexpr double tell_every = 0.1; // seconds
 
 std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
     std::vector<ZmqSocket> sockets;
@@ -256,15 +255,6 @@ void Server::take(const std::string &peer, const char *bytes, uint64_t size) {
     }
 }
 
-// Intents, and waiting until all is exchanged, are no operations: nobody gives them up with a former epoch.
-Crossing::Verdict Server::judge(const FrameHeader &header) const {
-    if (header.kind == Kind::holds) return crossing_.judge_crossing(header.from, header.epoch);
-    bool lasts = header.kind == Kind::intent || header.kind == Kind::settle;
-    if (!is_about_keys(header.kind) && !lasts) return Crossing::Verdict::take;
-    bool brings_keys = header.kind == Kind::transfer || header.kind == Kind::moves;
-    return crossing_.judge(header.from, lasts ? crossing_.epoch() : header.epoch, brings_keys);
-}
-
 void Server::take_late(const Sender &sender, const FrameHeader &header, FrameReader &reader) {
     senders_.require_node(sender);
     if (header.kind == Kind::transfer) {
@@ -283,51 +273,6 @@ void Server::take_late(const Sender &sender, const FrameHeader &header, FrameRea
     }
 }
 
-void Server::let_in() {
-    std::deque<HeldBack> held = std::move(held_);
-    held_.clear();
-    for (const HeldBack &message : held) take(message.peer, message.bytes.data(), message.bytes.size());
-}
-
-// Other nodes were lost; see crossing.h. Whoever waits for an operation of a former epoch knows that from shared memory.
-void Server::begin_epoch(const Vigil::Epoch &epoch) {
-    mailbox_.flush();
-    crossing_.begin(epoch.number, epoch.members);
-    mailbox_.begin_epoch(epoch.number);
-    waiters_.clear();
-    protocol_.begin_epoch(epoch.members);
-    say_to_members(HoldsBatch::Phase::mark);
-    let_in();
-    receive(segment_->header().node, HoldsBatch{HoldsBatch::Phase::mark, false, 0, {}});
-}
-
-void Server::say_to_members(HoldsBatch::Phase phase) {
-    FrameHeader header = header_from(*segment_);
-    header.epoch = crossing_.epoch();
-    for (NodeId node : protocol_.home_rule().members())
-        if (node != header.from) peers_[node].send(HoldsBatch{phase, false, header.from, {}}.encode(header));
-}
-
-void Server::receive(NodeId from, const HoldsBatch &batch) {
-    switch (batch.phase) {
-    case HoldsBatch::Phase::report:
-        for (Key key : batch.keys) protocol_.receive(key, Holds{batch.node, batch.lost});
-        break;
-    case HoldsBatch::Phase::mark:
-        if (!crossing_.mark(from)) break;
-        protocol_.report();
-        mailbox_.flush();
-        say_to_members(HoldsBatch::Phase::done);
-        receive(segment_->header().node, HoldsBatch{HoldsBatch::Phase::done, false, 0, {}});
-        break;
-    case HoldsBatch::Phase::done:
-        if (!crossing_.done(from)) break;
-        protocol_.settle(NodeId(segment_->header().lost_last.load(std::memory_order_acquire)));
-        mailbox_.flush();
-        let_in();
-    }
-}
-
 template <class Batch, class Take>
 void Server::for_each(const Sender &sender, const FrameHeader &header, FrameReader &reader, Take &&take) {
     Batch batch = Batch::decode(header, reader, shape_);
@@ -339,35 +284,6 @@ void Server::for_each(const Sender &sender, const FrameHeader &header, FrameRead
             count_refusal(segment_->header(), error.what());
         }
     }
-}
-
-// What a lost node sends changes nothing; it is told so, for it may only have been stopped. Nothing about keys is done
-// any more when this node has ended.
-bool Server::refuse(const FrameHeader &header) {
-    if (is_member(*segment_, header.from)) return segment_->header().ended.load(std::memory_order_acquire) && is_about_keys(header.kind);
-    count_refusal(segment_->header(), "it comes from a node that was lost");
-    double now = monotonic_seconds();
-    if (now - told_[header.from] > tell_every) {
-        told_[header.from] = now;
-        router_.send(name_of_vigil(header.from, header.cluster),
-                     encode(Lost{header.from, Evidence::told}, header_from(*segment_)));
-    }
-    return true;
-}
-
-// A node says that it ends, and waits until it is heard.
-void Server::take_leave(NodeId from) {
-    vigil_->left(from);
-    lose(from);
-    FrameHeader noted = header_from(*segment_);
-    noted.kind = Kind::noted;
-    peers_[from].send(FrameWriter(noted).take());
-}
-
-// Nodes that the vigil found lost are not waited for any more.
-void Server::look_for_losses() {
-    for (NodeId node = 0; node < lost_.size(); node++)
-        if (!lost_[node] && segment_->member(node).state.load(std::memory_order_acquire) != Member::here) lose(node);
 }
 
 void Server::handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader) {
@@ -518,93 +434,6 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
     }
     default: throw Malformed("it is not for a server");
     }
-}
-
-// Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key. What is pulled is
-// written into the answer's message, what is pushed is read from the request's.
-void Server::serve(const RequestBatch &batch, Span values) {
-    AnswerBatch answer;
-    answer.operation = batch.operation;
-    answer.node = batch.node;
-    answer.worker = batch.worker;
-    answer.number = batch.number;
-    auto count = int64_t(batch.keys.size());
-    answer.count = uint32_t(count);
-    answer.whole = batch.positions.empty();
-    const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
-    const uint32_t element = segment_->header().element_bytes;
-    const bool pull = batch.operation == Operation::pull;
-    uint64_t bytes = shape_.total_bytes(batch.keys), columns = batch.positions.size() * sizeof(uint32_t);
-    ZmqMessage message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
-    char *to = message.data() + sizeof(OperationHead) + columns;
-    Bytes aligned;
-    if (!pull && reinterpret_cast<uintptr_t>(values.at) % element) {
-        aligned.assign(values.at, values.at + values.bytes);
-        values.at = aligned.data();
-    }
-    Elsewhere elsewhere{true, {}};
-    ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
-                       int64_t(bytes / element), 0, -1};
-    run_local(*segment_, values_.latches(), request, &elsewhere);
-    if (!elsewhere.positions.empty()) {
-        leave_to_protocol(batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
-        if (answer.count > 0) mailbox_.answer_whole(answer);
-        return;
-    }
-    OperationHead head = answer.head(header_from(*segment_));
-    std::memcpy(message.data(), &head, sizeof head);
-    if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
-    mailbox_.answer_whole(answer.node, answer.worker, message);
-}
-
-// Answer a batch without the keys at the positions `elsewhere`, which the protocol gets with their values.
-void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
-                               AnswerBatch *answer) {
-    bool pull = batch.operation == Operation::pull;
-    answer->whole = false;
-    answer->count -= uint32_t(elsewhere.size());
-    const char *value = values.at;
-    auto next = elsewhere.begin();
-    for (uint32_t i = 0; i < batch.keys.size(); i++) {
-        const char *end = value + segment_->value_bytes(batch.keys[i]);
-        if (next == elsewhere.end() || *next != i) {
-            answer->positions.push_back(batch.position(i));
-            if (pull) answer->values.insert(answer->values.end(), value, end);
-        } else {
-            ++next;
-            Request single{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
-            if (!pull) single.value.assign(value, end);
-            protocol_.receive(batch.keys[i], std::move(single), batch.from_home);
-        }
-        value = end;
-    }
-}
-
-void Server::localize(const RequestBatch &batch) {
-    uint64_t number = ++last_waiter_;
-    Waiter &waiter = waiters_[number];
-    waiter.answer.operation = Operation::localize;
-    waiter.answer.whole = true;
-    waiter.answer.node = batch.node;
-    waiter.answer.worker = batch.worker;
-    waiter.answer.number = batch.number;
-    waiter.answer.count = waiter.left = uint32_t(batch.keys.size());
-    protocol_.localize(batch.keys, number);
-}
-
-// The node is not waited for any more.
-void Server::lose(NodeId node) {
-    lost_[node] = true;
-    awaited_[node] = false;
-    gates_.lose(node);
-}
-
-void Server::landed(uint64_t number, NodeId lost_with) {
-    Waiter &waiter = waiters_.at(number);
-    if (lost_with != no_node) waiter.answer.lost_with = lost_with;
-    if (--waiter.left > 0) return;
-    mailbox_.answer_whole(waiter.answer);
-    waiters_.erase(number);
 }
 
 } // namespace ps

@@ -1,0 +1,90 @@
+// What a server does for workers: their pulls, pushes and sets, and keys that they localize.
+#include <cstring>
+#include <utility>
+
+#include "batch.h"
+#include "net/server.h"
+
+namespace ps {
+
+// Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key. What is pulled is
+// written into the answer's message, what is pushed is read from the request's.
+void Server::serve(const RequestBatch &batch, Span values) {
+    AnswerBatch answer;
+    answer.operation = batch.operation;
+    answer.node = batch.node;
+    answer.worker = batch.worker;
+    answer.number = batch.number;
+    auto count = int64_t(batch.keys.size());
+    answer.count = uint32_t(count);
+    answer.whole = batch.positions.empty();
+    const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
+    const uint32_t element = segment_->header().element_bytes;
+    const bool pull = batch.operation == Operation::pull;
+    uint64_t bytes = shape_.total_bytes(batch.keys), columns = batch.positions.size() * sizeof(uint32_t);
+    ZmqMessage message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
+    char *to = message.data() + sizeof(OperationHead) + columns;
+    Bytes aligned;
+    if (!pull && reinterpret_cast<uintptr_t>(values.at) % element) {
+        aligned.assign(values.at, values.at + values.bytes);
+        values.at = aligned.data();
+    }
+    Elsewhere elsewhere{true, {}};
+    ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
+                       int64_t(bytes / element), 0, -1};
+    run_local(*segment_, values_.latches(), request, &elsewhere);
+    if (!elsewhere.positions.empty()) {
+        leave_to_protocol(batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
+        if (answer.count > 0) mailbox_.answer_whole(answer);
+        return;
+    }
+    OperationHead head = answer.head(header_from(*segment_));
+    std::memcpy(message.data(), &head, sizeof head);
+    if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
+    mailbox_.answer_whole(answer.node, answer.worker, message);
+}
+
+// Answer a batch without the keys at the positions `elsewhere`, which the protocol gets with their values.
+void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
+                               AnswerBatch *answer) {
+    bool pull = batch.operation == Operation::pull;
+    answer->whole = false;
+    answer->count -= uint32_t(elsewhere.size());
+    const char *value = values.at;
+    auto next = elsewhere.begin();
+    for (uint32_t i = 0; i < batch.keys.size(); i++) {
+        const char *end = value + segment_->value_bytes(batch.keys[i]);
+        if (next == elsewhere.end() || *next != i) {
+            answer->positions.push_back(batch.position(i));
+            if (pull) answer->values.insert(answer->values.end(), value, end);
+        } else {
+            ++next;
+            Request single{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
+            if (!pull) single.value.assign(value, end);
+            protocol_.receive(batch.keys[i], std::move(single), batch.from_home);
+        }
+        value = end;
+    }
+}
+
+void Server::localize(const RequestBatch &batch) {
+    uint64_t number = ++last_waiter_;
+    Waiter &waiter = waiters_[number];
+    waiter.answer.operation = Operation::localize;
+    waiter.answer.whole = true;
+    waiter.answer.node = batch.node;
+    waiter.answer.worker = batch.worker;
+    waiter.answer.number = batch.number;
+    waiter.answer.count = waiter.left = uint32_t(batch.keys.size());
+    protocol_.localize(batch.keys, number);
+}
+
+void Server::landed(uint64_t number, NodeId lost_with) {
+    Waiter &waiter = waiters_.at(number);
+    if (lost_with != no_node) waiter.answer.lost_with = lost_with;
+    if (--waiter.left > 0) return;
+    mailbox_.answer_whole(waiter.answer);
+    waiters_.erase(number);
+}
+
+} // namespace ps
