@@ -11,6 +11,8 @@ import signal
 import sys
 from pathlib import Path
 
+from moontide.options import positive
+
 HELP = "train one model from Lua and from PyTorch at the same time"
 
 
@@ -28,14 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("out"), help="directory of the picture (%(default)s)"
     )
-
-
-def positive(text: str) -> int:
-    """Return a whole number above zero, or raise what argparse turns into a message."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
-    return number
 
 
 def run(arguments: argparse.Namespace) -> int:

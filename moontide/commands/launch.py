@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 
+from moontide.options import positive
+
 HELP = "start a program as all nodes and workers of a local cluster"
 
 
@@ -24,14 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("script", help="a Python file, or any other program")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="passed on to the program")
-
-
-def positive(text: str) -> int:
-    """Return a whole number above zero, or raise what argparse turns into a message."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
-    return number
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -44,6 +44,23 @@ int32_t run(ps_worker *worker, int32_t operation, const int64_t *keys, int64_t n
     });
 }
 
+// Run `wait` of seconds and patience until the timeout is over.
+template <class Wait>
+int32_t wait_for(double timeout, Wait &&wait) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        return wait(limit, limit);
+    });
+}
+
+template <class Wait>
+int32_t wait_a_step(double timeout, double patience, Wait &&wait) {
+    return guarded([&] {
+        double limit = seconds(timeout, default_wait_timeout);
+        return later(wait(limit, seconds(patience, 0)));
+    });
+}
+
 // Until the timeout is over, unless `patience` is before.
 int32_t settle(ps_worker *worker, Until until, double timeout, double patience) {
     return guarded([&] {
@@ -131,30 +148,26 @@ int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num
 }
 
 int32_t ps_node_barrier(ps_node *node, double timeout) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return require(node, "node").barrier(limit, limit);
+    return wait_for(timeout, [&](double limit, double pause) {
+        return require(node, "node").barrier(limit, pause);
     });
 }
 
 int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return later(require(node, "node").barrier(limit, seconds(patience, 0)));
+    return wait_a_step(timeout, patience, [&](double limit, double pause) {
+        return require(node, "node").barrier(limit, pause);
     });
 }
 
 int32_t ps_node_leave(ps_node *node, double timeout) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return require(node, "node").leave(limit, limit);
+    return wait_for(timeout, [&](double limit, double pause) {
+        return require(node, "node").leave(limit, pause);
     });
 }
 
 int32_t ps_node_leave_step(ps_node *node, double timeout, double patience) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return later(require(node, "node").leave(limit, seconds(patience, 0)));
+    return wait_a_step(timeout, patience, [&](double limit, double pause) {
+        return require(node, "node").leave(limit, pause);
     });
 }
 
@@ -364,31 +377,27 @@ int32_t ps_begin_setup(ps_worker *worker) {
 }
 
 int32_t ps_end_setup(ps_worker *worker, double timeout) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        int32_t code = require(worker, "worker").end_setup(limit, limit);
+    return wait_for(timeout, [&](double limit, double pause) {
+        int32_t code = require(worker, "worker").end_setup(limit, pause);
         return code == PS_EBUSY ? int32_t(PS_EINTR) : code;
     });
 }
 
 int32_t ps_end_setup_step(ps_worker *worker, double timeout, double patience) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return later(require(worker, "worker").end_setup(limit, seconds(patience, 0)));
+    return wait_a_step(timeout, patience, [&](double limit, double pause) {
+        return require(worker, "worker").end_setup(limit, pause);
     });
 }
 
 int32_t ps_barrier(ps_worker *worker, double timeout) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return require(worker, "worker").barrier(limit, limit);
+    return wait_for(timeout, [&](double limit, double pause) {
+        return require(worker, "worker").barrier(limit, pause);
     });
 }
 
 int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return later(require(worker, "worker").barrier(limit, seconds(patience, 0)));
+    return wait_a_step(timeout, patience, [&](double limit, double pause) {
+        return require(worker, "worker").barrier(limit, pause);
     });
 }
 

@@ -46,12 +46,11 @@ private:
     uint64_t word_;
 };
 
-// Where an absent key was seen last, kept in its index bits: 12 bits node + 1 (0: not known), 20 bits the number of its
-// relocations then.
+// Where an absent key was seen last, kept in its index bits: node + 1, or 0 if that is not known.
 constexpr uint32_t most_nodes = 4095;
-constexpr uint32_t seen_at(uint32_t node, uint64_t count) { return (node + 1) | uint32_t(count & 0xfffff) << 12; }
-constexpr bool is_known(uint32_t seen) { return seen & 0xfff; }
-constexpr uint32_t node_of(uint32_t seen) { return (seen & 0xfff) - 1; }
+constexpr uint32_t seen_at(uint32_t node) { return node + 1; }
+constexpr bool is_known(uint32_t seen) { return seen != 0; }
+constexpr uint32_t node_of(uint32_t seen) { return seen - 1; }
 
 using Entry = std::atomic<uint64_t>;
 static_assert(Entry::is_always_lock_free && sizeof(Entry) == 8, "the directory is shared between processes");

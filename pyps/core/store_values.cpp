@@ -103,13 +103,13 @@ void StoreValues::own(Key key, const char *value) {
     });
 }
 
-void StoreValues::give(Key key, NodeId to, uint64_t count, Bytes *values) {
+void StoreValues::give(Key key, NodeId to, Bytes *values) {
     add_to(segment_.header().relocations_out, 1);
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         const char *from = segment_.value(place);
         values->insert(values->end(), from, from + c.value_bytes);
-        return absent(slabs_.drop(place), seen_at(to, count));
+        return absent(slabs_.drop(place), seen_at(to));
     });
 }
 

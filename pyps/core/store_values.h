@@ -23,7 +23,7 @@ public:
     void await(Key key) override;
     void forget(Key key) override;
     void own(Key key, const char *value) override;
-    void give(Key key, NodeId to, uint64_t count, Bytes *values) override;
+    void give(Key key, NodeId to, Bytes *values) override;
     void share(Key key) override;
     void unshare(Key key) override;
     bool take_changed(Key key) override;

@@ -71,7 +71,7 @@ public:
         become(key, {Standing::absent, Standing::awaited, Standing::replica}, Standing::owned);
         v = Value{Standing::owned, number_of(Bytes(value, value + 8)) + added, 0, false, no_node};
     }
-    void give(Key key, NodeId to, uint64_t, Bytes *given) override {
+    void give(Key key, NodeId to, Bytes *given) override {
         Bytes value = bytes_of(values[key].number);
         given->insert(given->end(), value.begin(), value.end());
         become(key, {Standing::owned, Standing::shared}, Standing::absent);

@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 import zmq
@@ -17,7 +19,14 @@ NATIVE = ROOT / "tests/native"
 HEADER = ROOT / "pyps/core/ps.h"
 LIMIT = 50.0  # seconds
 
+Test = TypeVar("Test", bound=Callable[..., None])
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is missing")
+
+
+def native(test: Test) -> Test:
+    """A test of the programs, which are built for the first one."""
+    marked: Test = needs_compiler(pytest.mark.slow(pytest.mark.timeout(340)(test)))
+    return marked
 
 
 def build(sanitizer: str, directory: Path) -> dict[str, str]:
@@ -46,28 +55,29 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+def is_plain(programs: dict[str, str]) -> bool:
+    """Whether no sanitizer slows them down."""
+    return Path(programs["threads"]).parent.name.startswith("none")
+
+
 def zmq_library() -> str:
     """The ZeroMQ library that came with pyzmq, else the system's."""
     bundled = sorted(Path(zmq.__file__).parents[1].glob("pyzmq.libs/libzmq*.so*"))
     return str(bundled[0]) if bundled else "libzmq.so.5"
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 @pytest.mark.parametrize("program", ["threads", "slabs", "changes", "sampling"])
 def test_native_program(programs: dict[str, str], program: str) -> None:
     assert run(programs[program]) == "ok\n"
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 @pytest.mark.parametrize(("values", "seeds"), [("plain", 20_000), ("memory", 2_000)])
 def test_the_protocol_holds_in_any_order_of_messages(
     programs: dict[str, str], values: str, seeds: int
 ) -> None:
-    plain = Path(programs["interleavings"]).parent.name.startswith("none")
+    plain = is_plain(programs)
     assert run(programs["interleavings"], "0", str(seeds if plain else seeds // 20), values) == "ok\n"
 
 
@@ -84,9 +94,7 @@ def exact_quantile(mean: str) -> int:
     return k
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 def test_intents_are_acted_on_in_time(programs: dict[str, str]) -> None:
     assert run(programs["timing"]) == "ok\n"
     means = ["0.001", "0.01", "0.1", "0.5", "1", "2", "7.5", "20", "100", "745", "1000", "20000"]
@@ -94,61 +102,47 @@ def test_intents_are_acted_on_in_time(programs: dict[str, str]) -> None:
     assert [int(number) for number in found] == [exact_quantile(mean) for mean in means]
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 def test_barriers_hold_in_any_order_of_messages(programs: dict[str, str]) -> None:
-    plain = Path(programs["gates"]).parent.name.startswith("none")
+    plain = is_plain(programs)
     assert run(programs["gates"], "0", "50000" if plain else "5000") == "ok\n"
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 def test_the_protocol_survives_lost_nodes(programs: dict[str, str]) -> None:
-    plain = Path(programs["losses"]).parent.name.startswith("none")
+    plain = is_plain(programs)
     assert run(programs["losses"], "0", "20000" if plain else "2000") == "ok\n"
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 def test_members_agree_whatever_is_killed_stopped_or_cut(programs: dict[str, str]) -> None:
-    plain = Path(programs["members"]).parent.name.startswith("none")
+    plain = is_plain(programs)
     assert run(programs["members"], "0", "20000" if plain else "2000") == "ok\n"
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 def test_damaged_messages_are_refused(programs: dict[str, str]) -> None:
-    plain = Path(programs["wire"]).parent.name.startswith("none")
+    plain = is_plain(programs)
     assert run(programs["wire"], "1000000" if plain else "50000") == "ok\n"
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 def test_sums_of_a_cluster_are_exact(programs: dict[str, str]) -> None:
-    plain = Path(programs["cluster"]).parent.name.startswith("none")
+    plain = is_plain(programs)
     assert run(programs["cluster"], zmq_library(), "200" if plain else "20") == "ok\n"
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 def test_nodes_live_through_hostile_messages(programs: dict[str, str]) -> None:
-    plain = Path(programs["hostile"]).parent.name.startswith("none")
+    plain = is_plain(programs)
     output = run(programs["hostile"], zmq_library(), "200000" if plain else "40000")
     assert output.startswith("ok: ")
 
 
-@needs_compiler
-@pytest.mark.slow
-@pytest.mark.timeout(340)
+@native
 def test_killed_workers_leave_whole_values(programs: dict[str, str]) -> None:
     """3,000 SIGKILLs into pushes of 100 floats; a tenth of them, and no clock, where a sanitizer slows everything."""
-    plain = Path(programs["threads"]).parent.name.startswith("none")
+    plain = is_plain(programs)
     output = run(programs["killed_worker"], *(["3000", "100"] if plain else ["300", "5000"]))
     restored = re.search(r"(\d+) values restored", output)
     assert restored is not None

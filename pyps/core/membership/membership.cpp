@@ -32,10 +32,6 @@ void Membership::unlinked(NodeId node, double now) {
     port_.probe(node);
 }
 
-void Membership::broken(NodeId node, double now) {
-    if (!peers_[node].doubted) miss(node, Evidence::silent, now);
-}
-
 void Membership::probed(NodeId node, bool refused, double now) {
     Peer &peer = peers_[node];
     peer.probe_at = never;

@@ -49,7 +49,6 @@ public:
 
     void linked(NodeId node);
     void unlinked(NodeId node, double now);
-    void broken(NodeId node, double now); // messages to it were lost: it cannot be a member together with this one
     void probed(NodeId node, bool refused, double now);
     void left(NodeId node, double now); // it has shut down and said so
     void give_up();                     // this node cannot go on: tell everybody

@@ -219,8 +219,8 @@ void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_
 NodeId Remote::target_of(Key key) const {
     Place place(segment_.entry(key).load(std::memory_order_relaxed));
     if (place.residence() != Residence::absent) return header_.from;
-    if (is_known(place.index()) && rule_.is_member(NodeId(node_of(place.index())))) return NodeId(node_of(place.index()));
-    return rule_.home(key);
+    NodeId seen = is_known(place.index()) ? NodeId(node_of(place.index())) : no_node;
+    return seen != no_node && rule_.is_member(seen) ? seen : rule_.home(key);
 }
 
 ZmqSocket &Remote::socket_to(NodeId node) {

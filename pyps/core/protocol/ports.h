@@ -30,7 +30,7 @@ public:
     virtual void await(Key key) = 0;                  // absent -> awaited
     virtual void forget(Key key) = 0;                 // awaited -> absent
     virtual void own(Key key, const char *value) = 0; // absent, awaited -> owned; replica: its delta is added
-    virtual void give(Key key, NodeId to, uint64_t count, Bytes *values) = 0; // owned, shared -> absent; appended
+    virtual void give(Key key, NodeId to, Bytes *values) = 0; // owned, shared -> absent; appended
     virtual void share(Key key) = 0;                  // owned -> shared
     virtual void unshare(Key key) = 0;                // shared -> owned
     virtual bool take_changed(Key key) = 0;           // of a shared key: since the last call

@@ -54,7 +54,7 @@ void Protocol::transfer(Key key, const Relocate &relocate) {
         message.ghosts = std::move(found->second.ghosts);
         masters_.erase(found);
     }
-    values_.give(key, relocate.to, relocate.count, &message.value);
+    values_.give(key, relocate.to, &message.value);
     post_.send(relocate.to, key, message);
     // Without replicas two nodes that want a key would take it from each other for ever.
     if (wanted_.count(key) && techniques_ != Techniques::relocation_only) ask(key);

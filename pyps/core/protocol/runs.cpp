@@ -34,7 +34,7 @@ void Protocol::give(Key key, NodeId to, uint64_t count, Moves *moves) {
     if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, 1024 * values_.bytes(key)));
     moves->keys.push_back(key);
     moves->counts.push_back(count);
-    values_.give(key, to, count, &moves->values);
+    values_.give(key, to, &moves->values);
     if (moves->values.size() >= most_bytes) finish(to, moves);
 }
 

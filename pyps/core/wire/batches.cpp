@@ -46,6 +46,37 @@ void get_keys(FrameReader &reader, uint32_t count, const Shape &shape, std::vect
             throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(limit) + ")");
 }
 
+// What many messages begin with: a node, who is to have the keys, say, and the keys.
+void put_keys(FrameWriter &writer, NodeId node, const std::vector<Key> &keys) {
+    writer.put(node);
+    writer.zeros(6);
+    writer.put(keys);
+}
+
+NodeId get_keys(FrameReader &reader, const FrameHeader &header, const Shape &shape, std::vector<Key> *keys) {
+    NodeId node = get_node(reader, shape);
+    reader.zeros(6);
+    get_keys(reader, header.count, shape, keys);
+    return node;
+}
+
+// The same of messages for the keys' owner, which their home may have sent on.
+template <class Batch>
+void put_for_owner(FrameWriter &writer, const Batch &batch) {
+    writer.put(batch.node);
+    writer.put(uint16_t(batch.from_home ? from_home_flag : 0));
+    writer.zeros(4);
+    writer.put(batch.keys);
+}
+
+template <class Batch>
+void get_for_owner(FrameReader &reader, const FrameHeader &header, const Shape &shape, Batch *batch) {
+    batch->node = get_node(reader, shape);
+    batch->from_home = get_flags(reader, from_home_flag);
+    reader.zeros(4);
+    get_keys(reader, header.count, shape, &batch->keys);
+}
+
 // A replica or a ghost of a transfer.
 struct Record {
     NodeId node;
@@ -156,35 +187,27 @@ AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, 
 
 Bytes LocalizeBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(to);
-    writer.zeros(6);
-    writer.put(keys);
+    put_keys(writer, to, keys);
     return writer.take();
 }
 
 LocalizeBatch LocalizeBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     LocalizeBatch batch;
-    batch.to = get_node(reader, shape);
-    reader.zeros(6);
-    get_keys(reader, header.count, shape, &batch.keys);
+    batch.to = get_keys(reader, header, shape, &batch.keys);
     reader.finish();
     return batch;
 }
 
 Bytes RelocateBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(to);
-    writer.zeros(6);
-    writer.put(keys);
+    put_keys(writer, to, keys);
     writer.put(counts);
     return writer.take();
 }
 
 RelocateBatch RelocateBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     RelocateBatch batch;
-    batch.to = get_node(reader, shape);
-    reader.zeros(6);
-    get_keys(reader, header.count, shape, &batch.keys);
+    batch.to = get_keys(reader, header, shape, &batch.keys);
     reader.get(&batch.counts, header.count);
     reader.finish();
     return batch;
@@ -251,20 +274,14 @@ MovesBatch MovesBatch::decode(const FrameHeader &header, FrameReader &reader, co
 
 Bytes WantBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(node);
-    writer.put(uint16_t(from_home ? from_home_flag : 0));
-    writer.zeros(4);
-    writer.put(keys);
+    put_for_owner(writer, *this);
     writer.put(numbers);
     return writer.take();
 }
 
 WantBatch WantBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     WantBatch batch;
-    batch.node = get_node(reader, shape);
-    batch.from_home = get_flags(reader, from_home_flag);
-    reader.zeros(4);
-    get_keys(reader, header.count, shape, &batch.keys);
+    get_for_owner(reader, header, shape, &batch);
     reader.get(&batch.numbers, header.count);
     reader.finish();
     return batch;
@@ -273,10 +290,7 @@ WantBatch WantBatch::decode(const FrameHeader &header, FrameReader &reader, cons
 // Per key: number, sequence, flags, the value if there is one.
 Bytes DeltaBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(node);
-    writer.put(uint16_t(from_home ? from_home_flag : 0));
-    writer.zeros(4);
-    writer.put(keys);
+    put_for_owner(writer, *this);
     for (const Delta &delta : deltas) {
         writer.put(delta.number);
         writer.put(delta.sequence);
@@ -288,10 +302,7 @@ Bytes DeltaBatch::encode(FrameHeader header) const {
 
 DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     DeltaBatch batch;
-    batch.node = get_node(reader, shape);
-    batch.from_home = get_flags(reader, from_home_flag);
-    reader.zeros(4);
-    get_keys(reader, header.count, shape, &batch.keys);
+    get_for_owner(reader, header, shape, &batch);
     for (Key key : batch.keys) {
         Delta delta{};
         delta.node = batch.node;
@@ -309,9 +320,7 @@ DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, co
 // Per key: number, applied, version, the value.
 Bytes RefreshBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(owner);
-    writer.zeros(6);
-    writer.put(keys);
+    put_keys(writer, owner, keys);
     for (const Refresh &refresh : refreshes) {
         writer.put(refresh.number);
         writer.put(refresh.applied);
@@ -323,9 +332,7 @@ Bytes RefreshBatch::encode(FrameHeader header) const {
 
 RefreshBatch RefreshBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     RefreshBatch batch;
-    batch.owner = get_node(reader, shape);
-    reader.zeros(6);
-    get_keys(reader, header.count, shape, &batch.keys);
+    batch.owner = get_keys(reader, header, shape, &batch.keys);
     for (Key key : batch.keys) {
         Refresh refresh{};
         refresh.owner = batch.owner;
@@ -405,17 +412,13 @@ HoldsBatch HoldsBatch::decode(const FrameHeader &header, FrameReader &reader, co
 
 Bytes GoneBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(with);
-    writer.zeros(6);
-    writer.put(keys);
+    put_keys(writer, with, keys);
     return writer.take();
 }
 
 GoneBatch GoneBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     GoneBatch batch;
-    batch.with = get_node(reader, shape);
-    reader.zeros(6);
-    get_keys(reader, header.count, shape, &batch.keys);
+    batch.with = get_keys(reader, header, shape, &batch.keys);
     reader.finish();
     return batch;
 }
