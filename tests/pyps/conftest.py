@@ -111,6 +111,7 @@ MOST_NODES = 4
 WORKERS = 2  # of each node
 
 ClusterOf = Callable[..., Cluster]
+Start = Callable[..., list[pyps.Server]]
 
 
 @pytest.fixture(scope="session")
@@ -165,7 +166,7 @@ def lengths(request: pytest.FixtureRequest) -> np.ndarray[Any, np.dtype[np.int64
 
 
 @pytest.fixture
-def cluster() -> Iterator[Callable[..., list[pyps.Server]]]:
+def cluster() -> Iterator[Start]:
     """Start so many connected nodes in this process; they end with the test."""
     with ExitStack() as stack:
         yield (

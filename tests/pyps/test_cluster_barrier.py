@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import pyps
+from tests.pyps.conftest import Start
 
 TIMEOUT = 50.0
 
 Nodes = list[pyps.Server]
-Start = Callable[..., Nodes]
 
 
 def together(*calls: Callable[[], Any]) -> list[Any]:

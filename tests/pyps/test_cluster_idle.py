@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-import pyps
+from tests.pyps.conftest import Start
 
 TIMEOUT = 50.0
 ENDLESS = 2**62
-
-Start = Callable[..., list[pyps.Server]]
 
 
 def test_an_idle_cluster_with_many_replicas_uses_hardly_any_processor(cluster: Start) -> None:

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import pyps
+from tests.pyps.conftest import Start
 from tests.pyps.test_cluster_barrier import together
 
 TIMEOUT = 50.0
 NUM_KEYS = 40
 
-Start = Callable[..., list[pyps.Server]]
 COUNTS = pytest.mark.parametrize("count", [1, 2, 4])
 
 

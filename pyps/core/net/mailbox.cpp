@@ -120,6 +120,7 @@ void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &
     batch.node = origin.node;
     batch.worker = origin.worker;
     batch.number = origin.operation;
+    batch.forwarded = true;
     batch.count++;
     batch.positions.push_back(origin.position);
     append(&batch.values, value);
@@ -179,8 +180,8 @@ void Mailbox::answer_whole(NodeId node, uint32_t worker, ZmqMessage &message) {
     if (node != header_.from) peers_[node].send(message);
 }
 
-void Mailbox::pass_on(const AnswerBatch &batch) {
-    router_.send(name_of_worker(batch.node, batch.worker, header_.cluster), batch.encode(header_));
+void Mailbox::pass_on(const AnswerBatch &batch, Bytes message) {
+    router_.send(name_of_worker(batch.node, batch.worker, header_.cluster), std::move(message));
 }
 
 void Mailbox::flush() {

@@ -40,7 +40,7 @@ public:
 
     void answer_whole(const AnswerBatch &batch); // to a worker, now
     void answer_whole(NodeId node, uint32_t worker, ZmqMessage &message); // the same, of an answer that is written
-    void pass_on(const AnswerBatch &batch);      // likewise; another node's answer to a worker of this one
+    void pass_on(const AnswerBatch &batch, Bytes message); // likewise; another node's answer to a worker of this one
     void flush();
     void end_round();                           // ask every node that was sent something to tell when it took it
     void taken(NodeId node, uint64_t round);    // it did

@@ -223,6 +223,17 @@ NodeId Remote::target_of(Key key) const {
     return seen != no_node && rule_.is_member(seen) ? seen : rule_.home(key);
 }
 
+// The next operation asks the owner that answered. Should the key have moved on, that one sends it to the home.
+void Remote::remember(const Operation &operation, const AnswerBatch &answer, NodeId owner) {
+    for (uint32_t i = 0; i < answer.count; i++) {
+        Entry &entry = segment_.entry(operation.keys[answer.position(i)]);
+        uint64_t word = entry.load(std::memory_order_relaxed);
+        Place place(word), seen(Residence::absent, place.length_class(), seen_at(owner));
+        if (place.residence() == Residence::absent && place.holder() == nobody)
+            entry.compare_exchange_strong(word, seen.word(), std::memory_order_relaxed);
+    }
+}
+
 ZmqSocket &Remote::socket_to(NodeId node) {
     if (!sockets_[node]) {
         auto socket = std::make_unique<ZmqSocket>(context_, ZmqSocket::dealer);
@@ -319,14 +330,14 @@ void Remote::receive(ZmqSocket &socket) {
             if (header.kind != Kind::answer) throw Malformed("it is not for a worker");
             Span values;
             AnswerBatch answer = AnswerBatch::decode(header, reader, shape_, &values);
-            take(answer, values);
+            take(answer, header.from, values);
         } catch (const Malformed &error) {
             count_refusal(segment_.header(), error.what());
         }
     }
 }
 
-void Remote::take(const AnswerBatch &answer, Span values) {
+void Remote::take(const AnswerBatch &answer, NodeId from, Span values) {
     auto found = operations_.find(int64_t(answer.number));
     if (found == operations_.end()) throw Malformed("it answers nothing that is on its way");
     Operation &operation = found->second;
@@ -340,6 +351,7 @@ void Remote::take(const AnswerBatch &answer, Span values) {
     } else {
         take_part(operation, answer, values);
     }
+    if (answer.forwarded && answer.lost_with == no_node && from != header_.from) remember(operation, answer, from);
     if (operation.noted)
         for (uint32_t i = 0; i < answer.count; i++) keys_.remove(operation.keys[answer.position(i)]);
     operation.left -= answer.count;

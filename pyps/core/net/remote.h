@@ -78,10 +78,11 @@ private:
     void note_keys(Operation &operation);
     void note_buffer(const ps_request &request);
     NodeId target_of(Key key) const;
+    void remember(const Operation &operation, const AnswerBatch &answer, NodeId owner);
     ZmqSocket &socket_to(NodeId node);
     void receive();
     void receive(ZmqSocket &socket);
-    void take(const AnswerBatch &answer, Span values);
+    void take(const AnswerBatch &answer, NodeId from, Span values);
     void count_end(const Operation &operation);
     void take_part(Operation &operation, const AnswerBatch &answer, Span values);
     bool is_in_time(const std::function<bool()> &done, double seconds); // by waiting for it

@@ -306,15 +306,14 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         if (batch.operation == Operation::localize)
             localize(batch);
         else
-            serve(batch, values);
+            serve(batch, values, sender.is_node);
         break;
     }
     case Kind::answer: {
         Span values;
         AnswerBatch batch = AnswerBatch::decode(header, reader, shape_, &values);
         senders_.check(sender, batch);
-        batch.values.assign(values.at, values.at + values.bytes);
-        mailbox_.pass_on(batch);
+        mailbox_.pass_on(batch, reader.message());
         break;
     }
     case Kind::localize: {

@@ -48,7 +48,7 @@ private:
     void work();
     bool receive_one();
     void handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader);
-    void serve(const RequestBatch &batch, Span values);
+    void serve(const RequestBatch &batch, Span values, bool forwarded);
     void leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
                            AnswerBatch *answer);
     void localize(const RequestBatch &batch);

@@ -9,7 +9,7 @@ namespace ps {
 
 // Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key. What is pulled is
 // written into the answer's message, what is pushed is read from the request's.
-void Server::serve(const RequestBatch &batch, Span values) {
+void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
     AnswerBatch answer;
     answer.operation = batch.operation;
     answer.node = batch.node;
@@ -18,6 +18,7 @@ void Server::serve(const RequestBatch &batch, Span values) {
     auto count = int64_t(batch.keys.size());
     answer.count = uint32_t(count);
     answer.whole = batch.positions.empty();
+    answer.forwarded = forwarded;
     const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
     const uint32_t element = segment_->header().element_bytes;
     const bool pull = batch.operation == Operation::pull;

@@ -59,8 +59,9 @@ struct RequestBatch {
 struct AnswerBatch {
     static constexpr Kind kind = Kind::answer;
     Operation operation{};
-    bool whole = false;    // all keys of the operation, in its order
-    NodeId node = no_node; // whose worker it is for
+    bool whole = false;     // all keys of the operation, in its order
+    bool forwarded = false; // they may have been asked of another node first
+    NodeId node = no_node;  // whose worker it is for
     uint32_t worker = 0;
     uint64_t number = 0;
     uint32_t count = 0;              // keys

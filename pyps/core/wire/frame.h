@@ -73,9 +73,10 @@ inline void require_no_keys(const FrameHeader &header) {
 
 class FrameReader {
 public:
-    FrameReader(const char *bytes, uint64_t size) : at_(bytes), end_(bytes + size) {}
+    FrameReader(const char *bytes, uint64_t size) : begin_(bytes), at_(bytes), end_(bytes + size) {}
 
     uint64_t left() const { return uint64_t(end_ - at_); }
+    std::vector<char> message() const { return {begin_, end_}; } // all of it
 
     const char *skip(uint64_t bytes) {
         if (bytes > left())
@@ -109,7 +110,7 @@ public:
     }
 
 private:
-    const char *at_, *end_;
+    const char *begin_, *at_, *end_;
 };
 
 class FrameWriter {
