@@ -465,8 +465,8 @@ void Mail::send(NodeId to, Key key, const Localize &message) {
 }
 
 void Mail::send(NodeId to, Key key, const Relocate &message) {
-    in_run(to, key, message.count, {1, message.to, false},
-           [=](Protocol &protocol, const Run &run) { protocol.receive(run.keys, message.to, run.numbers); });
+    in_run(to, key, 0, {1, message.to, false},
+           [=](Protocol &protocol, const Run &run) { protocol.receive(run.keys, message); });
 }
 
 void Mail::send(NodeId to, Key key, const Want &message, bool from_home) {
@@ -488,7 +488,7 @@ void Mail::send(NodeId to, Moves &&message) {
     auto moves = std::make_shared<Moves>(std::move(message));
     world.post(self_, to, [=, &world] {
         for (Key key : moves->keys) world.in_transfer[key]--;
-        world.nodes[to]->protocol.receive(moves->keys, moves->counts, moves->values.data());
+        world.nodes[to]->protocol.receive(moves->keys, moves->values.data());
     });
 }
 

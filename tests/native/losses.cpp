@@ -68,7 +68,7 @@ public:
     }
     void send(NodeId to, Key key, const Relocate &message) override {
         trace("  %d -> %d: key %d, relocate", self_, to, int(key));
-        post(to, Kind::plain, [=](Protocol &at) { at.receive({key}, message.to, {message.count}); });
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(std::vector<Key>{key}, message); });
     }
     void send(NodeId to, Key key, const Transfer &message) override;
     void send(NodeId to, Moves &&message) override;
@@ -487,12 +487,12 @@ void Mail::send(NodeId to, Moves &&message) {
     uint32_t epoch = world_.nodes[self_]->crossing.epoch();
     post(to, Kind::brings_keys, [=, &target](Protocol &at) {
         if (target.crossing.epoch() == epoch) {
-            at.receive(message.keys, message.counts, message.values.data());
+            at.receive(message.keys, message.values.data());
             return;
         }
         for (size_t i = 0; i < message.keys.size(); i++) {
             const char *value = message.values.data() + 8 * i;
-            at.receive_late(message.keys[i], Transfer{message.counts[i], 0, {}, {}, Bytes(value, value + 8)});
+            at.receive_late(message.keys[i], Transfer{0, {}, {}, Bytes(value, value + 8)});
         }
     });
 }

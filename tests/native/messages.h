@@ -93,7 +93,7 @@ inline Bytes some_transfer() {
     TransferBatch batch;
     batch.keys = some_keys();
     for (Key key : batch.keys) {
-        Transfer transfer{draw(1000), draw(1000), {}, {}, some_bytes(shape.value_bytes(key))};
+        Transfer transfer{draw(1000), {}, {}, some_bytes(shape.value_bytes(key))};
         for (uint64_t i = draw(3); i > 0; i--)
             transfer.replicas.push_back(Replica{NodeId(draw(4)), uint32_t(draw(99)), uint32_t(draw(99)), false});
         for (uint64_t i = draw(3); i > 0; i--)
@@ -170,11 +170,11 @@ inline Bytes some_message() {
     case 3: return some_delta();
     case 4: return some_refresh();
     case 5: return LocalizeBatch{node, keys}.encode(header());
-    case 6: return RelocateBatch{node, keys, numbers<uint64_t>(keys.size())}.encode(header());
+    case 6: return RelocateBatch{node, keys}.encode(header());
     case 7: return WantBatch{node, draw(2) == 1, keys, numbers<uint32_t>(keys.size())}.encode(header());
     case 11: return encode(Alive{some_nodes()}, header());
     case 12: return encode(Lost{node, Evidence(draw(6))}, header());
-    case 13: return MovesBatch{{keys, numbers<uint64_t>(keys.size()), values_of(keys)}}.encode(header());
+    case 13: return MovesBatch{{keys, values_of(keys)}}.encode(header());
     default: return EndedBatch{keys, numbers<uint32_t>(keys.size())}.encode(header());
     }
 }

@@ -94,17 +94,17 @@ SENDERS = {
     "another worker": (worker_name(1, 4), push(0, 1), "another one's request"),
     "a worker that plays a node": (
         worker_name(1, 3),
-        header(8, 1) + struct.pack("<QQQIIq", 0, 9, 9, 0, 0, 5),
+        header(8, 1) + struct.pack("<QQIIq", 0, 9, 0, 0, 5),
         "from no other node",
     ),
     "a node that sends a key that is here": (
         node_name(1),
-        header(8, 1) + struct.pack("<QQQIIq", 0, 9, 9, 0, 0, 5),
+        header(8, 1) + struct.pack("<QQIIq", 0, 9, 0, 0, 5),
         "a key comes that is here",
     ),
     "a node that moves keys of another home": (
         node_name(1),
-        header(7, 1) + struct.pack("<HxxxxxxQQ", 1, 0, 3),
+        header(7, 1) + struct.pack("<HxxxxxxQ", 1, 0),
         "node 1 is not the home of key 0",
     ),
     "a node that asks who is not the home": (

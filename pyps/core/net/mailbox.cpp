@@ -105,7 +105,6 @@ void Mailbox::send(NodeId to, Key key, const Relocate &message) {
     auto &batch = last<RelocateBatch>(to, [&](const RelocateBatch &known) { return known.to == message.to; });
     batch.to = message.to;
     batch.keys.push_back(key);
-    batch.counts.push_back(message.count);
 }
 
 void Mailbox::send(NodeId to, Key key, const Transfer &message) {

@@ -268,7 +268,7 @@ void Server::take_late(const Sender &sender, const FrameHeader &header, FrameRea
     const char *value = values.at;
     for (size_t i = 0; i < batch.keys.size(); i++) {
         const char *end = value + segment_->value_bytes(batch.keys[i]);
-        protocol_.receive_late(batch.keys[i], Transfer{batch.counts[i], 0, {}, {}, Bytes(value, end)});
+        protocol_.receive_late(batch.keys[i], Transfer{0, {}, {}, Bytes(value, end)});
         value = end;
     }
 }
@@ -325,7 +325,7 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
     case Kind::relocate: {
         RelocateBatch batch = RelocateBatch::decode(header, reader, shape_);
         senders_.check(sender, batch);
-        protocol_.receive(batch.keys, batch.to, batch.counts);
+        protocol_.receive(batch.keys, Relocate{batch.to});
         break;
     }
     case Kind::transfer:
@@ -344,7 +344,7 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         MovesBatch batch = MovesBatch::decode(header, reader, shape_, &values);
         senders_.require_node(sender);
         try {
-            protocol_.receive(batch.keys, batch.counts, values.at);
+            protocol_.receive(batch.keys, values.at);
         } catch (const Unexpected &error) {
             count_refusal(segment_->header(), error.what());
         }

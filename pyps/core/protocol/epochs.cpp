@@ -63,9 +63,8 @@ void Protocol::report() {
 void Protocol::receive(Key key, const Holds &message) {
     if (!homes_.is_here(key)) throw Unexpected("a key is reported to a node that is not its home");
     if (!message.lost && !homes_.is_unknown(key) && !homes_.is_lost(key)) throw Unexpected("a key has two owners");
-    uint64_t count = former_ && former_->is_here(key) && !former_->is_lost(key) ? former_->count(key) + 1 : 1;
     if (!message.lost)
-        homes_.find(key, message.node, count);
+        homes_.move(key, message.node);
     else if (homes_.is_unknown(key))
         homes_.lose(key, message.node);
 }

@@ -1,5 +1,6 @@
 // The home of a key is a node that is computed from the key and the members of the cluster. It knows the key's owner, and
-// all relocations pass it: that puts them in one order. The keys of a node that was lost have their homes at the others.
+// all relocations pass it: that puts them in one order, the order of its messages to each owner. The keys of a node that
+// was lost have their homes at the others.
 #pragma once
 
 #include <algorithm>
@@ -37,10 +38,10 @@ class Homes {
 public:
     // All nodes are members, and each key lives at its home.
     Homes(NodeId self, NodeId nodes, uint64_t num_keys)
-        : Homes(self, everybody(nodes), nodes, num_keys, Entry{self, 0}) {}
+        : Homes(self, everybody(nodes), nodes, num_keys, Entry{self, no_node}) {}
     // Nobody knows yet where keys live.
     Homes(NodeId self, NodeId nodes, uint64_t num_keys, std::vector<NodeId> members)
-        : Homes(self, std::move(members), nodes, num_keys, Entry{unknown, 0}) {}
+        : Homes(self, std::move(members), nodes, num_keys, Entry{unknown, no_node}) {}
 
     const HomeRule &rule() const { return rule_; }
     NodeId home(Key key) const { return rule_.home(key); }
@@ -51,17 +52,12 @@ public:
     }
 
     // Of keys whose home is here.
-    NodeId owner(Key key) const { return NodeId(entry(key).owner); }
-    uint64_t count(Key key) const { return entry(key).count; }
-    void move(Key key, NodeId to) {
-        Entry &e = entry(key);
-        e = Entry{to, e.count + 1};
-    }
+    NodeId owner(Key key) const { return entry(key).owner; }
+    void move(Key key, NodeId to) { entry(key) = Entry{to, no_node}; } // or it was found there
 
     bool is_lost(Key key) const { return owner(key) == no_node; }
-    NodeId lost_with(Key key) const { return NodeId(entry(key).count); } // of a lost key
+    NodeId lost_with(Key key) const { return entry(key).lost_with; }
     bool is_unknown(Key key) const { return owner(key) == unknown; }
-    void find(Key key, NodeId owner, uint64_t count) { entry(key) = Entry{owner, count}; }
     void lose(Key key, NodeId with) { entry(key) = Entry{no_node, with}; }
 
     template <class Body>
@@ -75,7 +71,7 @@ public:
 private:
     static constexpr NodeId unknown = no_node - 1;
     struct Entry {
-        uint64_t owner : 16, count : 48; // of relocations
+        NodeId owner, lost_with;
     };
 
     Homes(NodeId self, std::vector<NodeId> members, NodeId nodes, uint64_t num_keys, Entry first)

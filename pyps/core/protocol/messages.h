@@ -74,7 +74,6 @@ struct Localize {
 // From the home to the owner, as the home knows it: hand the key to `to`.
 struct Relocate {
     NodeId to;
-    uint64_t count; // of the key's relocations
 };
 
 // A replica, as the owner knows it.
@@ -105,7 +104,6 @@ struct Gone {
 
 // The key itself. There is one at any time: the owner's value, or this message.
 struct Transfer {
-    uint64_t count;
     uint64_t version;
     std::vector<Replica> replicas;
     std::vector<Ghost> ghosts;
@@ -115,7 +113,6 @@ struct Transfer {
 // The same of many keys without replicas and ghosts, side by side.
 struct Moves {
     std::vector<Key> keys;
-    std::vector<uint64_t> counts;
     Bytes values; // one after another
 };
 

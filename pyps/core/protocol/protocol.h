@@ -50,10 +50,10 @@ public:
     void want(const std::vector<Key> &keys);
     void stop_wanting(const std::vector<Key> &keys);
     void receive(const std::vector<Key> &keys, const Localize &message);
-    void receive(const std::vector<Key> &keys, NodeId to, const std::vector<uint64_t> &counts); // Relocate
+    void receive(const std::vector<Key> &keys, const Relocate &message);
     void receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
                  bool from_home); // Want
-    void receive(const std::vector<Key> &keys, const std::vector<uint64_t> &counts, const char *values); // Moves
+    void receive(const std::vector<Key> &keys, const char *values); // Moves
 
     // A new epoch of the membership (epochs.cpp), in this order: begin_epoch; receive_late what members sent before they
     // knew of it; report, when that is all; Holds of the others; settle, when all have reported. Nothing else
@@ -125,7 +125,7 @@ private:
     template <class Body>
     void for_each(const std::vector<Key> &keys, Body &&body);
     bool is_plain(Key key) const;
-    void give(Key key, NodeId to, uint64_t count, Moves *moves);
+    void give(Key key, NodeId to, Moves *moves);
     void finish(NodeId to, Moves *moves);
 
     void move(Key key, NodeId to);

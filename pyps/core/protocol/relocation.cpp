@@ -31,7 +31,7 @@ void Protocol::receive(Key key, const Localize &message) {
     }
     if (owner == message.to) return; // it is there, or on its way there
     homes_.move(key, message.to);
-    Relocate relocate{message.to, homes_.count(key)};
+    Relocate relocate{message.to};
     if (owner == self_)
         receive(key, relocate);
     else
@@ -46,7 +46,7 @@ void Protocol::receive(Key key, const Relocate &message) {
 }
 
 void Protocol::transfer(Key key, const Relocate &relocate) {
-    Transfer message{relocate.count, 0, {}, {}, {}};
+    Transfer message{0, {}, {}, {}};
     auto found = masters_.find(key);
     if (found != masters_.end()) {
         message.version = found->second.version;

@@ -30,10 +30,9 @@ bool Protocol::is_plain(Key key) const {
            !wanted_.count(key);
 }
 
-void Protocol::give(Key key, NodeId to, uint64_t count, Moves *moves) {
+void Protocol::give(Key key, NodeId to, Moves *moves) {
     if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, 1024 * values_.bytes(key)));
     moves->keys.push_back(key);
-    moves->counts.push_back(count);
     values_.give(key, to, &moves->values);
     if (moves->values.size() >= most_bytes) finish(to, moves);
 }
@@ -85,20 +84,20 @@ void Protocol::receive(const std::vector<Key> &keys, const Localize &message) {
             return;
         }
         homes_.move(key, message.to);
-        give(key, message.to, homes_.count(key), &moves);
+        give(key, message.to, &moves);
     });
     finish(message.to, &moves);
 }
 
-void Protocol::receive(const std::vector<Key> &keys, NodeId to, const std::vector<uint64_t> &counts) {
+void Protocol::receive(const std::vector<Key> &keys, const Relocate &message) {
     Moves moves;
-    for_each(keys, [&](size_t i, Key key) {
+    for_each(keys, [&](size_t, Key key) {
         if (is_plain(key))
-            give(key, to, counts[i], &moves);
+            give(key, message.to, &moves);
         else
-            receive(key, Relocate{to, counts[i]});
+            receive(key, message);
     });
-    finish(to, &moves);
+    finish(message.to, &moves);
 }
 
 void Protocol::receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
@@ -111,14 +110,14 @@ void Protocol::receive(const std::vector<Key> &keys, NodeId node, const std::vec
             return;
         }
         homes_.move(key, node);
-        give(key, node, homes_.count(key), &moves);
+        give(key, node, &moves);
     });
     finish(node, &moves);
 }
 
-void Protocol::receive(const std::vector<Key> &keys, const std::vector<uint64_t> &counts, const char *values) {
+void Protocol::receive(const std::vector<Key> &keys, const char *values) {
     bool any_strange = false;
-    for_each(keys, [&](size_t i, Key key) {
+    for_each(keys, [&](size_t, Key key) {
         const char *value = values;
         values += values_.bytes(key);
         const uint64_t *waiter = arrivals_.only_waiter(key);
@@ -127,7 +126,7 @@ void Protocol::receive(const std::vector<Key> &keys, const std::vector<uint64_t>
         any_strange |= strange;
         if (strange) return;
         if (!alone || replica) {
-            receive(key, Transfer{counts[i], 0, {}, {}, Bytes(value, values)});
+            receive(key, Transfer{0, {}, {}, Bytes(value, values)});
             return;
         }
         asked_.erase(key);

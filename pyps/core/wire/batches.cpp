@@ -203,24 +203,21 @@ LocalizeBatch LocalizeBatch::decode(const FrameHeader &header, FrameReader &read
 Bytes RelocateBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
     put_keys(writer, to, keys);
-    writer.put(counts);
     return writer.take();
 }
 
 RelocateBatch RelocateBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     RelocateBatch batch;
     batch.to = get_keys(reader, header, shape, &batch.keys);
-    reader.get(&batch.counts, header.count);
     reader.finish();
     return batch;
 }
 
-// Per key: relocations, version, numbers of replicas and ghosts, those, the value.
+// Per key: version, numbers of replicas and ghosts, those, the value.
 Bytes TransferBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
     writer.put(keys);
     for (const Transfer &transfer : transfers) {
-        writer.put(transfer.count);
         writer.put(transfer.version);
         writer.put(uint32_t(transfer.replicas.size()));
         writer.put(uint32_t(transfer.ghosts.size()));
@@ -237,7 +234,6 @@ TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &read
     get_keys(reader, header.count, shape, &batch.keys);
     for (Key key : batch.keys) {
         Transfer transfer{};
-        transfer.count = reader.get<uint64_t>();
         transfer.version = reader.get<uint64_t>();
         auto num_replicas = reader.get<uint32_t>(), num_ghosts = reader.get<uint32_t>();
         for (uint32_t i = 0; i < num_replicas; i++) {
@@ -257,9 +253,8 @@ TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &read
 
 Bytes MovesBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
-    writer.expect(keys.size() * (sizeof(Key) + sizeof(uint64_t)) + values.size());
+    writer.expect(keys.size() * sizeof(Key) + values.size());
     writer.put(keys);
-    writer.put(counts);
     writer.put(values);
     return writer.take();
 }
@@ -267,7 +262,6 @@ Bytes MovesBatch::encode(FrameHeader header) const {
 MovesBatch MovesBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
     MovesBatch batch;
     get_keys(reader, header.count, shape, &batch.keys);
-    reader.get(&batch.counts, header.count);
     values->bytes = shape.total_bytes(batch.keys);
     values->at = reader.skip(values->bytes);
     reader.finish();

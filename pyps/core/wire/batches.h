@@ -89,7 +89,6 @@ struct RelocateBatch {
     static constexpr Kind kind = Kind::relocate;
     NodeId to = no_node;
     std::vector<Key> keys;
-    std::vector<uint64_t> counts;
 
     Bytes encode(FrameHeader header) const;
     static RelocateBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
