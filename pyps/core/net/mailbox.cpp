@@ -10,6 +10,7 @@ namespace ps {
 namespace {
 
 constexpr uint64_t most_bytes = 1 << 20; // of values in one message; a longer value travels alone
+constexpr size_t keys_at_once = 400;     // of many that are to move: their homes begin before all have been looked at
 
 uint64_t bytes_in(const RequestBatch &batch) { return batch.values.size(); }
 uint64_t bytes_in(const AnswerBatch &batch) { return batch.values.size(); }
@@ -70,6 +71,7 @@ void Mailbox::send(NodeId to, Key key, const Want &message, bool from_home) {
     batch.from_home = from_home;
     batch.keys.push_back(key);
     batch.numbers.push_back(message.number);
+    if (batch.keys.size() >= keys_at_once) flush();
 }
 
 void Mailbox::send(NodeId to, Key key, const Delta &message, bool from_home) {
@@ -99,6 +101,7 @@ void Mailbox::send(NodeId to, Key key, const Localize &message) {
     auto &batch = last<LocalizeBatch>(to, [&](const LocalizeBatch &known) { return known.to == message.to; });
     batch.to = message.to;
     batch.keys.push_back(key);
+    if (batch.keys.size() >= keys_at_once) flush();
 }
 
 void Mailbox::send(NodeId to, Key key, const Relocate &message) {
@@ -113,7 +116,10 @@ void Mailbox::send(NodeId to, Key key, const Transfer &message) {
     batch.transfers.push_back(message);
 }
 
-void Mailbox::send(NodeId to, Moves &&message) { outgoing_[to].emplace_back(MovesBatch{{std::move(message)}}); }
+void Mailbox::send(NodeId to, Moves &&message) {
+    outgoing_[to].emplace_back(MovesBatch{{std::move(message)}});
+    flush();
+}
 
 void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value) {
     batch.node = origin.node;

@@ -8,7 +8,8 @@
 namespace ps {
 
 namespace {
-constexpr uint64_t most_bytes = 1 << 20;              // of values in one run, a longer value aside
+constexpr uint64_t most_bytes = 1 << 20; // of values in one message, a longer value aside
+constexpr size_t keys_at_once = 400;     // in one: the next owner takes them while the rest is gathered
 constexpr size_t entries_ahead = 24, values_ahead = 12; // keys whose memory is asked for
 } // namespace
 
@@ -31,10 +32,10 @@ bool Protocol::is_plain(Key key) const {
 }
 
 void Protocol::give(Key key, NodeId to, Moves *moves) {
-    if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, 1024 * values_.bytes(key)));
+    if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, keys_at_once * values_.bytes(key)));
     moves->keys.push_back(key);
     values_.give(key, to, &moves->values);
-    if (moves->values.size() >= most_bytes) finish(to, moves);
+    if (moves->keys.size() >= keys_at_once || moves->values.size() >= most_bytes) finish(to, moves);
 }
 
 void Protocol::finish(NodeId to, Moves *moves) {
