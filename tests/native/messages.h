@@ -5,8 +5,10 @@
 #include <random>
 
 #include "wire/barriers.h"
-#include "wire/batches.h"
+#include "wire/moves.h"
 #include "wire/notes.h"
+#include "wire/operations.h"
+#include "wire/replicas.h"
 
 namespace ps {
 

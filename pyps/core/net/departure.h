@@ -5,6 +5,7 @@
 
 #include "net/peer.h"
 #include "net/zeromq.h"
+#include "wire/operations.h"
 
 namespace ps {
 

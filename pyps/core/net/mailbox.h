@@ -11,6 +11,9 @@
 #include "net/peer.h"
 #include "net/zeromq.h"
 #include "protocol/ports.h"
+#include "wire/moves.h"
+#include "wire/operations.h"
+#include "wire/replicas.h"
 
 namespace ps {
 

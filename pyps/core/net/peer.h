@@ -6,7 +6,8 @@
 
 #include "net/zeromq.h"
 #include "segment.h"
-#include "wire/batches.h"
+#include "wire/frame.h"
+#include "wire/shape.h"
 
 namespace ps {
 

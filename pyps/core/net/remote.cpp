@@ -12,6 +12,7 @@
 #include "net/departure.h"
 #include "net/refusals.h"
 #include "process.h"
+#include "wire/replicas.h"
 
 namespace ps {
 

@@ -15,6 +15,7 @@
 #include "protocol/homes.h"
 #include "ps.h"
 #include "wire/barriers.h"
+#include "wire/operations.h"
 
 namespace ps {
 

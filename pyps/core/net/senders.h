@@ -5,6 +5,9 @@
 
 #include "net/peer.h"
 #include "protocol/homes.h"
+#include "wire/moves.h"
+#include "wire/operations.h"
+#include "wire/replicas.h"
 
 namespace ps {
 

@@ -1,14 +1,10 @@
 #include "barriers.h"
 
+#include "wire/parts.h"
+
 namespace ps {
 
 namespace {
-
-FrameHeader head(FrameHeader header, Kind kind) {
-    header.kind = kind;
-    header.count = 0;
-    return header;
-}
 
 template <class Choice>
 Choice get_choice(FrameReader &reader, uint16_t last, const char *what) {

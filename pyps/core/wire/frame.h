@@ -62,6 +62,8 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 24 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as in docs/wire.md");
 
+class Shape;
+
 class Malformed : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -112,6 +114,9 @@ public:
 private:
     const char *begin_, *at_, *end_;
 };
+
+// The header of a message, checked. Throws Malformed, like all decoding.
+FrameHeader decode_header(FrameReader &reader, uint64_t cluster, const Shape &shape);
 
 class FrameWriter {
 public:

@@ -1,22 +1,10 @@
 #include "wire/notes.h"
 
-#include "wire/batches.h"
+#include "wire/parts.h"
 
 namespace ps {
 
 namespace {
-
-FrameHeader head(FrameHeader header, Kind kind, uint64_t count) {
-    header.kind = kind;
-    header.count = uint32_t(count);
-    return header;
-}
-
-NodeId checked(NodeId node, const Shape &shape) {
-    if (node >= shape.num_nodes())
-        throw Malformed("it names node " + std::to_string(node) + " of " + std::to_string(shape.num_nodes()));
-    return node;
-}
 
 void require_no_count(const FrameHeader &header) {
     if (header.count) throw Malformed("it counts what it does not have");
@@ -39,7 +27,7 @@ Alive decode_alive(const FrameHeader &header, FrameReader &reader, const Shape &
 }
 
 Bytes encode(const Lost &message, FrameHeader header) {
-    FrameWriter writer(head(header, Kind::lost, 0));
+    FrameWriter writer(head(header, Kind::lost));
     writer.put(message.node);
     writer.put(uint16_t(message.evidence));
     writer.zeros(4);
@@ -49,7 +37,7 @@ Bytes encode(const Lost &message, FrameHeader header) {
 Lost decode_lost(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     require_no_count(header);
     Lost message{};
-    message.node = checked(reader.get<NodeId>(), shape);
+    message.node = get_node(reader, shape);
     auto evidence = reader.get<uint16_t>();
     if (evidence > uint16_t(last_evidence)) throw Malformed("evidence " + std::to_string(evidence) + " is unknown");
     message.evidence = Evidence(evidence);
@@ -76,11 +64,11 @@ Vote decode_vote(const FrameHeader &header, FrameReader &reader, const Shape &sh
     auto phase = reader.get<uint16_t>();
     if (phase > uint16_t(Vote::Phase::decided)) throw Malformed("phase " + std::to_string(phase) + " is unknown");
     message.phase = Vote::Phase(phase);
-    message.ballot.proposer = checked(reader.get<NodeId>(), shape);
+    message.ballot.proposer = get_node(reader, shape);
     message.epoch = reader.get<uint32_t>();
     message.ballot.round = reader.get<uint32_t>();
     message.before.round = reader.get<uint32_t>();
-    message.before.proposer = checked(reader.get<NodeId>(), shape);
+    message.before.proposer = get_node(reader, shape);
     reader.zeros(6);
     reader.get(&message.members, header.count);
     reader.finish();

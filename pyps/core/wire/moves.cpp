@@ -1,0 +1,147 @@
+#include "wire/moves.h"
+
+#include "wire/parts.h"
+
+namespace ps {
+
+namespace {
+
+// A replica or a ghost of a transfer.
+struct Record {
+    NodeId node;
+    uint16_t unused;
+    uint32_t number, sequence;
+};
+static_assert(sizeof(Record) == 12, "as in docs/wire.md");
+
+Record get_record(FrameReader &reader, const Shape &shape) {
+    Record record;
+    record.node = get_node(reader, shape);
+    reader.zeros(2);
+    record.number = reader.get<uint32_t>();
+    record.sequence = reader.get<uint32_t>();
+    return record;
+}
+
+} // namespace
+
+Bytes LocalizeBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    put_keys(writer, to, keys);
+    return writer.take();
+}
+
+LocalizeBatch LocalizeBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    LocalizeBatch batch;
+    batch.to = get_keys(reader, header, shape, &batch.keys);
+    reader.finish();
+    return batch;
+}
+
+Bytes RelocateBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    put_keys(writer, to, keys);
+    return writer.take();
+}
+
+RelocateBatch RelocateBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    RelocateBatch batch;
+    batch.to = get_keys(reader, header, shape, &batch.keys);
+    reader.finish();
+    return batch;
+}
+
+// Per key: version, numbers of replicas and ghosts, those, the value.
+Bytes TransferBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(keys);
+    for (const Transfer &transfer : transfers) {
+        writer.put(transfer.version);
+        writer.put(uint32_t(transfer.replicas.size()));
+        writer.put(uint32_t(transfer.ghosts.size()));
+        for (const Replica &replica : transfer.replicas)
+            writer.put(Record{replica.node, 0, replica.number, replica.applied});
+        for (const Ghost &ghost : transfer.ghosts) writer.put(Record{ghost.node, 0, ghost.number, ghost.sequence});
+        writer.put(transfer.value);
+    }
+    return writer.take();
+}
+
+TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    TransferBatch batch;
+    get_keys(reader, header.count, shape, &batch.keys);
+    for (Key key : batch.keys) {
+        Transfer transfer{};
+        transfer.version = reader.get<uint64_t>();
+        auto num_replicas = reader.get<uint32_t>(), num_ghosts = reader.get<uint32_t>();
+        for (uint32_t i = 0; i < num_replicas; i++) {
+            Record known = get_record(reader, shape);
+            transfer.replicas.push_back(Replica{known.node, known.number, known.sequence, false});
+        }
+        for (uint32_t i = 0; i < num_ghosts; i++) {
+            Record known = get_record(reader, shape);
+            transfer.ghosts.push_back(Ghost{known.node, known.number, known.sequence});
+        }
+        transfer.value = get_value(reader, key, shape);
+        batch.transfers.push_back(std::move(transfer));
+    }
+    reader.finish();
+    return batch;
+}
+
+Bytes MovesBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.expect(keys.size() * sizeof(Key) + values.size());
+    writer.put(keys);
+    writer.put(values);
+    return writer.take();
+}
+
+MovesBatch MovesBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
+    MovesBatch batch;
+    get_keys(reader, header.count, shape, &batch.keys);
+    values->bytes = shape.total_bytes(batch.keys);
+    values->at = reader.skip(values->bytes);
+    reader.finish();
+    return batch;
+}
+
+Bytes HoldsBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(uint16_t(phase));
+    writer.put(node);
+    writer.put(uint16_t(lost ? lost_flag : 0));
+    writer.zeros(2);
+    writer.put(keys);
+    return writer.take();
+}
+
+HoldsBatch HoldsBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    HoldsBatch batch;
+    auto phase = reader.get<uint16_t>();
+    if (phase > uint16_t(Phase::done)) throw Malformed("phase " + std::to_string(phase) + " is unknown");
+    batch.phase = Phase(phase);
+    batch.node = get_node(reader, shape);
+    batch.lost = get_flags(reader, lost_flag);
+    reader.zeros(2);
+    if ((batch.phase == Phase::report) != (header.count > 0)) throw Malformed("only a report is about keys");
+    if (!batch.lost && batch.node != header.from) throw Malformed("it reports for another node");
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.finish();
+    return batch;
+}
+
+Bytes GoneBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    put_keys(writer, with, keys);
+    return writer.take();
+}
+
+GoneBatch GoneBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    GoneBatch batch;
+    batch.with = get_keys(reader, header, shape, &batch.keys);
+    reader.finish();
+    return batch;
+}
+
+} // namespace ps

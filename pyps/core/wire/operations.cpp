@@ -1,0 +1,86 @@
+#include "wire/operations.h"
+
+#include "wire/parts.h"
+
+namespace ps {
+
+namespace {
+
+Operation get_operation(FrameReader &reader) {
+    uint16_t operation = reader.get<uint16_t>();
+    if (operation > uint16_t(Operation::localize))
+        throw Malformed("operation " + std::to_string(operation) + " is unknown");
+    return Operation(operation);
+}
+
+} // namespace
+
+OperationHead RequestBatch::head(FrameHeader header, uint64_t count, bool whole) const {
+    auto flags = uint16_t((from_home ? from_home_flag : 0) | (whole ? whole_flag : 0));
+    return {ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
+}
+
+Bytes RequestBatch::encode(FrameHeader header) const {
+    FrameWriter writer;
+    writer.put(head(header, keys.size(), positions.empty()));
+    writer.put(keys);
+    writer.put(positions);
+    writer.put(values);
+    return writer.take();
+}
+
+RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
+    RequestBatch batch;
+    batch.number = reader.get<uint64_t>();
+    batch.worker = reader.get<uint32_t>();
+    batch.node = get_node(reader, shape);
+    uint16_t flags = get_flags(reader, from_home_flag | whole_flag);
+    batch.from_home = flags & from_home_flag;
+    batch.operation = get_operation(reader);
+    reader.zeros(6);
+    get_keys(reader, header.count, shape, &batch.keys);
+    if (!(flags & whole_flag)) reader.get(&batch.positions, header.count);
+    bool has_values = batch.operation == Operation::push || batch.operation == Operation::set;
+    values->bytes = has_values ? shape.total_bytes(batch.keys) : 0;
+    values->at = reader.skip(values->bytes);
+    reader.finish();
+    return batch;
+}
+
+OperationHead AnswerBatch::head(FrameHeader header) const {
+    bool lost = lost_with != no_node;
+    auto flags = uint16_t((whole ? whole_flag : 0) | (lost ? lost_flag : 0) | (forwarded ? forwarded_flag : 0));
+    OperationHead head{ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
+    if (lost) std::memcpy(head.unused, &lost_with, sizeof lost_with);
+    return head;
+}
+
+Bytes AnswerBatch::encode(FrameHeader header) const {
+    FrameWriter writer;
+    writer.put(head(header));
+    writer.put(positions);
+    writer.put(values);
+    return writer.take();
+}
+
+AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
+    AnswerBatch batch;
+    batch.count = header.count;
+    batch.number = reader.get<uint64_t>();
+    batch.worker = reader.get<uint32_t>();
+    batch.node = get_node(reader, shape);
+    uint16_t flags = get_flags(reader, whole_flag | lost_flag | forwarded_flag);
+    batch.whole = flags & whole_flag;
+    batch.forwarded = flags & forwarded_flag;
+    batch.operation = get_operation(reader);
+    if (flags & lost_flag) batch.lost_with = get_node(reader, shape);
+    reader.zeros(flags & lost_flag ? 4 : 6);
+    if (!batch.whole) reader.get(&batch.positions, header.count);
+    values->bytes = reader.left();
+    values->at = reader.skip(values->bytes);
+    bool has_values = batch.operation == Operation::pull && batch.lost_with == no_node;
+    if (!has_values && values->bytes) throw Malformed("an answer to what is no pull has values");
+    return batch;
+}
+
+} // namespace ps

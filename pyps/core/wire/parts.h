@@ -1,0 +1,68 @@
+// What messages are put together from, in the files that encode and decode them.
+#pragma once
+
+#include <string>
+
+#include "wire/frame.h"
+#include "wire/shape.h"
+
+namespace ps {
+
+enum Flag : uint16_t {
+    from_home_flag = 1,
+    whole_flag = 2,
+    last_flag = 4,
+    value_flag = 8,
+    lost_flag = 16,
+    forwarded_flag = 32
+};
+
+inline FrameHeader head(FrameHeader header, Kind kind, uint64_t count = 0) {
+    header.kind = kind;
+    header.count = uint32_t(count);
+    return header;
+}
+
+inline NodeId checked(NodeId node, const Shape &shape) {
+    if (node >= shape.num_nodes())
+        throw Malformed("it names node " + std::to_string(node) + " of " + std::to_string(shape.num_nodes()));
+    return node;
+}
+
+inline NodeId get_node(FrameReader &reader, const Shape &shape) { return checked(reader.get<NodeId>(), shape); }
+
+inline uint16_t get_flags(FrameReader &reader, uint16_t allowed) {
+    uint16_t flags = reader.get<uint16_t>();
+    if (flags & ~allowed) throw Malformed("it has unknown flags: " + std::to_string(flags));
+    return flags;
+}
+
+inline void get_keys(FrameReader &reader, uint32_t count, const Shape &shape, std::vector<Key> *keys) {
+    reader.get(keys, count);
+    const uint64_t limit = shape.num_keys();
+    for (Key key : *keys)
+        if (key >= limit)
+            throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(limit) + ")");
+}
+
+// What many messages begin with: a node, who is to have the keys, say, and the keys.
+inline void put_keys(FrameWriter &writer, NodeId node, const std::vector<Key> &keys) {
+    writer.put(node);
+    writer.zeros(6);
+    writer.put(keys);
+}
+
+inline NodeId get_keys(FrameReader &reader, const FrameHeader &header, const Shape &shape, std::vector<Key> *keys) {
+    NodeId node = get_node(reader, shape);
+    reader.zeros(6);
+    get_keys(reader, header.count, shape, keys);
+    return node;
+}
+
+inline Bytes get_value(FrameReader &reader, Key key, const Shape &shape) {
+    uint64_t bytes = shape.value_bytes(key);
+    const char *at = reader.skip(bytes);
+    return Bytes(at, at + bytes);
+}
+
+} // namespace ps

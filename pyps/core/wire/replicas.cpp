@@ -1,0 +1,141 @@
+#include "wire/replicas.h"
+
+#include "wire/parts.h"
+
+namespace ps {
+
+namespace {
+
+// What messages for the keys' owner begin with, which their home may have sent on.
+template <class Batch>
+void put_for_owner(FrameWriter &writer, const Batch &batch) {
+    writer.put(batch.node);
+    writer.put(uint16_t(batch.from_home ? from_home_flag : 0));
+    writer.zeros(4);
+    writer.put(batch.keys);
+}
+
+template <class Batch>
+void get_for_owner(FrameReader &reader, const FrameHeader &header, const Shape &shape, Batch *batch) {
+    batch->node = get_node(reader, shape);
+    batch->from_home = get_flags(reader, from_home_flag);
+    reader.zeros(4);
+    get_keys(reader, header.count, shape, &batch->keys);
+}
+
+} // namespace
+
+Bytes WantBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    put_for_owner(writer, *this);
+    writer.put(numbers);
+    return writer.take();
+}
+
+WantBatch WantBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    WantBatch batch;
+    get_for_owner(reader, header, shape, &batch);
+    reader.get(&batch.numbers, header.count);
+    reader.finish();
+    return batch;
+}
+
+// Per key: number, sequence, flags, the value if there is one.
+Bytes DeltaBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    put_for_owner(writer, *this);
+    for (const Delta &delta : deltas) {
+        writer.put(delta.number);
+        writer.put(delta.sequence);
+        writer.put(uint16_t((delta.last ? last_flag : 0) | (delta.value.empty() ? 0 : value_flag)));
+        writer.put(delta.value);
+    }
+    return writer.take();
+}
+
+DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    DeltaBatch batch;
+    get_for_owner(reader, header, shape, &batch);
+    for (Key key : batch.keys) {
+        Delta delta{};
+        delta.node = batch.node;
+        delta.number = reader.get<uint32_t>();
+        delta.sequence = reader.get<uint32_t>();
+        uint16_t flags = get_flags(reader, last_flag | value_flag);
+        delta.last = flags & last_flag;
+        if (flags & value_flag) delta.value = get_value(reader, key, shape);
+        batch.deltas.push_back(std::move(delta));
+    }
+    reader.finish();
+    return batch;
+}
+
+// Per key: number, applied, version, the value.
+Bytes RefreshBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    put_keys(writer, owner, keys);
+    for (const Refresh &refresh : refreshes) {
+        writer.put(refresh.number);
+        writer.put(refresh.applied);
+        writer.put(refresh.version);
+        writer.put(refresh.value);
+    }
+    return writer.take();
+}
+
+RefreshBatch RefreshBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    RefreshBatch batch;
+    batch.owner = get_keys(reader, header, shape, &batch.keys);
+    for (Key key : batch.keys) {
+        Refresh refresh{};
+        refresh.owner = batch.owner;
+        refresh.number = reader.get<uint32_t>();
+        refresh.applied = reader.get<uint32_t>();
+        refresh.version = reader.get<uint64_t>();
+        refresh.value = get_value(reader, key, shape);
+        batch.refreshes.push_back(std::move(refresh));
+    }
+    reader.finish();
+    return batch;
+}
+
+Bytes IntentBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(worker);
+    writer.zeros(4);
+    writer.put(start);
+    writer.put(end);
+    writer.put(keys);
+    return writer.take();
+}
+
+IntentBatch IntentBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    IntentBatch batch;
+    batch.worker = reader.get<uint32_t>();
+    reader.zeros(4);
+    batch.start = reader.get<int64_t>();
+    batch.end = reader.get<int64_t>();
+    if (batch.start < 0 || batch.end <= batch.start)
+        throw Malformed("its clocks are no interval: [" + std::to_string(batch.start) + ", " +
+                        std::to_string(batch.end) + ")");
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.finish();
+    return batch;
+}
+
+Bytes EndedBatch::encode(FrameHeader header) const {
+    FrameWriter writer(head(header, kind, keys.size()));
+    writer.put(keys);
+    writer.put(numbers);
+    return writer.take();
+}
+
+EndedBatch EndedBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    EndedBatch batch;
+    get_keys(reader, header.count, shape, &batch.keys);
+    reader.get(&batch.numbers, header.count);
+    reader.finish();
+    return batch;
+}
+
+} // namespace ps

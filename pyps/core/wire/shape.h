@@ -1,0 +1,27 @@
+// What the contents of messages are checked against, and where values lie in them.
+#pragma once
+
+#include "protocol/messages.h"
+
+namespace ps {
+
+class Shape {
+public:
+    virtual ~Shape() = default;
+    virtual uint64_t num_keys() const = 0;
+    virtual NodeId num_nodes() const = 0;
+    virtual uint64_t value_bytes(Key key) const = 0;
+    virtual uint64_t total_bytes(const std::vector<Key> &keys) const {
+        uint64_t total = 0;
+        for (Key key : keys) total += value_bytes(key);
+        return total;
+    }
+};
+
+// Values in a message that was received: where they lie in it.
+struct Span {
+    const char *at = nullptr;
+    uint64_t bytes = 0;
+};
+
+} // namespace ps
