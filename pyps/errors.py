@@ -18,8 +18,8 @@ class WaitTimeoutError(Error, TimeoutError):
 class NodeLost(Error, ConnectionError):
     """A node was lost, and what was asked for cannot be had without it.
 
-    Its process died, it has not been heard of for longer than the servers' `lost_after`, it has shut down, or this
-    node itself was declared lost by the others.
+    Its process died, it has not been heard of for longer than the servers' `lost_after`, it has shut down, this node
+    itself was declared lost by the others, or the connection to it broke and messages with it.
 
     Attributes
     ----------

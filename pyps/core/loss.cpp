@@ -23,11 +23,15 @@ std::string describe_loss(const Segment &segment, uint32_t node) {
     case Evidence::minority:
         return name + " was lost, and this node, " + std::to_string(header.node) +
                ", sees too few of the others to go on: they may go on without it";
+    case Evidence::broken:
+        return name + " was lost: the connection between it and this node, " + std::to_string(header.node) +
+               ", broke, and messages with it";
     case Evidence::told: break;
     }
     if (node != header.node) return name + " was lost, says " + other;
     return "this node, " + std::to_string(node) + ", was declared lost by " + other +
-           ": it had not been heard of for about " + after + " (stopped? cut off?), and is no member any more";
+           ": it had not been heard of for about " + after +
+           " (stopped? cut off?) or a connection to it broke, and is no member any more";
 }
 
 void fail_lost(const Segment &segment, uint32_t node) {

@@ -1,7 +1,9 @@
 // Who the members are, under random kills, stops and cut connections: nodes see each other's links break and come back,
-// late or early; what they tell each other travels in order, takes any time, and is lost when a link breaks.
+// late or early; what they tell each other travels in order, takes any time, and is lost when a link breaks. Connections
+// for messages about keys break with a killed node, and by themselves.
 //
-// Always: an epoch has the same members for all living nodes that it is in force for, and fewer than the one before.
+// Always: an epoch has the same members for all living nodes that it is in force for, and fewer than the one before. Two
+// whose connection broke while both lived are not members together.
 // In the end, when nothing happens any more: every living node has ended or has only living members, who say the same.
 //
 // members FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
@@ -90,6 +92,7 @@ struct World {
     std::vector<std::unique_ptr<Node>> nodes;
     std::map<std::pair<NodeId, NodeId>, Link> links;
     std::map<std::pair<NodeId, NodeId>, bool> cut;
+    std::vector<std::pair<NodeId, NodeId>> broken; // connections
     std::map<uint32_t, std::map<std::vector<NodeId>, std::vector<NodeId>>> epochs; // members, for whom it is in force
 
     World(uint64_t seed, NodeId count, OnLoss on_loss) : random(seed), count(count) {
@@ -165,6 +168,17 @@ struct World {
         trace(now, "%d is killed", node);
         nodes[node]->dead = true;
         look_at_links();
+        for (NodeId other = 0; other < count; other++)
+            if (other != node && !is_cut(other, node)) after(draw(0.1), [=] { see_break(other, node); });
+    }
+    void see_break(NodeId a, NodeId b) {
+        trace(now, "%d sees its connection to %d break", a, b);
+        nodes[a]->run([=] { nodes[a]->membership.broken(b, now); });
+    }
+    void break_connection(NodeId a, NodeId b) { // one way: that is where messages are lost
+        if (a == b || nodes[a]->dead || nodes[b]->dead) return;
+        broken.emplace_back(a, b);
+        after(draw(0.3), [=] { see_break(a, b); });
     }
     void stop(NodeId node, double seconds) {
         if (nodes[node]->dead || nodes[node]->stopped) return;
@@ -239,6 +253,7 @@ struct World {
                 REQUIRE(!member.dead && !member.ended);
                 REQUIRE(member.membership.epoch() == node->membership.epoch());
                 REQUIRE(member.members == node->members);
+                for (auto pair : broken) REQUIRE(pair != std::make_pair(node->id, other));
             }
         }
     }
@@ -316,9 +331,10 @@ void run(uint64_t number) {
     for (uint64_t i = 0; i < disturbances; i++) {
         w.after(w.draw(w.pick(2) ? 12.0 : 1.0), [&w, count] {
             NodeId node = NodeId(w.pick(count));
-            switch (w.pick(4)) {
+            switch (w.pick(5)) {
             case 0: w.kill(node); break;
             case 1: w.stop(node, w.draw(8.0)); break;
+            case 4: w.break_connection(node, NodeId(w.pick(count))); break;
             case 2: w.split(w.pick(uint64_t(1) << count), w.draw(8.0)); break;
             default: w.cut_pair(node, NodeId(w.pick(count)), w.draw(8.0));
             }
@@ -330,9 +346,31 @@ void run(uint64_t number) {
     if (on_loss == OnLoss::fail && any_dead) REQUIRE(w.alive() == 0);
 }
 
+// Each way, or only one: one of the two goes, or with OnLoss::fail everybody ends.
+void check_broken_connections(NodeId count) {
+    for (NodeId a = 0; a < count; a++) {
+        for (NodeId b = 0; b < count; b++) {
+            if (a == b) continue;
+            for (bool both : {false, true}) {
+                for (OnLoss on_loss : {OnLoss::go_on, OnLoss::fail}) {
+                    World world(uint64_t(a * count + b + 1), count, on_loss);
+                    world.break_connection(a, b);
+                    if (both) world.break_connection(b, a);
+                    world.run_until(5.0);
+                    world.check_end();
+                    REQUIRE(world.alive() == (on_loss == OnLoss::fail ? 0 : count - 1));
+                    if (on_loss == OnLoss::fail) continue;
+                    REQUIRE(world.nodes[a]->ended != world.nodes[b]->ended);
+                }
+            }
+        }
+    }
+}
+
 // One event, and who must go on.
 void check_plain_losses() {
     for (NodeId count = 2; count <= 5; count++) {
+        check_broken_connections(count);
         for (NodeId victim = 0; victim < count; victim++) {
             World killed(victim + 1, count, OnLoss::go_on);
             killed.kill(victim);

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -116,6 +116,16 @@ class Actor:
         assert "value" in report, report
         return report["value"]
 
+    def until(self, source: str, error: str | None, limit: float = 5.0) -> dict[str, Any]:
+        """Have it try until an expression fails with this error, or with None works; return the report."""
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            report: dict[str, Any] = self.do(source)
+            if report.get("error") == error:
+                return report
+            time.sleep(0.02)
+        raise AssertionError(f"{source} came to {report}")
+
     def send_signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
@@ -169,11 +179,20 @@ class Cluster:
     count : int
     hosts : list of Host
         Where they run; on this one unless said.
+    between : callable, optional
+        Given their endpoints, returns for each node those at which it is to reach all.
     **options
         Of every node's server.
     """
 
-    def __init__(self, count: int, hosts: Sequence[Host] = (), **options: Any) -> None:
+    def __init__(
+        self,
+        count: int,
+        hosts: Sequence[Host] = (),
+        between: Callable[[list[str]], list[list[str]]] | None = None,
+        **options: Any,
+    ) -> None:
+        self._between = between or (lambda endpoints: [endpoints] * count)
         self.nodes = [
             Actor(hosts[rank].command, num_nodes=count, rank=rank, endpoint=hosts[rank].endpoint, **options)
             if hosts
@@ -185,8 +204,8 @@ class Cluster:
     def __enter__(self) -> Self:
         try:
             endpoints = [node.read() for node in self.nodes]
-            for node in self.nodes:
-                node.write(json.dumps(endpoints))
+            for node, known in zip(self.nodes, self._between(endpoints), strict=True):
+                node.write(json.dumps(known))
             assert [node.read() for node in self.nodes] == ["ready"] * len(self.nodes)
             for node in self.nodes:  # all have met
                 node.value(f"pull(list(range({len(self.nodes)})))")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.pyps.nodes import Actor, Cluster
+from tests.pyps.nodes import Cluster
 
 LIMIT = 5.0
 QUICK = {"heartbeat": 0.1, "lost_after": 1.0}
@@ -17,17 +17,6 @@ KEYS = 24
 
 def cluster(count: int, **options: Any) -> Cluster:
     return Cluster(count, num_keys=KEYS, on_loss="continue", **QUICK, **options)
-
-
-def ask_until(actor: Actor, source: str, error: str | None) -> dict[str, Any]:
-    """Have it try until an expression fails with this error, or with None works."""
-    end = time.monotonic() + LIMIT
-    while time.monotonic() < end:
-        report = dict(actor.do(source))
-        if report.get("error") == error:
-            return report
-        time.sleep(0.02)
-    raise AssertionError(f"{source} came to {report}")
 
 
 @pytest.mark.parametrize("count", [2, 4])
@@ -42,7 +31,7 @@ def test_the_others_go_on_with_the_keys_that_live(count: int, victim: str) -> No
         nodes.nodes[lost].send_signal(signal.SIGKILL)
         for actor in alive:
             for _ in range(2):  # each time
-                report = ask_until(actor, f"pull([{lost}])", "NodeLost")
+                report = actor.until(f"pull([{lost}])", "NodeLost")
                 assert report["node"] == lost
         for actor in alive:
             assert actor.value(f"pull({living})") == [len(alive)] * len(living)
@@ -57,7 +46,7 @@ def test_keys_outlive_their_home() -> None:
         nodes.nodes[0].value("kv.localize([2, 5])")  # whose home is node 2
         nodes.nodes[0].value("kv.push([2, 5], values([2, 5], 7))")
         nodes.nodes[2].send_signal(signal.SIGKILL)
-        ask_until(nodes.nodes[1], "pull([8])", "NodeLost")
+        nodes.nodes[1].until("pull([8])", "NodeLost")
         assert nodes.nodes[1].value("pull([2, 5])") == [7, 7]
         nodes.nodes[1].value("kv.localize([2, 5])")
         nodes.nodes[0].value("kv.push([2, 5], values([2, 5]))")
@@ -85,7 +74,7 @@ def test_replicas_go_on() -> None:
         time.sleep(0.5)
         nodes.nodes[2].send_signal(signal.SIGKILL)
         for actor in nodes.nodes[:2]:
-            ask_until(actor, "pull([2])", "NodeLost")  # its replica is no value
+            actor.until("pull([2])", "NodeLost")  # its replica is no value
             actor.value("kv.push([0, 1], values([0, 1]))")
         for actor in nodes.nodes[:2]:
             end = time.monotonic() + LIMIT
@@ -99,9 +88,9 @@ def test_a_node_that_comes_back_cannot_write() -> None:
         nodes.nodes[2].value("kv.localize([0])")
         nodes.nodes[2].stop()
         for actor in nodes.nodes[:2]:
-            ask_until(actor, "pull([2])", "NodeLost")
+            actor.until("pull([2])", "NodeLost")
         nodes.nodes[2].send_signal(signal.SIGCONT)
-        report = ask_until(nodes.nodes[2], "kv.push([1], values([1], 100))", "NodeLost")
+        report = nodes.nodes[2].until("kv.push([1], values([1], 100))", "NodeLost")
         assert report["node"] == 2
         assert "was declared lost by node" in report["text"]
         assert nodes.nodes[0].value("pull([1, 3])") == [0, 0]
@@ -113,13 +102,13 @@ def test_the_smaller_side_ends() -> None:
     with cluster(4) as nodes:
         for actor in nodes.nodes[2:]:
             actor.stop()
-        ask_until(nodes.nodes[0], "pull([3])", "NodeLost")
-        ask_until(nodes.nodes[1], "pull([2])", "NodeLost")
+        nodes.nodes[0].until("pull([3])", "NodeLost")
+        nodes.nodes[1].until("pull([2])", "NodeLost")
         assert nodes.nodes[1].value("pull([0, 1])") == [0, 0]
         for actor in nodes.nodes[2:]:
             actor.send_signal(signal.SIGCONT)
         for rank in (2, 3):
-            report = ask_until(nodes.nodes[rank], "pull([0])", "NodeLost")
+            report = nodes.nodes[rank].until("pull([0])", "NodeLost")
             assert report["node"] == rank
 
 
@@ -128,7 +117,7 @@ def test_nodes_are_lost_one_after_the_other() -> None:
         nodes.nodes[3].value("kv.localize([0, 1, 2])")
         for lost in range(3):
             nodes.nodes[lost].send_signal(signal.SIGKILL)
-            ask_until(nodes.nodes[3], f"pull([{lost + 4}])", "NodeLost")
+            nodes.nodes[3].until(f"pull([{lost + 4}])", "NodeLost")
             assert nodes.nodes[3].value("pull([0, 1, 2, 3])") == [0] * 4
         for lost in range(3):
             assert nodes.nodes[3].do(f"pull([{lost + 4}])")["node"] == lost

@@ -47,14 +47,23 @@ void Membership::probed(NodeId node, bool refused, double now) {
         miss(node, Evidence::refused, now);
 }
 
+// A process that ends closes its connections: this says more only when it goes on.
+void Membership::broken(NodeId node, double now) {
+    Peer &peer = peers_[node];
+    if (ended_ || !peer.member || peer.missing || peer.broken) return;
+    peer.broken = true;
+    peer.broken_at = now;
+    port_.probe(node);
+}
+
 // Whether it matters if the node's process has ended.
 bool Membership::is_in_question(const Peer &peer) const {
-    return !ended_ && peer.member && !peer.gone && (peer.doubted || peer.missing);
+    return !ended_ && peer.member && !peer.gone && (peer.doubted || peer.broken || peer.missing);
 }
 
 void Membership::left(NodeId node, double now) {
     peers_[node].gone = true;
-    peers_[node].doubted = false;
+    peers_[node].doubted = peers_[node].broken = false;
     if (on_loss_ == OnLoss::go_on)
         miss(node, Evidence::left, now);
     else
@@ -72,12 +81,15 @@ void Membership::ask() {
 
 void Membership::miss(NodeId node, Evidence evidence, double now) {
     Peer &peer = peers_[node];
-    peer.doubted = false;
+    peer.doubted = peer.broken = false;
     if (ended_ || !peer.member || peer.missing) return;
     peer.missing = true;
     peer.evidence = evidence;
     changed_ = now;
-    if (on_loss_ == OnLoss::fail) end(node, evidence, self_);
+    if (on_loss_ == OnLoss::fail) {
+        if (evidence == Evidence::broken) port_.tell(node, Lost{node, evidence}); // before it is told that it is missed
+        end(node, evidence, self_);
+    }
     tell_all();
     consider(now);
 }
@@ -125,7 +137,11 @@ void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, doub
 }
 
 void Membership::receive(NodeId from, const Lost &message) {
-    if (message.node == self_) end(self_, Evidence::told, from);
+    if (message.node != self_) return;
+    if (on_loss_ == OnLoss::fail && message.evidence == Evidence::broken)
+        end(from, Evidence::broken, from); // neither is more to blame than the other
+    else
+        end(self_, Evidence::told, from);
 }
 
 // The set of members with which this node would go on: those that it is linked to, without the ones that miss each
@@ -300,7 +316,7 @@ void Membership::decide(uint32_t epoch, const std::vector<NodeId> &members, doub
         peer.missed.clear();
         if (!peer.member || has(members, node)) continue;
         if (!peer.missing) peer.evidence = Evidence::told;
-        peer.member = peer.doubted = false;
+        peer.member = peer.doubted = peer.broken = false;
     }
     epoch_ = epoch;
     promised_ = accepted_ = {};
@@ -318,6 +334,7 @@ void Membership::tick(double now) {
     for (NodeId node = 0; node < peers_.size(); node++) {
         Peer &peer = peers_[node];
         if (peer.doubted && now >= peer.since + patience_) miss(node, Evidence::silent, now);
+        if (peer.broken && now >= peer.broken_at + patience_) miss(node, Evidence::broken, now);
         if (peer.probe_at > now) continue;
         peer.probe_at = never;
         if (is_in_question(peer)) port_.probe(node);
@@ -343,6 +360,7 @@ double Membership::due() const {
     double due = never;
     for (const Peer &peer : peers_) {
         if (peer.doubted) due = std::min(due, peer.since + patience_);
+        if (peer.broken) due = std::min(due, peer.broken_at + patience_);
         due = std::min(due, peer.probe_at);
     }
     if (!is_unsettled()) return due;

@@ -5,6 +5,10 @@
 // which it no longer runs, when it stays away for `patience`, or when it says so itself. A link that comes back before
 // is no loss: links carry nothing but this.
 //
+// Messages have a connection of their own. When that breaks while the other's process goes on, which is known after
+// `patience`, some may be lost, and what the two know of keys may differ for good: each is missing for the other, as if
+// the link between them were cut.
+//
 // With OnLoss::fail the first missing node ends the cluster: everybody is told. Else members agree on an epoch without
 // the missing ones, one epoch after another, by Paxos among the members of the last one:
 // - A node may go on with a set of members that it is linked to, and they to each other, if all others are known to have
@@ -50,6 +54,7 @@ public:
     void linked(NodeId node);
     void unlinked(NodeId node, double now);
     void probed(NodeId node, bool refused, double now);
+    void broken(NodeId node, double now); // the connection for messages to it; it may be there again
     void left(NodeId node, double now); // it has shut down and said so
     void give_up();                     // this node cannot go on: tell everybody
     void ask();                         // this node did not run for a while: is it still a member?
@@ -73,6 +78,8 @@ private:
         bool missing = false;
         bool gone = false; // its process has ended, or does nothing any more
         double since = 0;  // of the doubt
+        bool broken = false; // the connection for messages
+        double broken_at = 0;
         double probe_at = never; // again
         Evidence evidence{};
         std::vector<NodeId> missed; // that it misses

@@ -9,9 +9,9 @@
 namespace ps {
 
 // How it is known that a node was lost: a connection to it is refused; it is silent; another node says so; it says so
-// itself; it has shut down; it, this node, has too few of the others left.
-enum class Evidence : uint16_t { refused, silent, told, failed, left, minority };
-constexpr Evidence last_evidence = Evidence::minority;
+// itself; it has shut down; it, this node, has too few of the others left; the connection for messages to it broke.
+enum class Evidence : uint16_t { refused, silent, told, failed, left, minority, broken };
+constexpr Evidence last_evidence = Evidence::broken;
 
 // "I am here, in this epoch; these I miss."
 struct Alive {

@@ -33,7 +33,7 @@ const Segment &with_zmq(const Segment &segment) {
 Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
       check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}), context_(keys_of(segment)),
-      sockets_(segment.header().num_nodes), in_flight_(segment.header().in_flight),
+      sockets_(segment.header().num_nodes), watches_(segment.header().num_nodes), in_flight_(segment.header().in_flight),
       announced_(segment.header().in_flight) {
     header_.epoch = no_epoch; // so that it looks at once
     introduce(welcome_timeout);
@@ -168,7 +168,7 @@ void Remote::require_not_failed(int64_t timestamp) {
     if (found == failed_.end()) return;
     NodeId node = found->second;
     failed_.erase(found);
-    fail_lost(segment_, node);
+    fail_for(node);
 }
 
 void Remote::make_room(Operation *operation) {
@@ -184,6 +184,8 @@ void Remote::make_room(Operation *operation) {
 int64_t Remote::send(Operation operation) {
     require_nobody_left(segment_);
     look_at_epoch();
+    operation.sent = monotonic_seconds();
+    look_for_breaks(operation.sent); // what broke before takes nothing of this one
     bool own = operation.operation == ps::Operation::localize;
     std::vector<NodeId> targets(operation.keys.size(), header_.from);
     if (!own)
@@ -197,7 +199,6 @@ int64_t Remote::send(Operation operation) {
     Departure departure{head, operation.keys, targets, operation.places, operation.values};
     for (Departure::Message &part : departure.write(header_, shape_)) socket_to(part.to).send(part.message);
     operation.left = operation.keys.size();
-    operation.sent = monotonic_seconds();
     if (!own) underway_[int(operation.operation)]++;
     in_flight_.add(operation.bytes);
     operations_.emplace(number, std::move(operation));
@@ -239,11 +240,55 @@ ZmqSocket &Remote::socket_to(NodeId node) {
     if (!sockets_[node]) {
         auto socket = std::make_unique<ZmqSocket>(context_, ZmqSocket::dealer);
         socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_, header_.cluster));
+        const Header &shared = segment_.header();
+        watches_[node] = std::make_unique<BreakWatch>(*socket, context_, shared.heartbeat, 2 * shared.lost_after);
         socket->connect(segment_.endpoint(node));
         connected_.push_back(socket.get());
         sockets_[node] = std::move(socket);
     }
     return *sockets_[node];
+}
+
+// What was on its way when a connection broke may be lost. First the node gets time to turn out as lost, which says more
+// and ends these operations as well; most that were not lost are answered by then.
+void Remote::look_for_breaks(double now) {
+    if (now < look_at_) return;
+    look_at_ = now + look_again_after;
+    for (NodeId node = 0; node < watches_.size(); node++)
+        if (watches_[node] && watches_[node]->has_broken()) breaks_.push_back({node, now, next_});
+    while (!breaks_.empty() && now > breaks_.front().seen + 2 * segment_.header().heartbeat) {
+        Break broken = breaks_.front();
+        breaks_.pop_front();
+        give_up(broken);
+    }
+}
+
+// Any node may pass a request on to any other, and that one answers: only what this node's own server does by itself is
+// sure to have taken no other way.
+void Remote::give_up(const Break &broken) {
+    bool own = broken.node == header_.from;
+    given_up_ = std::max(given_up_, broken.before);
+    for (auto next = operations_.begin(); next != operations_.end();) {
+        auto found = next++;
+        Operation &operation = found->second;
+        if (found->first >= broken.before || (!own && operation.operation == ps::Operation::localize)) continue;
+        if (operation.noted)
+            for (size_t i = 0; i < operation.keys.size(); i++)
+                if (!operation.is_answered(i)) keys_.remove(operation.keys[i]);
+        failed_[found->first] = broken.node;
+        drop(found);
+    }
+    if (!own || (welcome_ && settled_ == asked_)) return;
+    welcome_ = true; // nobody waits for it any more
+    settled_ = asked_;
+    asking_.reset();
+    fail_for(broken.node);
+}
+
+void Remote::fail_for(NodeId node) const {
+    if (segment_.member(node).state.load(std::memory_order_acquire) != Member::here) fail_lost(segment_, node);
+    fail(PS_ELOST, Where{-1, node, 0},
+         "this worker's connection to node %u broke: what was on its way may have been done or not", node);
 }
 
 void Remote::require_issued(int64_t timestamp) const {
@@ -255,6 +300,7 @@ void Remote::require_issued(int64_t timestamp) const {
 bool Remote::is_finished(int64_t timestamp) {
     require_issued(timestamp);
     receive();
+    if (operations_.count(timestamp)) look_for_breaks(monotonic_seconds());
     require_not_failed(timestamp);
     return !operations_.count(timestamp);
 }
@@ -270,7 +316,7 @@ void Remote::wait_all(double timeout) {
     if (failed_.empty()) return;
     NodeId node = failed_.begin()->second;
     failed_.clear();
-    fail_lost(segment_, node);
+    fail_for(node);
 }
 
 int32_t Remote::settle(Until until, double timeout, double patience) {
@@ -298,6 +344,7 @@ bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
         if (done()) return true;
         double now = monotonic_seconds();
         if (start == 0) start = now;
+        look_for_breaks(now);
         if (now - start > seconds) return false;
         wait_for_any(connected_, -1, std::min(look_again_after, start + seconds - now));
         check_();
@@ -340,7 +387,10 @@ void Remote::receive(ZmqSocket &socket) {
 
 void Remote::take(const AnswerBatch &answer, NodeId from, Span values) {
     auto found = operations_.find(int64_t(answer.number));
-    if (found == operations_.end()) throw Malformed("it answers nothing that is on its way");
+    if (found == operations_.end()) {
+        if (int64_t(answer.number) < given_up_) return;
+        throw Malformed("it answers nothing that is on its way");
+    }
     Operation &operation = found->second;
     if (answer.count > operation.left) throw Malformed("it answers more keys than are on their way");
     bool pull = operation.operation == ps::Operation::pull;
@@ -358,9 +408,14 @@ void Remote::take(const AnswerBatch &answer, NodeId from, Span values) {
     operation.left -= answer.count;
     if (operation.left > 0) return;
     count_end(operation);
-    if (operation.operation != ps::Operation::localize) underway_[int(operation.operation)]--;
-    if (pull) filled_.erase(operation.values);
     if (operation.lost_with != no_node) failed_[found->first] = operation.lost_with;
+    drop(found);
+}
+
+void Remote::drop(std::unordered_map<int64_t, Operation>::iterator found) {
+    const Operation &operation = found->second;
+    if (operation.operation != ps::Operation::localize) underway_[int(operation.operation)]--;
+    if (operation.operation == ps::Operation::pull) filled_.erase(operation.values);
     in_flight_.remove(operation.bytes);
     operations_.erase(found);
 }

@@ -2,12 +2,14 @@
 // straight into the caller's buffer, in whatever order the answers come. Belongs to one thread at a time.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 
+#include "net/break_watch.h"
 #include "net/in_flight.h"
 #include "net/key_table.h"
 #include "net/peer.h"
@@ -63,6 +65,11 @@ private:
         NodeId lost_with = no_node; // a key was lost with this node
         bool is_answered(size_t position) const { return !answered.empty() && answered[position]; }
     };
+    struct Break { // of a connection to a node
+        NodeId node;
+        double seen;    // seconds
+        int64_t before; // operations whose messages it may have taken
+    };
     struct Filled { // memory that a pull on its way writes to; these do not overlap
         const char *end;
         int64_t timestamp;
@@ -81,6 +88,10 @@ private:
     NodeId target_of(Key key) const;
     void remember(const Operation &operation, const AnswerBatch &answer, NodeId owner);
     ZmqSocket &socket_to(NodeId node);
+    void look_for_breaks(double now); // throws PS_ELOST if that is why a question has no answer
+    void give_up(const Break &broken);
+    void drop(std::unordered_map<int64_t, Operation>::iterator found);
+    [[noreturn]] void fail_for(NodeId node) const;
     void receive();
     void receive(ZmqSocket &socket);
     void take(const AnswerBatch &answer, NodeId from, Span values);
@@ -98,7 +109,11 @@ private:
     std::unordered_map<int64_t, NodeId> failed_; // operations, by timestamp, and who was lost
     ZmqContext context_;
     std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
+    std::vector<std::unique_ptr<BreakWatch>> watches_; // of sockets_
     std::vector<ZmqSocket *> connected_;
+    std::deque<Break> breaks_;
+    double look_at_ = 0;     // when to look for more of them
+    int64_t given_up_ = 0;   // operations before this one may still be answered, and are not on their way
     std::unordered_map<int64_t, Operation> operations_; // by timestamp
     InFlight in_flight_; // operations_
     InFlight announced_; // intents that the server may not have read yet

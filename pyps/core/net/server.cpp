@@ -113,6 +113,7 @@ void Server::connect(const std::vector<std::string> &endpoints) {
     if (endpoints.size() != header.num_nodes)
         fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), header.num_nodes}, "%zu endpoints were given for %u nodes",
              endpoints.size(), header.num_nodes);
+    Vigil::Watches watches(endpoints.size());
     for (uint32_t node = 0; node < header.num_nodes; node++) {
         if (endpoints[node].size() >= endpoint_bytes)
             fail(PS_EADDRESS, Where{int64_t(node), int64_t(endpoints[node].size()), int64_t(endpoint_bytes - 1)},
@@ -120,6 +121,7 @@ void Server::connect(const std::vector<std::string> &endpoints) {
         std::strcpy(segment_->endpoint(node), endpoints[node].c_str());
         if (node == header.node) continue;
         peers_[node].set(ZmqOption::routing_id, name_of_node(NodeId(header.node), header.cluster));
+        watches[node] = std::make_unique<BreakWatch>(peers_[node], context_, header.heartbeat, 2 * header.lost_after);
         peers_[node].connect(endpoints[node]);
         FrameHeader hello = header_from(*segment_);
         hello.kind = Kind::hello;
@@ -128,7 +130,7 @@ void Server::connect(const std::vector<std::string> &endpoints) {
     sigset_t all, before; // signals are for the program's own threads
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    vigil_ = std::make_unique<Vigil>(*segment_, context_, endpoints);
+    vigil_ = std::make_unique<Vigil>(*segment_, context_, endpoints, std::move(watches));
     thread_ = std::thread([this] { run(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     segment_->header().connected.store(1, std::memory_order_release);

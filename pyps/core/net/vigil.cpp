@@ -25,25 +25,28 @@ int link_timeout(const Header &header) { return std::max(1, int((header.lost_aft
 
 } // namespace
 
-Vigil::Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints)
+Vigil::Link::Link(ZmqContext &context, const Header &header)
+    : socket(context, ZmqSocket::dealer), monitor(socket.monitor(context)) {
+    socket.set(ZmqOption::routing_id, name_of_vigil(NodeId(header.node), header.cluster));
+    socket.set(ZmqOption::heartbeat_interval, std::max(1, int(header.heartbeat * 1000)));
+    socket.set(ZmqOption::heartbeat_timeout, link_timeout(header));
+}
+
+Vigil::Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints, Watches watches)
     : segment_(segment), shape_(segment),
       membership_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), segment.header().heartbeat,
                   segment.header().on_loss == PS_ON_LOSS_CONTINUE ? OnLoss::go_on : OnLoss::fail, *this),
-      links_(endpoints.size()), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      links_(endpoints.size()), watches_(std::move(watches)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (wake_ < 0) fail(PS_ESYSTEM, Where{-1, errno, 0}, "no eventfd: %s", std::strerror(errno));
     const Header &header = segment.header();
     for (NodeId node = 0; node < endpoints.size(); node++) {
         if (node == header.node) continue;
-        ZmqSocket socket(context, ZmqSocket::dealer);
-        socket.set(ZmqOption::routing_id, name_of_vigil(NodeId(header.node), header.cluster));
-        socket.set(ZmqOption::heartbeat_interval, std::max(1, int(header.heartbeat * 1000)));
-        socket.set(ZmqOption::heartbeat_timeout, link_timeout(header));
-        ZmqSocket monitor = socket.monitor(context);
-        links_[node].reset(new Link{std::move(socket), std::move(monitor), {}});
+        links_[node] = std::make_unique<Link>(context, header);
         links_[node]->probe.aim(endpoints[node]);
         links_[node]->socket.connect(endpoints[node]);
         sockets_.push_back(&links_[node]->socket);
         sockets_.push_back(&links_[node]->monitor);
+        sockets_.push_back(&watches_[node]->events());
     }
     thread_ = std::thread([this] { run(); });
 }
@@ -104,12 +107,14 @@ void Vigil::work() {
     }
 }
 
-// What a link says about its end is read before the notes and taken after them: a node says that it leaves before its
-// links end.
+// What a link or a connection says about its end is read before the notes and taken after them: a node says that it
+// leaves before it ends.
 void Vigil::look_at_links(double now) {
     std::vector<std::pair<NodeId, ZmqEvent>> events;
+    std::vector<NodeId> broken;
     for (NodeId node = 0; node < links_.size(); node++) {
         if (!links_[node]) continue;
+        if (watches_[node]->has_broken()) broken.push_back(node);
         for (ZmqEvent event; (event = links_[node]->monitor.next_event()) != ZmqEvent::none;)
             events.emplace_back(node, event);
     }
@@ -121,6 +126,7 @@ void Vigil::look_at_links(double now) {
     for (const Note &note : notes) take(note, now);
     for (auto [node, event] : events)
         event == ZmqEvent::connected ? membership_.linked(node) : membership_.unlinked(node, now);
+    for (NodeId node : broken) membership_.broken(node, now);
     for (NodeId node = 0; node < links_.size(); node++) {
         if (!links_[node]) continue;
         receive(links_[node]->socket);

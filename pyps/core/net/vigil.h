@@ -3,6 +3,7 @@
 // It has a link of its own to every other node, a ZeroMQ connection with heartbeats: ZeroMQ's own threads send and
 // answer them, on both sides. So a node counts as alive while its process runs, whatever its server waits for
 // and however much is queued for it, and an idle node does nothing but this. A link's end tells of a killed process at once.
+// It also watches the connections that the server's messages take.
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <variant>
 
 #include "membership/membership.h"
+#include "net/break_watch.h"
 #include "net/peer.h"
 #include "net/probe.h"
 #include "net/zeromq.h"
@@ -21,7 +23,9 @@ namespace ps {
 
 class Vigil : private MembershipPort {
 public:
-    Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints); // starts it
+    // By node: where it is, and the server's connection to it; null: this node's own. Starts it.
+    using Watches = std::vector<std::unique_ptr<BreakWatch>>;
+    Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints, Watches watches);
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
     ~Vigil() override;
@@ -50,6 +54,9 @@ private:
         std::variant<Alive, Lost, Vote, Left, GiveUp> what;
     };
     struct Link {
+        Link(ZmqContext &context, const Header &header);
+        ~Link() { socket.stop_monitor(); }
+
         ZmqSocket socket, monitor;
         Probe probe;
     };
@@ -74,6 +81,7 @@ private:
     StoreShape shape_;
     Membership membership_;
     std::vector<std::unique_ptr<Link>> links_; // by node; null: this node's own
+    Watches watches_;
     std::vector<ZmqSocket *> sockets_;         // all of them
     std::mutex mutex_;                         // guards the next two
     std::deque<Note> notes_;
