@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -146,6 +147,12 @@ def _read(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:  # the process or thread has just ended
         return ""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c_works() -> None:
+    """A shell lets what it starts in the background ignore Ctrl-C, and so would every process of the tests."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
