@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -122,14 +123,29 @@ def test_a_worker_that_ends_early_is_named_with_its_errors(tmp_path: Path) -> No
         list(crew.messages())
 
 
-def start_demo(out: Path, *options: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "moontide", "demo", f"--out={out}", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COLUMNS": "120"},
-    )
+StartDemo = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start_demo(tmp_path: Path) -> Iterator[StartDemo]:
+    """Start a demo that writes to the test's directory; it is ended with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*options: str) -> subprocess.Popen[str]:
+        demo = subprocess.Popen(
+            [sys.executable, "-m", "moontide", "demo", f"--out={tmp_path}", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "COLUMNS": "120"},
+        )
+        running.append(demo)
+        return demo
+
+    yield start
+    for demo in running:
+        demo.kill()
+        demo.communicate(timeout=60)
 
 
 def worker_processes(demo: int, kind: str = "") -> list[int]:
@@ -149,8 +165,8 @@ def wait_for_workers(demo: subprocess.Popen[str], count: int, kind: str = "") ->
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_lua_and_torch_workers_train_one_accurate_model(tmp_path: Path) -> None:
-    demo = start_demo(tmp_path, "--epochs=20", "--seed=2")
+def test_lua_and_torch_workers_train_one_accurate_model(start_demo: StartDemo, tmp_path: Path) -> None:
+    demo = start_demo("--epochs=20", "--seed=2")
     text, errors = demo.communicate(timeout=120)
     assert (demo.returncode, errors) == (0, "")
     accuracies = re.search(r"test accuracy\s+│\s+([\d.]+)%\s+│\s+([\d.]+)%", text)
@@ -164,8 +180,8 @@ def test_lua_and_torch_workers_train_one_accurate_model(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ["lua", "torch"])
-def test_a_killed_worker_ends_the_demo_with_its_name(tmp_path: Path, kind: str) -> None:
-    demo = start_demo(tmp_path, "--epochs=100000", "--workers=1")
+def test_a_killed_worker_ends_the_demo_with_its_name(start_demo: StartDemo, kind: str) -> None:
+    demo = start_demo("--epochs=100000", "--workers=1")
     victims = wait_for_workers(demo, 1, kind)
     everybody = wait_for_workers(demo, 2)
     os.kill(victims[0], signal.SIGKILL)
@@ -179,9 +195,9 @@ def test_a_killed_worker_ends_the_demo_with_its_name(tmp_path: Path, kind: str) 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_demo_that_is_stopped_takes_its_workers_along(
-    tmp_path: Path, number: signal.Signals, status: int
+    start_demo: StartDemo, number: signal.Signals, status: int
 ) -> None:
-    demo = start_demo(tmp_path, "--epochs=100000", "--workers=1")
+    demo = start_demo("--epochs=100000", "--workers=1")
     workers = wait_for_workers(demo, 2)
     demo.send_signal(number)
     _, errors = demo.communicate(timeout=120)
@@ -191,8 +207,8 @@ def test_a_demo_that_is_stopped_takes_its_workers_along(
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_workers_end_by_themselves_when_the_demo_is_killed(tmp_path: Path) -> None:
-    demo = start_demo(tmp_path, "--epochs=100000", "--workers=1")
+def test_workers_end_by_themselves_when_the_demo_is_killed(start_demo: StartDemo) -> None:
+    demo = start_demo("--epochs=100000", "--workers=1")
     workers = wait_for_workers(demo, 2)
     demo.kill()
     demo.communicate(timeout=120)
