@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -212,8 +213,6 @@ assert "torch" not in sys.modules
 
 
 def test_an_embedded_server_has_no_thread() -> None:
-    from pathlib import Path
-
-    before = len(list(Path("/proc/self/task").iterdir()))
+    before = set(Path("/proc/self/task").iterdir())  # one of an earlier test may be about to end
     with pyps.local(3, 1):
-        assert len(list(Path("/proc/self/task").iterdir())) == before
+        assert set(Path("/proc/self/task").iterdir()) <= before
