@@ -26,6 +26,7 @@ TIMEOUT = 50.0
 CLUSTER = 11  # of tests.pyps.cluster
 HTTP = b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n"
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(48)  # of ZMTP 3.0
+READY = b"\x04\x1c\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"  # what ends the handshake
 BURST = 500
 
 

@@ -38,7 +38,7 @@ def junk(seed: int) -> Callable[[socket.socket], None]:
 
 def a_large_frame(peer: socket.socket) -> None:
     """Announce a message of 2^62 bytes, and one that memory would hold."""
-    peer.sendall(hostile.GREETING + b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER")
+    peer.sendall(hostile.GREETING + hostile.READY)
     peer.sendall(b"\x02" + struct.pack(">Q", 2**62) + bytes(1000))
 
 

@@ -15,6 +15,7 @@ from tests.pyps.cluster import Cluster
 from tests.pyps.hostile import CLUSTER, dealer, node_name, worker_name
 
 TIMEOUT = 20.0
+MANY = 900_000  # keys of one int64: with positions more than 16 MiB
 
 
 def header(kind: int, count: int = 0, *, sender: int = 1, cluster: int = CLUSTER) -> bytes:
@@ -73,6 +74,10 @@ MESSAGES = {
     "a key that is not there": (push(10, 1), b"key 10 is outside [0, 10)"),
     "bytes too many": (header(1) + b"x", b"1 bytes too many"),
     "no key": (header(4), b"about no key"),
+    "a pull of more than one answer has": (
+        header(4, MANY) + struct.pack("<QIHHHxxxxxx", 0, 3, 1, 2, 0) + bytes(8 * MANY),
+        b"more than one message is for",
+    ),
 }
 
 

@@ -1,4 +1,5 @@
-// The messages of one operation, one for each node that is asked, written straight from the caller's memory.
+// The messages of one operation, for each node that is asked one or, of much, several (see bounds.h), written straight from
+// the caller's memory.
 #pragma once
 
 #include <vector>
@@ -16,6 +17,7 @@ struct Departure {
     const std::vector<NodeId> &targets;
     const std::vector<char *> &places; // of the keys' values; none: one after another from `values` on, of one length
     const char *values;
+    uint64_t value_bytes; // of all, whichever way they go
 
     struct Message {
         NodeId to;

@@ -3,53 +3,41 @@
 #include <algorithm>
 
 #include "counting.h"
+#include "net/bounds.h"
 #include "wire/barriers.h"
 
 namespace ps {
 
 namespace {
 
-constexpr uint64_t most_bytes = 1 << 20; // of values in one message; a longer value travels alone
-constexpr size_t keys_at_once = 400;     // of many that are to move: their homes begin before all have been looked at
-
-uint64_t bytes_in(const RequestBatch &batch) { return batch.values.size(); }
-uint64_t bytes_in(const AnswerBatch &batch) { return batch.values.size(); }
-uint64_t bytes_in(const TransferBatch &batch) {
-    return batch.transfers.size() * (batch.transfers.empty() ? 0 : batch.transfers.back().value.size());
-}
-uint64_t bytes_in(const DeltaBatch &batch) {
-    return batch.deltas.size() * (batch.deltas.empty() ? 0 : batch.deltas.back().value.size());
-}
-uint64_t bytes_in(const RefreshBatch &batch) {
-    return batch.refreshes.size() * (batch.refreshes.empty() ? 0 : batch.refreshes.back().value.size());
-}
-uint64_t bytes_in(const HoldsBatch &batch) { return batch.keys.size() * sizeof(Key); }
-template <class Batch>
-uint64_t bytes_in(const Batch &) {
-    return 0;
-}
+constexpr size_t keys_at_once = 400; // of many that are to move: their homes begin before all have been looked at
+// What a key takes beside its value, as in docs/wire.md.
+constexpr uint64_t key_bytes = sizeof(Key), number_bytes = sizeof(uint32_t), record_bytes = 12;
+constexpr uint64_t transfer_bytes = key_bytes + 16, delta_bytes = key_bytes + 10, refresh_bytes = key_bytes + 16;
 
 void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), more.end()); }
 
 } // namespace
 
 Mailbox::Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed)
-    : counters_(segment.header()), header_(header_from(segment)), router_(router), peers_(peers), landed_(std::move(landed)),
+    : counters_(segment.header()), shape_(segment), header_(header_from(segment)), router_(router), peers_(peers), landed_(std::move(landed)),
       rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
 
-// The last message for a node if it can take more of the same, else a new one.
+// The last message for a node if it can take so many bytes more of the same, else a new one.
 template <class Kind, class Fits>
-Kind &Mailbox::last(NodeId to, Fits &&fits) {
-    std::deque<Batch> &queue = outgoing_[to];
-    Kind *batch = queue.empty() ? nullptr : std::get_if<Kind>(&queue.back());
-    if (!batch || !fits(*batch) || bytes_in(*batch) >= most_bytes) batch = &std::get<Kind>(queue.emplace_back(Kind{}));
+Kind &Mailbox::last(NodeId to, uint64_t bytes, Fits &&fits) {
+    std::deque<Outgoing> &queue = outgoing_[to];
+    Kind *batch = queue.empty() ? nullptr : std::get_if<Kind>(&queue.back().batch);
+    if (!batch || !fits(*batch) || queue.back().bytes + bytes > most_for_node)
+        batch = &std::get<Kind>(queue.emplace_back(Outgoing{Kind{}}).batch);
+    queue.back().bytes += bytes;
     return *batch;
 }
 
 void Mailbox::send(NodeId to, Key key, const Request &message, bool from_home) {
     add_to(counters_.requests_forwarded, 1);
     const Origin &origin = message.origin;
-    auto &batch = last<RequestBatch>(to, [&](const RequestBatch &known) {
+    auto &batch = last<RequestBatch>(to, bytes_per_key + shape_.value_bytes(key), [&](const RequestBatch &known) {
         return known.operation == message.operation && known.from_home == from_home && known.node == origin.node &&
                known.worker == origin.worker && known.number == origin.operation;
     });
@@ -64,7 +52,7 @@ void Mailbox::send(NodeId to, Key key, const Request &message, bool from_home) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Want &message, bool from_home) {
-    auto &batch = last<WantBatch>(to, [&](const WantBatch &known) {
+    auto &batch = last<WantBatch>(to, key_bytes + number_bytes, [&](const WantBatch &known) {
         return known.node == message.node && known.from_home == from_home;
     });
     batch.node = message.node;
@@ -75,7 +63,7 @@ void Mailbox::send(NodeId to, Key key, const Want &message, bool from_home) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Delta &message, bool from_home) {
-    auto &batch = last<DeltaBatch>(to, [&](const DeltaBatch &known) {
+    auto &batch = last<DeltaBatch>(to, delta_bytes + message.value.size(), [&](const DeltaBatch &known) {
         return known.node == message.node && known.from_home == from_home;
     });
     batch.node = message.node;
@@ -85,39 +73,41 @@ void Mailbox::send(NodeId to, Key key, const Delta &message, bool from_home) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Refresh &message) {
-    auto &batch = last<RefreshBatch>(to, [&](const RefreshBatch &known) { return known.owner == message.owner; });
+    auto &batch = last<RefreshBatch>(to, refresh_bytes + message.value.size(),
+                                     [&](const RefreshBatch &known) { return known.owner == message.owner; });
     batch.owner = message.owner;
     batch.keys.push_back(key);
     batch.refreshes.push_back(message);
 }
 
 void Mailbox::send(NodeId to, Key key, const Ended &message) {
-    auto &batch = last<EndedBatch>(to, [](const EndedBatch &) { return true; });
+    auto &batch = last<EndedBatch>(to, key_bytes + number_bytes, [](const EndedBatch &) { return true; });
     batch.keys.push_back(key);
     batch.numbers.push_back(message.number);
 }
 
 void Mailbox::send(NodeId to, Key key, const Localize &message) {
-    auto &batch = last<LocalizeBatch>(to, [&](const LocalizeBatch &known) { return known.to == message.to; });
+    auto &batch = last<LocalizeBatch>(to, key_bytes, [&](const LocalizeBatch &known) { return known.to == message.to; });
     batch.to = message.to;
     batch.keys.push_back(key);
     if (batch.keys.size() >= keys_at_once) flush();
 }
 
 void Mailbox::send(NodeId to, Key key, const Relocate &message) {
-    auto &batch = last<RelocateBatch>(to, [&](const RelocateBatch &known) { return known.to == message.to; });
+    auto &batch = last<RelocateBatch>(to, key_bytes, [&](const RelocateBatch &known) { return known.to == message.to; });
     batch.to = message.to;
     batch.keys.push_back(key);
 }
 
 void Mailbox::send(NodeId to, Key key, const Transfer &message) {
-    auto &batch = last<TransferBatch>(to, [](const TransferBatch &) { return true; });
+    uint64_t records = (message.replicas.size() + message.ghosts.size()) * record_bytes;
+    auto &batch = last<TransferBatch>(to, transfer_bytes + records + message.value.size(), [](const TransferBatch &) { return true; });
     batch.keys.push_back(key);
     batch.transfers.push_back(message);
 }
 
 void Mailbox::send(NodeId to, Moves &&message) {
-    outgoing_[to].emplace_back(MovesBatch{{std::move(message)}});
+    outgoing_[to].push_back({MovesBatch{{std::move(message)}}});
     flush();
 }
 
@@ -131,15 +121,24 @@ void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &
     append(&batch.values, value);
 }
 
+AnswerBatch &Mailbox::last_answer(const Origin &origin, NodeId lost_with, uint64_t value_bytes) {
+    std::vector<AnswerBatch> &batches = answers_[{origin.node, origin.worker, origin.operation, lost_with}];
+    auto fits = [&](const AnswerBatch &batch) {
+        return (batch.count + 1) * number_bytes + batch.values.size() + value_bytes <= most_for_node;
+    };
+    if (batches.empty() || !fits(batches.back())) batches.emplace_back();
+    return batches.back();
+}
+
 void Mailbox::answer(const Origin &origin, Key, const Bytes &value, bool after_refresh) {
     Operation operation = value.empty() ? Operation::push : Operation::pull;
     if (!after_refresh) {
-        AnswerBatch &batch = answers_[{origin.node, origin.worker, origin.operation, no_node}];
+        AnswerBatch &batch = last_answer(origin, no_node, value.size());
         batch.operation = operation;
         add_answer(batch, origin, value);
         return;
     }
-    auto &batch = last<AnswerBatch>(origin.node, [&](const AnswerBatch &known) {
+    auto &batch = last<AnswerBatch>(origin.node, number_bytes + value.size(), [&](const AnswerBatch &known) {
         return known.node == origin.node && known.worker == origin.worker && known.number == origin.operation;
     });
     batch.operation = operation;
@@ -151,13 +150,13 @@ void Mailbox::landed(uint64_t waiter, Key) { landed_(waiter, no_node); }
 void Mailbox::gone(uint64_t waiter, Key, NodeId lost_with) { landed_(waiter, lost_with); }
 
 void Mailbox::refuse(const Origin &origin, Key, NodeId lost_with) {
-    AnswerBatch &batch = answers_[{origin.node, origin.worker, origin.operation, lost_with}];
+    AnswerBatch &batch = last_answer(origin, lost_with, 0);
     batch.lost_with = lost_with;
     add_answer(batch, origin, {});
 }
 
 void Mailbox::send(NodeId to, Key key, const Holds &message) {
-    auto &batch = last<HoldsBatch>(to, [&](const HoldsBatch &known) {
+    auto &batch = last<HoldsBatch>(to, key_bytes, [&](const HoldsBatch &known) {
         return known.node == message.node && known.lost == message.lost;
     });
     batch.phase = HoldsBatch::Phase::report;
@@ -167,7 +166,7 @@ void Mailbox::send(NodeId to, Key key, const Holds &message) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Gone &message) {
-    auto &batch = last<GoneBatch>(to, [&](const GoneBatch &known) { return known.with == message.with; });
+    auto &batch = last<GoneBatch>(to, key_bytes, [&](const GoneBatch &known) { return known.with == message.with; });
     batch.with = message.with;
     batch.keys.push_back(key);
 }
@@ -192,11 +191,12 @@ void Mailbox::pass_on(const AnswerBatch &batch, Bytes message) {
 void Mailbox::flush() {
     for (NodeId node = 0; node < outgoing_.size(); node++) {
         if (!outgoing_[node].empty()) rounds_[node].is_used = true;
-        for (const Batch &batch : outgoing_[node])
-            std::visit([&](const auto &known) { peers_[node].send(known.encode(header_)); }, batch);
+        for (const Outgoing &message : outgoing_[node])
+            std::visit([&](const auto &batch) { peers_[node].send(batch.encode(header_)); }, message.batch);
         outgoing_[node].clear();
     }
-    for (const auto &[where, batch] : answers_) send_to_worker(batch.node, batch.worker, batch);
+    for (const auto &[where, batches] : answers_)
+        for (const AnswerBatch &batch : batches) send_to_worker(batch.node, batch.worker, batch);
     answers_.clear();
 }
 

@@ -54,12 +54,19 @@ private:
     using Batch = std::variant<RequestBatch, AnswerBatch, LocalizeBatch, RelocateBatch, TransferBatch, WantBatch,
                                DeltaBatch, RefreshBatch, EndedBatch, MovesBatch, HoldsBatch, GoneBatch>;
 
+    struct Outgoing {
+        Batch batch;
+        uint64_t bytes = 0;
+    };
+
     template <class Kind, class Fits>
-    Kind &last(NodeId to, Fits &&fits);
+    Kind &last(NodeId to, uint64_t bytes, Fits &&fits);
+    AnswerBatch &last_answer(const Origin &origin, NodeId lost_with, uint64_t value_bytes);
     static void add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value);
     void send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch);
 
     Header &counters_;
+    StoreShape shape_;
     FrameHeader header_;
     ZmqSocket &router_;
     std::vector<ZmqSocket> &peers_;
@@ -68,9 +75,10 @@ private:
         uint64_t sent = 0, taken = 0;
         bool is_used = false; // something was sent since the last one
     };
-    std::vector<Rounds> rounds_;              // by node
-    std::vector<std::deque<Batch>> outgoing_;                                // by node
-    std::map<std::tuple<NodeId, uint32_t, uint64_t, NodeId>, AnswerBatch> answers_; // by worker, operation, loss
+    std::vector<Rounds> rounds_;                 // by node
+    std::vector<std::deque<Outgoing>> outgoing_; // by node
+    // By worker, operation, loss.
+    std::map<std::tuple<NodeId, uint32_t, uint64_t, NodeId>, std::vector<AnswerBatch>> answers_;
 };
 
 } // namespace ps

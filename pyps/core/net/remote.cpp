@@ -9,6 +9,7 @@
 #include "counting.h"
 #include "errors.h"
 #include "loss.h"
+#include "net/bounds.h"
 #include "net/departure.h"
 #include "net/refusals.h"
 #include "process.h"
@@ -32,8 +33,9 @@ const Segment &with_zmq(const Segment &segment) {
 
 Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
-      check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}), context_(keys_of(segment)),
-      sockets_(segment.header().num_nodes), watches_(segment.header().num_nodes), in_flight_(segment.header().in_flight),
+      check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}),
+      context_(keys_of(segment), longest_message(segment.header())), sockets_(segment.header().num_nodes),
+      watches_(segment.header().num_nodes), in_flight_(segment.header().in_flight),
       announced_(segment.header().in_flight) {
     header_.epoch = no_epoch; // so that it looks at once
     introduce(welcome_timeout);
@@ -89,8 +91,7 @@ int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &pos
         operation.places.push_back(at);
     }
     make_room(&operation);
-    note_buffer(request);
-    return send(std::move(operation));
+    return note_buffer(request, send(std::move(operation)));
 }
 
 int64_t Remote::start(const ps_request &request) {
@@ -108,14 +109,15 @@ int64_t Remote::start(const ps_request &request) {
         }
     }
     make_room(&operation);
-    note_buffer(request);
-    return send(std::move(operation));
+    return note_buffer(request, send(std::move(operation)));
 }
 
-void Remote::note_buffer(const ps_request &request) {
-    if (request.operation != PS_PULL) return;
+// Of an operation that was sent: what fails before fills nothing, and an epoch that begins ends all that was sent before.
+int64_t Remote::note_buffer(const ps_request &request, int64_t timestamp) {
+    if (request.operation != PS_PULL) return timestamp;
     char *begin = static_cast<char *>(request.values);
-    filled_[begin] = {begin + uint64_t(request.num_values) * segment_.header().element_bytes, next_};
+    filled_[begin] = {begin + uint64_t(request.num_values) * segment_.header().element_bytes, timestamp};
+    return timestamp;
 }
 
 int64_t Remote::filling(const ps_request &request) const {
@@ -196,7 +198,8 @@ int64_t Remote::send(Operation operation) {
     head.node = header_.from;
     head.worker = worker_;
     head.number = uint64_t(number);
-    Departure departure{head, operation.keys, targets, operation.places, operation.values};
+    uint64_t value_bytes = own ? 0 : operation.bytes - operation.keys.size() * sizeof(Key);
+    Departure departure{head, operation.keys, targets, operation.places, operation.values, value_bytes};
     for (Departure::Message &part : departure.write(header_, shape_)) socket_to(part.to).send(part.message);
     operation.left = operation.keys.size();
     if (!own) underway_[int(operation.operation)]++;
@@ -212,8 +215,11 @@ void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_
         announced_.clear();
     }
     announced_.add(bytes);
-    IntentBatch batch{slot_, first, end, {keys, keys + num_keys}};
-    socket_to(header_.from).send(batch.encode(header_));
+    constexpr int64_t most = most_for_worker / sizeof(Key);
+    for (; num_keys > 0; keys += most, num_keys -= most) {
+        IntentBatch batch{slot_, first, end, {keys, keys + std::min(num_keys, most)}};
+        socket_to(header_.from).send(batch.encode(header_));
+    }
 }
 
 // Where the key was seen last, or its home. What is on its way here, or must pass its replica here, goes to this node's

@@ -84,7 +84,7 @@ private:
     void introduce(double timeout);
     int64_t send(Operation operation);
     void note_keys(Operation &operation);
-    void note_buffer(const ps_request &request);
+    int64_t note_buffer(const ps_request &request, int64_t timestamp);
     NodeId target_of(Key key) const;
     void remember(const Operation &operation, const AnswerBatch &answer, NodeId owner);
     ZmqSocket &socket_to(NodeId node);

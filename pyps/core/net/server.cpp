@@ -12,6 +12,7 @@
 #include "counting.h"
 #include "errors.h"
 #include "loss.h"
+#include "net/bounds.h"
 #include "net/refusals.h"
 #include "net/served.h"
 #include "wire/notes.h"
@@ -38,7 +39,7 @@ std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
 } // namespace
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint)
-    : segment_(std::move(segment)), shape_(*segment_), context_(keys_of(*segment_)),
+    : segment_(std::move(segment)), shape_(*segment_), context_(keys_of(*segment_), longest_message(segment_->header())),
       router_(context_, ZmqSocket::router), peers_(dealers(context_, segment_->header().num_nodes)),
       values_(*segment_, slabs),
       mailbox_(*segment_, router_, peers_, [this](uint64_t waiter, NodeId lost_with) { landed(waiter, lost_with); }),

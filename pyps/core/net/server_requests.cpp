@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "batch.h"
+#include "net/bounds.h"
 #include "net/server.h"
 
 namespace ps {
@@ -22,7 +23,9 @@ void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
     const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
     const uint32_t element = segment_->header().element_bytes;
     const bool pull = batch.operation == Operation::pull;
-    uint64_t bytes = shape_.total_bytes(batch.keys), columns = batch.positions.size() * sizeof(uint32_t);
+    uint64_t bytes = shape_.total_bytes(batch.keys);
+    require_one_message(batch.keys.size(), bytes);
+    uint64_t columns = batch.positions.size() * sizeof(uint32_t);
     ZmqMessage message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
     char *to = message.data() + sizeof(OperationHead) + columns;
     Bytes aligned;
@@ -72,7 +75,8 @@ void Server::localize(const RequestBatch &batch) {
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
     waiter.answer.operation = Operation::localize;
-    waiter.answer.whole = true;
+    waiter.answer.whole = batch.positions.empty();
+    waiter.answer.positions = batch.positions;
     waiter.answer.node = batch.node;
     waiter.answer.worker = batch.worker;
     waiter.answer.number = batch.number;

@@ -159,7 +159,8 @@ std::string decode_z85(const std::string &text) {
     return bytes;
 }
 
-ZmqContext::ZmqContext(CurveKeys keys) : context_((require_descriptors(), zmq().ctx_new())), keys_(std::move(keys)) {
+ZmqContext::ZmqContext(CurveKeys keys, int64_t longest)
+    : context_((require_descriptors(), zmq().ctx_new())), keys_(std::move(keys)), longest_(longest) {
     if (!context_) fail_zmq("no context");
 }
 
@@ -188,6 +189,7 @@ ZmqSocket::ZmqSocket(ZmqContext &context, Type type) : socket_(zmq().socket(cont
     set(ZmqOption::linger, 0);
     set(ZmqOption::send_high_water, 0);
     set(ZmqOption::receive_high_water, 0);
+    set(ZmqOption::longest_message, context.longest());
     size_t size = sizeof descriptor_;
     if (zmq().getsockopt(socket_, option_descriptor, &descriptor_, &size)) fail_zmq("no descriptor");
     if (!context.keys().public_key.empty()) prove_keys(context.keys(), type);
@@ -210,6 +212,10 @@ ZmqSocket::~ZmqSocket() {
 }
 
 void ZmqSocket::set(ZmqOption option, int value) {
+    if (zmq().setsockopt(socket_, int(option), &value, sizeof value)) fail_zmq("an option is refused");
+}
+
+void ZmqSocket::set(ZmqOption option, int64_t value) {
     if (zmq().setsockopt(socket_, int(option), &value, sizeof value)) fail_zmq("an option is refused");
 }
 

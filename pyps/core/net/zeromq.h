@@ -30,22 +30,25 @@ std::string decode_z85(const std::string &text);
 // speak to a router is decided elsewhere: see admission.h.
 class ZmqContext {
 public:
-    explicit ZmqContext(CurveKeys keys = {});
+    explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1); // bytes of a message that is received; -1: no limit
     ~ZmqContext(); // its sockets must be closed
     ZmqContext(const ZmqContext &) = delete;
     ZmqContext &operator=(const ZmqContext &) = delete;
 
     void *raw() const { return context_; }
     const CurveKeys &keys() const { return keys_; }
+    int64_t longest() const { return longest_; }
 
 private:
     void *context_;
     CurveKeys keys_;
+    int64_t longest_;
 };
 
 enum class ZmqOption : int {
     routing_id = 5,
     linger = 17,
+    longest_message = 22, // bytes, an int64_t; a peer that begins a longer one is cut off
     send_high_water = 23,
     receive_high_water = 24,
     last_endpoint = 32,
@@ -97,6 +100,7 @@ public:
     ~ZmqSocket();
 
     void set(ZmqOption option, int value);
+    void set(ZmqOption option, int64_t value);
     void set(ZmqOption option, const std::string &value);
     std::string bind(const std::string &endpoint); // returns the one that was taken
     void connect(const std::string &endpoint);
