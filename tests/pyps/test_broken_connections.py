@@ -41,8 +41,9 @@ def test_every_waiting_call_names_the_other_end(
             actor.write(f"everything([{key}], {CALLS if (1 - key, key) in ways else ['barrier']})")
         for actor in nodes.nodes[2:]:
             actor.write("everything([2], ['barrier'])")
-        time.sleep(0.3)
         for one, other in ways:
+            workers = 2 if one == 0 else 1  # of whose calls two go through the node's server
+            wires.wait_until_held(one, other, 1 + workers * (len(CALLS) - 2))
             wires.reset(one, other)
         for actor, other in waiting:
             for name, report in actor.read()["value"].items():
@@ -70,7 +71,7 @@ def test_a_worker_whose_connection_breaks_raises_and_goes_on(wires: Wires, kind:
         wires.hold(0, 1, "W")
         for call in ("pull", "push", "set", "wait", "waitall"):
             actor.write(f"call(kv, {call!r}, [1])")
-            time.sleep(0.2)
+            wires.wait_until_held(0, 1)
             wires.reset(0, 1, "W")
             report = actor.read()
             assert (report["error"], report["node"]) == ("NodeLost", 1), call
@@ -90,6 +91,7 @@ def test_asking_whether_an_operation_is_done_tells_that_it_is_lost(wires: Wires)
         wires.hold(0, 1, "W")
         actor.value("globals().update(out=values([1]))")
         actor.value("globals().update(op=kv.pull([1], out, asynchronous=True)) or kv.is_finished(op)")
+        wires.wait_until_held(0, 1)
         wires.reset(0, 1, "W")
         report = actor.until("kv.is_finished(op)", "NodeLost")
         assert report["node"] == 1
@@ -102,7 +104,7 @@ def test_what_waits_for_the_own_node_raises_when_that_connection_breaks(wires: W
         actor = nodes.nodes[0]
         wires.hold(0, 0, "W")
         actor.write(call)
-        time.sleep(0.2)
+        wires.wait_until_held(0, 0)
         wires.reset(0, 0, "W")
         report = actor.read()
         assert (report["error"], report["node"]) == ("NodeLost", 0)
@@ -134,7 +136,7 @@ def test_one_of_the_two_goes_and_the_others_go_on(wires: Wires, ways: list[tuple
         for one, other in ways:
             wires.hold(one, other, "N")
         nodes.nodes[ways[0][0]].write(f"kv.localize([{ways[0][1]}])")
-        time.sleep(0.2)
+        wires.wait_until_held(*ways[0])
         for one, other in ways:
             wires.reset(one, other, "N")
         nodes.nodes[ways[0][0]].read()

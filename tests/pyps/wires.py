@@ -6,6 +6,7 @@ import asyncio
 import socket
 import struct
 import threading
+import time
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -25,6 +26,7 @@ class Connection:
         self.held = held  # letters of connections that let nothing through
         self.ends = ends
         self.known: dict[int, str] = {}  # letter that an end's name begins with, when it has said it
+        self.waiting = 0  # pieces that are held up
         self.flows = asyncio.Event()
         self.look()
 
@@ -44,7 +46,9 @@ class Connection:
         reader, writer = self.ends[source][0], self.ends[1 - source][1]
         try:
             while piece := await reader.read(PIECE):
+                self.waiting += 1
                 await self.flows.wait()
+                self.waiting -= 1
                 writer.write(piece)
                 await writer.drain()
                 if source not in self.known and NAME in piece:
@@ -111,6 +115,13 @@ class Wires:
         for connection in self._connections[a, b]:
             connection.look()
 
+    def wait_until_held(self, a: int, b: int, count: int = 1) -> None:
+        """Wait until something is held up on so many of these connections."""
+        end = time.monotonic() + TIMEOUT
+        while sum(one.waiting > 0 for one in list(self._connections[a, b])) < count:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
     def reset(self, a: int, b: int, letters: str = DATA) -> None:
         """Break these connections; what was held up is lost. New ones can be made at once."""
         self._do(self._reset(a, b, letters))
@@ -153,7 +164,8 @@ class Wires:
     async def _end(self) -> None:
         for server in self._servers:
             server.close()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        while self._tasks:
+            for open_ones in self._connections.values():
+                for connection in open_ones:
+                    connection.reset()
+            await asyncio.wait(self._tasks, timeout=0.05)
