@@ -288,9 +288,11 @@ void Node::tell(NodeId node, const Alive &message) {
 // The answer comes over the link of the one who asked.
 void Node::tell(NodeId node, const Lost &message) {
     Link &link = world.links[{node, id}];
+    uint32_t epoch = membership.epoch();
     if (link.up)
-        world.travel(id, node, world.links[{id, node}].generation, world.draw(0.01),
-                     [this, node, message] { world.nodes[node]->membership.receive(id, message); });
+        world.travel(id, node, world.links[{id, node}].generation, world.draw(0.01), [this, node, message, epoch] {
+            world.nodes[node]->membership.receive(id, epoch, message);
+        });
 }
 
 void Node::tell(NodeId node, const Vote &message) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -21,8 +22,8 @@ def network() -> Iterator[Network]:
         yield network
 
 
-def cluster(network: Network) -> Cluster:
-    return Cluster(len(network.hosts), network.hosts, num_keys=NUM_KEYS)
+def cluster(network: Network, **options: Any) -> Cluster:
+    return Cluster(len(network.hosts), network.hosts, num_keys=NUM_KEYS, **options)
 
 
 def test_values_are_exact_over_a_real_network(network: Network) -> None:
@@ -77,3 +78,48 @@ def test_a_link_that_is_cut_for_less_than_the_limit_loses_nothing(network: Netwo
             assert "value" in node.read()
         for node in nodes.nodes:
             assert node.value("pull([0, 1, 2])") == [1200] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", [0, 2])
+def test_the_larger_side_of_a_cut_goes_on_and_the_other_cannot_write(network: Network, cut: int) -> None:
+    """In the middle of pushes; when the link is whole again there is still one owner of each key, or none."""
+    rest = [rank for rank in range(3) if rank != cut]
+    moved = rest[0]  # a key whose home goes on, but not its owner
+    lost = [key for key in range(NUM_KEYS) if key % 3 == cut or key == moved]
+    living = [key for key in range(NUM_KEYS) if key not in lost]
+    push = f"kv.push({living}, values({living}))"
+    with cluster(network, on_loss="continue", heartbeat=0.1, lost_after=1.0) as nodes:
+        gone, others = nodes.nodes[cut], [nodes.nodes[rank] for rank in rest]
+        gone.value(f"kv.localize([{moved}])")
+        for actor in nodes.nodes:
+            actor.write(f"[(outcome(lambda: {push}), time.sleep(0.005))[0] for _ in range(400)]")
+        time.sleep(0.5)
+        network.cut(cut)
+        done, failed = 0, 0
+        for actor in nodes.nodes:
+            for report in actor.read()["value"]:
+                assert report.get("error", "NodeLost") == "NodeLost"
+                assert report["seconds"] < LIMIT
+                done, failed = (done, failed + 1) if "error" in report else (done + 1, failed)
+        assert "may go on without it" in gone.until("pull([0])", "NodeLost")["text"]
+        for actor in others:
+            for key in lost:
+                assert actor.until(f"pull([{key}])", "NodeLost")["node"] == cut
+        network.heal(cut)
+        time.sleep(1)
+        for key in range(NUM_KEYS):
+            assert gone.do(f"kv.push([{key}], values([{key}]))")["error"] == "NodeLost"
+        before = others[0].value(f"pull({living})")
+        assert all(done <= value <= done + failed for value in before)
+        for actor in others:
+            actor.value(push)
+        for actor in others:
+            assert actor.value(f"pull({living})") == [value + 2 for value in before]
+        owners = [
+            actor.value(f"[kv.pull_if_local([key], values([key])) for key in {living}]") for actor in others
+        ]
+        assert [sum(map(bool, here)) for here in zip(*owners, strict=True)] == [1] * len(living)
+        for actor in others:
+            for key in lost:
+                assert actor.do(f"pull([{key}])")["node"] == cut

@@ -136,8 +136,10 @@ void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, doub
     }
 }
 
-void Membership::receive(NodeId from, const Lost &message) {
-    if (message.node != self_) return;
+// With OnLoss::go_on only an epoch that this node is not in can say so: who is left over from a former one, cut off until
+// now, may hold everybody else to be lost.
+void Membership::receive(NodeId from, uint32_t epoch, const Lost &message) {
+    if (message.node != self_ || (on_loss_ == OnLoss::go_on && epoch <= epoch_)) return;
     if (on_loss_ == OnLoss::fail && message.evidence == Evidence::broken)
         end(from, Evidence::broken, from); // neither is more to blame than the other
     else

@@ -59,7 +59,7 @@ public:
     void give_up();                     // this node cannot go on: tell everybody
     void ask();                         // this node did not run for a while: is it still a member?
     void receive(NodeId from, uint32_t epoch, const Alive &message, double now);
-    void receive(NodeId from, const Lost &message);
+    void receive(NodeId from, uint32_t epoch, const Lost &message);
     void receive(NodeId from, const Vote &message, double now);
 
     void tick(double now);

@@ -74,6 +74,8 @@ bool Server::refuse(const FrameHeader &header) {
     if (is_member(*segment_, header.from))
         return segment_->header().ended.load(std::memory_order_acquire) && is_about_keys(header.kind);
     count_refusal(segment_->header(), "it comes from a node that was lost");
+    bool is_out = segment_->header().on_loss == PS_ON_LOSS_CONTINUE && segment_->header().ended.load(std::memory_order_acquire);
+    if (is_out) return true; // it is this node that was lost
     double now = monotonic_seconds();
     if (now - told_[header.from] > tell_every) {
         told_[header.from] = now;

@@ -139,7 +139,7 @@ void Vigil::look_at_links(double now) {
 
 void Vigil::take(const Note &note, double now) {
     if (auto *alive = std::get_if<Alive>(&note.what)) membership_.receive(note.from, note.epoch, *alive, now);
-    if (auto *lost = std::get_if<Lost>(&note.what)) membership_.receive(note.from, *lost);
+    if (auto *lost = std::get_if<Lost>(&note.what)) membership_.receive(note.from, note.epoch, *lost);
     if (auto *vote = std::get_if<Vote>(&note.what)) membership_.receive(note.from, *vote, now);
     if (std::holds_alternative<Left>(note.what)) membership_.left(note.from, now);
     if (std::holds_alternative<GiveUp>(note.what)) membership_.give_up();
@@ -152,7 +152,7 @@ void Vigil::receive(ZmqSocket &link) {
             FrameReader reader(frame.data(), frame.size());
             FrameHeader header = decode_header(reader, segment_.header().cluster, shape_);
             if (header.kind != Kind::lost) throw Malformed("it is not for a vigil");
-            membership_.receive(header.from, decode_lost(header, reader, shape_));
+            membership_.receive(header.from, header.epoch, decode_lost(header, reader, shape_));
         } catch (const Malformed &error) {
             count_refusal(segment_.header(), error.what());
         }
