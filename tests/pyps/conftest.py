@@ -18,6 +18,7 @@ import pytest
 
 import pyps
 from tests.pyps.cluster import Cluster, WorkerProcesses
+from tests.pyps.native import Programs
 from tests.pyps.network import may_make_hosts
 
 # A test that is skipped fails the whole check, so where there is no right to make hosts these are not there.
@@ -174,3 +175,15 @@ def cluster() -> Iterator[Start]:
                 stack.enter_context(Cluster(count, *arguments, **options)).nodes
             )
         )
+
+
+@pytest.fixture(params=["none", "address"])
+def programs(request: pytest.FixtureRequest) -> Programs:
+    """Native programs of one thread: ThreadSanitizer would have nothing to watch."""
+    return Programs(request.param)
+
+
+@pytest.fixture(params=["none", "address", "thread"])
+def threaded_programs(request: pytest.FixtureRequest) -> Programs:
+    """Native programs of many threads."""
+    return Programs(request.param)

@@ -1,0 +1,26 @@
+"""Nodes with their sockets and threads in native programs: exact sums, hostile messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import zmq
+
+from tests.pyps.native import Programs, native
+
+
+def zmq_library() -> str:
+    """The ZeroMQ library that came with pyzmq, else the system's."""
+    bundled = sorted(Path(zmq.__file__).parents[1].glob("pyzmq.libs/libzmq*.so*"))
+    return str(bundled[0]) if bundled else "libzmq.so.5"
+
+
+@native
+def test_sums_of_a_cluster_are_exact(threaded_programs: Programs) -> None:
+    assert threaded_programs.run("cluster", zmq_library(), threaded_programs.either(200, 20)) == "ok\n"
+
+
+@native
+def test_nodes_live_through_hostile_messages(threaded_programs: Programs) -> None:
+    output = threaded_programs.run("hostile", zmq_library(), threaded_programs.either(200_000, 40_000))
+    assert output.startswith("ok: ")

@@ -1,0 +1,56 @@
+"""The protocol, the membership, barriers and messages in native programs, under random orders of events."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+
+import pytest
+
+from tests.pyps.native import Programs, native
+
+
+@native
+@pytest.mark.parametrize(("values", "seeds"), [("plain", 5_000), ("memory", 1_000)])
+def test_the_protocol_holds_in_any_order_of_messages(programs: Programs, values: str, seeds: int) -> None:
+    assert programs.run("interleavings", "0", programs.either(seeds, seeds // 10), values) == "ok\n"
+
+
+def exact_quantile(mean: str) -> int:
+    """Return the 0.9999 quantile of a Poisson distribution, summed with sixty digits."""
+    with localcontext() as context:
+        context.prec = 60
+        mass = total = (-Decimal(mean)).exp()
+        k = 0
+        while total < Decimal("0.9999"):
+            k += 1
+            mass *= Decimal(mean) / k
+            total += mass
+    return k
+
+
+@native
+def test_intents_are_acted_on_in_time(programs: Programs) -> None:
+    assert programs.run("timing") == "ok\n"
+    means = ["0.001", "0.01", "0.1", "0.5", "1", "2", "7.5", "20", "100", "745", "1000", "20000"]
+    found = programs.run("timing", "quantile", *means).split()
+    assert [int(number) for number in found] == [exact_quantile(mean) for mean in means]
+
+
+@native
+def test_barriers_hold_in_any_order_of_messages(programs: Programs) -> None:
+    assert programs.run("gates", "0", programs.either(20_000, 2_000)) == "ok\n"
+
+
+@native
+def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
+    assert programs.run("losses", "0", programs.either(5_000, 500)) == "ok\n"
+
+
+@native
+def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> None:
+    assert programs.run("members", "0", programs.either(4_000, 400)) == "ok\n"
+
+
+@native
+def test_damaged_messages_are_refused(programs: Programs) -> None:
+    assert programs.run("wire", programs.either(1_000_000, 50_000)) == "ok\n"

@@ -1,0 +1,31 @@
+"""One node's memory in native programs: threads, killed processes, slabs, changes, sampling."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.pyps.native import Programs, native
+
+
+@native
+@pytest.mark.parametrize("program", ["slabs", "sampling"])
+def test_native_program(programs: Programs, program: str) -> None:
+    assert programs.run(program) == "ok\n"
+
+
+@native
+@pytest.mark.parametrize("program", ["threads", "changes"])
+def test_native_program_of_many_threads(threaded_programs: Programs, program: str) -> None:
+    assert threaded_programs.run(program) == "ok\n"
+
+
+@native
+def test_killed_workers_leave_whole_values(threaded_programs: Programs) -> None:
+    """3,000 SIGKILLs into pushes of 100 floats; a tenth of them, and no clock, where a sanitizer slows everything."""
+    kills, longest_wait_ms = threaded_programs.either(3000, 300), threaded_programs.either(100, 5000)
+    output = threaded_programs.run("killed_worker", kills, longest_wait_ms)
+    restored = re.search(r"(\d+) values restored", output)
+    assert restored is not None
+    assert int(restored[1]) > 0
