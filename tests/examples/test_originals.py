@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.python_path import python_path
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -21,7 +23,7 @@ def run(program: str, *options: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, f"examples/{program}", "--port", str(port), *options],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": python_path(), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=100,

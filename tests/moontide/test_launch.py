@@ -15,8 +15,8 @@ import pytest
 
 from moontide.cli import main
 from moontide.launch.plan import command, environment, plan
+from tests.python_path import python_path
 
-ROOT = Path(__file__).parents[2]
 TIMEOUT = 60.0
 # Programs without the imports of a real one: each says its pid and goes on as it is told.
 LABELLED = 'echo "rank $RANK of $WORLD_SIZE: $*"; echo oops >&2; printf "no end of line"'
@@ -40,7 +40,7 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": python_path()},
             start_new_session=True,
         )
         running.append(process)
@@ -203,7 +203,12 @@ def test_a_program_becomes_a_cluster(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"},
+        env={
+            **os.environ,
+            "PYTHONPATH": python_path(),
+            "OMP_NUM_THREADS": "1",
+            "TORCH_CPP_LOG_LEVEL": "ERROR",
+        },
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(line for line in done.stdout.splitlines() if " 4.0" in line) == [

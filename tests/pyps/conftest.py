@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,11 @@ import pyps
 from tests.pyps.cluster import Cluster, WorkerProcesses
 from tests.pyps.native import Programs
 from tests.pyps.network import may_make_hosts
+from tests.python_path import python_path
 
 # A test that is skipped fails the whole check, so where there is no right to make hosts these are not there.
 collect_ignore = [] if may_make_hosts() else ["test_network.py"]
 
-ROOT = Path(__file__).parents[2]
 TIMEOUT = 50.0
 PROLOGUE = "import json, os, sys, time\nimport numpy as np\nimport pyps\n"
 ATTACH = "node = pyps.attach(sys.argv[1]); kv = node.worker(); number = int(sys.argv[2])\n"
@@ -38,7 +37,7 @@ def program() -> Iterator[Program]:
     running: list[subprocess.Popen[str]] = []
 
     def start(source: str, *arguments: str) -> subprocess.Popen[str]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": python_path()}
         process = subprocess.Popen(
             [sys.executable, "-W", "error", "-c", PROLOGUE + source, *arguments],
             env=environment,

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-ROOT = Path(__file__).parents[2]
+from tests.python_path import python_path
+
 TIMEOUT = 50.0
 
 # Reads one line of Python after another; prints its value, or the error, and how long it took.
@@ -89,7 +90,7 @@ class Actor:
         self.options = options
         self.process = subprocess.Popen(
             [*host, sys.executable, "-W", "error", "-c", SCRIPT, json.dumps(options)],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": python_path()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -16,8 +16,8 @@ import pytest
 
 from pyps.rendezvous.interfaces import listen
 from pyps.rendezvous.store import serve_store
+from tests.python_path import python_path
 
-ROOT = Path(__file__).parents[2]
 TIMEOUT = 60.0
 PROLOGUE = """
 import logging, os, sys, time
@@ -49,7 +49,7 @@ def spawn() -> Iterator[Spawn]:
     def start(*arguments: str, **variables: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-W", "error", *arguments],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **variables},
+            env={**os.environ, "PYTHONPATH": python_path(), "OMP_NUM_THREADS": "1", **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
