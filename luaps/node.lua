@@ -22,6 +22,7 @@ local Node = {}
 Node.__index = Node
 
 local function new(handle)
+   waiting.prepare(handle)
    local info = ffi.new('ps_node_info')
    check(C.ps_node_get_info(handle, info))
    return setmetatable({
@@ -152,7 +153,7 @@ end
 
 -- Wait until every node has come to a barrier, each in the process that created it; `timeout` in seconds.
 function Node:barrier(timeout)
-   check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_barrier_step))
+   check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_barrier))
 end
 
 function Node:num_keys()
@@ -196,7 +197,7 @@ function Node:shutdown(timeout)
    local ok, message = true, nil
    if timeout ~= 0 then
       ok, message = pcall(function()
-         check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_leave_step))
+         check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_leave))
       end)
    end
    check(C.ps_node_shutdown(self.handle))

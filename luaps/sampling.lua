@@ -100,8 +100,9 @@ local function openvalues(self, value, n)
    return values.open(value, self.element, true, n * length)
 end
 
--- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process.
-function sampling.add(Worker, call)
+-- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process, and
+-- `submit(self, async, run, ...)` one with a buffer, whose timestamp it returns.
+function sampling.add(Worker, call, submit)
    -- Draw a sample of `n` keys, to be pulled in clocks [start, stop), or in clock `start`; its number.
    function Worker:prepare_sample(n, start, stop)
       local first = arguments.whole('start', start)
@@ -124,8 +125,8 @@ function sampling.add(Worker, call)
          data = standin:data()
       end
       local drawn = memory(n)
-      call(self, C.ps_pull_sample, checkid(id), drawn, n, data, length, async and ASYNC or 0, self.number)
-      local timestamp = tonumber(self.number[0])
+      local timestamp = submit(self, async, C.ps_pull_sample, checkid(id), drawn, n, data, length,
+         async and ASYNC or 0, self.stamp)
       C.ps_shift_keys(ffi.cast('int64_t *', to), drawn, n, -self.base)
       if keysin then
          values.fill(keys, keysin, KEYS)

@@ -1,28 +1,97 @@
 -- Waiting: for operations on their way, for other workers. Methods of Worker.
 --
--- Every wait is cut into short ones, between which signals are handled: Ctrl-C ends it.
+-- Calls of ps.h that wait come back now and then with PS_EBUSY, so that signals are handled: Ctrl-C ends them. An error
+-- that a signal raises comes out of the next instruction, so that whatever has to be undone is called by pcall.
+local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
 local clock = require 'luaps.clock'
 local errors = require 'luaps.errors'
 
-local EINTR, ETIMEDOUT, EBUSY = tonumber(C.PS_EINTR), tonumber(C.PS_ETIMEDOUT), tonumber(C.PS_EBUSY)
+local OK, ETIMEDOUT, EBUSY = tonumber(C.PS_OK), tonumber(C.PS_ETIMEDOUT), tonumber(C.PS_EBUSY)
 local TIMEOUT = 300       -- seconds, as in ps.h
 local SIGNALS_EVERY = 0.1 -- seconds
 
--- Call step(handle, seconds, ...) until it succeeds, for `limit` seconds; its last code.
-local function patiently(self, limit, step, ...)
-   local left = limit
-   local stop = clock() + left
-   local code = step(self.handle, math.min(left, SIGNALS_EVERY), ...)
-   while code == EINTR or code == ETIMEDOUT and left > 0 do
-      io.stdout:flush() -- where that is Python's output, it handles its signals now
-      left = stop - clock()
-      code = step(self.handle, math.max(math.min(left, SIGNALS_EVERY), 1e-9), ...)
+local waiting = {}
+
+-- Let calls with a node, and with workers that are made of it, come back.
+function waiting.prepare(node)
+   errors.check(C.ps_node_set_patience(node, SIGNALS_EVERY))
+end
+
+-- The seconds to wait.
+function waiting.limit(timeout)
+   return arguments.seconds('timeout', timeout or TIMEOUT)
+end
+
+local function handlesignals()
+   io.stdout:flush() -- where that is Python's output, it handles its signals now
+end
+
+-- Call wait(handle, seconds) until it does not come back with PS_EBUSY; its last code. An error leaves what was waited
+-- at.
+function waiting.stay(handle, limit, wait)
+   local function try()
+      local stop = clock() + limit
+      local code = wait(handle, limit)
+      while code == EBUSY do
+         handlesignals()
+         code = wait(handle, math.max(stop - clock(), 1e-9))
+      end
+      return code
+   end
+   local ok, code = pcall(try)
+   if not ok then
+      wait(handle, 1e-9)
+      error(code, 0)
    end
    return code
 end
-jit.off(patiently) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
+jit.off(waiting.stay, true) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
+
+-- Go on with run(handle, ...), which came back with PS_EBUSY: begin it, and if `stamp` says that it is on its way, wait
+-- for it.
+local function goon(handle, stamp, run, ...)
+   local stop = clock() + TIMEOUT
+   local code
+   repeat
+      handlesignals()
+      local left = stop - clock()
+      if left <= 0 then
+         errors.raise('%s (PS_ETIMEDOUT)', ffi.string(C.ps_last_error().message))
+      elseif stamp and stamp[0] >= 0 then
+         code = C.ps_wait(handle, stamp[0], left)
+      else
+         code = run(handle, ...)
+      end
+   until code ~= EBUSY
+   return code
+end
+jit.off(goon)
+
+-- The code of run(handle, ...), with all the waiting before it is begun; with `stamp`, also until it has ended.
+function waiting.run(handle, stamp, run, ...)
+   local code = run(handle, ...)
+   if code == EBUSY then
+      code = goon(handle, stamp, run, ...)
+   end
+   return code
+end
+
+-- The same for an operation that has a buffer, and writes its timestamp to `stamp`. If it fails nothing writes to the
+-- buffer any more.
+function waiting.finish(handle, stamp, run, ...)
+   local ok, code = pcall(waiting.run, handle, stamp, run, ...)
+   if not ok or code ~= OK then
+      if stamp[0] >= 0 then
+         C.ps_abandon(handle, stamp[0])
+      end
+      if not ok then
+         error(code, 0)
+      end
+   end
+   return code
+end
 
 local function checkended(code, what, limit)
    if code == ETIMEDOUT then
@@ -30,38 +99,6 @@ local function checkended(code, what, limit)
    end
    errors.check(code)
 end
-
-local function wait(handle, seconds, timestamp)
-   return C.ps_wait(handle, timestamp, seconds)
-end
-
-local waiting = {}
-
--- The seconds to wait.
-function waiting.limit(timeout)
-   return arguments.seconds('timeout', timeout or TIMEOUT)
-end
-
--- Call step(handle, limit, patience), which comes back with PS_EBUSY while others are missing, until it succeeds or the
--- limit is over; its last code. An error, as a signal's handler raises, leaves what was waited at.
-function waiting.stay(handle, limit, step)
-   local function try()
-      local stop = clock() + limit
-      local code = step(handle, limit, SIGNALS_EVERY)
-      while code == EBUSY do
-         io.stdout:flush()
-         code = step(handle, math.max(stop - clock(), 1e-9), SIGNALS_EVERY)
-      end
-      return code
-   end
-   local ok, code = pcall(try)
-   if not ok then
-      step(handle, 1e-9, 1)
-      error(code, 0)
-   end
-   return code
-end
-jit.off(waiting.stay, true)
 
 -- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process.
 function waiting.add(Worker, call)
@@ -92,7 +129,9 @@ function waiting.add(Worker, call)
       end
       local stop = clock() + limit
       for i = 1, #left do
-         local code = patiently(self, math.max(stop - clock(), 1e-9), wait, left[i])
+         local code = waiting.stay(self.handle, math.max(stop - clock(), 1e-9), function(handle, seconds)
+            return C.ps_wait(handle, left[i], seconds)
+         end)
          checkended(code, string.format('the operation with timestamp %d has', left[i]), limit)
          self.pending:give_back(left[i])
       end
@@ -102,29 +141,29 @@ function waiting.add(Worker, call)
    function Worker:waitall(timeout)
       local limit = waiting.limit(timeout)
       call(self, C.ps_current_clock, self.number) -- a forked child becomes a worker of its own
-      checkended(patiently(self, limit, C.ps_wait_all), 'the operations on their way have', limit)
+      checkended(waiting.stay(self.handle, limit, C.ps_wait_all), 'the operations on their way have', limit)
       self.pending:give_all_back()
    end
 
    Worker.waitAll = Worker.waitall
 
-   -- Such a step, after which no operation of this worker is on its way.
-   local function settle(self, step, timeout)
+   -- A wait after which no operation of this worker is on its way.
+   local function settle(self, wait, timeout)
       local limit = waiting.limit(timeout)
       call(self, C.ps_current_clock, self.number)
-      errors.check(waiting.stay(self.handle, limit, step))
+      errors.check(waiting.stay(self.handle, limit, wait))
       self.pending:give_all_back()
    end
 
    -- Wait until what this worker did is exchanged with the other nodes: its intents that have begun are acted on, and
    -- replicas on this node and their owners have seen each other; `timeout` in seconds.
    function Worker:wait_sync(timeout)
-      settle(self, C.ps_wait_sync_step, timeout)
+      settle(self, C.ps_wait_sync, timeout)
    end
 
    -- Wait until nothing of this node is on its way; `timeout` in seconds.
    function Worker:quiesce(timeout)
-      settle(self, C.ps_quiesce_step, timeout)
+      settle(self, C.ps_quiesce, timeout)
    end
 
    -- Begin to set up values: intents of this worker wait until end_setup, and statistics count nothing.
@@ -134,14 +173,14 @@ function waiting.add(Worker, call)
 
    -- End what begin_setup began: wait_sync and a barrier, and both again; `timeout` in seconds.
    function Worker:end_setup(timeout)
-      settle(self, C.ps_end_setup_step, timeout)
+      settle(self, C.ps_end_setup, timeout)
    end
 
    -- Wait until every worker of every node, process or thread, Lua or Python, has come to a barrier; `timeout` in
    -- seconds.
    function Worker:barrier(timeout)
       call(self, C.ps_current_clock, self.number)
-      errors.check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_barrier_step))
+      errors.check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_barrier))
    end
 end
 

@@ -33,13 +33,16 @@ end
 
 -- A worker of `node`; with `owns`, the node is shut down with it.
 local function new(node, base, owns)
+   local request = ffi.new('ps_request')
    return setmetatable({
       node = node,
       base = arguments.base(base),
       owns = owns,
       element = node.element,
       handle = newhandle(node),
-      request = ffi.new('ps_request'),
+      request = request,
+      stamp = ffi.cast('int64_t *', ffi.cast('char *', request) + ffi.offsetof('ps_request', 'timestamp')),
+      others = node:num_nodes() > 1,
       scratch = keys.scratch(),
       number = ffi.new('int64_t[1]'),
       flag = ffi.new('int32_t[1]'),
@@ -58,12 +61,25 @@ local function inherit(self)
 end
 
 local function call(self, run, ...)
-   local code = run(self.handle, ...)
+   local code = waiting.run(self.handle, nil, run, ...)
    if code == EFORKED then
       inherit(self)
-      code = run(self.handle, ...)
+      code = waiting.run(self.handle, nil, run, ...)
    end
    check(code, self.base)
+end
+
+-- Run an operation that has a buffer: to its end, or until it has the timestamp in `self.stamp`.
+local function submit(self, async, run, ...)
+   self.stamp[0] = -1
+   local wait = async and waiting.run or waiting.finish
+   local code = wait(self.handle, not async and self.stamp, run, ...)
+   if code == EFORKED then
+      inherit(self)
+      code = wait(self.handle, not async and self.stamp, run, ...)
+   end
+   check(code, self.base)
+   return async and tonumber(self.stamp[0]) or -1
 end
 
 local function checkasync(async, ...) -- luacheck: ignore 212
@@ -94,7 +110,7 @@ end
 
 -- An asynchronous operation was begun, or ended at once.
 local function keep(self, operation, value, standin)
-   local timestamp = tonumber(self.request.timestamp)
+   local timestamp = tonumber(self.stamp[0])
    if operation == PULL and timestamp >= 0 then
       self.pending:keep(timestamp, value, standin)
    elseif operation == PULL and standin then
@@ -107,20 +123,23 @@ end
 local function operate(self, operation, given, value, async, ...) -- luacheck: ignore 212
    checkasync(async)
    local standin = prepare(self, operation, given, value, async)
-   local request = self.request
-   local code = C.ps_run(self.handle, request)
-   if code == EFORKED then
-      inherit(self)
-      code = C.ps_run(self.handle, request)
+   if self.others then
+      submit(self, async, C.ps_run, self.request)
+   else
+      local code = C.ps_run(self.handle, self.request)
+      if code == EFORKED then
+         inherit(self)
+         code = C.ps_run(self.handle, self.request)
+      end
+      check(code, self.base)
    end
-   check(code, self.base)
    if async then
       return (keep(self, operation, value, standin))
    end
    if standin and operation == PULL then
       values.fill(value, standin, self.element)
    end
-   return (tonumber(request.timestamp))
+   return -1
 end
 
 -- Read the values of the keys into a tensor, buffer or table. All three operations return a timestamp to wait for; -1
@@ -185,7 +204,7 @@ function Worker:current_clock()
 end
 
 waiting.add(Worker, call)
-sampling.add(Worker, call)
+sampling.add(Worker, call, submit)
 
 -- The operation with this timestamp as an object, which has :wait(timeout) and :done().
 function Worker:future(timestamp)

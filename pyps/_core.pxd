@@ -126,8 +126,9 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret_key)
     int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity)
     int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes)
-    int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience)
-    int32_t ps_node_leave_step(ps_node *node, double timeout, double patience)
+    int32_t ps_node_barrier(ps_node *node, double timeout)
+    int32_t ps_node_leave(ps_node *node, double timeout)
+    int32_t ps_node_set_patience(ps_node *node, double seconds)
     int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options)
     int32_t ps_node_shutdown(ps_node *node)
     int32_t ps_node_is_open(ps_node *node)
@@ -154,17 +155,18 @@ cdef extern from "ps.h" nogil:
     int32_t ps_current_clock(ps_worker *worker, int64_t *clock)
     int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout)
     int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished)
+    int32_t ps_abandon(ps_worker *worker, int64_t timestamp)
     int32_t ps_wait_all(ps_worker *worker, double timeout)
     int32_t ps_pending(ps_worker *worker, int64_t *operations)
-    int32_t ps_wait_sync_step(ps_worker *worker, double timeout, double patience)
-    int32_t ps_quiesce_step(ps_worker *worker, double timeout, double patience)
+    int32_t ps_wait_sync(ps_worker *worker, double timeout)
+    int32_t ps_quiesce(ps_worker *worker, double timeout)
     int32_t ps_begin_setup(ps_worker *worker)
-    int32_t ps_end_setup_step(ps_worker *worker, double timeout, double patience)
-    int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience)
+    int32_t ps_end_setup(ps_worker *worker, double timeout)
+    int32_t ps_barrier(ps_worker *worker, double timeout)
 
 
-ctypedef int32_t (*WorkerStep)(ps_worker *worker, double timeout, double patience) noexcept nogil
-ctypedef int32_t (*NodeStep)(ps_node *node, double timeout, double patience) noexcept nogil
+ctypedef int32_t (*WorkerWait)(ps_worker *worker, double timeout) noexcept nogil
+ctypedef int32_t (*NodeWait)(ps_node *node, double timeout) noexcept nogil
 
 
 cdef class Node:
@@ -172,7 +174,7 @@ cdef class Node:
     cdef ps_node_info info
     cdef readonly object dtype
 
-    cdef int steps(self, NodeStep step, double limit) except -1
+    cdef int patiently(self, NodeWait call, object timeout) except -1
 
 
 cdef class Borrowed:
@@ -180,24 +182,30 @@ cdef class Borrowed:
     cdef object owner, copy_back
 
 
-cdef class Worker:
+cdef class Operations:
     cdef ps_worker *worker
     cdef ps_worker *parents  # in a forked child: the parent process's worker
     cdef Node store
     cdef dict borrowed  # by timestamp: buffers of pulls that have not ended
     cdef bint finalized
-    cdef bint is_waiting  # in `patiently`
     cdef int code, bits  # of an element, as DLPack has it
 
     cdef ps_worker *inherited(self, ps_worker *used) except NULL
     cdef ps_worker *usable(self) except NULL
-    cdef int patiently(self, WorkerStep step, object timeout) except -1
-    cdef int settle(self, WorkerStep step, object timeout) except -1
     cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local)
+    cdef int persist(self, ps_worker *worker, ps_request *request) except -1
+    cdef int finish(self, ps_worker *worker, int64_t timestamp) except -1
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept
     cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1
     cdef object pending(self, int64_t timestamp, object vals, Borrowed borrowed)
     cdef int give_back(self, int64_t timestamp) except -1
+
+
+cdef class Worker(Operations):
+    cdef bint is_waiting  # in `patiently`
+
+    cdef int patiently(self, WorkerWait call, object timeout) except -1
+    cdef int settle(self, WorkerWait call, object timeout) except -1
     cdef bint is_pending(self) except -1
 
 

@@ -83,6 +83,8 @@ def load_zmq(path):
     check(ps_load_zmq(path.encode()))
 
 
+include "binding/waiting.pxi"
 include "binding/node.pxi"
+include "binding/operations.pxi"
 include "binding/worker.pxi"
 include "binding/sampling.pxi"

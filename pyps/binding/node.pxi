@@ -62,6 +62,7 @@ cdef class Node:
                 code = ps_node_create(&options, &self.node)
             close_span(&lengths)
         check(code)
+        check(ps_node_set_patience(self.node, signals_every))
         check(ps_node_get_info(self.node, &self.info))
         self.dtype = next(row for row in DTYPES.values() if row.number == self.info.dtype)
 
@@ -178,22 +179,20 @@ cdef class Node:
         close_span(&span)
         check(code)
 
-    cdef int steps(self, NodeStep step, double limit) except -1:
-        """Wait step by step, so that signals are handled meanwhile."""
-        cdef double end = time.monotonic() + limit
-        cdef int32_t code
-        while True:
-            with nogil:
-                code = step(self.node, limit, signals_every)
-            if code != PS_EBUSY:
-                break
-            try:
-                PyErr_CheckSignals()
-            except BaseException:
-                step(self.node, 1e-9, 1.0)  # leave it
-                raise
-            limit = max(end - time.monotonic(), 1e-9)
-        return check(code)
+    cdef int patiently(self, NodeWait call, object timeout) except -1:
+        """Wait for other nodes; whoever does not wait to the end leaves."""
+        cdef Wait wait = wait_of(timeout, True)
+        cdef int32_t code = PS_EBUSY
+        try:
+            while goes_on(&wait, code):
+                with nogil:
+                    code = call(self.node, wait.left)
+            return check(code)
+        except BaseException:
+            if code == PS_EBUSY:
+                with nogil:
+                    call(self.node, shortest)
+            raise
 
     def barrier(self, timeout=None):
         """Wait until every node has come to a barrier, each in the process that created it.
@@ -208,17 +207,17 @@ cdef class Node:
         WaitTimeoutError
             Some did not come. This node has left the barrier.
         """
-        self.steps(ps_node_barrier_step, seconds(timeout) or 300.0)
+        self.patiently(ps_node_barrier, timeout)
 
     def shutdown(self, timeout=None):
         """Close this handle; in the process that created it, the node. May be called again.
 
         `pyps.Server.shutdown` says how a node of several waits for the others.
         """
-        cdef double limit = seconds(timeout)
+        seconds(timeout)
         try:
             if self.node != NULL and (timeout is None or timeout > 0):
-                self.steps(ps_node_leave_step, limit or 300.0)
+                self.patiently(ps_node_leave, timeout)
         finally:
             with nogil:
                 ps_node_shutdown(self.node)

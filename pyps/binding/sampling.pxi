@@ -24,13 +24,15 @@ cdef class SamplingWorker(Worker):
         ValueError
             `n` is below 1 or above what can be drawn, or the clocks are no interval.
         """
-        cdef int32_t code
+        cdef int32_t code = PS_EBUSY
         cdef int64_t id = 0
+        cdef Wait wait = wait_of(None, False)
         cdef int64_t count = whole(n, "n", INT64_MAX)
         cdef int64_t begin = whole(start, "start", INT64_MAX), finish = whole(end, "end", INT64_MAX)
         cdef ps_worker *worker = self.usable()
-        with nogil:
-            code = ps_prepare_sample(worker, count, begin, finish, &id)
+        while goes_on(&wait, code):
+            with nogil:
+                code = ps_prepare_sample(worker, count, begin, finish, &id)
         check(code)
         return id
 
@@ -65,6 +67,7 @@ cdef class SamplingWorker(Worker):
         cdef ps_worker *worker
         cdef int64_t number = whole(id, "id", INT64_MAX), timestamp = -1
         cdef int32_t flags, code = PS_EBUSY
+        cdef Wait wait = wait_of(None, False)
         if options:
             asynchronous = arrays.check_options(options)
         flags = PS_ASYNC if asynchronous else 0
@@ -79,11 +82,15 @@ cdef class SamplingWorker(Worker):
             if ns_per_key * k.elements < worth_releasing:
                 code = ps_pull_sample(worker, number, <int64_t *> k.data, k.elements, borrowed.span.data,
                                       borrowed.span.elements, flags | PS_NOWAIT, &timestamp)
-            if code == PS_EBUSY:
+            while timestamp < 0 and goes_on(&wait, code):
                 with nogil:
                     code = ps_pull_sample(worker, number, <int64_t *> k.data, k.elements, borrowed.span.data,
                                           borrowed.span.elements, flags, &timestamp)
-            check(code)
+            if code == PS_EBUSY:
+                self.finish(worker, timestamp)
+                timestamp = -1
+            else:
+                check(code)
         finally:
             close_span(&k)
         if fill_keys is not None:

@@ -29,45 +29,25 @@ double seconds(double timeout, double otherwise) {
     return timeout > 0 ? timeout : otherwise;
 }
 
-// Of a step of a wait: the caller looks after signals himself and calls again.
-int32_t later(int32_t code) { return code == PS_EINTR ? int32_t(PS_EBUSY) : code; }
+int32_t run(ps_worker *worker, ps_request &request) {
+    int32_t code = require(worker, "worker").run(request);
+    if (code == PS_ENOTLOCAL)
+        fail(code, Where{request.done, request.keys[request.done], 0}, "a key lives on no node that is known");
+    return code;
+}
 
 int32_t run(ps_worker *worker, int32_t operation, const int64_t *keys, int64_t num_keys, void *values,
             int64_t num_values, int64_t *timestamp) {
-    return guarded([&] {
-        ps_request request{operation, 0, keys, num_keys, values, num_values, 0, -1};
-        int32_t code = require(worker, "worker").run(request);
-        if (code == PS_ENOTLOCAL)
-            fail(code, Where{request.done, keys[request.done], 0}, "a key lives on no node that is known");
-        if (timestamp) *timestamp = request.timestamp;
-        return code;
-    });
+    ps_request request{operation, 0, keys, num_keys, values, num_values, 0, -1};
+    int32_t code = guarded([&] { return run(worker, request); });
+    if (timestamp) *timestamp = request.timestamp;
+    return code;
 }
 
-// Run `wait` of seconds and patience until the timeout is over.
-template <class Wait>
-int32_t wait_for(double timeout, Wait &&wait) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return wait(limit, limit);
-    });
-}
-
-template <class Wait>
-int32_t wait_a_step(double timeout, double patience, Wait &&wait) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        return later(wait(limit, seconds(patience, 0)));
-    });
-}
-
-// Until the timeout is over, unless `patience` is before.
-int32_t settle(ps_worker *worker, Until until, double timeout, double patience) {
-    return guarded([&] {
-        double limit = seconds(timeout, default_wait_timeout);
-        double pause = patience < HUGE_VAL ? seconds(patience, 0) : limit;
-        return require(worker, "worker").settle(until, limit, pause);
-    });
+// Run `wait` of an object and seconds.
+template <class Type, class Wait>
+int32_t wait_for(Type *object, const char *name, double timeout, Wait &&wait) {
+    return guarded([&] { return wait(require(object, name), seconds(timeout, default_wait_timeout)); });
 }
 
 template <class Body>
@@ -148,27 +128,15 @@ int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num
 }
 
 int32_t ps_node_barrier(ps_node *node, double timeout) {
-    return wait_for(timeout, [&](double limit, double pause) {
-        return require(node, "node").barrier(limit, pause);
-    });
-}
-
-int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience) {
-    return wait_a_step(timeout, patience, [&](double limit, double pause) {
-        return require(node, "node").barrier(limit, pause);
-    });
+    return wait_for(node, "node", timeout, [](ps_node &n, double limit) { return n.barrier(limit); });
 }
 
 int32_t ps_node_leave(ps_node *node, double timeout) {
-    return wait_for(timeout, [&](double limit, double pause) {
-        return require(node, "node").leave(limit, pause);
-    });
+    return wait_for(node, "node", timeout, [](ps_node &n, double limit) { return n.leave(limit); });
 }
 
-int32_t ps_node_leave_step(ps_node *node, double timeout, double patience) {
-    return wait_a_step(timeout, patience, [&](double limit, double pause) {
-        return require(node, "node").leave(limit, pause);
-    });
+int32_t ps_node_set_patience(ps_node *node, double patience) {
+    return with_node(node, [&](ps_node &n) { n.attachment()->patience = seconds(patience, HUGE_VAL); });
 }
 
 int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options) {
@@ -263,12 +231,7 @@ int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats) {
 }
 
 int32_t ps_run(ps_worker *worker, ps_request *request) {
-    return guarded([&] {
-        ps_request &r = require(request, "request");
-        int32_t code = require(worker, "worker").run(r);
-        if (code == PS_ENOTLOCAL) fail(code, Where{r.done, r.keys[r.done], 0}, "a key lives on no node that is known");
-        return code;
-    });
+    return guarded([&] { return run(worker, require(request, "request")); });
 }
 
 int32_t ps_pull(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
@@ -315,12 +278,10 @@ int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t e
 
 int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values,
                        int64_t num_values, int32_t flags, int64_t *timestamp) {
-    return guarded([&] {
-        ps_request request{PS_PULL, flags, nullptr, num_keys, values, num_values, 0, -1};
-        int32_t code = require(worker, "worker").pull_sample(id, keys, &request);
-        if (timestamp) *timestamp = request.timestamp;
-        return code;
-    });
+    ps_request request{PS_PULL, flags, nullptr, num_keys, values, num_values, 0, -1};
+    int32_t code = guarded([&] { return require(worker, "worker").pull_sample(id, keys, &request); });
+    if (timestamp) *timestamp = request.timestamp;
+    return code;
 }
 
 int32_t ps_finish_sample(ps_worker *worker, int64_t id) {
@@ -350,6 +311,10 @@ int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished) 
     });
 }
 
+int32_t ps_abandon(ps_worker *worker, int64_t timestamp) {
+    return with_worker(worker, [&](ps_worker &w) { w.abandon(timestamp); });
+}
+
 int32_t ps_wait_all(ps_worker *worker, double timeout) {
     return with_worker(worker, [&](ps_worker &w) {
         w.wait_all(seconds(timeout, default_wait_timeout));
@@ -360,16 +325,14 @@ int32_t ps_pending(ps_worker *worker, int64_t *operations) {
     return with_worker(worker, [&](ps_worker &w) { require(operations, "operations") = w.pending(); });
 }
 
-int32_t ps_wait_sync(ps_worker *worker, double timeout) { return settle(worker, Until::exchanged, timeout, HUGE_VAL); }
-
-int32_t ps_wait_sync_step(ps_worker *worker, double timeout, double patience) {
-    return settle(worker, Until::exchanged, timeout, patience);
+int32_t ps_wait_sync(ps_worker *worker, double timeout) {
+    return wait_for(worker, "worker", timeout, [](ps_worker &w, double limit) {
+        return w.settle(Until::exchanged, limit);
+    });
 }
 
-int32_t ps_quiesce(ps_worker *worker, double timeout) { return settle(worker, Until::quiet, timeout, HUGE_VAL); }
-
-int32_t ps_quiesce_step(ps_worker *worker, double timeout, double patience) {
-    return settle(worker, Until::quiet, timeout, patience);
+int32_t ps_quiesce(ps_worker *worker, double timeout) {
+    return wait_for(worker, "worker", timeout, [](ps_worker &w, double limit) { return w.settle(Until::quiet, limit); });
 }
 
 int32_t ps_begin_setup(ps_worker *worker) {
@@ -377,28 +340,11 @@ int32_t ps_begin_setup(ps_worker *worker) {
 }
 
 int32_t ps_end_setup(ps_worker *worker, double timeout) {
-    return wait_for(timeout, [&](double limit, double pause) {
-        int32_t code = require(worker, "worker").end_setup(limit, pause);
-        return code == PS_EBUSY ? int32_t(PS_EINTR) : code;
-    });
-}
-
-int32_t ps_end_setup_step(ps_worker *worker, double timeout, double patience) {
-    return wait_a_step(timeout, patience, [&](double limit, double pause) {
-        return require(worker, "worker").end_setup(limit, pause);
-    });
+    return wait_for(worker, "worker", timeout, [](ps_worker &w, double limit) { return w.end_setup(limit); });
 }
 
 int32_t ps_barrier(ps_worker *worker, double timeout) {
-    return wait_for(timeout, [&](double limit, double pause) {
-        return require(worker, "worker").barrier(limit, pause);
-    });
-}
-
-int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience) {
-    return wait_a_step(timeout, patience, [&](double limit, double pause) {
-        return require(worker, "worker").barrier(limit, pause);
-    });
+    return wait_for(worker, "worker", timeout, [](ps_worker &w, double limit) { return w.barrier(limit); });
 }
 
 } // extern "C"

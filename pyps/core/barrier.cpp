@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cmath>
 
 #include "errors.h"
 #include "loss.h"
@@ -79,7 +80,8 @@ int32_t Barrier::wait(Segment &segment, Rounds &rounds, double timeout, double p
         if (waited >= timeout) return PS_ETIMEDOUT;
         if (waited >= patience) return PS_EBUSY;
         double nap = std::min({timeout - waited, patience - waited, look_again_after});
-        if (!sleep_on(rounds, value, nap)) return remember(PS_EINTR, "a signal arrived during a barrier");
+        if (!sleep_on(rounds, value, nap))
+            return std::isinf(patience) ? remember(PS_EINTR, "a signal arrived during a barrier") : int32_t(PS_EBUSY);
         // The server looks for the dead among several nodes.
         if (segment.header().num_nodes == 1 && monotonic_seconds() - start >= waited + look_again_after &&
             reclaim_dead(segment))

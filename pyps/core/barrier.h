@@ -14,7 +14,7 @@ class Barrier {
 public:
     // Goes on with a wait that was interrupted.
     void arrive(Segment &segment, const Rounds &rounds, ArrivalWord &arrival);
-    // PS_OK; PS_EINTR, PS_EBUSY (patience is over): call again; PS_ETIMEDOUT, or it throws what `check` throws when
+    // PS_OK; PS_EINTR, or with patience PS_EBUSY, when it is over too: call again; PS_ETIMEDOUT, or it throws what `check` throws when
     // there is nothing to wait for any more: withdraw.
     int32_t wait(Segment &segment, Rounds &rounds, double timeout, double patience, const std::function<void()> &check);
     bool withdraw(Segment &segment, Rounds &rounds, ArrivalWord &arrival); // false: too late, all have come

@@ -140,7 +140,7 @@ int32_t ps_node::wait(Barrier &barrier, Segment &segment, Rounds &rounds, Arriva
     return code == PS_ETIMEDOUT && !barrier.withdraw(segment, rounds, arrival) ? int32_t(PS_OK) : code;
 }
 
-int32_t ps_node::barrier(double timeout, double patience) {
+int32_t ps_node::barrier(double timeout) {
     std::shared_ptr<Attachment> attachment = this->attachment();
     attachment->require_open();
     Segment &segment = *attachment->segment;
@@ -150,7 +150,7 @@ int32_t ps_node::barrier(double timeout, double patience) {
         fail(PS_EINVAL, Where{}, "only the process that created a node comes to the nodes' barrier with it");
     std::unique_lock<std::mutex> alone(barrier_mutex_, std::try_to_lock);
     if (!alone) fail(PS_EINVAL, Where{}, "another thread is in a barrier with this node");
-    int32_t code = wait(barrier_, segment, header.node_rounds, header.node_arrival, timeout, patience,
+    int32_t code = wait(barrier_, segment, header.node_rounds, header.node_arrival, timeout, attachment->patience,
                         [&] { attachment->require_open(); });
     if (code == PS_ETIMEDOUT)
         fail(code, Where{-1, header.num_nodes, 0}, "not all %u nodes came to the barrier in time", header.num_nodes);
@@ -158,7 +158,7 @@ int32_t ps_node::barrier(double timeout, double patience) {
 }
 
 // The workers of this node are finished from now on, but its server goes on for the other nodes.
-int32_t ps_node::leave(double timeout, double patience) {
+int32_t ps_node::leave(double timeout) {
     std::unique_lock<std::mutex> alone(leave_mutex_, std::try_to_lock);
     if (!alone) fail(PS_EINVAL, Where{}, "another thread shuts this node down");
     std::shared_ptr<Attachment> attachment;
@@ -181,7 +181,7 @@ int32_t ps_node::leave(double timeout, double patience) {
     if (!works || !is_alone_here) return PS_OK;
     int32_t code;
     try {
-        code = wait(leave_, segment, header.leave_rounds, header.leave_arrival, timeout, patience, [&] {
+        code = wait(leave_, segment, header.leave_rounds, header.leave_arrival, timeout, attachment->patience, [&] {
             if (header.ended.load(std::memory_order_acquire)) fail(PS_ELOST, Where{}, "a node was lost");
         });
     } catch (const Failure &) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,6 +33,7 @@ struct Attachment {
 
     std::shared_ptr<Segment> segment;
     ServerWatch watch;
+    std::atomic<double> patience{HUGE_VAL}; // seconds after which a wait comes back
 };
 
 } // namespace ps
@@ -46,8 +48,8 @@ public:
     void secure(const ps::CurveKeys &keys);
     std::string bind(const std::string &endpoint);
     void connect(const std::vector<std::string> &endpoints);
-    int32_t barrier(double timeout, double patience);
-    int32_t leave(double timeout, double patience);
+    int32_t barrier(double timeout);
+    int32_t leave(double timeout);
     void enable_sampling(const ps_sampling_options &options);
     void shutdown() noexcept;
     bool is_open();

@@ -34,11 +34,11 @@ enum ps_code {
     PS_ECLOSED = 6,   /* this handle is finalized or its server was shut down */
     PS_ELOST = 7,     /* a node was lost, this one or another: error.value is its number */
     PS_EFORKED = 8,   /* the worker belongs to the parent process: make a new one from the node, which works here */
-    PS_EBUSY = 9,     /* only with PS_NOWAIT: going on means waiting */
+    PS_EBUSY = 9,     /* only with PS_NOWAIT, or of a node with patience: going on means waiting */
     PS_ENOTLOCAL = 10, /* a key does not live on this node */
     PS_EWORKERS = 11, /* every worker slot is taken by a living worker */
     PS_EADDRESS = 12, /* no server answers at the address, or it refused this process */
-    PS_EINTR = 13,    /* a signal arrived during a barrier: call again to go on waiting */
+    PS_EINTR = 13,    /* a signal arrived during a barrier of a node without patience: call again to go on waiting */
     PS_ESYSTEM = 14,  /* the operating system refused something: error.value is errno */
     PS_ESTATE = 15    /* another call has to come first, or came already: the message says which */
 };
@@ -149,8 +149,8 @@ typedef struct ps_sampling_options {
 } ps_sampling_options;
 
 /* One pull, push or set. What goes to other nodes first waits, asynchronous or not, until in_flight and 4096 operations
- * leave room for it, as long as other waits by default: with PS_ETIMEDOUT it was not sent. `done` counts the keys that
- * are finished: start with 0; after PS_EBUSY the same one, passed again, goes on from there. The caller owns both
+ * leave room for it, as long as other waits by default: if that ends with PS_ETIMEDOUT, nothing was done. `done` counts
+ * the keys that are finished: start with 0; after PS_EBUSY the same one, passed again, goes on from there. The caller owns both
  * buffers; they are not used after the call when `timestamp` is -1. */
 typedef struct ps_request {
     int32_t operation; /* ps_operation */
@@ -190,9 +190,14 @@ int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity);
 int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
 int32_t ps_node_barrier(ps_node *node, double timeout); /* all nodes, by their creators; seconds; 0: 300 */
-int32_t ps_node_barrier_step(ps_node *node, double timeout, double patience); /* as ps_barrier_step */
 int32_t ps_node_leave(ps_node *node, double timeout); /* seconds; 0: 300 */
-int32_t ps_node_leave_step(ps_node *node, double timeout, double patience);
+/* For callers with something else to do, as to look after signals: from now on calls with this handle, and with workers
+ * that are made of it, which wait for other nodes or workers come back after so many seconds with PS_EBUSY. Call again to
+ * go on, with the same arguments and what is left of the timeout: nothing was sent yet, but a ps_request with a timestamp
+ * of 0 or more is on its way, to be waited for with ps_wait. Who does not go on with a barrier, ps_wait_sync, ps_quiesce,
+ * ps_end_setup or ps_node_leave calls it once more with a short timeout, to leave it; who does not wait for a request,
+ * ps_abandon. One thread at a time waits in those with a worker. 0: never come back, as in the beginning. */
+int32_t ps_node_set_patience(ps_node *node, double seconds);
 /* By the process that created the node, once; workers of all processes can sample from then on. */
 int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options);
 int32_t ps_node_shutdown(ps_node *node); /* idempotent */
@@ -244,6 +249,9 @@ int32_t ps_current_clock(ps_worker *worker, int64_t *clock);
 
 int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout); /* seconds; 0: 300 */
 int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished);
+/* The caller takes his buffer back: a pull that is on its way writes to it no more. A push or set is done all the same,
+ * soon or later, if its messages arrive. */
+int32_t ps_abandon(ps_worker *worker, int64_t timestamp);
 int32_t ps_wait_all(ps_worker *worker, double timeout);
 int32_t ps_pending(ps_worker *worker, int64_t *operations); /* how many have not ended, as far as is known; never waits */
 /* Wait until the operations of this worker have ended, its intents that have begun are acted on, everything that was
@@ -256,17 +264,9 @@ int32_t ps_quiesce(ps_worker *worker, double timeout);
  * this worker has done to be exchanged (ps_wait_sync), for all workers (ps_barrier), and for both again. */
 int32_t ps_begin_setup(ps_worker *worker);
 int32_t ps_end_setup(ps_worker *worker, double timeout);
-/* The same three as ps_barrier_step, by one thread at a time. Whoever does not call again first calls once more with a
- * short timeout. */
-int32_t ps_wait_sync_step(ps_worker *worker, double timeout, double patience);
-int32_t ps_quiesce_step(ps_worker *worker, double timeout, double patience);
-int32_t ps_end_setup_step(ps_worker *worker, double timeout, double patience);
 /* Until all workers of all nodes have come: of each node those that are there, and so many as its num_workers says must
  * have joined before. Workers that finalize or die, and nodes without workers, are not waited for. Seconds; 0: 300. */
 int32_t ps_barrier(ps_worker *worker, double timeout);
-/* The same for callers with something else to do: comes back after `patience` seconds, or a signal, with PS_EBUSY. The
- * worker stays at the barrier; call again with what is left of the timeout. */
-int32_t ps_barrier_step(ps_worker *worker, double timeout, double patience);
 
 /* ---- declarations for ffi.cdef: end ---- */
 

@@ -11,8 +11,8 @@
 using namespace ps;
 
 ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
-    : attachment_(std::move(attachment)), generation_(fork_generation()), me_(join(*attachment_->segment, &number_)),
-      slot_(attachment_->segment->slot(slot_of(me_))), latches_(*attachment_->segment, me_) {}
+    : attachment_(std::move(attachment)), generation_(fork_generation()), patience_(attachment_->patience),
+      me_(join(*attachment_->segment, &number_)), slot_(attachment_->segment->slot(slot_of(me_))), latches_(*attachment_->segment, me_) {}
 
 void ps_worker::finalize() noexcept {
     if (generation_ != fork_generation()) return; // the parent's worker goes on
@@ -59,17 +59,34 @@ void ps_worker::require_usable() {
 }
 
 int32_t ps_worker::run(ps_request &request) {
+    request.timestamp = -1;
     auto held = lock_for(request);
     if (!held) return PS_EBUSY;
     require_open();
-    return run_checked(request);
+    int32_t code = begin(request);
+    return code == PS_OK ? finish(request) : code;
 }
 
-int32_t ps_worker::run_checked(ps_request &request) {
+// Do what can be done here and send the rest. Whoever has to wait before that has done nothing.
+int32_t ps_worker::begin(ps_request &request) {
     Segment &segment = *attachment_->segment;
     check_request(segment, request);
     request.timestamp = -1;
-    return segment.header().num_nodes > 1 ? run_everywhere(request) : run_here(request);
+    return segment.header().num_nodes > 1 ? begin_everywhere(request) : run_here(request);
+}
+
+// Wait for what was sent, unless asynchronous. After PS_EBUSY it is still on its way; else the caller has his buffer back.
+int32_t ps_worker::finish(ps_request &request) {
+    if (request.timestamp < 0 || request.flags & PS_ASYNC) return PS_OK;
+    try {
+        remote_->wait(request.timestamp, default_wait_timeout);
+    } catch (const std::exception &error) {
+        const auto *failure = dynamic_cast<const Failure *>(&error);
+        if (!failure || failure->error().code != PS_EBUSY) remote_->abandon(std::exchange(request.timestamp, -1));
+        throw;
+    }
+    request.timestamp = -1;
+    return PS_OK;
 }
 
 // PS_ENOTLOCAL at a key that does not live here.
@@ -93,8 +110,16 @@ bool ps_worker::wait_for_order(const ps_request &request) {
     return true;
 }
 
-// With other nodes: what lives here is done now, the rest is sent. With PS_NOWAIT nothing is sent.
-int32_t ps_worker::run_everywhere(ps_request &request) {
+// Wait for what sending may wait for: to be known to the server, and for room.
+void ps_worker::get_ready(const ps_request &request) {
+    const Segment &segment = *attachment_->segment;
+    uint64_t bytes = uint64_t(request.num_keys) * sizeof(Key) + uint64_t(request.num_values) * segment.header().element_bytes;
+    if (remote_ && remote_->is_introduced() && remote_->has_room(bytes)) return;
+    if (!all_local(segment, request.keys, request.num_keys)) remote(patience_).make_room(bytes);
+}
+
+// With other nodes. With PS_NOWAIT nothing is sent.
+int32_t ps_worker::begin_everywhere(ps_request &request) {
     Segment &segment = *attachment_->segment;
     bool may_wait = !(request.flags & PS_NOWAIT);
     if (!wait_for_order(request)) return PS_EBUSY;
@@ -102,29 +127,18 @@ int32_t ps_worker::run_everywhere(ps_request &request) {
         int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
-    int64_t timestamp;
+    get_ready(request);
     bool is_fresh = request.done == 0; // else its first keys were done here, though they may have moved since
     if (is_fresh && request.num_keys > 0 && none_local(segment, request.keys, request.num_keys)) {
         count(request, size_t(request.num_keys));
-        timestamp = remote().start(request);
-    } else {
-        Elsewhere elsewhere{false, {}};
-        int32_t code = run_local(segment, latches_, request, &elsewhere);
-        if (code != PS_OK) return code;
-        count(request, elsewhere.positions.size());
-        if (elsewhere.positions.empty()) return PS_OK;
-        timestamp = remote().start(request, elsewhere.positions);
-    }
-    if (request.flags & PS_ASYNC) {
-        request.timestamp = timestamp;
+        request.timestamp = remote().start(request);
         return PS_OK;
     }
-    try {
-        remote_->wait(timestamp, default_wait_timeout);
-    } catch (...) { // the caller takes its buffer back
-        remote_->abandon(timestamp);
-        throw;
-    }
+    Elsewhere elsewhere{false, {}};
+    int32_t code = run_local(segment, latches_, request, &elsewhere);
+    if (code != PS_OK) return code;
+    count(request, elsewhere.positions.size());
+    if (!elsewhere.positions.empty()) request.timestamp = remote().start(request, elsewhere.positions);
     return PS_OK;
 }
 
@@ -139,12 +153,14 @@ bool ps_worker::is_buffer_free(const ps_request &request) {
     return true;
 }
 
-Remote &ps_worker::remote() {
+// With patience, only where nothing has been done yet.
+Remote &ps_worker::remote(double patience) {
     if (!remote_)
-        remote_ = std::make_unique<Remote>(*attachment_->segment, number_, slot_of(me_), [this] {
+        remote_ = std::make_unique<Remote>(*attachment_->segment, number_, slot_of(me_), patience_, [this] {
             if (finalizing_) fail(PS_ECLOSED, Where{}, "the worker was finalized meanwhile");
             require_open();
         });
+    remote_->be_introduced(patience);
     return *remote_;
 }
 
@@ -175,7 +191,11 @@ int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
     std::copy_if(keys, keys + num_keys, std::back_inserter(away), [&](int64_t key) {
         return Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).residence() != Residence::owned;
     });
-    return away.empty() ? -1 : remote().localize(away.data(), int64_t(away.size()));
+    if (away.empty()) return -1;
+    auto count = int64_t(away.size());
+    int64_t values = total_length(segment, away.data(), count) * int64_t(segment.header().element_bytes);
+    remote(patience_).make_room(away.size() * sizeof(Key) + uint64_t(values));
+    return remote().localize(away.data(), count);
 }
 
 void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
@@ -183,7 +203,9 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
     Segment &segment = require_open();
     check_keys(segment, keys, num_keys);
     end = end_of(start, end);
-    if (num_keys > 0) send_intent(keys, num_keys, start, end);
+    if (num_keys == 0 || segment.header().num_nodes == 1) return;
+    remote(patience_).make_room_for_intents(uint64_t(num_keys) * sizeof(Key));
+    send_intent(keys, num_keys, start, end);
 }
 
 // The end of clocks [start, end), where 0 means start + 1. Throws PS_EINVAL.
@@ -237,10 +259,15 @@ void ps_worker::wait_all(double timeout) {
     if (remote_) remote_->wait_all(timeout);
 }
 
-int32_t ps_worker::settle(Until until, double timeout, double patience) {
+void ps_worker::abandon(int64_t timestamp) {
     auto held = lock();
-    Segment &segment = require_open();
-    return segment.header().num_nodes > 1 ? remote().settle(until, timeout, patience) : int32_t(PS_OK);
+    if (remote_) remote_->abandon(timestamp);
+}
+
+int32_t ps_worker::settle(Until until, double timeout) {
+    auto held = lock();
+    if (require_open().header().num_nodes > 1) remote(patience_).settle(until, timeout);
+    return PS_OK;
 }
 
 bool ps_worker::is_finished(int64_t timestamp) {
@@ -262,15 +289,14 @@ void ps_worker::begin_setup() {
     before_setup_.assign(slot_.counters.begin(), slot_.counters.end());
 }
 
-// What ended early, PS_EINTR and PS_EBUSY too, goes on where it was when it is called again. Before anybody leaves the
-// first barrier the owners' values have everything, and before the second one the replicas.
-int32_t ps_worker::end_setup(double timeout, double patience) {
-    double start = monotonic_seconds();
-    auto left = [&](double seconds) { return std::max(start + seconds - monotonic_seconds(), 1e-9); };
+// What ended early, with PS_EINTR and PS_EBUSY too, goes on where it was when it is called again. Before anybody leaves
+// the first barrier the owners' values have everything, and before the second one the replicas.
+int32_t ps_worker::end_setup(double timeout) {
+    double end = monotonic_seconds() + timeout;
     for (; setup_steps_ < 4; setup_steps_++) {
         if (setup_steps_ == 2) leave_setup();
-        double limit = left(timeout), pause = patience < timeout ? left(patience) : limit;
-        int32_t code = setup_steps_ % 2 ? barrier(limit, pause) : settle(Until::exchanged, limit, pause);
+        double left = std::max(end - monotonic_seconds(), 1e-9);
+        int32_t code = setup_steps_ % 2 ? barrier(left) : settle(Until::exchanged, left);
         if (code != PS_OK) return code;
     }
     setup_steps_ = 0;
@@ -284,7 +310,7 @@ void ps_worker::leave_setup() {
     std::copy(before_setup_.begin(), before_setup_.end(), slot_.counters.begin());
 }
 
-int32_t ps_worker::barrier(double timeout, double patience) {
+int32_t ps_worker::barrier(double timeout) {
     require_mine();
     std::unique_lock<std::mutex> alone(barrier_mutex_, std::try_to_lock);
     if (!alone)
@@ -302,7 +328,7 @@ int32_t ps_worker::barrier(double timeout, double patience) {
     held.unlock();
     int32_t code;
     try {
-        code = barrier_.wait(segment, rounds, timeout, patience, [&] {
+        code = barrier_.wait(segment, rounds, timeout, patience_, [&] {
             if (finalized_) fail(PS_ECLOSED, Where{}, "the worker was finalized during a barrier");
             attachment->require_open();
         });

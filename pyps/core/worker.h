@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -35,12 +36,13 @@ public:
     int64_t current_clock();
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
-    int32_t settle(ps::Until until, double timeout, double patience);
+    void abandon(int64_t timestamp);
+    int32_t settle(ps::Until until, double timeout);
     void begin_setup();
-    int32_t end_setup(double timeout, double patience);
+    int32_t end_setup(double timeout);
     bool is_finished(int64_t timestamp);
     int64_t pending();
-    int32_t barrier(double timeout, double patience);
+    int32_t barrier(double timeout);
     void require_usable();
 
 private:
@@ -51,14 +53,16 @@ private:
     void require_mine() const;         // throws PS_EFORKED
     ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
     void count(const ps_request &request, size_t elsewhere);
-    ps::Remote &remote();
+    ps::Remote &remote(double patience = HUGE_VAL);
     void leave_setup();
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
     void require_issued(int64_t timestamp) const;
-    int32_t run_checked(ps_request &request);
+    int32_t begin(ps_request &request);
+    int32_t finish(ps_request &request);
+    void get_ready(const ps_request &request);
     int32_t run_here(ps_request &request);
     bool wait_for_order(const ps_request &request);
-    int32_t run_everywhere(ps_request &request);
+    int32_t begin_everywhere(ps_request &request);
     bool is_buffer_free(const ps_request &request);
     static int64_t end_of(int64_t start, int64_t end);
     void send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
@@ -66,6 +70,7 @@ private:
 
     std::shared_ptr<ps::Attachment> attachment_; // null once finalized
     uint32_t generation_;
+    const double patience_; // seconds after which a wait comes back
     uint32_t number_ = 0; // of all workers that this node has had
     ps::Holder me_;
     ps::WorkerSlot &slot_;

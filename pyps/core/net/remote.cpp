@@ -20,7 +20,12 @@ namespace ps {
 namespace {
 constexpr double welcome_timeout = 30.0; // seconds
 constexpr double look_again_after = 0.1; // seconds: how soon a wait notices that there is nothing to wait for
+constexpr char the_introduction[] = "the introduction to the node's server has";
 constexpr char other_length[] = "its values have another length than the keys'";
+
+[[noreturn]] void fail_late(double timeout, double patience, const char *what) {
+    fail(patience < timeout ? PS_EBUSY : PS_ETIMEDOUT, Where{}, "%s not finished in time", what);
+}
 
 // A process that attached uses the library that the server uses.
 const Segment &with_zmq(const Segment &segment) {
@@ -31,23 +36,28 @@ const Segment &with_zmq(const Segment &segment) {
 }
 } // namespace
 
-Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check)
+Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, double patience, std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
-      check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}),
+      patience_(patience), check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}),
       context_(keys_of(segment), longest_message(segment.header())), sockets_(segment.header().num_nodes),
       watches_(segment.header().num_nodes), in_flight_(segment.header().in_flight),
       announced_(segment.header().in_flight) {
     header_.epoch = no_epoch; // so that it looks at once
-    introduce(welcome_timeout);
+    say_hello();
 }
 
 // The server answers when it has read everything that was sent to it before.
-void Remote::introduce(double timeout) {
+void Remote::say_hello() {
     FrameHeader hello = header_;
     hello.kind = Kind::hello;
     welcome_ = false;
     socket_to(header_.from).send(FrameWriter(hello).take());
-    wait_until([&] { return welcome_; }, timeout, "the introduction to the node's server");
+}
+
+void Remote::be_introduced(double patience) {
+    if (is_introduced_) return;
+    wait_until([&] { return welcome_; }, welcome_timeout, patience, the_introduction);
+    is_introduced_ = true;
 }
 
 // Operations of one kind may overtake each other, so that their keys matter only when another kind comes.
@@ -90,7 +100,6 @@ int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &pos
         operation.keys.push_back(key_at(request, position));
         operation.places.push_back(at);
     }
-    make_room(&operation);
     return note_buffer(request, send(std::move(operation)));
 }
 
@@ -108,7 +117,6 @@ int64_t Remote::start(const ps_request &request) {
             at += segment_.value_bytes(key);
         }
     }
-    make_room(&operation);
     return note_buffer(request, send(std::move(operation)));
 }
 
@@ -143,7 +151,6 @@ int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
     Operation operation;
     operation.operation = ps::Operation::localize;
     operation.keys.assign(keys, keys + num_keys);
-    make_room(&operation);
     return send(std::move(operation));
 }
 
@@ -173,14 +180,20 @@ void Remote::require_not_failed(int64_t timestamp) {
     fail_for(node);
 }
 
-void Remote::make_room(Operation *operation) {
-    operation->bytes = operation->keys.size() * sizeof(Key) + shape_.total_bytes(operation->keys);
-    if (in_flight_.has_room(operation->bytes)) return;
+void Remote::make_room(uint64_t bytes) {
+    if (in_flight_.has_room(bytes)) return;
     char what[160];
-    std::snprintf(what, sizeof what, "one of %zu operations on their way, with %llu bytes where in_flight is %llu,",
+    std::snprintf(what, sizeof what, "one of %zu operations on their way, with %llu bytes where in_flight is %llu, has",
                   in_flight_.count(), static_cast<unsigned long long>(in_flight_.bytes()),
                   static_cast<unsigned long long>(in_flight_.limit()));
-    wait_until([&] { return in_flight_.has_room(operation->bytes); }, default_wait_timeout, what);
+    wait_until([&] { return in_flight_.has_room(bytes); }, default_wait_timeout, patience_, what);
+}
+
+void Remote::make_room_for_intents(uint64_t bytes) {
+    if (announced_.has_room(bytes)) return;
+    if (welcome_) say_hello();
+    wait_until([&] { return welcome_; }, default_wait_timeout, patience_, the_introduction);
+    announced_.clear();
 }
 
 int64_t Remote::send(Operation operation) {
@@ -198,6 +211,7 @@ int64_t Remote::send(Operation operation) {
     head.node = header_.from;
     head.worker = worker_;
     head.number = uint64_t(number);
+    operation.bytes = operation.keys.size() * sizeof(Key) + shape_.total_bytes(operation.keys);
     uint64_t value_bytes = own ? 0 : operation.bytes - operation.keys.size() * sizeof(Key);
     Departure departure{head, operation.keys, targets, operation.places, operation.values, value_bytes};
     for (Departure::Message &part : departure.write(header_, shape_)) socket_to(part.to).send(part.message);
@@ -209,12 +223,7 @@ int64_t Remote::send(Operation operation) {
 }
 
 void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end) {
-    uint64_t bytes = uint64_t(num_keys) * sizeof(Key);
-    if (!announced_.has_room(bytes)) {
-        introduce(default_wait_timeout);
-        announced_.clear();
-    }
-    announced_.add(bytes);
+    announced_.add(uint64_t(num_keys) * sizeof(Key));
     constexpr int64_t most = most_for_worker / sizeof(Key);
     for (; num_keys > 0; keys += most, num_keys -= most) {
         IntentBatch batch{slot_, first, end, {keys, keys + std::min(num_keys, most)}};
@@ -313,34 +322,29 @@ bool Remote::is_finished(int64_t timestamp) {
 
 void Remote::wait(int64_t timestamp, double timeout) {
     require_issued(timestamp);
-    wait_until([&] { return !operations_.count(timestamp); }, timeout, "an operation");
+    wait_until([&] { return !operations_.count(timestamp); }, timeout, patience_, "an operation has");
     require_not_failed(timestamp);
 }
 
 void Remote::wait_all(double timeout) {
-    wait_until([&] { return operations_.empty(); }, timeout, "the operations on their way");
+    wait_until([&] { return operations_.empty(); }, timeout, patience_, "the operations on their way have");
     if (failed_.empty()) return;
     NodeId node = failed_.begin()->second;
     failed_.clear();
     fail_for(node);
 }
 
-int32_t Remote::settle(Until until, double timeout, double patience) {
-    double end = monotonic_seconds() + std::min(timeout, patience);
-    bool is_asked = std::exchange(asking_, std::nullopt) == until;
-    if (!is_asked && is_in_time([&] { return operations_.empty(); }, std::min(timeout, patience))) {
-        wait_all(0); // some may have failed
+void Remote::settle(Until until, double timeout) {
+    double start = monotonic_seconds();
+    if (std::exchange(asking_, std::nullopt) != until) {
+        wait_all(timeout);
         SettleMessage message{until, ++asked_};
         socket_to(header_.from).send(message.encode(header_));
-        is_asked = true;
     }
-    double left = std::max(end - monotonic_seconds(), 0.0);
-    if (is_asked && is_in_time([&] { return settled_ == asked_; }, left)) return PS_OK;
-    if (patience >= timeout)
-        fail(PS_ETIMEDOUT, Where{}, "%s not finished in time",
-             is_asked ? "the exchange with other nodes has" : "the operations on their way have");
-    if (is_asked) asking_ = until;
-    return PS_EBUSY;
+    double left = std::max(start + timeout - monotonic_seconds(), 0.0);
+    if (is_in_time([&] { return settled_ == asked_; }, std::min(left, patience_))) return;
+    if (patience_ < left) asking_ = until;
+    fail_late(left, patience_, "the exchange with other nodes has");
 }
 
 bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
@@ -358,8 +362,9 @@ bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
     }
 }
 
-void Remote::wait_until(const std::function<bool()> &done, double timeout, const char *what) {
-    if (!is_in_time(done, timeout)) fail(PS_ETIMEDOUT, Where{}, "%s has not finished within %.1f s", what, timeout);
+void Remote::wait_until(const std::function<bool()> &done, double timeout, double patience, const char *what) {
+    if (is_in_time(done, std::min(timeout, patience))) return;
+    fail_late(timeout, patience, what);
 }
 
 void Remote::receive() {

@@ -25,16 +25,25 @@ constexpr double default_wait_timeout = 300.0; // seconds
 
 class Remote {
 public:
-    // Waits until this node's own server knows the worker: answers may come through it. `check` is called now and then
-    // while waiting, and throws when waiting has become pointless. Throws PS_ETIMEDOUT.
-    Remote(Segment &segment, uint32_t worker, uint32_t slot, std::function<void()> check);
+    // `check` is called now and then while waiting, and throws when waiting has become pointless. Every wait throws
+    // PS_ETIMEDOUT, or PS_EBUSY after `patience` seconds: nothing was done, call again to go on.
+    Remote(Segment &segment, uint32_t worker, uint32_t slot, double patience, std::function<void()> check);
+
+    // Wait until this node's own server knows the worker, as answers may come through it: before anything is sent.
+    void be_introduced(double patience);
+    bool is_introduced() const { return is_introduced_; }
 
     bool is_busy() const { return !operations_.empty(); }
     size_t pending() const { return operations_.size(); }
     bool conflicts(const ps_request &request); // with what is on its way: wait for that first
 
+    // Wait for room (see in_flight.h) for so many bytes of keys and values; for intents with so many bytes of keys.
+    // What is sent next goes even if it needs more.
+    bool has_room(uint64_t bytes) const { return in_flight_.has_room(bytes); }
+    void make_room(uint64_t bytes);
+    void make_room_for_intents(uint64_t bytes);
+
     // Send what is at these positions of a request; the buffer must live until it is finished. Returns a timestamp.
-    // These, localize and intent first wait for room (see in_flight.h); nothing was sent if they throw PS_ETIMEDOUT.
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions);
     int64_t start(const ps_request &request); // all of them
     int64_t filling(const ps_request &request) const; // the pull on its way that writes to the request's buffer, or -1
@@ -44,11 +53,10 @@ public:
 
     void require_issued(int64_t timestamp) const; // throws PS_EINVAL
     bool is_finished(int64_t timestamp);          // looks at what has arrived
-    void wait(int64_t timestamp, double timeout); // throws PS_ETIMEDOUT
+    void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
-    // Wait for what was sent before, and what came of it. PS_EBUSY after `patience` seconds: call again to go on
-    // waiting, with any short timeout to give up. Throws PS_ETIMEDOUT.
-    int32_t settle(Until until, double timeout, double patience);
+    // Wait for what was sent before, and what came of it. Who does not go on gives up by any short timeout.
+    void settle(Until until, double timeout);
 
 private:
     // What is on its way of one operation; `keys` and `places` by the positions that messages name.
@@ -80,8 +88,7 @@ private:
     void look_at_epoch();
     void require_not_failed(int64_t timestamp); // throws PS_ELOST, once
     Key key_at(const ps_request &request, int64_t position) const;
-    void make_room(Operation *operation);
-    void introduce(double timeout);
+    void say_hello();
     int64_t send(Operation operation);
     void note_keys(Operation &operation);
     int64_t note_buffer(const ps_request &request, int64_t timestamp);
@@ -98,12 +105,13 @@ private:
     void count_end(const Operation &operation);
     void take_part(Operation &operation, const AnswerBatch &answer, Span values);
     bool is_in_time(const std::function<bool()> &done, double seconds); // by waiting for it
-    void wait_until(const std::function<bool()> &done, double timeout, const char *what);
+    void wait_until(const std::function<bool()> &done, double timeout, double patience, const char *what);
 
     Segment &segment_;
     StoreShape shape_;
     FrameHeader header_;
     const uint32_t worker_, slot_;
+    const double patience_;
     std::function<void()> check_;
     HomeRule rule_; // of the epoch
     std::unordered_map<int64_t, NodeId> failed_; // operations, by timestamp, and who was lost
@@ -123,7 +131,7 @@ private:
     int64_t next_ = 0;
     uint64_t asked_ = 0, settled_ = 0; // numbers of questions whether all has settled
     std::optional<Until> asking_;      // what the last one's caller will go on waiting for
-    bool welcome_ = false;
+    bool is_introduced_ = false, welcome_ = false; // ever; since it said hello last
 };
 
 } // namespace ps

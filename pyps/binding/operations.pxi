@@ -1,0 +1,292 @@
+# What a worker does with keys and their values: pull, push, set, localize, intent.
+cdef class Borrowed:
+    """The memory of values, what keeps it alive, and how to copy it to where the caller wants it."""
+
+    def __dealloc__(self):
+        close_span(&self.span)
+
+
+cdef class Operations:
+    """The operations of a worker, without what it waits for: see `Worker`."""
+
+    def __init__(self, Node store not None):
+        if self.worker != NULL:
+            raise RuntimeError("a worker is initialized once")
+        check(ps_worker_create(store.node, &self.worker))
+        self.store = store
+        self.borrowed = {}
+        self.code = INTEGER if store.dtype.is_integer else BFLOAT if store.dtype.name == "bfloat16" else FLOAT
+        self.bits = store.info.element_bytes * 8
+
+    def __dealloc__(self):
+        with nogil:
+            ps_worker_free(self.worker)
+            ps_worker_free(self.parents)
+
+    cdef ps_worker *inherited(self, ps_worker *used) except NULL:
+        """Return a worker for this forked child in place of the parent's, which is left alone."""
+        cdef ps_worker *fresh = NULL
+        if self.worker != used:
+            return self.worker
+        if self.finalized:
+            raise ClosedError("the worker is finalized")
+        check(ps_worker_create(self.store.node, &fresh))
+        ps_worker_free(self.parents)
+        self.parents, self.worker = self.worker, fresh
+        return fresh
+
+    cdef ps_worker *usable(self) except NULL:
+        """Return the worker of this process, which may be a forked child."""
+        cdef int64_t clock
+        cdef ps_worker *worker = self.worker
+        if worker == NULL:
+            raise ClosedError("the worker was not initialized")
+        if ps_current_clock(worker, &clock) == PS_EFORKED:
+            worker = self.inherited(worker)
+        return worker
+
+    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local):
+        """Run pull, push or set; with `local`, pull all keys or none and tell which."""
+        cdef Span k
+        cdef Span *v
+        cdef Borrowed borrowed = Borrowed()
+        cdef bint writes = operation == PS_PULL
+        cdef ps_request request
+        cdef ps_worker *worker = self.worker
+        cdef int32_t code
+        v = &borrowed.span
+        if worker == NULL:
+            raise ClosedError("the worker was not initialized")
+        open_keys(keys, &k)
+        try:
+            if not open_typed(vals, writes, self.code, self.bits, v):
+                self.borrow_other(vals, writes, False, borrowed)
+            request.operation = operation
+            request.flags = PS_ASYNC if asynchronous else 0
+            request.keys = <const int64_t *> k.data
+            request.num_keys = k.elements
+            request.values = v.data
+            request.num_values = v.elements
+            request.done = 0
+            code = self.submit(worker, &request, local)
+            if code == PS_EFORKED:
+                worker = self.inherited(worker)
+                code = self.submit(worker, &request, local)
+            if code == PS_EBUSY:
+                self.persist(worker, &request)
+            else:
+                check(code)
+        finally:
+            close_span(&k)
+        if local == NULL and asynchronous and request.timestamp >= 0:
+            return self.pending(request.timestamp, vals, borrowed if writes else None)
+        if borrowed.copy_back is not None and (local == NULL or local[0]):
+            borrowed.copy_back()
+        return ANSWERED
+
+    cdef int persist(self, ps_worker *worker, ps_request *request) except -1:
+        """Go on with a request that has to wait."""
+        cdef Wait wait = wait_of(None, False, True)
+        cdef int32_t code = PS_EBUSY
+        while request.timestamp < 0 and goes_on(&wait, code):
+            with nogil:
+                code = ps_run(worker, request)
+        if code == PS_EBUSY:
+            return self.finish(worker, request.timestamp)
+        return check(code)
+
+    cdef int finish(self, ps_worker *worker, int64_t timestamp) except -1:
+        """Wait for an operation that is not asynchronous. If that fails, nothing writes to its buffer any more."""
+        cdef Wait wait = wait_of(None, True, True)
+        cdef int32_t code = PS_EBUSY
+        try:
+            while goes_on(&wait, code):
+                with nogil:
+                    code = ps_wait(worker, timestamp, wait.left)
+            return check(code)
+        except BaseException:
+            ps_abandon(worker, timestamp)
+            raise
+
+    cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1:
+        """Borrow what stands in for values that are no plain memory: if not all of it is written, with `keep`."""
+        if writes:
+            borrowed.owner, borrowed.copy_back = arrays.as_output(vals, self.store.dtype, keep=keep)
+        else:
+            borrowed.owner = arrays.as_input(vals, self.store.dtype)
+        if not open_span(borrowed.owner, writes, &borrowed.span):
+            raise AssertionError("pyps.arrays returned no plain buffer")
+        return 0
+
+    cdef object pending(self, int64_t timestamp, object vals, Borrowed borrowed):
+        """Return the timestamp of an operation on its way; until it has ended, keep what it will write, if anything."""
+        if borrowed is not None:
+            if borrowed.owner is None:
+                borrowed.owner = vals
+            self.borrowed[timestamp] = borrowed
+        return Pending(timestamp, self)
+
+    cdef int give_back(self, int64_t timestamp) except -1:
+        """An operation has ended: fill what a pull was to fill, and let go of it."""
+        cdef Borrowed borrowed = self.borrowed.pop(timestamp, None)
+        if borrowed is not None and borrowed.copy_back is not None:
+            borrowed.copy_back()
+        return 0
+
+    cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept:
+        """Keep the GIL for what is short and need not wait."""
+        cdef int32_t code = PS_EBUSY
+        cdef double work = ns_per_key * request.num_keys + ns_per_byte * request.num_values * (self.bits // 8)
+        if local != NULL:
+            with nogil:
+                return ps_pull_if_local(worker, request.keys, request.num_keys, request.values, request.num_values,
+                                        local)
+        if work < worth_releasing:
+            request.flags |= PS_NOWAIT
+            code = ps_run(worker, request)
+        if code == PS_EBUSY:
+            request.flags &= ~PS_NOWAIT
+            with nogil:
+                code = ps_run(worker, request)
+        return code
+
+    def pull(self, keys, vals, asynchronous=False, **options):
+        """Read the values of keys into a buffer.
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+            0-based, in any order, also repeated. numpy, torch, list; int64 is used as it is.
+        vals : array of the server's dtype, writable
+            Any shape and strides, as many elements as the values of the keys have together. numpy or torch, on the CPU.
+        asynchronous : bool
+            Return at once and end later; also as ``**{"async": True}``.
+
+        Returns
+        -------
+        Timestamp
+            Of the operation; -1 if it was answered at once.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument does not fit; nothing was written.
+        ClosedError, WaitTimeoutError, NodeLost
+            The values cannot be had. After a timeout the first part of `vals` may be filled.
+        KeyboardInterrupt, or whatever a handler raises
+            A signal came while this waited for other nodes. Nothing writes to `vals` any more.
+        """
+        if options:
+            asynchronous = arrays.check_options(options)
+        return self.operate(PS_PULL, keys, vals, asynchronous, NULL)
+
+    def push(self, keys, vals, asynchronous=False, **options):
+        """Add to the values of keys; each key's addition is atomic, and a repeated key gets every one.
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        vals : array of the server's dtype
+            Any shape and strides, as many elements as the values of the keys have together. Nested lists too.
+        asynchronous : bool
+            Return at once and end later; also as ``**{"async": True}``.
+
+        Returns
+        -------
+        Timestamp
+            Of the operation; -1 if it was answered at once.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument does not fit; nothing was changed.
+        ClosedError, WaitTimeoutError, NodeLost
+            The values cannot be reached. After a timeout the first keys may have got theirs.
+        KeyboardInterrupt, or whatever a handler raises
+            A signal came while this waited for other nodes. The keys may have got their values, or get them yet.
+        """
+        if options:
+            asynchronous = arrays.check_options(options)
+        return self.operate(PS_PUSH, keys, vals, asynchronous, NULL)
+
+    def set(self, keys, vals, asynchronous=False, **options):
+        """Replace the values of keys; of a repeated key's values the last one stays.
+
+        Parameters, results and errors are those of `push`.
+        """
+        if options:
+            asynchronous = arrays.check_options(options)
+        return self.operate(PS_SET, keys, vals, asynchronous, NULL)
+
+    def pull_if_local(self, keys, vals):
+        """Pull if every key lives on this node, else leave the buffer as it is.
+
+        Returns
+        -------
+        bool
+            Whether the values were pulled.
+        """
+        cdef int32_t local = 0
+        self.operate(PS_PULL, keys, vals, False, &local)
+        return bool(local)
+
+    def localize(self, keys, asynchronous=False, **options):
+        """Have the keys live on this node; on the only node they do already.
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        asynchronous : bool
+            Return at once and end later.
+
+        Returns
+        -------
+        Timestamp
+            Of the operation; -1 if it was answered at once.
+        """
+        cdef Span k
+        cdef int32_t code = PS_EBUSY
+        cdef ps_worker *worker
+        cdef int64_t timestamp = -1
+        cdef Wait wait = wait_of(None, False)
+        if options:
+            asynchronous = arrays.check_options(options)
+        open_keys(keys, &k)
+        try:
+            worker = self.usable()
+            while goes_on(&wait, code):
+                with nogil:
+                    code = ps_localize(worker, <const int64_t *> k.data, k.elements, &timestamp)
+            check(code)
+        finally:
+            close_span(&k)
+        if timestamp < 0:
+            return ANSWERED
+        if asynchronous:
+            return Pending(timestamp, self)
+        self.finish(worker, timestamp)
+        return ANSWERED
+
+    def intent(self, keys, start, end=0):
+        """Tell that this worker will use the keys in clocks [start, end).
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        start, end : int
+            Clocks; an `end` of 0 means ``start + 1``.
+        """
+        cdef Span k
+        cdef int32_t code = PS_EBUSY
+        cdef ps_worker *worker
+        cdef Wait wait = wait_of(None, False)
+        cdef int64_t begin = whole(start, "start", INT64_MAX), finish = whole(end, "end", INT64_MAX)
+        open_keys(keys, &k)
+        try:
+            worker = self.usable()
+            while goes_on(&wait, code):
+                with nogil:
+                    code = ps_intent(worker, <const int64_t *> k.data, k.elements, begin, finish)
+            check(code)
+        finally:
+            close_span(&k)
