@@ -1,14 +1,13 @@
 -- Waiting: for operations on their way, for other workers. Methods of Worker.
 --
--- Calls of ps.h that wait come back now and then with PS_EBUSY, so that signals are handled: Ctrl-C ends them. An error
--- that a signal raises comes out of the next instruction, so that whatever has to be undone is called by pcall.
+-- Calls of ps.h that wait come back now and then with PS_EBUSY, so that signals are handled: Ctrl-C ends them.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
 local clock = require 'luaps.clock'
 local errors = require 'luaps.errors'
 
-local OK, ETIMEDOUT, EBUSY = tonumber(C.PS_OK), tonumber(C.PS_ETIMEDOUT), tonumber(C.PS_EBUSY)
+local ETIMEDOUT, EBUSY = tonumber(C.PS_ETIMEDOUT), tonumber(C.PS_EBUSY)
 local TIMEOUT = 300       -- seconds, as in ps.h
 local SIGNALS_EVERY = 0.1 -- seconds
 
@@ -28,8 +27,8 @@ local function handlesignals()
    io.stdout:flush() -- where that is Python's output, it handles its signals now
 end
 
--- Call wait(handle, seconds) until it does not come back with PS_EBUSY; its last code. An error leaves what was waited
--- at.
+-- Call wait(handle, seconds) until it does not come back with PS_EBUSY; its last code. An error, as a signal's handler
+-- raises, leaves what was waited at.
 function waiting.stay(handle, limit, wait)
    local function try()
       local stop = clock() + limit
@@ -74,21 +73,6 @@ function waiting.run(handle, stamp, run, ...)
    local code = run(handle, ...)
    if code == EBUSY then
       code = goon(handle, stamp, run, ...)
-   end
-   return code
-end
-
--- The same for an operation that has a buffer, and writes its timestamp to `stamp`. If it fails nothing writes to the
--- buffer any more.
-function waiting.finish(handle, stamp, run, ...)
-   local ok, code = pcall(waiting.run, handle, stamp, run, ...)
-   if not ok or code ~= OK then
-      if stamp[0] >= 0 then
-         C.ps_abandon(handle, stamp[0])
-      end
-      if not ok then
-         error(code, 0)
-      end
    end
    return code
 end

@@ -43,6 +43,7 @@ local function new(node, base, owns)
       request = request,
       stamp = ffi.cast('int64_t *', ffi.cast('char *', request) + ffi.offsetof('ps_request', 'timestamp')),
       others = node:num_nodes() > 1,
+      waits = false, -- in an operation that is not asynchronous
       scratch = keys.scratch(),
       number = ffi.new('int64_t[1]'),
       flag = ffi.new('int32_t[1]'),
@@ -60,7 +61,20 @@ local function inherit(self)
    self.pending = pending.new(self.element)
 end
 
+-- An operation that an error ended, as a signal raises it: its buffer is written to by the worker's next call, so that
+-- it is soon enough to forget it before that. Nothing can be done at once: in Python such an error is raised again by
+-- every instruction until it has left Lua.
+local function forget(self)
+   self.waits = false
+   if self.stamp[0] >= 0 then
+      check(C.ps_abandon(self.handle, self.stamp[0]))
+   end
+end
+
 local function call(self, run, ...)
+   if self.waits then
+      forget(self)
+   end
    local code = waiting.run(self.handle, nil, run, ...)
    if code == EFORKED then
       inherit(self)
@@ -69,16 +83,23 @@ local function call(self, run, ...)
    check(code, self.base)
 end
 
--- Run an operation that has a buffer: to its end, or until it has the timestamp in `self.stamp`.
+-- Run an operation that has a buffer: to its end, or until it has the timestamp that is returned.
 local function submit(self, async, run, ...)
+   if self.waits then
+      forget(self)
+   end
+   local stamp = nil
    self.stamp[0] = -1
-   local wait = async and waiting.run or waiting.finish
-   local code = wait(self.handle, not async and self.stamp, run, ...)
+   if not async then
+      self.waits, stamp = true, self.stamp
+   end
+   local code = waiting.run(self.handle, stamp, run, ...)
    if code == EFORKED then
       inherit(self)
-      code = wait(self.handle, not async and self.stamp, run, ...)
+      code = waiting.run(self.handle, stamp, run, ...)
    end
    check(code, self.base)
+   self.waits = false
    return async and tonumber(self.stamp[0]) or -1
 end
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ import torch
 
 import bridge
 import pyps
+from tests.luaps.nodes import NUM_KEYS, Cluster, Nodes
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT = 50.0
@@ -175,3 +177,27 @@ def contents() -> Callable[[pyps.Server], Any]:
         return out.float().numpy() if server.dtype.name == "bfloat16" else out
 
     return read
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """Start nodes that know each other; with `quiet`, the last one never answers."""
+    with ExitStack() as stack:
+
+        def start(count: int, *args: Any, quiet: bool = False, **options: Any) -> Nodes:
+            cluster = {"num_nodes": count} if count > 1 else {}
+            nodes = [pyps.Server(*args, rank=rank, **cluster, **options) for rank in range(count)]
+            for node in nodes:
+                stack.callback(node.shutdown, timeout=0)
+            endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes] if cluster else []
+            for node in nodes[: -1 if quiet else len(endpoints)]:
+                node.connect(endpoints)
+            return nodes
+
+        yield start
+
+
+@pytest.fixture(params=[1, 2])
+def nodes(request: pytest.FixtureRequest, cluster: Cluster) -> Nodes:
+    """Sixty keys of three int64 on one node or two."""
+    return cluster(request.param, NUM_KEYS, 3, dtype="int64")
