@@ -158,6 +158,19 @@ def test_a_node_that_shuts_down_alone_is_not_lost() -> None:
             assert actor.read() == "ended"
 
 
+def test_a_pull_that_was_refused_fills_no_buffer() -> None:
+    """Its buffer may be used again at once, while another pull is on its way."""
+    with cluster(3, heartbeat=1.0, lost_after=30.0) as nodes:
+        first, stopped, leaving = nodes.nodes
+        first.value("pull([1, 2])")
+        stopped.stop()
+        first.value("kv.pull([1], globals().setdefault('waiting', values([1])), asynchronous=True).done()")
+        leaving.value("node.shutdown(timeout=0)")
+        for _ in range(3):
+            report = first.do("kv.pull([2], globals().setdefault('out', values([2])))")
+            assert (report["error"], report["node"]) == ("NodeLost", 2)
+
+
 def test_nodes_that_shut_down_together_end_soon() -> None:
     with cluster(4) as nodes:
         start = time.monotonic()
