@@ -1,4 +1,4 @@
-"""Nodes with their sockets and threads in native programs: exact sums, hostile messages."""
+"""Nodes with their sockets and threads in native programs: exact sums, hostile messages, failed operations."""
 
 from __future__ import annotations
 
@@ -24,3 +24,8 @@ def test_sums_of_a_cluster_are_exact(threaded_programs: Programs) -> None:
 def test_nodes_live_through_hostile_messages(threaded_programs: Programs) -> None:
     output = threaded_programs.run("hostile", zmq_library(), threaded_programs.either(200_000, 40_000))
     assert output.startswith("ok: ")
+
+
+@native
+def test_no_failed_operation_is_forgotten_and_few_are_kept(programs: Programs) -> None:
+    assert programs.run("failures") == "ok\n"

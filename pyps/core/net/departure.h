@@ -1,5 +1,5 @@
-// The messages of one operation, for each node that is asked one or, of much, several (see bounds.h), written straight from
-// the caller's memory.
+// The messages of one operation, for each node that is asked one or, of much, several (see bounds.h), written straight
+// from the caller's memory.
 #pragma once
 
 #include <vector>

@@ -20,8 +20,8 @@ void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), 
 } // namespace
 
 Mailbox::Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed)
-    : counters_(segment.header()), shape_(segment), header_(header_from(segment)), router_(router), peers_(peers), landed_(std::move(landed)),
-      rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
+    : counters_(segment.header()), shape_(segment), header_(header_from(segment)), router_(router), peers_(peers),
+      landed_(std::move(landed)), rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
 
 // The last message for a node if it can take so many bytes more of the same, else a new one.
 template <class Kind, class Fits>
@@ -87,21 +87,23 @@ void Mailbox::send(NodeId to, Key key, const Ended &message) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Localize &message) {
-    auto &batch = last<LocalizeBatch>(to, key_bytes, [&](const LocalizeBatch &known) { return known.to == message.to; });
+    auto &batch = last<LocalizeBatch>(to, key_bytes,
+                                      [&](const LocalizeBatch &known) { return known.to == message.to; });
     batch.to = message.to;
     batch.keys.push_back(key);
     if (batch.keys.size() >= keys_at_once) flush();
 }
 
 void Mailbox::send(NodeId to, Key key, const Relocate &message) {
-    auto &batch = last<RelocateBatch>(to, key_bytes, [&](const RelocateBatch &known) { return known.to == message.to; });
+    auto &batch = last<RelocateBatch>(to, key_bytes,
+                                      [&](const RelocateBatch &known) { return known.to == message.to; });
     batch.to = message.to;
     batch.keys.push_back(key);
 }
 
 void Mailbox::send(NodeId to, Key key, const Transfer &message) {
-    uint64_t records = (message.replicas.size() + message.ghosts.size()) * record_bytes;
-    auto &batch = last<TransferBatch>(to, transfer_bytes + records + message.value.size(), [](const TransferBatch &) { return true; });
+    uint64_t bytes = transfer_bytes + (message.replicas.size() + message.ghosts.size()) * record_bytes;
+    auto &batch = last<TransferBatch>(to, bytes + message.value.size(), [](const TransferBatch &) { return true; });
     batch.keys.push_back(key);
     batch.transfers.push_back(message);
 }

@@ -120,7 +120,7 @@ int64_t Remote::start(const ps_request &request) {
     return note_buffer(request, send(std::move(operation)));
 }
 
-// Of an operation that was sent: what fails before fills nothing, and an epoch that begins ends all that was sent before.
+// Of an operation that was sent: what fails before fills nothing, and a new epoch ends only what was sent before.
 int64_t Remote::note_buffer(const ps_request &request, int64_t timestamp) {
     if (request.operation != PS_PULL) return timestamp;
     char *begin = static_cast<char *>(request.values);
@@ -164,7 +164,7 @@ void Remote::look_at_epoch() {
         if (is_member(segment_, node)) members.push_back(node);
     rule_ = HomeRule(NodeId(sockets_.size()), std::move(members));
     auto lost = NodeId(segment_.header().lost_last.load(std::memory_order_acquire));
-    for (const auto &[number, operation] : operations_) failed_[number] = lost;
+    for (const auto &[number, operation] : operations_) failures_.add(number, lost);
     operations_.clear();
     in_flight_.clear();
     keys_ = {};
@@ -173,11 +173,8 @@ void Remote::look_at_epoch() {
 }
 
 void Remote::require_not_failed(int64_t timestamp) {
-    auto found = failed_.find(timestamp);
-    if (found == failed_.end()) return;
-    NodeId node = found->second;
-    failed_.erase(found);
-    fail_for(node);
+    NodeId node = failures_.take(timestamp);
+    if (node != no_node) fail_for(node);
 }
 
 void Remote::make_room(uint64_t bytes) {
@@ -290,7 +287,7 @@ void Remote::give_up(const Break &broken) {
         if (operation.noted)
             for (size_t i = 0; i < operation.keys.size(); i++)
                 if (!operation.is_answered(i)) keys_.remove(operation.keys[i]);
-        failed_[found->first] = broken.node;
+        failures_.add(found->first, broken.node);
         drop(found);
     }
     if (!own || (welcome_ && settled_ == asked_)) return;
@@ -316,8 +313,9 @@ bool Remote::is_finished(int64_t timestamp) {
     require_issued(timestamp);
     receive();
     if (operations_.count(timestamp)) look_for_breaks(monotonic_seconds());
+    if (operations_.count(timestamp)) return false;
     require_not_failed(timestamp);
-    return !operations_.count(timestamp);
+    return true;
 }
 
 void Remote::wait(int64_t timestamp, double timeout) {
@@ -328,10 +326,7 @@ void Remote::wait(int64_t timestamp, double timeout) {
 
 void Remote::wait_all(double timeout) {
     wait_until([&] { return operations_.empty(); }, timeout, patience_, "the operations on their way have");
-    if (failed_.empty()) return;
-    NodeId node = failed_.begin()->second;
-    failed_.clear();
-    fail_for(node);
+    if (!failures_.empty()) fail_for(failures_.take_all());
 }
 
 void Remote::settle(Until until, double timeout) {
@@ -419,7 +414,7 @@ void Remote::take(const AnswerBatch &answer, NodeId from, Span values) {
     operation.left -= answer.count;
     if (operation.left > 0) return;
     count_end(operation);
-    if (operation.lost_with != no_node) failed_[found->first] = operation.lost_with;
+    if (operation.lost_with != no_node) failures_.add(found->first, operation.lost_with);
     drop(found);
 }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "net/break_watch.h"
+#include "net/failures.h"
 #include "net/in_flight.h"
 #include "net/key_table.h"
 #include "net/peer.h"
@@ -114,7 +115,7 @@ private:
     const double patience_;
     std::function<void()> check_;
     HomeRule rule_; // of the epoch
-    std::unordered_map<int64_t, NodeId> failed_; // operations, by timestamp, and who was lost
+    Failures failures_;
     ZmqContext context_;
     std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
     std::vector<std::unique_ptr<BreakWatch>> watches_; // of sockets_
