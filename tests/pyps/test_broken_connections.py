@@ -180,3 +180,17 @@ def test_a_planned_end_is_no_broken_connection(wires: Wires, on_loss: str) -> No
             assert "node 2 has shut down" in report["text"]
         if on_loss == "continue":
             assert nodes.nodes[0].value("pull([0, 1])") == [0, 0]
+
+
+@pytest.mark.parametrize("on_loss", ["fail", "continue"])
+def test_who_does_not_hear_that_all_end_together_ends_all_the_same(wires: Wires, on_loss: str) -> None:
+    """It sees others go before it knows that all have come to their end; nobody is harmed by that."""
+    with cluster(3, wires, on_loss=on_loss) as nodes:
+        wires.hold(0, 2, "N")
+        for actor in nodes.nodes:
+            actor.leave()
+        began = time.monotonic()
+        for actor in nodes.nodes:
+            assert actor.read() == "ended"
+            assert actor.process.wait(LIMIT) == 0
+        assert time.monotonic() - began < LIMIT
