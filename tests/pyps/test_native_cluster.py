@@ -29,3 +29,8 @@ def test_nodes_live_through_hostile_messages(threaded_programs: Programs) -> Non
 @native
 def test_no_failed_operation_is_forgotten_and_few_are_kept(programs: Programs) -> None:
     assert programs.run("failures") == "ok\n"
+
+
+@native
+def test_only_those_with_the_keys_are_admitted(threaded_programs: Programs) -> None:
+    assert threaded_programs.run("curve", zmq_library(), threaded_programs.either(2_000, 500)) == "ok\n"
