@@ -14,7 +14,7 @@ from typing import TypeVar
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LIMIT = 50.0  # seconds that a program gets
+LIMIT = 90.0  # seconds that a program gets
 BUILD_LIMIT = 280.0  # seconds; the first program of a sanitizer brings all of libps with it
 
 Test = TypeVar("Test", bound=Callable[..., None])
@@ -25,7 +25,7 @@ needs_compiler = pytest.mark.skipif(
 
 def native(test: Test) -> Test:
     """A test of programs: each is built for the first test that runs it."""
-    marked: Test = needs_compiler(pytest.mark.slow(pytest.mark.timeout(340)(test)))
+    marked: Test = needs_compiler(pytest.mark.slow(pytest.mark.timeout(380)(test)))
     return marked
 
 

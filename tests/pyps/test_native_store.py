@@ -23,8 +23,8 @@ def test_native_program_of_many_threads(threaded_programs: Programs, program: st
 
 @native
 def test_killed_workers_leave_whole_values(threaded_programs: Programs) -> None:
-    """3,000 SIGKILLs into pushes of 100 floats; a tenth of them, and no clock, where a sanitizer slows everything."""
-    kills, longest_wait_ms = threaded_programs.either(3000, 300), threaded_programs.either(100, 5000)
+    """1,000 SIGKILLs into pushes of 100 floats; fewer, and no clock, where a sanitizer slows everything."""
+    kills, longest_wait_ms = threaded_programs.either(1000, 200), threaded_programs.either(100, 5000)
     output = threaded_programs.run("killed_worker", kills, longest_wait_ms)
     restored = re.search(r"(\d+) values restored", output)
     assert restored is not None
