@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,8 +19,8 @@ from typing import Any, Self
 import numpy as np
 
 import pyps
+from tests.python_path import python_path
 
-ROOT = Path(__file__).parents[2]
 TIMEOUT = 50.0
 CLUSTER = 11
 DELAY = 1.5  # most milliseconds of a slow network, most of the time
@@ -31,7 +32,7 @@ def started(*arguments: object) -> subprocess.Popen[str]:
     """A Python process that is spoken to by its standard input and output."""
     return subprocess.Popen(
         [sys.executable, "-W", "error", *map(str, arguments)],
-        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": python_path()},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
