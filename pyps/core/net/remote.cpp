@@ -126,6 +126,13 @@ void Remote::abandon(int64_t timestamp) {
     if (operation.operation == ps::Operation::pull) filled_.erase(operation.values);
     operation.values = nullptr;
     operation.places.clear();
+    operation.abandoned = true;
+}
+
+size_t Remote::pending() const {
+    return size_t(std::count_if(operations_.begin(), operations_.end(), [](const auto &known) {
+        return !known.second.abandoned;
+    }));
 }
 
 int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {

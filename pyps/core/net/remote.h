@@ -35,7 +35,7 @@ public:
     bool is_introduced() const { return is_introduced_; }
 
     bool is_busy() const { return !operations_.empty(); }
-    size_t pending() const { return operations_.size(); }
+    size_t pending() const; // somebody wants to know how they end
     bool conflicts(const ps_request &request); // with what is on its way: wait for that first
 
     // Wait for room (see in_flight.h) for so many bytes of keys and values; for intents with so many bytes of keys.
@@ -71,6 +71,7 @@ private:
         double sent = 0; // when; seconds
         uint64_t bytes = 0; // it takes of in_flight_
         bool noted = false; // what is left is in keys_
+        bool abandoned = false;
         NodeId lost_with = no_node; // a key was lost with this node
         bool is_answered(size_t position) const { return !answered.empty() && answered[position]; }
     };
