@@ -22,6 +22,8 @@ local PULL, PUSH, SET = tonumber(C.PS_PULL), tonumber(C.PS_PUSH), tonumber(C.PS_
 local readstats, WorkerStats = stats.reader('ps_worker_stats')
 local EFORKED, ECLOSED, ASYNC = tonumber(C.PS_EFORKED), tonumber(C.PS_ECLOSED), tonumber(C.PS_ASYNC)
 
+local GROUP = 10000 -- keys, as in pyps
+
 local Worker = {}
 Worker.__index = Worker
 
@@ -174,6 +176,34 @@ end
 -- Add to the values of the keys; a repeated key gets every addition.
 function Worker:push(given, value, async, ...) -- luacheck: ignore 212
    return (operate(self, PUSH, given, value, async))
+end
+
+-- Push in groups of so many keys, 10000 unless `group` says so, each when the one before it has ended, so that a large
+-- model can be set up without sending all of it at once. The timestamp, if `async`, stands for all of it.
+function Worker:staggered_push(given, value, group, async)
+   checkasync(async)
+   local most = arguments.whole('group', group or GROUP, 1)
+   local standin = prepare(self, PUSH, given, value)
+   local request = self.request
+   local left, room = tonumber(request.num_keys), tonumber(request.num_values)
+   local total = self.node:total_length(request.keys, left, self.base)
+   if total ~= room then
+      raise('the buffer has %d elements, the keys need %d', room, total)
+   end
+   local timestamp
+   repeat
+      local n = math.min(left, most)
+      left = left - n
+      request.num_keys, request.num_values = n, self.node:total_length(request.keys, n, self.base)
+      request.done = 0
+      local last = async and left == 0
+      request.flags = last and ASYNC or 0
+      timestamp = submit(self, last, C.ps_run, request)
+      request.keys = request.keys + n
+      request.values = ffi.cast('char *', request.values) + request.num_values * self.element.bytes
+   until left == 0
+   check(0, nil, standin) -- memory that the request points at lives until here
+   return timestamp
 end
 
 -- Replace the values of the keys; of a repeated key's values the last one stays.

@@ -191,8 +191,10 @@ cdef class Operations:
     cdef int code, bits  # of an element, as DLPack has it
 
     cdef ps_worker *inherited(self, ps_worker *used) except NULL
+    cdef int require_worker(self) except -1
     cdef ps_worker *usable(self) except NULL
     cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local)
+    cdef int carry_out(self, ps_request *request, int32_t *local) except -1
     cdef int persist(self, ps_worker *worker, ps_request *request) except -1
     cdef int finish(self, ps_worker *worker, int64_t timestamp) except -1
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept

@@ -35,12 +35,16 @@ cdef class Operations:
         self.parents, self.worker = self.worker, fresh
         return fresh
 
+    cdef int require_worker(self) except -1:
+        if self.worker == NULL:
+            raise ClosedError("the worker was not initialized")
+        return 0
+
     cdef ps_worker *usable(self) except NULL:
         """Return the worker of this process, which may be a forked child."""
         cdef int64_t clock
         cdef ps_worker *worker = self.worker
-        if worker == NULL:
-            raise ClosedError("the worker was not initialized")
+        self.require_worker()
         if ps_current_clock(worker, &clock) == PS_EFORKED:
             worker = self.inherited(worker)
         return worker
@@ -52,11 +56,8 @@ cdef class Operations:
         cdef Borrowed borrowed = Borrowed()
         cdef bint writes = operation == PS_PULL
         cdef ps_request request
-        cdef ps_worker *worker = self.worker
-        cdef int32_t code
         v = &borrowed.span
-        if worker == NULL:
-            raise ClosedError("the worker was not initialized")
+        self.require_worker()
         open_keys(keys, &k)
         try:
             if not open_typed(vals, writes, self.code, self.bits, v):
@@ -67,15 +68,7 @@ cdef class Operations:
             request.num_keys = k.elements
             request.values = v.data
             request.num_values = v.elements
-            request.done = 0
-            code = self.submit(worker, &request, local)
-            if code == PS_EFORKED:
-                worker = self.inherited(worker)
-                code = self.submit(worker, &request, local)
-            if code == PS_EBUSY:
-                self.persist(worker, &request)
-            else:
-                check(code)
+            self.carry_out(&request, local)
         finally:
             close_span(&k)
         if local == NULL and asynchronous and request.timestamp >= 0:
@@ -83,6 +76,19 @@ cdef class Operations:
         if borrowed.copy_back is not None and (local == NULL or local[0]):
             borrowed.copy_back()
         return ANSWERED
+
+    cdef int carry_out(self, ps_request *request, int32_t *local) except -1:
+        """Run a request: to its end, or until it has a timestamp if it is asynchronous."""
+        cdef ps_worker *worker = self.worker
+        cdef int32_t code
+        request.done = 0
+        code = self.submit(worker, request, local)
+        if code == PS_EFORKED:
+            worker = self.inherited(worker)
+            code = self.submit(worker, request, local)
+        if code == PS_EBUSY:
+            return self.persist(worker, request)
+        return check(code)
 
     cdef int persist(self, ps_worker *worker, ps_request *request) except -1:
         """Go on with a request that has to wait."""
@@ -217,6 +223,75 @@ cdef class Operations:
         if options:
             asynchronous = arrays.check_options(options)
         return self.operate(PS_SET, keys, vals, asynchronous, NULL)
+
+    def staggered_push(self, keys, vals, group=10000, asynchronous=False, **options):
+        """Push many keys in groups, each when the one before it has ended: to set up a large model, for instance.
+
+        A plain push sends all of them at once, which takes as much memory again as they have, here and in the messages,
+        and has the servers work on nothing else meanwhile. The bound `in_flight` holds back what comes after a large
+        push, but splits none; this sends no more than a group at a time. For keys and values of less than a few
+        megabytes `push` is faster, as it does not wait in between.
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        vals : array of the server's dtype
+            As for `push`.
+        group : int
+            How many keys are pushed at a time, at least 1.
+        asynchronous : bool
+            Return when the last group is on its way, which is waited for with what is returned; also as
+            ``**{"async": True}``.
+
+        Returns
+        -------
+        Timestamp
+            Of all of it, as the groups before the last one have ended; -1 if that one was answered too.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument does not fit; nothing was changed.
+        ClosedError, WaitTimeoutError, NodeLost
+            The values cannot be reached. Former groups have been added.
+        KeyboardInterrupt, or whatever a handler raises
+            A signal came while this waited for other nodes. Former groups have been added.
+        """
+        cdef Span k
+        cdef Borrowed borrowed = Borrowed()
+        cdef ps_request request
+        cdef int64_t most = whole(group, "group", INT64_MAX), left, total = 0
+        self.require_worker()
+        if options:
+            asynchronous = arrays.check_options(options)
+        if most < 1:
+            raise ValueError(f"group is {most}; at least one key is pushed at a time")
+        open_keys(keys, &k)
+        try:
+            if not open_typed(vals, False, self.code, self.bits, &borrowed.span):
+                self.borrow_other(vals, False, False, borrowed)
+            request.operation = PS_PUSH
+            request.keys = <const int64_t *> k.data
+            request.values = borrowed.span.data
+            check(ps_node_total_length(self.store.node, request.keys, k.elements, &total))
+            if total != borrowed.span.elements:
+                raise ValueError(f"the buffer has {borrowed.span.elements} elements, the keys need {total}")
+            left = k.elements
+            while True:
+                request.num_keys = min(left, most)
+                left -= request.num_keys
+                check(ps_node_total_length(self.store.node, request.keys, request.num_keys, &request.num_values))
+                request.flags = PS_ASYNC if asynchronous and not left else 0
+                self.carry_out(&request, NULL)
+                if not left:
+                    break
+                request.keys += request.num_keys
+                request.values = <char *> request.values + request.num_values * (self.bits // 8)
+        finally:
+            close_span(&k)
+        if asynchronous and request.timestamp >= 0:
+            return self.pending(request.timestamp, vals, None)
+        return ANSWERED
 
     def pull_if_local(self, keys, vals):
         """Pull if every key lives on this node, else leave the buffer as it is.
