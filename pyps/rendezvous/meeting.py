@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Literal
 
 from pyps.errors import StartError, WaitTimeoutError
-from pyps.rendezvous.store import Store, part_of
+from pyps.rendezvous.store import Store, over_another_connection, part_of
 
 Question = Literal["offered", "working", "over"]
 Kind = Literal["yes", "late", "failed"]
@@ -42,7 +42,9 @@ class Meeting:
         self._process = process
         number = store.add(f"pyps/{scope}/starts/{process}", 1)
         self._store = part_of(store, f"pyps/{scope}/{number}")
-        self._waiting = self._store.clone()  # a connection of its own: a store is locked while it waits
+        self._waiting = over_another_connection(
+            self._store
+        )  # a connection of its own: a store is locked while it waits
         self.timeout = timeout
         self._deadline = time.monotonic() + timeout
 

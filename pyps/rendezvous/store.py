@@ -37,13 +37,17 @@ class Store(Protocol):
     def multi_get(self, keys: list[str], /) -> list[bytes]:
         """Read several keys that are there."""
 
-    def clone(self) -> Store:
-        """Return the same store over a connection of its own."""
-
 
 def part_of(store: Store, prefix: str) -> Store:
     """Return the store with a prefix before all keys."""
-    return cast(Store, _torch().PrefixStore(prefix, store))
+    from torch._C._distributed_c10d import PrefixStore  # as torch.distributed exports no types
+
+    return PrefixStore(prefix, cast(Any, store))
+
+
+def over_another_connection(store: Store) -> Store:
+    """Return the same store over a connection of its own."""
+    return cast(Store, cast(Any, store).clone())  # which is missing in torch's own types
 
 
 def serve_store(host: str, port: int) -> Store:
@@ -146,11 +150,6 @@ def serve_or_reach_store(host: str, port: int, timeout: float) -> Store:
 
 
 def _tcp_store(host: str, port: int, **options: Any) -> Store:
-    store = _torch().TCPStore(host, port, timeout=OPERATION_TIMEOUT, wait_for_workers=False, **options)
-    return cast(Store, store)
+    from torch._C._distributed_c10d import TCPStore
 
-
-def _torch() -> Any:
-    import torch.distributed
-
-    return torch.distributed
+    return TCPStore(host, port, timeout=OPERATION_TIMEOUT, wait_for_workers=False, **options)
