@@ -10,10 +10,12 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -153,6 +155,24 @@ def _read(path: Path) -> str:
 def ctrl_c_works() -> None:
     """A shell lets what it starts in the background ignore Ctrl-C, and so would every process of the tests."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+Processes = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def processes() -> Iterator[Processes]:
+    """Start a process, as `subprocess.Popen` does, whose output is text in a pipe; it is killed with the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(command: Sequence[str], **options: Any) -> subprocess.Popen[str]:
+        running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options))
+        return running[-1]
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from moontide.cli import main
 from moontide.launch.plan import command, environment, plan
+from tests.conftest import Processes
 from tests.python_path import python_path
 
 TIMEOUT = 60.0
@@ -27,29 +28,21 @@ Launch = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Iterator[Launch]:
+def launch(tmp_path: Path, processes: Processes) -> Launch:
     """Start `moontide launch OPTIONS program ARGUMENTS`, with a shell script as the program."""
-    running: list[subprocess.Popen[str]] = []
 
     def start(script: str, *options: str, arguments: tuple[str, ...] = ()) -> subprocess.Popen[str]:
         program = tmp_path / "program"
         program.write_text("#!/bin/sh\n" + script + "\n")
         program.chmod(0o755)
-        process = subprocess.Popen(
+        return processes(
             [sys.executable, "-m", "moontide", "launch", *options, str(program), *arguments],
-            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             env={**os.environ, "PYTHONPATH": python_path()},
             start_new_session=True,
         )
-        running.append(process)
-        return process
 
-    yield start
-    for process in running:
-        process.kill()
-        process.communicate()
+    return start
 
 
 def is_there(pid: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,30 +14,18 @@ import zmq
 import pyps
 from moontide.cli import main
 from pyps.rendezvous.interfaces import listen
+from tests.conftest import Processes
 
 TIMEOUT = 60.0
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def node() -> Iterator[Start]:
+def node(processes: Processes) -> Start:
     """Start `moontide node ...`; what still runs is killed with the test."""
-    running: list[subprocess.Popen[str]] = []
-
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "moontide", "node", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        running.append(process)
-        return process
-
-    yield start
-    for process in running:
-        process.kill()
-        process.communicate()
+    return lambda *arguments: processes(
+        [sys.executable, "-m", "moontide", "node", *arguments], stderr=subprocess.PIPE
+    )
 
 
 def lines(process: subprocess.Popen[str], count: int) -> list[str]:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import pyps
+from tests.conftest import Processes
 from tests.pyps.cluster import Cluster, WorkerProcesses
 from tests.pyps.native import Programs
 from tests.pyps.network import may_make_hosts
@@ -32,26 +33,13 @@ Program = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def program() -> Iterator[Program]:
+def program(processes: Processes) -> Program:
     """Start a Python process with numpy and pyps imported; it is ended with the test."""
-    running: list[subprocess.Popen[str]] = []
-
-    def start(source: str, *arguments: str) -> subprocess.Popen[str]:
-        environment = {**os.environ, "PYTHONPATH": python_path()}
-        process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", PROLOGUE + source, *arguments],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        running.append(process)
-        return process
-
-    yield start
-    for process in running:
-        process.kill()
-        process.communicate(timeout=TIMEOUT)
+    return lambda source, *arguments: processes(
+        [sys.executable, "-W", "error", "-c", PROLOGUE + source, *arguments],
+        env={**os.environ, "PYTHONPATH": python_path()},
+        stdin=subprocess.PIPE,
+    )
 
 
 def finish(process: subprocess.Popen[str]) -> str:
