@@ -56,6 +56,7 @@ def test_an_idle_cluster_takes_no_processor_time() -> None:
         assert (time.process_time() - before) / 2 / len(cluster) < 0.01
 
 
+@pytest.mark.threads_after_fork
 def test_a_forked_child_is_a_worker_of_its_parents_node() -> None:
     with Cluster(2, 10, dtype="int64") as cluster, cluster.nodes[0].worker() as kv:
         kv.push([0, 1], np.ones(2, np.int64))
