@@ -51,8 +51,9 @@ def outcome(work):
 def everything(keys, calls=CALLS):
     # Each kind of call that waits, in a thread and with a worker of its own.
     reports = {}
+    workers = {name: node.worker() for name in calls}  # before the other node is lost
     def run(name):
-        with node.worker() as kv:
+        with workers[name] as kv:
             reports[name] = outcome(lambda: call(kv, name, keys))
     threads = [threading.Thread(target=run, args=(name,)) for name in calls]
     for thread in threads:
