@@ -49,13 +49,12 @@ class Connection:
                 self.waiting += 1
                 await self.flows.wait()
                 self.waiting -= 1
+                if source not in self.known and NAME in piece:
+                    name = piece[piece.index(NAME) + len(NAME) + 1 :]
+                    self.known[source] = name[:1].decode(errors="replace")
+                    self.look()
                 writer.write(piece)
                 await writer.drain()
-                if source not in self.known and NAME in piece:
-                    self.known[source] = piece[piece.index(NAME) + len(NAME) + 1 :][:1].decode(
-                        errors="replace"
-                    )
-                    self.look()
         except OSError:  # either side has gone: so does the other
             return
         finally:
@@ -118,10 +117,10 @@ class Wires:
         for connection in self._connections[a, b]:
             connection.look()
 
-    def wait_until_held(self, a: int, b: int, count: int = 1) -> None:
-        """Wait until something is held up on so many of these connections."""
+    def wait_until_held(self, a: int, b: int) -> None:
+        """Wait until something is held up between these two."""
         end = time.monotonic() + TIMEOUT
-        while sum(one.waiting > 0 for one in list(self._connections[a, b])) < count:
+        while not any(one.waiting for one in list(self._connections[a, b])):
             assert time.monotonic() < end
             time.sleep(0.01)
 
