@@ -1,7 +1,9 @@
 #include "node.h"
 
+#include <arpa/inet.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "barrier.h"
@@ -98,7 +100,11 @@ static void require_one_interface(const std::string &endpoint) {
     size_t begin = endpoint.find("://"), end = endpoint.rfind(':');
     if (begin == std::string::npos || end < begin + 3) return; // refused as no endpoint at all
     std::string host = endpoint.substr(begin + 3, end - begin - 3);
-    if (host == "*" || host.empty() || host.find_first_not_of("0.x[]:") == std::string::npos)
+    in6_addr six; // of ::ffff:0.0.0.0 the last four bytes count
+    bool mapped = !host.empty() && host.front() == '[' &&
+                  inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &six) == 1 && IN6_IS_ADDR_V4MAPPED(&six) &&
+                  std::count(six.s6_addr + 12, six.s6_addr + 16, 0) == 4;
+    if (host == "*" || host.empty() || mapped || host.find_first_not_of("0.x[]:") == std::string::npos)
         fail(PS_EINVAL, Where{}, "%s means all interfaces: name one, or an address of this host", endpoint.c_str());
 }
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pyps.errors import NodeLost
 from pyps.rendezvous.environment import Dmlc, Environment, read_environment
-from pyps.rendezvous.interfaces import find_address
+from pyps.rendezvous.interfaces import at_port, find_address
 from pyps.rendezvous.places import place_of_node
 from pyps.rendezvous.presence import Reception, left_in_order, read_introduction
 from pyps.rendezvous.start import PATIENCE_AT_THE_END, START_TIMEOUT, Rendezvous, Wanted, start
@@ -56,7 +56,7 @@ def join(
         raise ValueError("DMLC_ROLE is 'scheduler' in the environment: call pyps.scheduler() in this process")
     address = find_address(interface or environment.interface)
     wanted = Wanted(
-        num_keys, value_length, options, f"tcp://{address}:*", curve or environment.curve, timeout
+        num_keys, value_length, options, f"tcp://{at_port(address, '*')}", curve or environment.curve, timeout
     )
     store, node = reach_unused_store(
         dmlc.host, dmlc.port, f"pyps/{SCOPE}/arrivals", dmlc.num_servers, timeout

@@ -3,36 +3,52 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import fcntl
 import ipaddress
 import socket
 import struct
+from pathlib import Path
 from urllib.parse import urlsplit
 
 LOOPBACK = "127.0.0.1"
 ADDRESS_OF_INTERFACE = 0x8915  # SIOCGIFADDR
+ADDRESSES = Path("/proc/net/if_inet6")  # of IPv6
 MOST_WAITING = 4096  # connections
 
 
 def find_address(interface: str | None) -> str:
-    """Return the IPv4 address that an interface, a host or an address names; of nothing, the loopback's.
+    """Return the address that an interface, a host or an address names; of nothing, the loopback's.
+
+    Of an interface or host that has both kinds, the IPv4 address.
 
     Parameters
     ----------
     interface : str or None
-        Like "eth0", "node-1.example", "10.0.0.1".
+        Like "eth0", "node-1.example", "10.0.0.1", "fd00::1".
 
     Raises
     ------
     ValueError
-        It means all interfaces, or nothing.
+        It means all interfaces, or nothing, or only something on one link.
     """
     if interface is None:
         return LOOPBACK
-    address = _of_interface(interface) or _of_host(interface)
-    if ipaddress.ip_address(address).is_unspecified:
+    address = ipaddress.ip_address(_of_interface(interface) or _of_host(interface))
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.is_link_local:
+            raise ValueError(
+                f"{interface!r} is a link-local address, which other hosts cannot name; name another"
+            )
+        address = address.ipv4_mapped or address
+    if address.is_unspecified:
         raise ValueError(f"{interface!r} means all interfaces; name one, or an address of this host")
-    return address
+    return str(address)
+
+
+def at_port(host: str, port: int | str) -> str:
+    """Return ``host:port``, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def is_loopback(endpoint: str) -> bool:
@@ -48,14 +64,14 @@ def listen(address: str, port: int) -> socket.socket:
     OSError
         The port is taken, or the address is not one of this host.
     """
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((address, port))
         listening.listen(MOST_WAITING)
     except OSError as error:
         listening.close()
-        raise OSError(error.errno, f"cannot listen at {address}:{port}: {error.strerror}") from None
+        raise OSError(error.errno, f"cannot listen at {at_port(address, port)}: {error.strerror}") from None
     return listening
 
 
@@ -84,17 +100,28 @@ def _of_interface(name: str) -> str | None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         try:
             fcntl.ioctl(any_socket, ADDRESS_OF_INTERFACE, request, True)
-        except OSError as error:
-            raise ValueError(f"the interface {name!r} has no IPv4 address: {error.strerror}") from None
+        except OSError:
+            return _ipv6_of_interface(name)
     return socket.inet_ntoa(request[20:24].tobytes())
+
+
+def _ipv6_of_interface(name: str) -> str:
+    with contextlib.suppress(FileNotFoundError):  # this system has no IPv6
+        for line in ADDRESSES.read_text().splitlines():
+            digits, _, _, _, _, owner = line.split()
+            address = ipaddress.IPv6Address(int(digits, 16))
+            if owner == name and not address.is_link_local:
+                return str(address)
+    raise ValueError(f"the interface {name!r} has no address that other hosts can name")
 
 
 def _of_host(name: str) -> str:
     try:
-        found = socket.getaddrinfo(name, None, socket.AF_INET, socket.SOCK_STREAM)
+        found = socket.getaddrinfo(name, None, socket.AF_UNSPEC, socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         known = ", ".join(known for _, known in socket.if_nameindex())
         raise ValueError(
-            f"{name!r} is neither an interface of this host ({known}) nor an IPv4 address or a host's name: {error}"
+            f"{name!r} is neither an interface of this host ({known}) nor an address or a host's name: {error}"
         ) from None
+    found.sort(key=lambda one: one[0] != socket.AF_INET)
     return str(found[0][4][0])

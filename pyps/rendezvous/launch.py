@@ -7,7 +7,7 @@ from typing import Any
 
 from pyps.rendezvous import dmlc
 from pyps.rendezvous.environment import Torchrun, read_environment
-from pyps.rendezvous.interfaces import find_address, split_endpoint
+from pyps.rendezvous.interfaces import at_port, find_address, split_endpoint
 from pyps.rendezvous.places import Place, place_of_node, place_under_torchrun
 from pyps.rendezvous.start import START_TIMEOUT, Rendezvous, Wanted, start
 from pyps.rendezvous.store import Store, reach_store, reach_unused_store, serve_or_reach_store, serve_store
@@ -105,10 +105,10 @@ def init(
         place = place_of_node(0, 1)
     if place.num_processes == 1:
         return Server(num_keys, value_length, **options)
-    endpoint = f"tcp://{find_address(interface or environment.interface)}:*"
+    endpoint = f"tcp://{at_port(find_address(interface or environment.interface), '*')}"
     if nodes is not None:
         host, port = split_endpoint(nodes[place.node], f"nodes[{place.node}]")
-        endpoint = f"tcp://{find_address(host)}:{port or '*'}"
+        endpoint = f"tcp://{at_port(find_address(host), port or '*')}"
     wanted = Wanted(num_keys, value_length, options, endpoint, curve or environment.curve, timeout)
     if run is not None and not explicit:
         return start(_rendezvous_of_torchrun(run, timeout), place, wanted)
@@ -138,7 +138,7 @@ def _after_the_nodes(nodes: Sequence[str]) -> str:
     ports = [port for host, port in places if host == first]
     if 0 in ports:
         raise ValueError("a port of * leaves open where the nodes meet: give them ports, or pass rendezvous=")
-    return f"tcp://{first}:{max(ports) + 1}"
+    return f"tcp://{at_port(first, max(ports) + 1)}"
 
 
 def _explicit_rendezvous(where: str | Store | None, place: Place, timeout: float) -> Rendezvous:

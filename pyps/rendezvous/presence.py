@@ -14,7 +14,7 @@ import socket
 import struct
 import weakref
 
-from pyps.rendezvous.interfaces import listen
+from pyps.rendezvous.interfaces import at_port, listen
 
 INTRODUCTION = struct.Struct("<4sQI")  # magic, cluster, node
 MAGIC = b"pyps"
@@ -52,7 +52,7 @@ class Reception:
         self._listening = listen(address, 0)
         _open.add(self._listening)
         self._listening.setblocking(False)
-        self.place = "{}:{}".format(*self._listening.getsockname())
+        self.place = at_port(*self._listening.getsockname()[:2])
 
     def accept(self, timeout: float) -> socket.socket | None:
         """Return the next connection, None if there is none within the timeout, in seconds."""
@@ -88,7 +88,7 @@ def visit(place: str, introduction: tuple[int, int] | None, timeout: float) -> s
         Seconds.
     """
     host, port = place.rsplit(":", 1)
-    line = socket.create_connection((host, int(port)), timeout)
+    line = socket.create_connection((host.strip("[]"), int(port)), timeout)
     _watch_over(line)
     if introduction is not None:
         line.sendall(INTRODUCTION.pack(MAGIC, *introduction))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pyps.dtypes import find_dtype
-from pyps.rendezvous.interfaces import find_address, is_loopback
+from pyps.rendezvous.interfaces import at_port, find_address, is_loopback
 from pyps.rendezvous.meeting import Meeting
 from pyps.rendezvous.offers import Agreed, Offer, describe, find_difference, find_disagreement, name_of_host
 from pyps.rendezvous.places import Place
@@ -55,7 +55,7 @@ class Rendezvous:
     @property
     def name(self) -> str:
         """For people."""
-        return f"{self.host}:{self.port}"
+        return at_port(self.host, self.port)
 
     def meet(self, process: int | str, timeout: float) -> tuple[Meeting, Reception | None]:
         """Begin a start, with a reception if this process is the host."""

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any, Protocol, cast
 
 from pyps.errors import StartError
-from pyps.rendezvous.interfaces import find_address, listen
+from pyps.rendezvous.interfaces import at_port, find_address, listen
 
 AGAIN_AFTER = (0.01, 0.2)  # seconds between attempts to reach a server that is not there yet: first, at most
 OPERATION_TIMEOUT = timedelta(seconds=60)  # of one that waits for nobody
@@ -70,7 +70,7 @@ def serve_store(host: str, port: int) -> Store:
 
 def serve_store_with(listening: socket.socket) -> Store:
     """Serve a store with a socket that listens already, which it takes over."""
-    address, port = listening.getsockname()
+    address, port = listening.getsockname()[:2]
     return _tcp_store(
         address,
         port,
@@ -97,7 +97,8 @@ def reach_store(host: str, port: int, timeout: float) -> Store:
         except OSError as error:
             if time.monotonic() + pause > deadline:
                 raise StartError(
-                    f"nobody serves the rendezvous at {host}:{port} after {timeout:.1f} s: {error.strerror or error}"
+                    f"nobody serves the rendezvous at {at_port(host, port)} after {timeout:.1f} s: "
+                    f"{error.strerror or error}"
                 ) from None
         time.sleep(pause)
         pause = min(2 * pause, most)
@@ -133,7 +134,7 @@ def reach_unused_store(host: str, port: int, counter: str, most: int, timeout: f
                 return store, before
         if time.monotonic() + AGAIN_AFTER[1] > deadline:
             raise StartError(
-                f"the rendezvous at {host}:{port} has the process already that this one would be"
+                f"the rendezvous at {at_port(host, port)} has the process already that this one would be"
             )
         del store
         time.sleep(AGAIN_AFTER[1])

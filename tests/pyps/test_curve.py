@@ -197,7 +197,9 @@ def test_keys_come_before_the_endpoint(nodes: Nodes) -> None:
         nodes[0].secure(*new_keys())
 
 
-@pytest.mark.parametrize("endpoint", ["tcp://*:*", "tcp://0.0.0.0:*", "tcp://[::]:*", "tcp://0:*"])
+@pytest.mark.parametrize(
+    "endpoint", ["tcp://*:*", "tcp://0.0.0.0:*", "tcp://[::]:*", "tcp://0:*", "tcp://[::ffff:0.0.0.0]:*"]
+)
 def test_no_node_listens_at_all_interfaces(endpoint: str) -> None:
     with pyps.Server(10, 3, num_nodes=2) as node, pytest.raises(ValueError, match="means all interfaces"):
         node.bind(endpoint)

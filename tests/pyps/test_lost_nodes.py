@@ -85,6 +85,13 @@ def test_new_calls_fail_at_once_also_on_local_keys() -> None:
             assert report["seconds"] < 0.5
 
 
+def test_a_killed_node_is_known_at_once_over_ipv6() -> None:
+    with cluster(2, endpoint="tcp://[::1]:*", on_loss="continue") as nodes:
+        nodes.nodes[1].send_signal(signal.SIGKILL)
+        report = nodes.nodes[0].until("pull([1])", "NodeLost", 2.0)
+        assert "its process has ended" in report["text"]
+
+
 def wait_until_lost(actor: Actor) -> dict[str, Any]:
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:

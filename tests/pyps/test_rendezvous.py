@@ -342,6 +342,16 @@ def test_a_node_listens_at_the_interface_that_was_named(interface: str) -> None:
         assert all(cast(Any, node).endpoint.startswith(place) for node in nodes)
 
 
+def test_nodes_meet_and_work_over_ipv6() -> None:
+    with socket.socket(socket.AF_INET6) as probe:
+        probe.bind(("::1", 0))
+        where = f"tcp://[::1]:{probe.getsockname()[1]}"
+    with ExitStack() as stack:
+        nodes = [stack.enter_context(node) for node in start(2, where, interface="::1")]
+        assert all(cast(Any, node).endpoint.startswith("tcp://[::1]:") for node in nodes)
+        check_that_they_share(nodes)
+
+
 def test_a_node_that_anybody_reaches_without_keys_says_so(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

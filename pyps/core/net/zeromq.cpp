@@ -49,7 +49,7 @@ struct Functions {
 };
 
 constexpr int dont_wait = 1, send_more = 2, poll_in = 1;
-constexpr int option_descriptor = 14, option_events = 15;
+constexpr int option_descriptor = 14, option_events = 15, option_ipv6 = 42;
 constexpr int host_unreachable = EHOSTUNREACH;
 constexpr int descriptors_of_context = 16; // and some for its first socket
 constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
@@ -78,6 +78,13 @@ void require_descriptors() {
     if (count < descriptors_of_context)
         fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ needs %d more file descriptors: %s", descriptors_of_context,
              std::strerror(code));
+}
+
+// Otherwise IPv4 stays what it is: with this option its addresses would become IPv6's.
+void allow_address(void *socket, const std::string &endpoint) {
+    const int yes = 1;
+    bool is_ipv6 = endpoint.compare(0, 7, "tcp://[") == 0;
+    if (is_ipv6 && zmq().setsockopt(socket, option_ipv6, &yes, sizeof yes)) fail_zmq("IPv6 is refused");
 }
 
 void delete_bytes(void *, void *bytes) { delete static_cast<Bytes *>(bytes); }
@@ -224,6 +231,7 @@ void ZmqSocket::set(ZmqOption option, const std::string &value) {
 }
 
 std::string ZmqSocket::bind(const std::string &endpoint) {
+    allow_address(socket_, endpoint);
     if (zmq().bind(socket_, endpoint.c_str())) fail_zmq(("cannot bind " + endpoint).c_str());
     char taken[256];
     size_t size = sizeof taken;
@@ -232,6 +240,7 @@ std::string ZmqSocket::bind(const std::string &endpoint) {
 }
 
 void ZmqSocket::connect(const std::string &endpoint) {
+    allow_address(socket_, endpoint);
     if (zmq().connect(socket_, endpoint.c_str())) fail_zmq(("cannot connect to " + endpoint).c_str());
 }
 
