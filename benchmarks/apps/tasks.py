@@ -80,7 +80,7 @@ APPS = {
         epochs=4,
         large_epochs=3,
         reached=0.06,
-        tolerance=0.08,
+        tolerance=0.15,
         chance=0.005,
     ),
 }

@@ -50,11 +50,14 @@ def value_of(node: pyps.Server, key: int) -> int:
 
 
 def send(pair: Cluster, name: bytes, *parts: bytes) -> None:
-    """Send a message until it is refused: a node whose name is used takes its place back meanwhile."""
-    with dealer(pair.endpoints[0], name) as socket:
-        for _ in range(100):
+    """Send a message until it is refused: a node whose name is used takes its place back meanwhile.
+
+    ZeroMQ may then leave a connection open that it no longer reads; so each try has one of its own.
+    """
+    for _ in range(40):
+        with dealer(pair.endpoints[0], name) as socket:
             socket.send_multipart(parts)
-            end = time.monotonic() + TIMEOUT / 100
+            end = time.monotonic() + TIMEOUT / 40
             while time.monotonic() < end:
                 if pair.nodes[0].stats()["refused"]:
                     return
