@@ -20,7 +20,9 @@ from setuptools.command.build_ext import build_ext
 LIBPS = "pyps.libps"
 SANITIZE = os.environ.get("MOONTIDE_SANITIZE", "")
 # Nobody looks at the floating-point flags: results stay the same, and loops with a choice in them become vector code.
-FLAGS = ["-O3", "-fvisibility=hidden", "-pthread", "-fno-trapping-math"]
+FLAGS = ["-fvisibility=hidden", "-pthread", "-fno-trapping-math"]
+if "-O" not in os.environ.get("CFLAGS", ""):  # else the level is the builder's choice
+    FLAGS.append("-O3")
 LINK_FLAGS = ["-pthread"]
 if SANITIZE:
     FLAGS += ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={SANITIZE}"]
