@@ -55,10 +55,10 @@ demo: env ## train one model from Lua and from PyTorch at the same time
 	$(BIN)/moontide demo $(DEMO_ARGS)
 
 test: lint ## lint, types and all tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 quick: env ## the tests without the slow ones
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not slow' $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(PYTEST_ARGS)
 
 lint: env ## format, lint, types, stubs of compiled modules, Lua
 	$(BIN)/ruff format --check .

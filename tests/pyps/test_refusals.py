@@ -28,8 +28,8 @@ def push(key: int, value: int, *, node: int = 1, worker: int = 3) -> bytes:
 
 @pytest.fixture
 def pair() -> Iterator[Cluster]:
-    """Two nodes with ten keys of one int64."""
-    with Cluster(2, 10, dtype="int64") as cluster:
+    """Two nodes with ten keys of one int64; who takes a node's name breaks its connection, which they see too late."""
+    with Cluster(2, 10, dtype="int64", heartbeat=10.0, lost_after=60.0) as cluster:
         yield cluster
 
 

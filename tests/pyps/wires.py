@@ -84,7 +84,6 @@ class Wires:
         self._connections: dict[tuple[int, int], list[Connection]] = {}
         self._held: dict[tuple[int, int], set[str]] = {}
         self._servers: list[asyncio.Server] = []
-        self._tasks: set[asyncio.Task[Any]] = set()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -142,10 +141,6 @@ class Wires:
         self._connections[a, b], self._held[a, b] = open_ones, held
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.current_task()
-            assert task is not None
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
             try:
                 there = await asyncio.open_connection(host, int(port))
             except OSError:
@@ -166,8 +161,9 @@ class Wires:
     async def _end(self) -> None:
         for server in self._servers:
             server.close()
-        while self._tasks:
+        own = {asyncio.current_task()}
+        while others := asyncio.all_tasks() - own:  # among them connections that were just accepted
             for open_ones in self._connections.values():
                 for connection in open_ones:
                     connection.reset()
-            await asyncio.wait(self._tasks, timeout=0.05)
+            await asyncio.wait(others, timeout=0.05)
