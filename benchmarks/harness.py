@@ -12,6 +12,7 @@ import platform
 import re
 import statistics
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -77,6 +78,15 @@ class Row:
         value = self.ratio if found[3] == "x" else self.ours
         assert value is not None
         return value <= float(found[2]) if found[1] == "<=" else value >= float(found[2])
+
+
+def in_threads(count: int, body: Callable[[int], object]) -> None:
+    """Run ``body(number)`` in so many threads at once, until all have ended."""
+    threads = [threading.Thread(target=body, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def seconds_per_call(

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 import pyps
-from benchmarks.harness import Row, seconds_per_call
+from benchmarks.harness import Row, in_threads, seconds_per_call
 from benchmarks.nodes.growth import growth
 from benchmarks.nodes.operations import operations
 from benchmarks.nodes.threads import two_threads
@@ -161,11 +161,7 @@ def rate(server: pyps.Server, operation: str, kind: str, workers: int, seconds: 
             with server.worker() as kv:
                 counts.append(use(kv, number, together, *arguments))
 
-        threads = [threading.Thread(target=body, args=(number,)) for number in range(workers)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(workers, body)
         return sum(counts)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])

@@ -73,16 +73,21 @@ local function forget(self)
    end
 end
 
+-- In a forked child the first call makes the worker one of its own.
+local function attempt(self, stamp, run, ...)
+   local code = waiting.run(self.handle, stamp, run, ...)
+   if code == EFORKED then
+      inherit(self)
+      code = waiting.run(self.handle, stamp, run, ...)
+   end
+   check(code, self.base)
+end
+
 local function call(self, run, ...)
    if self.waits then
       forget(self)
    end
-   local code = waiting.run(self.handle, nil, run, ...)
-   if code == EFORKED then
-      inherit(self)
-      code = waiting.run(self.handle, nil, run, ...)
-   end
-   check(code, self.base)
+   attempt(self, nil, run, ...)
 end
 
 -- Run an operation that has a buffer: to its end, or until it has the timestamp that is returned.
@@ -95,12 +100,7 @@ local function submit(self, async, run, ...)
    if not async then
       self.waits, stamp = true, self.stamp
    end
-   local code = waiting.run(self.handle, stamp, run, ...)
-   if code == EFORKED then
-      inherit(self)
-      code = waiting.run(self.handle, stamp, run, ...)
-   end
-   check(code, self.base)
+   attempt(self, stamp, run, ...)
    self.waits = false
    return async and tonumber(self.stamp[0]) or -1
 end

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import pyps
-from benchmarks.harness import Row
+from benchmarks.harness import Row, in_threads
 from benchmarks.nodes.cluster import cluster
 from benchmarks.nodes.operations import BATCHES, COUNT, LENGTH, NUM_KEYS, elsewhere
 
@@ -57,9 +57,5 @@ def rate(node: pyps.Node, operation: str, count: int, workers: int, seconds: flo
                 calls += 1
         rates.append(calls / taken)
 
-    threads = [threading.Thread(target=body, args=(number,)) for number in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(workers, body)
     return sum(rates)

@@ -10,7 +10,6 @@ namespace ps {
 
 namespace {
 
-constexpr size_t keys_at_once = 400; // of many that are to move: their homes begin before all have been looked at
 // What a key takes beside its value, as in docs/wire.md.
 constexpr uint64_t key_bytes = sizeof(Key), number_bytes = sizeof(uint32_t), record_bytes = 12;
 constexpr uint64_t transfer_bytes = key_bytes + 16, delta_bytes = key_bytes + 10, refresh_bytes = key_bytes + 16;
@@ -88,16 +87,16 @@ void Mailbox::send(NodeId to, Key key, const Ended &message) {
 
 void Mailbox::send(NodeId to, Key key, const Localize &message) {
     auto &batch = last<LocalizeBatch>(to, key_bytes,
-                                      [&](const LocalizeBatch &known) { return known.to == message.to; });
-    batch.to = message.to;
+                                      [&](const LocalizeBatch &known) { return known.node == message.to; });
+    batch.node = message.to;
     batch.keys.push_back(key);
     if (batch.keys.size() >= keys_at_once) flush();
 }
 
 void Mailbox::send(NodeId to, Key key, const Relocate &message) {
     auto &batch = last<RelocateBatch>(to, key_bytes,
-                                      [&](const RelocateBatch &known) { return known.to == message.to; });
-    batch.to = message.to;
+                                      [&](const RelocateBatch &known) { return known.node == message.to; });
+    batch.node = message.to;
     batch.keys.push_back(key);
 }
 
@@ -168,8 +167,8 @@ void Mailbox::send(NodeId to, Key key, const Holds &message) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Gone &message) {
-    auto &batch = last<GoneBatch>(to, key_bytes, [&](const GoneBatch &known) { return known.with == message.with; });
-    batch.with = message.with;
+    auto &batch = last<GoneBatch>(to, key_bytes, [&](const GoneBatch &known) { return known.node == message.with; });
+    batch.node = message.with;
     batch.keys.push_back(key);
 }
 

@@ -58,7 +58,7 @@ void Senders::check(const Sender &sender, const LocalizeBatch &batch) const {
 void Senders::check(const Sender &sender, const RelocateBatch &batch) const {
     require_node(sender);
     require_home(batch.keys, sender.node);
-    if (batch.to == self_) throw Malformed("it takes keys from this node to this node");
+    if (batch.node == self_) throw Malformed("it takes keys from this node to this node");
 }
 
 void Senders::check(const Sender &sender, const TransferBatch &) const { require_node(sender); }

@@ -73,13 +73,13 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
     case Kind::localize: {
         LocalizeBatch batch = LocalizeBatch::decode(header, reader, shape_);
         senders_.check(sender, batch);
-        protocol_.receive(batch.keys, Localize{batch.to});
+        protocol_.receive(batch.keys, Localize{batch.node});
         break;
     }
     case Kind::relocate: {
         RelocateBatch batch = RelocateBatch::decode(header, reader, shape_);
         senders_.check(sender, batch);
-        protocol_.receive(batch.keys, Relocate{batch.to});
+        protocol_.receive(batch.keys, Relocate{batch.node});
         break;
     }
     case Kind::transfer:
@@ -182,7 +182,7 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
     case Kind::gone: {
         GoneBatch batch = GoneBatch::decode(header, reader, shape_);
         senders_.require_node(sender);
-        for (Key key : batch.keys) protocol_.receive(key, Gone{batch.with});
+        for (Key key : batch.keys) protocol_.receive(key, Gone{batch.node});
         break;
     }
     default: throw Malformed("it is not for a server");

@@ -2,6 +2,7 @@
 // between different pairs nothing is promised. Values are bytes whose number follows from the key.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -110,7 +111,10 @@ struct Transfer {
     Bytes value;
 };
 
-// The same of many keys without replicas and ghosts, side by side.
+// Of many keys that are to move so many are told at once: the next node begins while the others are looked at.
+constexpr size_t keys_at_once = 400;
+
+// Transfers of many keys without replicas and ghosts, side by side.
 struct Moves {
     std::vector<Key> keys;
     Bytes values; // one after another

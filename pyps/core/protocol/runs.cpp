@@ -9,7 +9,6 @@ namespace ps {
 
 namespace {
 constexpr uint64_t most_bytes = 1 << 20; // of values in one message, a longer value aside
-constexpr size_t keys_at_once = 400;     // in one: the next owner takes them while the rest is gathered
 constexpr size_t entries_ahead = 24, values_ahead = 12; // keys whose memory is asked for
 } // namespace
 

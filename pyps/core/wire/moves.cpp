@@ -25,31 +25,24 @@ Record get_record(FrameReader &reader, const Shape &shape) {
 
 } // namespace
 
-Bytes LocalizeBatch::encode(FrameHeader header) const {
+template <Kind of>
+Bytes KeysBatch<of>::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
-    put_keys(writer, to, keys);
+    put_keys(writer, node, keys);
     return writer.take();
 }
 
-LocalizeBatch LocalizeBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
-    LocalizeBatch batch;
-    batch.to = get_keys(reader, header, shape, &batch.keys);
+template <Kind of>
+KeysBatch<of> KeysBatch<of>::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    KeysBatch batch;
+    batch.node = get_keys(reader, header, shape, &batch.keys);
     reader.finish();
     return batch;
 }
 
-Bytes RelocateBatch::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, kind, keys.size()));
-    put_keys(writer, to, keys);
-    return writer.take();
-}
-
-RelocateBatch RelocateBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
-    RelocateBatch batch;
-    batch.to = get_keys(reader, header, shape, &batch.keys);
-    reader.finish();
-    return batch;
-}
+template struct KeysBatch<Kind::localize>;
+template struct KeysBatch<Kind::relocate>;
+template struct KeysBatch<Kind::gone>;
 
 // Per key: version, numbers of replicas and ghosts, those, the value.
 Bytes TransferBatch::encode(FrameHeader header) const {
@@ -127,19 +120,6 @@ HoldsBatch HoldsBatch::decode(const FrameHeader &header, FrameReader &reader, co
     if ((batch.phase == Phase::report) != (header.count > 0)) throw Malformed("only a report is about keys");
     if (!batch.lost && batch.node != header.from) throw Malformed("it reports for another node");
     get_keys(reader, header.count, shape, &batch.keys);
-    reader.finish();
-    return batch;
-}
-
-Bytes GoneBatch::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, kind, keys.size()));
-    put_keys(writer, with, keys);
-    return writer.take();
-}
-
-GoneBatch GoneBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
-    GoneBatch batch;
-    batch.with = get_keys(reader, header, shape, &batch.keys);
     reader.finish();
     return batch;
 }

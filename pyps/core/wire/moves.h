@@ -6,23 +6,19 @@
 
 namespace ps {
 
-struct LocalizeBatch {
-    static constexpr Kind kind = Kind::localize;
-    NodeId to = no_node;
+// Keys, and a node.
+template <Kind of>
+struct KeysBatch {
+    static constexpr Kind kind = of;
+    NodeId node = no_node;
     std::vector<Key> keys;
 
     Bytes encode(FrameHeader header) const;
-    static LocalizeBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+    static KeysBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
-
-struct RelocateBatch {
-    static constexpr Kind kind = Kind::relocate;
-    NodeId to = no_node;
-    std::vector<Key> keys;
-
-    Bytes encode(FrameHeader header) const;
-    static RelocateBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
-};
+using LocalizeBatch = KeysBatch<Kind::localize>; // are to live there
+using RelocateBatch = KeysBatch<Kind::relocate>; // are to be handed over to it
+using GoneBatch = KeysBatch<Kind::gone>;         // were lost with it
 
 struct TransferBatch {
     static constexpr Kind kind = Kind::transfer;
@@ -54,15 +50,6 @@ struct HoldsBatch {
 
     Bytes encode(FrameHeader header) const;
     static HoldsBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
-};
-
-struct GoneBatch {
-    static constexpr Kind kind = Kind::gone;
-    NodeId with = no_node;
-    std::vector<Key> keys;
-
-    Bytes encode(FrameHeader header) const;
-    static GoneBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 
 } // namespace ps
