@@ -44,7 +44,7 @@ def site(tmp_path: Path) -> Path:
     """A directory that has luaps and pyps as an installation has."""
     shutil.copytree(ROOT / "luaps", tmp_path / "luaps")
     (tmp_path / "pyps" / "core").mkdir(parents=True)
-    shutil.copy(ROOT / "pyps" / "libps.so", tmp_path / "pyps")
+    shutil.copy(locations.libps(), tmp_path / "pyps")
     shutil.copy(ROOT / "pyps" / "core" / "ps.h", tmp_path / "pyps" / "core")
     return tmp_path
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.pyps.hostile import dealer, node_name, worker_name
 from tests.pyps.nodes import Cluster
 from tests.pyps.wires import Wires
 
@@ -114,6 +115,37 @@ def test_what_waits_for_the_own_node_raises_when_that_connection_breaks(wires: W
         assert report["seconds"] < LIMIT
         actor.until(call, None)
         assert nodes.nodes[1].value("pull([0, 1])") == [0, 0]
+
+
+def test_a_connection_that_carries_nothing_any_more_counts_as_broken(wires: Wires) -> None:
+    with cluster(2, wires, **QUICK) as nodes:
+        wires.hold(0, 1, "N")
+        report = nodes.nodes[0].do("kv.localize([1])")
+        assert (report["error"], report["node"]) == ("NodeLost", 1)
+        assert "broke" in report["text"]
+        assert report["seconds"] < LIMIT
+        assert nodes.nodes[1].until("pull([0])", "NodeLost")["node"] == 0
+
+
+@pytest.mark.parametrize("kind", ["node", "worker"])
+def test_who_takes_a_living_ones_name_breaks_its_connection(kind: str) -> None:
+    """Without CURVE any name is believed; ZeroMQ reads no more of the connection that had it, and says nothing."""
+    endpoints: list[str] = []
+
+    def note(found: list[str]) -> list[list[str]]:
+        endpoints.extend(found)
+        return [found, found]
+
+    with Cluster(2, between=note, num_keys=KEYS, **QUICK) as nodes:
+        actor = nodes.nodes[1]
+        name = node_name(1, 5) if kind == "node" else worker_name(1, actor.value("kv.id"), 5)
+        with dealer(endpoints[0], name) as stranger:
+            stranger.send(b"")
+            nodes.nodes[0].until("1 / (node.stats()['refused'] == 0)", "ZeroDivisionError")
+            report = actor.do("kv.localize([0])" if kind == "node" else "pull([0])")
+            assert (report["error"], report["node"]) == ("NodeLost", 0)
+            assert "broke" in report["text"]
+            assert report["seconds"] < LIMIT
 
 
 @pytest.mark.parametrize("letters", ["W", "V"])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from moontide import locations
 from tests.pyps.native import needs_compiler
 
 ROOT = Path(__file__).parents[2]
@@ -40,13 +41,13 @@ def test_luajit_reads_the_declarations() -> None:
         'function(text, lib) local ffi = require "ffi"; ffi.cdef(text); '
         "return ffi.load(lib).ps_abi_version(), ffi.C.PS_ABI_VERSION end"
     )
-    found, expected = check(declarations, str(ROOT / "pyps/libps.so"))
+    found, expected = check(declarations, str(locations.libps()))
     assert found == expected
 
 
 def test_only_the_interface_is_exported() -> None:
     names = subprocess.run(
-        ["nm", "-D", "--defined-only", ROOT / "pyps/libps.so"],
+        ["nm", "-D", "--defined-only", locations.libps()],
         capture_output=True,
         text=True,
         check=True,

@@ -8,9 +8,9 @@ namespace ps {
 
 class BreakWatch {
 public:
-    // Before the socket connects. It must outlive this. An end that vanishes without a word breaks the connection as well,
-    // when it has not answered for `silence` seconds; it is asked every `interval` seconds, by TCP, if nothing is sent.
-    BreakWatch(ZmqSocket &socket, ZmqContext &context, double interval, double silence);
+    // Before the socket connects. It must outlive this. An end that does not read breaks the connection as well, after
+    // `silence` seconds at most: it vanished without a word, say.
+    BreakWatch(ZmqSocket &socket, ZmqContext &context, double silence);
     BreakWatch(const BreakWatch &) = delete;
     BreakWatch &operator=(const BreakWatch &) = delete;
     ~BreakWatch();

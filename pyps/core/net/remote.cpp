@@ -191,7 +191,7 @@ ZmqSocket &Remote::socket_to(NodeId node) {
         auto socket = std::make_unique<ZmqSocket>(context_, ZmqSocket::dealer);
         socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_, header_.cluster));
         const Header &shared = segment_.header();
-        watches_[node] = std::make_unique<BreakWatch>(*socket, context_, shared.heartbeat, 2 * shared.lost_after);
+        watches_[node] = std::make_unique<BreakWatch>(*socket, context_, 2 * shared.lost_after);
         socket->connect(segment_.endpoint(node));
         connected_.push_back(socket.get());
         sockets_[node] = std::move(socket);

@@ -119,7 +119,7 @@ void Server::connect(const std::vector<std::string> &endpoints) {
         std::strcpy(segment_->endpoint(node), endpoints[node].c_str());
         if (node == header.node) continue;
         peers_[node].set(ZmqOption::routing_id, name_of_node(NodeId(header.node), header.cluster));
-        watches[node] = std::make_unique<BreakWatch>(peers_[node], context_, header.heartbeat, 2 * header.lost_after);
+        watches[node] = std::make_unique<BreakWatch>(peers_[node], context_, 2 * header.lost_after);
         peers_[node].connect(endpoints[node]);
         FrameHeader hello = header_from(*segment_);
         hello.kind = Kind::hello;

@@ -53,9 +53,6 @@ enum class ZmqOption : int {
     receive_high_water = 24,
     last_endpoint = 32,
     router_mandatory = 33,
-    tcp_keepalive = 34,
-    tcp_keepalive_idle = 36,     // seconds, like the next
-    tcp_keepalive_interval = 37,
     router_handover = 56,
     heartbeat_interval = 75, // milliseconds, like the next
     heartbeat_timeout = 77,
@@ -63,7 +60,6 @@ enum class ZmqOption : int {
     curve_public_key = 48,
     curve_secret_key = 49,
     curve_server_key = 50,
-    tcp_retransmission_limit = 80, // milliseconds until a connection breaks whose other end does not answer
 };
 
 // One part of a message: received, or to be filled and sent.
