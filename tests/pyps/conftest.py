@@ -164,13 +164,13 @@ def cluster() -> Iterator[Start]:
         )
 
 
-@pytest.fixture(params=["none", "address"])
-def programs(request: pytest.FixtureRequest) -> Programs:
+@pytest.fixture
+def programs() -> Programs:
     """Native programs of one thread: ThreadSanitizer would have nothing to watch."""
-    return Programs(request.param)
+    return Programs("address")
 
 
-@pytest.fixture(params=["none", "address", "thread"])
+@pytest.fixture(params=["address", "thread"])
 def threaded_programs(request: pytest.FixtureRequest) -> Programs:
     """Native programs of many threads."""
     return Programs(request.param)

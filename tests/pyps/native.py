@@ -1,4 +1,4 @@
-"""Build the programs of tests/native, plain and under sanitizers, and run them."""
+"""Build the programs of tests/native under sanitizers, and run them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def native(test: Test) -> Test:
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs under one sanitizer: none, address (with undefined) or thread."""
+    """The programs under one sanitizer: address (with undefined) or thread."""
 
     sanitizer: str
 
@@ -49,10 +49,6 @@ class Programs:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
-
-    def either(self, plain: int, sanitized: int) -> str:
-        """How much to do: sanitizers make everything several times as slow."""
-        return str(plain if self.sanitizer == "none" else sanitized)
 
     def _build(self, name: str, environment: dict[str, str]) -> Path:
         """Bring a program up to date; one process at a time builds what test processes share."""

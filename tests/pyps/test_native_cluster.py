@@ -17,12 +17,12 @@ def zmq_library() -> str:
 
 @native
 def test_sums_of_a_cluster_are_exact(threaded_programs: Programs) -> None:
-    assert threaded_programs.run("cluster", zmq_library(), threaded_programs.either(200, 20)) == "ok\n"
+    assert threaded_programs.run("cluster", zmq_library(), "50") == "ok\n"
 
 
 @native
 def test_nodes_live_through_hostile_messages(threaded_programs: Programs) -> None:
-    output = threaded_programs.run("hostile", zmq_library(), threaded_programs.either(200_000, 40_000))
+    output = threaded_programs.run("hostile", zmq_library(), "40000")
     assert output.startswith("ok: ")
 
 
@@ -33,4 +33,4 @@ def test_no_failed_operation_is_forgotten_and_few_are_kept(programs: Programs) -
 
 @native
 def test_only_those_with_the_keys_are_admitted(threaded_programs: Programs) -> None:
-    assert threaded_programs.run("curve", zmq_library(), threaded_programs.either(2_000, 500)) == "ok\n"
+    assert threaded_programs.run("curve", zmq_library(), "500") == "ok\n"

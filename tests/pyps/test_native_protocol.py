@@ -10,9 +10,9 @@ from tests.pyps.native import Programs, native
 
 
 @native
-@pytest.mark.parametrize(("values", "seeds"), [("plain", 5_000), ("memory", 1_000)])
-def test_the_protocol_holds_in_any_order_of_messages(programs: Programs, values: str, seeds: int) -> None:
-    assert programs.run("interleavings", "0", programs.either(seeds, seeds // 10), values) == "ok\n"
+@pytest.mark.parametrize(("values", "seeds"), [("plain", "2000"), ("memory", "300")])
+def test_the_protocol_holds_in_any_order_of_messages(programs: Programs, values: str, seeds: str) -> None:
+    assert programs.run("interleavings", "0", seeds, values) == "ok\n"
 
 
 def exact_quantile(mean: str) -> int:
@@ -38,19 +38,19 @@ def test_intents_are_acted_on_in_time(programs: Programs) -> None:
 
 @native
 def test_barriers_hold_in_any_order_of_messages(programs: Programs) -> None:
-    assert programs.run("gates", "0", programs.either(20_000, 2_000)) == "ok\n"
+    assert programs.run("gates", "0", "4000") == "ok\n"
 
 
 @native
 def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
-    assert programs.run("losses", "0", programs.either(5_000, 500)) == "ok\n"
+    assert programs.run("losses", "0", "1000") == "ok\n"
 
 
 @native
 def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> None:
-    assert programs.run("members", "0", programs.either(4_000, 400)) == "ok\n"
+    assert programs.run("members", "0", "500") == "ok\n"
 
 
 @native
 def test_damaged_messages_are_refused(programs: Programs) -> None:
-    assert programs.run("wire", programs.either(1_000_000, 50_000)) == "ok\n"
+    assert programs.run("wire", "100000") == "ok\n"
