@@ -3,22 +3,21 @@
 // he is away is not passed by; in the end all pass.
 //
 // gates FIRST LAST: the seeds to run. A failure names its seed.
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <random>
+#include <vector>
 
+#include "paths.h"
 #include "protocol/gate.h"
-#include "stores.h"
+#include "seeds.h"
 
 using namespace ps;
 
 namespace {
 
-struct World {
+struct World : Chance {
     struct Node : Gate::Post {
         World &world;
         NodeId self;
@@ -32,18 +31,15 @@ struct World {
         void send(NodeId to, const Opened &message) override { world.post(self, to, message); }
     };
 
-    std::mt19937_64 random;
     std::vector<std::unique_ptr<Node>> nodes;
-    std::map<std::pair<NodeId, NodeId>, std::deque<std::function<void()>>> paths;
+    Paths<std::function<void()>> paths;
     std::vector<uint64_t> arrivals; // by node: the last round at which it arrived or had nobody
     bool breaks = false;            // connections do
 
-    explicit World(uint64_t number) : random(number), arrivals(1 + number % 5) {
+    explicit World(uint64_t number) : Chance(number), arrivals(1 + number % 5) {
         for (NodeId id = 0; id < arrivals.size(); id++)
             nodes.push_back(std::make_unique<Node>(*this, id, NodeId(arrivals.size())));
     }
-
-    uint64_t draw(uint64_t below) { return random() % below; }
 
     template <class Message>
     void post(NodeId from, NodeId to, const Message &message) {
@@ -54,18 +50,12 @@ struct World {
     }
 
     bool deliver() {
-        std::vector<std::deque<std::function<void()>> *> busy;
-        for (auto &[path, queue] : paths)
-            if (!queue.empty()) busy.push_back(&queue);
-        if (busy.empty()) return false;
-        auto &queue = *busy[draw(busy.size())];
-        if (breaks && draw(20) == 0) {
-            queue.erase(queue.begin(), queue.begin() + long(draw(queue.size() + 1)));
-            return true;
-        }
-        auto delivery = std::move(queue.front());
-        queue.pop_front();
-        delivery();
+        auto *path = draw_path(paths, *this);
+        if (!path) return false;
+        if (breaks && draw(20) == 0)
+            path->erase(path->begin(), path->begin() + long(draw(path->size() + 1)));
+        else
+            take_first(path)();
         return true;
     }
 
@@ -163,8 +153,6 @@ struct World {
 } // namespace
 
 int main(int count, char **arguments) {
-    uint64_t first = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 0;
-    uint64_t last = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : first + 10'000;
-    for (seed = first; seed <= last; seed++) World(seed).run();
+    Seeds(count, arguments).for_each([](uint64_t seed) { World(seed).run(); });
     std::printf("ok\n");
 }

@@ -30,6 +30,17 @@ inline int64_t number_of(const Bytes &bytes) {
     return number;
 }
 
+inline int64_t number_at(Values &values, Key key) {
+    Bytes value;
+    values.pull(key, &value);
+    return number_of(value);
+}
+
+inline bool owns(const Values &values, Key key) {
+    Standing standing = values.standing(key);
+    return standing == Standing::owned || standing == Standing::shared;
+}
+
 class NumberStore : public Values {
 public:
     struct Value {

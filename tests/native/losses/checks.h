@@ -1,0 +1,51 @@
+// What must hold of keys and values, always and in the end.
+#pragma once
+
+#include "world.h"
+
+namespace ps::losses {
+
+inline void check_owners(World &world) {
+    for (Key key = 0; key < world.num_keys; key++) {
+        int owners = 0;
+        for (NodeId node : world.members()) owners += owns(world.nodes[node]->values, key);
+        REQUIRE(owners <= 1);
+    }
+}
+
+inline void check_value(World &world, Key key) {
+    Node *owner = world.owner(key);
+    int64_t value = 0;
+    if (owner) {
+        value = number_at(owner->values, key);
+        world.pushes.check(key, value, [&](uint64_t worker) { return !world.node_of(worker).out; });
+        REQUIRE(!world.said_lost[key]);
+        world.met.keys_rehomed += world.nodes[key % world.num_nodes]->out;
+    }
+    world.met.keys_lost += !owner;
+    for (NodeId node : world.members()) {
+        Values &values = world.nodes[node]->values;
+        REQUIRE(values.standing(key) != Standing::awaited);
+        if (values.standing(key) == Standing::replica) REQUIRE(owner && number_at(values, key) == value);
+    }
+}
+
+// When nothing is on its way any more.
+inline void check_values(World &world) {
+    for (NodeId id : world.members()) {
+        Node &node = *world.nodes[id];
+        REQUIRE(node.crossing.epoch() + 1 == world.epochs.size() && node.crossing.is_settled());
+        REQUIRE(node.held.empty());
+        REQUIRE(node.protocol.is_quiet());
+    }
+    REQUIRE(world.pending.empty());
+    for (Key key = 0; key < world.num_keys; key++) check_value(world, key);
+}
+
+// When workers have asked for every key, and nobody intends to use one any more.
+inline void check_nothing_is_left(World &world) {
+    for (Key key = 0; key < world.num_keys; key++) REQUIRE((world.owner(key) == nullptr) == world.said_lost[key]);
+    for (NodeId node : world.members()) REQUIRE(world.nodes[node]->protocol.remembers_nothing());
+}
+
+} // namespace ps::losses

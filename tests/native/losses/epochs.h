@@ -1,0 +1,109 @@
+// How nodes are lost, and how the others go from one epoch to the next.
+#pragma once
+
+#include <algorithm>
+
+#include "world.h"
+
+namespace ps::losses {
+
+inline Crossing::Verdict judge(const Crossing &crossing, const Letter &letter) {
+    switch (letter.kind) {
+    case Kind::crossing: return crossing.judge_crossing(letter.from, letter.epoch);
+    case Kind::anytime: return crossing.judge(letter.from, crossing.epoch(), false);
+    default: return crossing.judge(letter.from, letter.epoch, letter.kind == Kind::brings_keys);
+    }
+}
+
+inline void arrive(World &world, Letter letter) {
+    Node &node = *world.nodes[letter.to];
+    if (node.dead) return;
+    switch (judge(node.crossing, letter)) {
+    case Crossing::Verdict::take_late: world.met.taken_late++; [[fallthrough]];
+    case Crossing::Verdict::take: letter.deliver(); break;
+    case Crossing::Verdict::hold: node.held.push_back(std::move(letter)); break;
+    case Crossing::Verdict::drop: break;
+    }
+}
+
+inline bool deliver(World &world) {
+    std::deque<Letter> *path = draw_path(world.paths, world);
+    if (!path) return false;
+    Letter letter = take_first(path);
+    if (letter.kind == Kind::not_judged)
+        letter.deliver();
+    else
+        arrive(world, std::move(letter));
+    return true;
+}
+
+inline void let_in(World &world, NodeId id) {
+    for (Letter &letter : std::exchange(world.nodes[id]->held, {})) arrive(world, std::move(letter));
+}
+
+inline void done(World &world, NodeId at, NodeId from) {
+    Node &node = *world.nodes[at];
+    if (!node.crossing.done(from)) return;
+    trace("%d is settled", at);
+    node.protocol.settle(world.epochs[node.crossing.epoch()].lost);
+    let_in(world, at);
+}
+
+inline void mark(World &world, NodeId at, NodeId from) {
+    Node &node = *world.nodes[at];
+    if (!node.crossing.mark(from)) return;
+    node.protocol.report();
+    for (NodeId other : world.epochs[node.crossing.epoch()].members)
+        if (other != at) world.post(at, other, Kind::crossing, [=, &world](Protocol &) { done(world, other, at); });
+    done(world, at, at);
+}
+
+inline void adopt(World &world, NodeId id, uint32_t epoch) {
+    Node &node = *world.nodes[id];
+    if (node.dead || node.out) return;
+    trace("%d begins epoch %u", id, epoch);
+    const std::vector<NodeId> &members = world.epochs[epoch].members;
+    node.crossing.begin(epoch, members);
+    node.protocol.begin_epoch(members);
+    for (NodeId other : members)
+        if (other != id) world.post(id, other, Kind::crossing, [=, &world](Protocol &) { mark(world, other, id); });
+    let_in(world, id);
+    mark(world, id, id);
+}
+
+// Its workers do, and give up what they wait for.
+inline void hear(World &world, NodeId id, uint32_t epoch) {
+    Node &node = *world.nodes[id];
+    if (node.dead || node.out) return;
+    node.heard = epoch;
+    world.give_up([&](NodeId at) { return at == id; });
+    world.post_not_judged(hearsay_end, id, [=, &world] { adopt(world, id, epoch); });
+}
+
+// A part of what it has sent still arrives.
+inline void kill(World &world, NodeId node) {
+    world.nodes[node]->dead = true;
+    for (auto &[path, letters] : world.paths) {
+        bool of_worker = path.first >= first_worker_end && path.first < decider_end;
+        int from = of_worker ? world.workers[size_t(path.first - first_worker_end)].node : path.first;
+        if (from == node) letters.resize(world.draw(letters.size() + 1));
+    }
+    world.give_up([&](NodeId at) { return at == node; });
+}
+
+// The members hear of the epoch without it.
+inline void lose(World &world, NodeId lost) {
+    world.losses_left--;
+    std::vector<NodeId> members = world.members();
+    members.erase(std::find(members.begin(), members.end(), lost));
+    world.epochs.push_back({std::move(members), lost});
+    auto epoch = uint32_t(world.epochs.size() - 1);
+    world.nodes[lost]->out = true;
+    bool killed = world.draw(2);
+    trace("%d is lost, %s", lost, killed ? "killed" : "cut off");
+    if (killed) kill(world, lost);
+    for (NodeId node : world.members())
+        world.post_not_judged(decider_end, node, [=, &world] { hear(world, node, epoch); });
+}
+
+} // namespace ps::losses

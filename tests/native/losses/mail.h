@@ -1,0 +1,104 @@
+// What a node sends, as letters of the world.
+#pragma once
+
+#include "workers.h"
+#include "world.h"
+
+namespace ps::losses {
+
+class Mail : public Post {
+public:
+    Mail(World &world, NodeId self) : world_(world), self_(self) {}
+
+    void send(NodeId to, Key key, const Request &message, bool from_home) override {
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message, from_home); });
+    }
+    void send(NodeId to, Key key, const Want &message, bool from_home) override {
+        trace("  %d -> %d: key %d, want %d", self_, to, int(key), int(message.number));
+        post(to, Kind::plain, [=](Protocol &at) { at.receive({key}, message.node, {message.number}, from_home); });
+    }
+    void send(NodeId to, Key key, const Delta &message, bool from_home) override {
+        trace("  %d -> %d: key %d, delta %d of %d, last %d", self_, to, int(key), int(message.sequence),
+              int(message.number), int(message.last));
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message, from_home); });
+    }
+    void send(NodeId to, Key key, const Refresh &message) override { single(to, key, message, "refresh"); }
+    void send(NodeId to, Key key, const Ended &message) override { single(to, key, message, "ended"); }
+    void send(NodeId to, Key key, const Gone &message) override { single(to, key, message, "gone"); }
+    void send(NodeId to, Key key, const Localize &message) override { single(to, key, message, "localize"); }
+    void send(NodeId to, Key key, const Relocate &message) override {
+        trace("  %d -> %d: key %d, relocate", self_, to, int(key));
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(std::vector<Key>{key}, message); });
+    }
+    void send(NodeId to, Key key, const Holds &message) override {
+        post(to, Kind::crossing, [=](Protocol &at) { at.receive(key, message); });
+    }
+
+    void send(NodeId to, Key key, const Transfer &message) override {
+        trace("  %d -> %d: key %d", self_, to, int(key));
+        auto in_time = [=](Protocol &at) { at.receive(key, message); };
+        auto late = [=](Protocol &at) { at.receive_late(key, message); };
+        bring_keys(to, in_time, late);
+    }
+    void send(NodeId to, Moves &&message) override {
+        trace("  %d -> %d: %d keys, the first is %d", self_, to, int(message.keys.size()), int(message.keys[0]));
+        auto in_time = [=](Protocol &at) { at.receive(message.keys, message.values.data()); };
+        auto late = [=](Protocol &at) {
+            for (size_t i = 0; i < message.keys.size(); i++) {
+                const char *value = message.values.data() + 8 * i;
+                at.receive_late(message.keys[i], Transfer{0, {}, {}, Bytes(value, value + 8)});
+            }
+        };
+        bring_keys(to, in_time, late);
+    }
+
+    void answer(const Origin &origin, Key, const Bytes &value, bool after_refresh) override {
+        World &world = world_;
+        uint64_t operation = origin.operation;
+        auto deliver = [=, &world] { take_answer(world, operation, value); };
+        int worker = worker_end(origin.worker);
+        if (after_refresh)
+            post(origin.node, Kind::plain,
+                 [=, &world](Protocol &) { world.post_not_judged(origin.node, worker, deliver); });
+        else
+            world.post_not_judged(self_, worker, deliver);
+    }
+    void refuse(const Origin &origin, Key, NodeId lost_with) override {
+        World &world = world_;
+        uint64_t operation = origin.operation;
+        world.post_not_judged(self_, worker_end(origin.worker),
+                              [=, &world] { take_refusal(world, operation, lost_with); });
+    }
+    void landed(uint64_t waiter, Key key) override { answer(Origin{self_, 0, 0, waiter}, key, {}, false); }
+    void gone(uint64_t waiter, Key key, NodeId lost_with) override {
+        refuse(Origin{self_, 0, 0, waiter}, key, lost_with);
+    }
+
+    bool takes_refreshes(NodeId) const override { return true; }
+
+private:
+    void post(NodeId to, Kind kind, std::function<void(Protocol &)> deliver) {
+        world_.post(self_, to, kind, std::move(deliver));
+    }
+
+    template <class Message>
+    void single(NodeId to, Key key, const Message &message, const char *name) {
+        trace("  %d -> %d: key %d, %s", self_, to, int(key), name);
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message); });
+    }
+
+    // What comes in a later epoch than it was sent in is late.
+    template <class Deliver, class Late>
+    void bring_keys(NodeId to, const Deliver &in_time, const Late &late) {
+        uint32_t epoch = world_.nodes[self_]->crossing.epoch();
+        const Crossing &there = world_.nodes[to]->crossing;
+        post(to, Kind::brings_keys, [=, &there](Protocol &at) { there.epoch() == epoch ? in_time(at) : late(at); });
+    }
+
+    World &world_;
+    NodeId self_;
+};
+
+inline std::unique_ptr<Post> make_mail(World &world, NodeId self) { return std::make_unique<Mail>(world, self); }
+
+} // namespace ps::losses

@@ -1,0 +1,73 @@
+// One disturbance, and who must go on.
+#pragma once
+
+#include "disturbances.h"
+#include "port.h"
+#include "world.h"
+
+namespace ps::members {
+
+// Each way, or only one: one of the two goes, or with OnLoss::fail everybody ends.
+inline void check_broken_connection(NodeId count, NodeId a, NodeId b, bool both, OnLoss on_loss) {
+    World world(uint64_t(a * count + b + 1), count, on_loss);
+    break_connection(world, a, b);
+    if (both) break_connection(world, b, a);
+    world.run_until(5.0);
+    world.check_end();
+    REQUIRE(world.alive() == (on_loss == OnLoss::fail ? 0 : count - 1));
+    if (on_loss == OnLoss::go_on) REQUIRE(world.nodes[a]->ended != world.nodes[b]->ended);
+}
+
+inline void check_killed(NodeId count, NodeId victim) {
+    World world(victim + 1, count, OnLoss::go_on);
+    kill(world, victim);
+    world.run_until(20.0);
+    world.check_end();
+    REQUIRE(world.alive() == count - 1);
+}
+
+inline void check_stopped(NodeId count, NodeId victim) {
+    World world(victim + 1, count, OnLoss::go_on);
+    stop(world, victim, 6.0);
+    world.run_until(20.0);
+    world.check_end();
+    bool others_may = 2 * (count - 1) > count || victim != 0;
+    REQUIRE(world.alive() == count - 1); // of two the one with the lowest, when it goes on
+    REQUIRE(world.nodes[victim]->ended == others_may);
+}
+
+inline void check_stopped_briefly() {
+    World world(1, 4, OnLoss::go_on);
+    stop(world, 2, 1.5);
+    world.run_until(20.0);
+    REQUIRE(world.alive() == 4 && world.epochs.empty());
+}
+
+inline void check_split(NodeId count, uint64_t side) {
+    World world(side, count, OnLoss::go_on);
+    split(world, side, 10.0);
+    world.run_until(30.0);
+    world.check_end();
+    auto here = NodeId(__builtin_popcountll(side));
+    bool this_side = 2 * here > count || (2 * here == count && side & 1);
+    for (NodeId node = 0; node < count; node++)
+        REQUIRE(world.nodes[node]->ended != ((side >> node & 1) == this_side));
+}
+
+inline void check_plain_losses() {
+    for (NodeId count = 2; count <= 5; count++) {
+        for (NodeId a = 0; a < count; a++)
+            for (NodeId b = 0; b < count; b++)
+                for (bool both : {false, true})
+                    for (OnLoss on_loss : {OnLoss::go_on, OnLoss::fail})
+                        if (a != b) check_broken_connection(count, a, b, both, on_loss);
+        for (NodeId victim = 0; victim < count; victim++) {
+            check_killed(count, victim);
+            check_stopped(count, victim);
+        }
+        for (uint64_t side = 1; side + 1 < uint64_t(1) << count; side++) check_split(count, side);
+    }
+    check_stopped_briefly();
+}
+
+} // namespace ps::members

@@ -1,0 +1,41 @@
+// Operations of simulated workers on one key, and the techniques of the protocol that serves them.
+#pragma once
+
+#include <algorithm>
+
+#include "protocol/protocol.h"
+#include "seeds.h"
+#include "stores.h"
+
+namespace ps {
+
+inline Techniques draw_techniques(Chance &chance) { return Techniques(std::max(0, int(chance.draw(6)) - 3)); }
+
+// Whether a worker does it by itself.
+inline bool is_here(const Values &values, Operation operation, Key key) {
+    return owns(values, key) || (values.standing(key) == Standing::replica && operation != Operation::set);
+}
+
+// Returns what was pulled.
+inline int64_t do_here(Values &values, Operation operation, Key key, int64_t operand) {
+    Bytes value = bytes_of(operand);
+    if (operation == Operation::pull) values.pull(key, &value);
+    if (operation == Operation::push) values.push(key, value);
+    if (operation == Operation::set) values.set(key, value);
+    return number_of(value);
+}
+
+inline Request request_for(Operation operation, const Origin &origin, int64_t operand) {
+    return {operation, origin, operation == Operation::pull ? Bytes() : bytes_of(operand)};
+}
+
+// For a key that is not here: the worker's own node, which waits for it; if not, where it was seen last, which may be
+// anywhere, or its home.
+inline NodeId whom_to_ask(const Store &store, Key key, NodeId self, NodeId num_nodes, Chance &chance) {
+    if (store.values->standing(key) != Standing::absent) return self;
+    if (chance.draw(4) == 0) return NodeId(chance.draw(num_nodes));
+    NodeId seen = store.seen_at(key);
+    return seen == no_node ? NodeId(key % num_nodes) : seen;
+}
+
+} // namespace ps
