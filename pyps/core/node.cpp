@@ -27,6 +27,12 @@ void ServerWatch::check(const Segment &segment) {
     last_.store(now, std::memory_order_relaxed);
 }
 
+// A forked child has the server's memory, and neither its threads nor its sockets.
+std::shared_ptr<ZmqContext> Attachment::inside() const {
+    bool is_here = segment->header().connected.load(std::memory_order_acquire) && segment->generation() == fork_generation();
+    return is_here ? server_inside.lock() : nullptr;
+}
+
 void Attachment::require_open() {
     ps::require_open(*segment);
     watch.check(*segment);
@@ -116,6 +122,7 @@ std::string ps_node::bind(const std::string &endpoint) {
     if (server_) fail(PS_EINVAL, Where{}, "the node is bound to %s already", server_->endpoint().c_str());
     require_one_interface(endpoint);
     server_ = std::make_unique<Server>(attachment_->segment, *slabs_, endpoint);
+    attachment_->server_inside = server_->inside();
     return server_->endpoint();
 }
 

@@ -154,13 +154,15 @@ bool ps_worker::is_buffer_free(const ps_request &request) {
 }
 
 // With patience, only where nothing has been done yet.
-Remote &ps_worker::remote(double patience) {
+Remote &ps_worker::remote(double patience, double timeout) {
     if (!remote_)
-        remote_ = std::make_unique<Remote>(*attachment_->segment, number_, slot_of(me_), patience_, [this] {
-            if (finalizing_) fail(PS_ECLOSED, Where{}, "the worker was finalized meanwhile");
-            require_open();
-        });
-    remote_->be_introduced(patience);
+        remote_ = std::make_unique<Remote>(*attachment_->segment, attachment_->inside(), number_, slot_of(me_), patience_,
+                                           [this] {
+                                               if (finalizing_)
+                                                   fail(PS_ECLOSED, Where{}, "the worker was finalized meanwhile");
+                                               require_open();
+                                           });
+    remote_->be_introduced(timeout, patience);
     return *remote_;
 }
 
@@ -266,7 +268,10 @@ void ps_worker::abandon(int64_t timestamp) {
 
 int32_t ps_worker::settle(Until until, double timeout) {
     auto held = lock();
-    if (require_open().header().num_nodes > 1) remote(patience_).settle(until, timeout);
+    if (require_open().header().num_nodes == 1) return PS_OK;
+    double end = monotonic_seconds() + timeout;
+    Remote &remote = this->remote(patience_, timeout);
+    remote.settle(until, std::max(end - monotonic_seconds(), 0.0));
     return PS_OK;
 }
 

@@ -53,7 +53,7 @@ private:
     void require_mine() const;         // throws PS_EFORKED
     ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
     void count(const ps_request &request, size_t elsewhere);
-    ps::Remote &remote(double patience = HUGE_VAL);
+    ps::Remote &remote(double patience = HUGE_VAL, double timeout = ps::welcome_timeout);
     void leave_setup();
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
     void require_issued(int64_t timestamp) const;

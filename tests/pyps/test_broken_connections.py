@@ -105,7 +105,8 @@ def test_asking_whether_an_operation_is_done_tells_that_it_is_lost(wires: Wires)
 @pytest.mark.parametrize("call", ["kv.localize([1])", "kv.wait_sync()"])
 def test_what_waits_for_the_own_node_raises_when_that_connection_breaks(wires: Wires, call: str) -> None:
     with cluster(2, wires, **QUICK) as nodes:
-        actor = nodes.nodes[0]
+        actor = nodes.attach(0)
+        actor.value("pull([1])")
         wires.hold(0, 0, "W")
         actor.write(call)
         wires.wait_until_held(0, 0)
@@ -146,6 +147,15 @@ def test_who_takes_a_living_ones_name_breaks_its_connection(kind: str) -> None:
             assert (report["error"], report["node"]) == ("NodeLost", 0)
             assert "broke" in report["text"]
             assert report["seconds"] < LIMIT
+
+
+def test_workers_of_the_nodes_process_reach_it_without_the_network(wires: Wires) -> None:
+    with cluster(2, wires, **QUICK) as nodes:
+        actor, attached = nodes.nodes[0], nodes.attach(0)
+        wires.hold(0, 0, "W")
+        actor.value("kv.localize([1])")
+        actor.value("kv.wait_sync()")
+        assert attached.do("kv.wait_sync(timeout=0.5)")["error"] == "WaitTimeoutError"
 
 
 @pytest.mark.parametrize("letters", ["W", "V"])

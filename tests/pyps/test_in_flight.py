@@ -39,7 +39,13 @@ def silenced(in_flight: int, width: int = WIDTH) -> Cluster:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_without_room_waits_for_earlier_ones(name: str) -> None:
-    with silenced(2 * PAIR) as cluster, cluster.nodes[0].worker() as kv, ThreadPoolExecutor(1) as pool:
+    """Of a worker that reaches its own node through the network too, as in another process."""
+    with (
+        silenced(2 * PAIR) as cluster,
+        pyps.attach(cluster.nodes[0].address) as node,
+        node.worker() as kv,
+        ThreadPoolExecutor(1) as pool,
+    ):
         kv.pull([1], np.zeros(WIDTH, np.int64))
         done = []
 

@@ -18,8 +18,8 @@ void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), 
 
 } // namespace
 
-Mailbox::Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed)
-    : counters_(segment.header()), shape_(segment), header_(header_from(segment)), router_(router), peers_(peers),
+Mailbox::Mailbox(const Segment &segment, Routers &routers, std::vector<ZmqSocket> &peers, Landed landed)
+    : counters_(segment.header()), shape_(segment), header_(header_from(segment)), routers_(routers), peers_(peers),
       landed_(std::move(landed)), rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
 
 // The last message for a node if it can take so many bytes more of the same, else a new one.
@@ -174,19 +174,19 @@ void Mailbox::send(NodeId to, Key key, const Gone &message) {
 
 // A worker that has not spoken to this node is reached through its own.
 void Mailbox::send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch) {
-    if (router_.send(name_of_worker(node, worker, header_.cluster), batch.encode(header_))) return;
+    if (routers_.send(name_of_worker(node, worker, header_.cluster), batch.encode(header_))) return;
     if (node != header_.from) peers_[node].send(batch.encode(header_)); // else the worker is gone
 }
 
 void Mailbox::answer_whole(const AnswerBatch &batch) { send_to_worker(batch.node, batch.worker, batch); }
 
 void Mailbox::answer_whole(NodeId node, uint32_t worker, ZmqMessage &message) {
-    if (router_.send(name_of_worker(node, worker, header_.cluster), message)) return;
+    if (routers_.send(name_of_worker(node, worker, header_.cluster), message)) return;
     if (node != header_.from) peers_[node].send(message);
 }
 
 void Mailbox::pass_on(const AnswerBatch &batch, Bytes message) {
-    router_.send(name_of_worker(batch.node, batch.worker, header_.cluster), std::move(message));
+    routers_.send(name_of_worker(batch.node, batch.worker, header_.cluster), std::move(message));
 }
 
 void Mailbox::flush() {

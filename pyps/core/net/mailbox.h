@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "net/peer.h"
-#include "net/zeromq.h"
+#include "net/routers.h"
 #include "protocol/ports.h"
 #include "wire/moves.h"
 #include "wire/operations.h"
@@ -22,7 +22,7 @@ public:
     using Landed = std::function<void(uint64_t waiter, NodeId lost_with)>; // no_node: it is here
 
     // `peers` has a socket for every other node; `landed` is told of keys that were to be localized.
-    Mailbox(const Segment &segment, ZmqSocket &router, std::vector<ZmqSocket> &peers, Landed landed);
+    Mailbox(const Segment &segment, Routers &routers, std::vector<ZmqSocket> &peers, Landed landed);
 
     void send(NodeId to, Key key, const Request &message, bool from_home) override;
     void send(NodeId to, Key key, const Want &message, bool from_home) override;
@@ -68,7 +68,7 @@ private:
     Header &counters_;
     StoreShape shape_;
     FrameHeader header_;
-    ZmqSocket &router_;
+    Routers &routers_;
     std::vector<ZmqSocket> &peers_;
     Landed landed_;
     struct Rounds {

@@ -8,6 +8,7 @@
 #include "loss.h"
 #include "net/bounds.h"
 #include "net/departure.h"
+#include "net/routers.h"
 #include "process.h"
 #include "wire/replicas.h"
 
@@ -23,10 +24,11 @@ const Segment &with_zmq(const Segment &segment) {
 }
 } // namespace
 
-Remote::Remote(Segment &segment, uint32_t worker, uint32_t slot, double patience, std::function<void()> check)
+Remote::Remote(Segment &segment, std::shared_ptr<ZmqContext> inside, uint32_t worker, uint32_t slot, double patience,
+               std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
       patience_(patience), check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}),
-      context_(keys_of(segment), longest_message(segment.header())), sockets_(segment.header().num_nodes),
+      inside_(std::move(inside)), context_(keys_of(segment), longest_message(segment.header())), sockets_(segment.header().num_nodes),
       watches_(segment.header().num_nodes), in_flight_(segment.header().in_flight),
       announced_(segment.header().in_flight) {
     header_.epoch = no_epoch; // so that it looks at once
@@ -188,11 +190,12 @@ NodeId Remote::target_of(Key key) const {
 
 ZmqSocket &Remote::socket_to(NodeId node) {
     if (!sockets_[node]) {
-        auto socket = std::make_unique<ZmqSocket>(context_, ZmqSocket::dealer);
+        bool inside = inside_ && node == header_.from;
+        auto socket = std::make_unique<ZmqSocket>(inside ? *inside_ : context_, ZmqSocket::dealer);
         socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_, header_.cluster));
-        const Header &shared = segment_.header();
-        watches_[node] = std::make_unique<BreakWatch>(*socket, context_, 2 * shared.lost_after);
-        socket->connect(segment_.endpoint(node));
+        double silence = 2 * segment_.header().lost_after;
+        if (!inside) watches_[node] = std::make_unique<BreakWatch>(*socket, context_, silence);
+        socket->connect(inside ? inside_endpoint : segment_.endpoint(node));
         connected_.push_back(socket.get());
         sockets_[node] = std::move(socket);
     }

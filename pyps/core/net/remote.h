@@ -23,15 +23,19 @@
 namespace ps {
 
 constexpr double default_wait_timeout = 300.0; // seconds
+constexpr double welcome_timeout = 30.0; // seconds until a node's server has answered a new worker
 
 class Remote {
 public:
     // `check` is called now and then while waiting, and throws when waiting has become pointless. Every wait throws
     // PS_ETIMEDOUT, or PS_EBUSY after `patience` seconds: nothing was done, call again to go on.
-    Remote(Segment &segment, uint32_t worker, uint32_t slot, double patience, std::function<void()> check);
+    //
+    // `inside` is the context of the node's server if that is in this process, else null.
+    Remote(Segment &segment, std::shared_ptr<ZmqContext> inside, uint32_t worker, uint32_t slot, double patience,
+           std::function<void()> check);
 
     // Wait until this node's own server knows the worker, as answers may come through it: before anything is sent.
-    void be_introduced(double patience);
+    void be_introduced(double timeout, double patience);
     bool is_introduced() const { return is_introduced_; }
 
     bool is_busy() const { return !operations_.empty(); }
@@ -117,6 +121,7 @@ private:
     std::function<void()> check_;
     HomeRule rule_; // of the epoch
     Failures failures_;
+    std::shared_ptr<ZmqContext> inside_;
     ZmqContext context_;
     std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
     std::vector<std::unique_ptr<BreakWatch>> watches_; // of sockets_

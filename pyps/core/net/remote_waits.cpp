@@ -12,7 +12,6 @@
 namespace ps {
 
 namespace {
-constexpr double welcome_timeout = 30.0; // seconds
 constexpr double look_again_after = 0.1; // seconds: how soon a wait notices that there is nothing to wait for
 constexpr char the_introduction[] = "the introduction to the node's server has";
 
@@ -21,9 +20,9 @@ constexpr char the_introduction[] = "the introduction to the node's server has";
 }
 } // namespace
 
-void Remote::be_introduced(double patience) {
+void Remote::be_introduced(double timeout, double patience) {
     if (is_introduced_) return;
-    wait_until([&] { return welcome_; }, welcome_timeout, patience, the_introduction);
+    wait_until([&] { return welcome_; }, timeout, patience, the_introduction);
     is_introduced_ = true;
 }
 

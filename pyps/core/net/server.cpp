@@ -37,9 +37,9 @@ std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint)
     : segment_(std::move(segment)), shape_(*segment_), context_(keys_of(*segment_), longest_message(segment_->header())),
-      router_(context_, ZmqSocket::router), peers_(dealers(context_, segment_->header().num_nodes)),
+      routers_(context_, segment_->header().max_workers), peers_(dealers(context_, segment_->header().num_nodes)),
       values_(*segment_, slabs),
-      mailbox_(*segment_, router_, peers_, [this](uint64_t waiter, NodeId lost_with) { landed(waiter, lost_with); }),
+      mailbox_(*segment_, routers_, peers_, [this](uint64_t waiter, NodeId lost_with) { landed(waiter, lost_with); }),
       protocol_(NodeId(segment_->header().node), NodeId(segment_->header().num_nodes),
                 uint64_t(segment_->header().num_keys), Techniques(segment_->header().techniques), values_, mailbox_),
       senders_(segment_->header(), protocol_.home_rule()), crossing_(NodeId(peers_.size())),
@@ -55,12 +55,11 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
           }),
       gates_(*segment_, [this](NodeId to, Bytes message) { peers_[to].send(std::move(message)); }),
       lost_(peers_.size()), told_(peers_.size()), awaited_(peers_.size()) {
-    router_.set(ZmqOption::router_mandatory, 1);
-    router_.set(ZmqOption::router_handover, 1);
     std::string library = zmq_path(); // at most PATH_MAX bytes with its end
     std::memcpy(segment_->header().zmq_path, library.c_str(), library.size() + 1);
-    if (!context_.keys().public_key.empty()) admission_ = std::make_unique<Admission>(context_, router_, *segment_);
-    endpoint_ = router_.bind(endpoint);
+    if (!context_.keys().public_key.empty())
+        admission_ = std::make_unique<Admission>(context_, routers_.outside(), *segment_);
+    endpoint_ = routers_.bind(endpoint);
     if (endpoint_.size() >= endpoint_bytes)
         fail(PS_EADDRESS, Where{-1, int64_t(endpoint_.size()), int64_t(endpoint_bytes - 1)},
              "the endpoint %s is longer than %zu bytes", endpoint_.c_str(), endpoint_bytes - 1);
@@ -97,9 +96,9 @@ void Server::say_goodbye() {
     }
     double end = monotonic_seconds() + answer_to_farewell;
     while (std::count(awaited_.begin(), awaited_.end(), true) && monotonic_seconds() < end) {
-        wait_for_any({&router_}, segment_->doorbell().fd(), busy_round);
+        routers_.wait(segment_->doorbell().fd(), busy_round);
         segment_->doorbell().answer();
-        while (receive_one()) {
+        while (receive_some()) {
         }
         look_for_losses();
     }
@@ -149,7 +148,7 @@ bool Server::rest(double seconds) {
     std::atomic<Sleep> &sleeps = segment_->header().server_sleeps;
     sleeps.store(intents_.empty() ? Sleep::until_changes : Sleep::until_clocks);
     bool due = segment_->changes().any() || intents_.is_due();
-    bool news = due || wait_for_any({&router_}, segment_->doorbell().fd(), seconds);
+    bool news = due || routers_.wait(segment_->doorbell().fd(), seconds);
     bool woken = sleeps.exchange(Sleep::none) == Sleep::none;
     is_awake_ = due || woken;
     rested_ = true;
@@ -171,14 +170,13 @@ void Server::work() {
     while (!stop_.load(std::memory_order_relaxed)) {
         double due = last_round + patience() - monotonic_seconds();
         if (gates_.is_anybody_waiting()) due = std::min(due, Gates::look_again_after);
-        bool news = due <= 0 || (due > busy_round ? rest(due)
-                                                  : wait_for_any({&router_}, segment_->doorbell().fd(), due));
+        bool news = due <= 0 || (due > busy_round ? rest(due) : routers_.wait(segment_->doorbell().fd(), due));
         if (segment_->doorbell().answer() || !news) {
             look_for_losses();
             if (std::optional<Vigil::Epoch> epoch = vigil_->new_epoch()) begin_epoch(*epoch);
             gates_.look();
         }
-        for (int i = 0; i < most_at_once && receive_one(); i++) {
+        for (int i = 0; i < most_at_once && receive_some(); i++) {
         }
         mailbox_.flush();
         double now = monotonic_seconds();
@@ -208,27 +206,29 @@ void Server::finish_settling(bool is_quiet) {
                                        if (settling.message.until == Until::quiet) is_done = is_done && is_quiet;
                                        if (!is_done) return false;
                                        Bytes answer = settling.message.encode(header_from(*segment_));
-                                       router_.send(settling.worker, std::move(answer));
+                                       routers_.send(settling.worker, std::move(answer));
                                        return true;
                                    }),
                     settling_.end());
 }
 
-bool Server::receive_one() {
-    ZmqMessage peer, frame;
-    if (!router_.receive(&peer)) return false;
-    if (!peer.more() || !router_.receive(&frame)) return true;
+bool Server::receive_some() {
+    return routers_.receive([this](const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router) {
+        receive(peer, frame, router);
+    });
+}
+
+void Server::receive(const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router) {
     add_to(segment_->header().messages_received, 1);
     if (!frame.more()) {
         take(std::string(peer.data(), peer.size()), frame.data(), frame.size());
-        return true;
+        return;
     }
     count_refusal(segment_->header(), "it has more than one part");
     for (bool more = true; more;) {
         ZmqMessage rest;
-        more = router_.receive(&rest) && rest.more();
+        more = router.receive(&rest) && rest.more();
     }
-    return true;
 }
 
 void Server::take(const std::string &peer, const char *bytes, uint64_t size) {

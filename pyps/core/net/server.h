@@ -13,6 +13,7 @@
 #include "membership/crossing.h"
 #include "net/intents.h"
 #include "net/mailbox.h"
+#include "net/routers.h"
 #include "net/senders.h"
 #include "net/vigil.h"
 #include "protocol/protocol.h"
@@ -27,6 +28,7 @@ public:
     ~Server();
 
     const std::string &endpoint() const { return endpoint_; }
+    std::weak_ptr<ZmqContext> inside() const { return routers_.inside(); } // where workers of this process find it
     void connect(const std::vector<std::string> &endpoints);
     void leave();               // this node comes to its end
     bool is_alone_here() const; // this process serves no other node of the cluster that has not come to its end
@@ -46,7 +48,8 @@ private:
 
     void run() noexcept;
     void work();
-    bool receive_one();
+    bool receive_some();
+    void receive(const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router);
     void handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader);
     void serve(const RequestBatch &batch, Span values, bool forwarded);
     void leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
@@ -76,7 +79,7 @@ private:
     std::shared_ptr<Segment> segment_;
     StoreShape shape_;
     ZmqContext context_;
-    ZmqSocket router_;
+    Routers routers_;
     std::unique_ptr<Admission> admission_; // with keys
     std::vector<ZmqSocket> peers_; // by node; this node's own is not connected
     StoreValues values_;

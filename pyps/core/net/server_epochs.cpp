@@ -80,7 +80,7 @@ bool Server::refuse(const FrameHeader &header) {
     if (now - told_[header.from] > tell_every) {
         told_[header.from] = now;
         auto evidence = Evidence(segment_->member(header.from).evidence.load(std::memory_order_relaxed));
-        router_.send(name_of_vigil(header.from, header.cluster),
+        routers_.send(name_of_vigil(header.from, header.cluster),
                      encode(Lost{header.from, evidence}, header_from(*segment_)));
     }
     return true;

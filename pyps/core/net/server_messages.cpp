@@ -50,7 +50,7 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         }
         FrameHeader welcome = header_from(*segment_);
         welcome.kind = Kind::welcome;
-        router_.send(peer, FrameWriter(welcome).take());
+        routers_.send(peer, FrameWriter(welcome).take());
         break;
     }
     case Kind::request: {

@@ -23,6 +23,7 @@ namespace {
 
 struct Functions {
     void *(*ctx_new)();
+    int (*ctx_set)(void *, int, int);
     int (*ctx_term)(void *);
     void *(*socket)(void *, int);
     int (*close)(void *);
@@ -49,6 +50,7 @@ struct Functions {
 };
 
 constexpr int dont_wait = 1, send_more = 2, poll_in = 1;
+constexpr int option_io_threads = 1, option_sockets = 2; // of a context
 constexpr int option_descriptor = 14, option_events = 15, option_ipv6 = 42;
 constexpr int host_unreachable = EHOSTUNREACH;
 constexpr int descriptors_of_context = 16; // and some for its first socket
@@ -104,6 +106,7 @@ void load_zmq(const char *path) {
         if (!*function) fail(PS_EADDRESS, Where{}, "%s is no ZeroMQ library: it has no %s", path, name);
     };
     find(&functions->ctx_new, "zmq_ctx_new");
+    find(&functions->ctx_set, "zmq_ctx_set");
     find(&functions->ctx_term, "zmq_ctx_term");
     find(&functions->socket, "zmq_socket");
     find(&functions->close, "zmq_close");
@@ -169,6 +172,11 @@ std::string decode_z85(const std::string &text) {
 ZmqContext::ZmqContext(CurveKeys keys, int64_t longest)
     : context_((require_descriptors(), zmq().ctx_new())), keys_(std::move(keys)), longest_(longest) {
     if (!context_) fail_zmq("no context");
+}
+
+ZmqContext::ZmqContext(Inside most) : ZmqContext() {
+    if (zmq().ctx_set(context_, option_io_threads, 0) || zmq().ctx_set(context_, option_sockets, most.sockets))
+        fail_zmq("an option is refused");
 }
 
 ZmqContext::~ZmqContext() {
@@ -268,7 +276,7 @@ bool ZmqSocket::send_part(Bytes &&part, int flags) {
 
 bool ZmqSocket::send_name(const std::string &peer) { return send_part(Bytes(peer.begin(), peer.end()), send_more); }
 
-bool ZmqSocket::send(const std::string &peer, Bytes message) {
+bool ZmqSocket::send(const std::string &peer, Bytes &&message) {
     return send_name(peer) && send_part(std::move(message), 0);
 }
 

@@ -31,6 +31,8 @@ std::string decode_z85(const std::string &text);
 class ZmqContext {
 public:
     explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1); // bytes of a message that is received; -1: no limit
+    struct Inside { int sockets; };
+    explicit ZmqContext(Inside most); // for inproc endpoints alone: no thread carries what is sent there
     ~ZmqContext(); // its sockets must be closed
     ZmqContext(const ZmqContext &) = delete;
     ZmqContext &operator=(const ZmqContext &) = delete;
@@ -102,7 +104,7 @@ public:
     void connect(const std::string &endpoint);
 
     // Nothing of these waits. False: the peer is not connected (a router), or nothing is there.
-    bool send(const std::string &peer, Bytes message); // from a router
+    bool send(const std::string &peer, Bytes &&message); // from a router; if it was not sent, the message is whole
     bool send(Bytes message);
     bool send(const std::string &peer, ZmqMessage &message); // if it was sent, the message is empty
     bool send(ZmqMessage &message);

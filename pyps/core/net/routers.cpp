@@ -1,0 +1,33 @@
+#include "net/routers.h"
+
+#include <utility>
+
+namespace ps {
+
+// A worker's place may be taken anew before ZeroMQ is through with its last socket.
+Routers::Routers(ZmqContext &context, uint32_t max_workers)
+    : context_(std::make_shared<ZmqContext>(ZmqContext::Inside{int(2 * max_workers + 2)})),
+      inside_(*context_, ZmqSocket::router), outside_(context, ZmqSocket::router) {
+    inside_.set(ZmqOption::router_mandatory, 1);
+    outside_.set(ZmqOption::router_mandatory, 1);
+    outside_.set(ZmqOption::router_handover, 1);
+}
+
+std::string Routers::bind(const std::string &endpoint) {
+    inside_.bind(inside_endpoint);
+    return outside_.bind(endpoint);
+}
+
+bool Routers::send(const std::string &peer, Bytes message) {
+    return inside_.send(peer, std::move(message)) || outside_.send(peer, std::move(message));
+}
+
+bool Routers::send(const std::string &peer, ZmqMessage &message) {
+    return inside_.send(peer, message) || outside_.send(peer, message);
+}
+
+bool Routers::wait(int descriptor, double seconds) {
+    return wait_for_any({&inside_, &outside_}, descriptor, seconds);
+}
+
+} // namespace ps

@@ -1,0 +1,50 @@
+// Where a server hears the others: workers of its own process inside of that, without ZeroMQ's threads and the network
+// between them, which make most of a message's way; all others outside, where a stranger cannot take the place of who is
+// inside.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "net/zeromq.h"
+
+namespace ps {
+
+constexpr char inside_endpoint[] = "inproc://server"; // in the context of its process
+
+class Routers {
+public:
+    Routers(ZmqContext &context, uint32_t max_workers);
+
+    std::string bind(const std::string &endpoint); // returns the one that was taken
+    std::weak_ptr<ZmqContext> inside() const { return context_; }
+    ZmqSocket &outside() { return outside_; }
+
+    // Nothing of these waits. A message goes to whoever has that name; false: nobody has.
+    bool send(const std::string &peer, Bytes message);
+    bool send(const std::string &peer, ZmqMessage &message);
+    bool wait(int descriptor, double seconds); // for a message, or the descriptor; as wait_for_any
+
+    // Take one message from each, if there is one; false: there was none. `take(peer, frame, router)` gets the first two
+    // parts, and reads the rest from there if there are more.
+    template <class Take>
+    bool receive(Take &&take) {
+        bool any = receive(inside_, take);
+        return receive(outside_, take) || any;
+    }
+
+private:
+    template <class Take>
+    static bool receive(ZmqSocket &router, Take &&take) {
+        ZmqMessage peer, frame;
+        if (!router.receive(&peer)) return false;
+        if (peer.more() && router.receive(&frame)) take(peer, frame, router);
+        return true;
+    }
+
+    std::shared_ptr<ZmqContext> context_; // of inside_: with the last worker it goes
+    ZmqSocket inside_, outside_;
+};
+
+} // namespace ps
