@@ -48,7 +48,7 @@ def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
 
 @native
 def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> None:
-    assert programs.run("members", "0", "500") == "ok\n"
+    assert programs.run("members", "0", "1000") == "ok\n"
 
 
 @native
