@@ -16,9 +16,13 @@
 namespace ps {
 
 namespace {
-constexpr uint64_t page = 4096;
+constexpr uint64_t page = 4096, large_page = 2ull << 20;
+constexpr int collapse = 25; // MADV_COLLAPSE: of Linux since 6.1, not of every system's headers
 constexpr uint64_t step = 64ull << 20;        // an interrupted fallocate starts again: not with everything
 constexpr uint64_t worth_asking = 1ull << 20; // below, the host's free memory is not looked up
+
+uint64_t round_down(uint64_t bytes, uint64_t to) { return bytes / to * to; }
+uint64_t round_up(uint64_t bytes, uint64_t to) { return round_down(bytes + to - 1, to); }
 } // namespace
 
 Mapping Mapping::create(size_t reserved) {
@@ -38,7 +42,17 @@ Mapping Mapping::adopt(int fd, size_t reserved) {
 }
 
 Mapping::Mapping(int fd, size_t reserved) : fd_(fd), reserved_(reserved) {
-    void *base = ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    // A large page of the file can be one here if both begin where one can.
+    size_t range = reserved + large_page;
+    void *found = ::mmap(nullptr, range, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *base = found;
+    if (found != MAP_FAILED) {
+        auto *first = static_cast<char *>(found);
+        size_t before = round_up(uintptr_t(first), large_page) - uintptr_t(first), after = large_page - before;
+        base = ::mmap(first + before, reserved, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+        if (before) ::munmap(first, before);
+        if (after) ::munmap(first + range - after, after);
+        if (base == MAP_FAILED) ::munmap(first + before, reserved);
+    }
     if (base == MAP_FAILED) {
         int number = errno;
         ::close(fd);
@@ -57,8 +71,32 @@ Mapping::~Mapping() {
 }
 
 void Mapping::commit(uint64_t offset, uint64_t bytes) {
-    uint64_t begin = offset / page * page, end = (offset + bytes + page - 1) / page * page;
+    uint64_t begin = round_down(offset, page), end = round_up(offset + bytes, page);
     require_room(end - begin);
+    allocate(begin, end);
+}
+
+void Mapping::commit_large(uint64_t offset, uint64_t bytes) {
+    uint64_t begin = round_down(offset, page), end = round_up(offset + bytes, page);
+    require_room(end - begin);
+    uint64_t next = round_up(begin, large_page), last = round_down(end, large_page);
+    if (next < last) {
+        allocate(begin, next);
+        allocate(end - page, end); // large pages are for what lies before the file's end
+        while (next < last && become_large(next)) next += large_page;
+        begin = next;
+    }
+    allocate(begin, end);
+}
+
+// The system makes one of what is there and zeros, and gives back what it was made of. It may know no large pages, or
+// have none left.
+bool Mapping::become_large(uint64_t offset) {
+    allocate(offset, offset + page);
+    return ::madvise(at(offset), large_page, collapse) == 0;
+}
+
+void Mapping::allocate(uint64_t begin, uint64_t end) {
     while (begin < end) {
         uint64_t part = std::min(step, end - begin);
         if (::fallocate(fd_, 0, static_cast<off_t>(begin), static_cast<off_t>(part)) == 0) {
@@ -86,7 +124,7 @@ void Mapping::require_room(uint64_t bytes) const {
 }
 
 void Mapping::discard(uint64_t offset, uint64_t bytes) {
-    uint64_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
+    uint64_t begin = round_up(offset, page), end = round_down(offset + bytes, page);
     if (begin >= end) return;
     int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
     while (::fallocate(fd_, mode, static_cast<off_t>(begin), static_cast<off_t>(end - begin)) < 0)

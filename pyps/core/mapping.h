@@ -24,12 +24,16 @@ public:
     void limit(uint64_t bytes) { limit_ = bytes; } // 0: none but the host's
     void require_room(uint64_t bytes) const;       // throws PS_ENOMEM
     void commit(uint64_t offset, uint64_t bytes);  // zeroed where it was not committed before; throws PS_ENOMEM
+    // The same for what will all be used, in any order: in large pages where the system has some.
+    void commit_large(uint64_t offset, uint64_t bytes);
     void discard(uint64_t offset, uint64_t bytes); // gives the whole pages inside back
     uint64_t committed() const;
     uint64_t size() const; // of the file
 
 private:
     Mapping(int fd, size_t reserved);
+    void allocate(uint64_t begin, uint64_t end); // of the file, in pages
+    bool become_large(uint64_t offset);          // of one large page's memory
 
     int fd_;
     size_t reserved_;

@@ -53,6 +53,10 @@ ps_node *ps_node::create(const ps_node_options &options) {
         bytes += segment.length_class(number).keys * segment.length_class(number).slot_bytes;
     const Header &header = segment.header();
     segment.mapping().require_room(bytes / header.num_nodes);
+    std::vector<uint64_t> expected(header.num_classes);
+    for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes)
+        expected[Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).length_class()]++;
+    node->slabs_->expect(expected);
     for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes) {
         Entry &entry = segment.entry(uint64_t(key));
         entry.store(node->slabs_->hold(Place(entry.load(std::memory_order_relaxed))).word(), std::memory_order_relaxed);

@@ -9,6 +9,18 @@ Pool::Pool(Segment &segment, uint64_t base, uint64_t slot_bytes, uint64_t slots)
     : segment_(segment), base_(base), slot_bytes_(slot_bytes), slots_(slots),
       slots_per_slab_(uint32_t(std::min(std::max<uint64_t>(1, target_bytes / slot_bytes), slots))) {}
 
+// What is filled as a whole is asked for as a whole.
+void Pool::expect(uint64_t values) {
+    auto whole = uint32_t(values / slots_per_slab_);
+    segment_.mapping().commit_large(base_, uint64_t(whole) * slots_per_slab_ * slot_bytes_);
+    slabs_.resize(whole);
+    for (uint32_t number = whole; number-- > 0;) {
+        slabs_[number].in_open = true;
+        open_.push_back(number);
+        note_committed(number);
+    }
+}
+
 uint32_t Pool::allocate(const char *from, uint64_t bytes) {
     uint32_t slab_number;
     Slab &slab = with_room(&slab_number);
@@ -42,14 +54,17 @@ Pool::Slab &Pool::with_room(uint32_t *slab_number) {
     }
     *slab_number = open_.back();
     Slab &slab = slabs_[*slab_number];
-    if (*slab_number == kept_) {
-        kept_ = none;
-    } else if (slab.live == 0) {
-        uint64_t bytes = bytes_of(*slab_number);
-        segment_.mapping().commit(begin_of(*slab_number), bytes);
-        segment_.header().slab_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (*slab_number == kept_) kept_ = none;
+    if (!slab.committed) {
+        segment_.mapping().commit(begin_of(*slab_number), bytes_of(*slab_number));
+        note_committed(*slab_number);
     }
     return slab;
+}
+
+void Pool::note_committed(uint32_t slab_number) {
+    slabs_[slab_number].committed = true;
+    segment_.header().slab_bytes.fetch_add(bytes_of(slab_number), std::memory_order_relaxed);
 }
 
 void Pool::release(uint32_t index) {
@@ -83,6 +98,7 @@ void Pool::give_back(uint32_t slab_number) {
     uint64_t bytes = bytes_of(slab_number);
     segment_.mapping().discard(begin_of(slab_number), bytes);
     segment_.header().slab_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    slab.committed = false;
     slab.touched = 0;
     slab.first_free = none;
 }

@@ -15,6 +15,7 @@ public:
     // At most `slots` slots of `slot_bytes` from `base` on.
     Pool(Segment &segment, uint64_t base, uint64_t slot_bytes, uint64_t slots);
 
+    void expect(uint64_t values); // as many will be allocated now: before any other is
     uint32_t allocate(const char *value, uint64_t bytes); // filled with that, or with zeros for null
     void release(uint32_t index);
 
@@ -27,10 +28,12 @@ private:
         uint32_t touched = 0;       // slots below were used since the memory was committed
         uint32_t first_free = none; // of those touched
         bool in_open = false;
+        bool committed = false;
         bool recycled = false; // some of its memory was used before
     };
 
     Slab &with_room(uint32_t *slab_number);
+    void note_committed(uint32_t slab_number);
     void empty(uint32_t slab_number);
     void give_back(uint32_t slab_number);
     uint32_t capacity(uint32_t slab_number) const;

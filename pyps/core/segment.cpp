@@ -153,7 +153,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
 
     std::shared_ptr<Segment> segment(new Segment(Mapping::create(plan.reserved_bytes), Doorbell()));
     segment->mapping_.limit(plan.memory_limit);
-    segment->mapping_.commit(0, plan.undo_at); // zeroed: free slots, absent keys
+    segment->mapping_.commit_large(0, plan.undo_at); // zeroed: free slots, absent keys
     Header *header = new (segment->header_) Header{};
     std::memcpy(static_cast<void *>(header), &plan, offsetof(Header, state));
     segment->find_parts();

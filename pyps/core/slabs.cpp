@@ -14,6 +14,10 @@ Slabs::Slabs(Segment &segment) : segment_(segment) {
     }
 }
 
+void Slabs::expect(const std::vector<uint64_t> &keys) {
+    for (size_t number = 0; number < keys.size(); number++) owned_[number].expect(keys[number]);
+}
+
 Place Slabs::hold(Place place, const char *value) {
     uint64_t bytes = segment_.length_class(place.length_class()).value_bytes;
     uint32_t index = owned_[place.length_class()].allocate(value, bytes);

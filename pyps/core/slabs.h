@@ -14,6 +14,8 @@ class Slabs {
 public:
     explicit Slabs(Segment &segment);
 
+    // So many keys of each length class will be held now; before any other is.
+    void expect(const std::vector<uint64_t> &keys);
     Place hold(Place place, const char *value = nullptr); // absent, awaited -> owned; null: zeros
     Place drop(Place place); // owned, shared -> absent
 

@@ -42,7 +42,14 @@ std::vector<int64_t> lengths_of(bool uniform) {
     return lengths;
 }
 
-void memory_follows_the_keys(bool uniform) {
+// How many keys each length class has.
+std::vector<uint64_t> keys_by_class(const Segment &segment) {
+    std::vector<uint64_t> keys(segment.header().num_classes);
+    for (uint64_t key = 0; key < num_keys; key++) keys[Place(segment.entry(key).load()).length_class()]++;
+    return keys;
+}
+
+void memory_follows_the_keys(bool uniform, bool expected) {
     std::vector<int64_t> lengths = lengths_of(uniform);
     ps_node_options options{};
     options.num_keys = num_keys;
@@ -51,6 +58,7 @@ void memory_follows_the_keys(bool uniform) {
     std::shared_ptr<Segment> segment = Segment::create(options);
     Slabs slabs(*segment);
     uint64_t empty = segment->mapping().committed();
+    if (expected) slabs.expect(keys_by_class(*segment));
     for (int repetition = 0; repetition < 2; repetition++) {
         for (uint64_t key = 0; key < num_keys; key++) hold(*segment, slabs, key);
         uint64_t full = segment->mapping().committed();
@@ -95,8 +103,8 @@ void an_absent_key_is_not_answered() {
 } // namespace
 
 int main() {
-    memory_follows_the_keys(true);
-    memory_follows_the_keys(false);
+    for (bool uniform : {true, false})
+        for (bool expected : {true, false}) memory_follows_the_keys(uniform, expected);
     an_absent_key_is_not_answered();
     std::puts("ok");
 }
