@@ -28,7 +28,7 @@ def draw(trained: Sequence[Training], path: Path) -> None:
         _bars(axes[0, column], of_app)
         _curves(axes[1, column], of_app)
         axes[0, column].set_title(APPS[app].title)
-    axes[0, 0].legend()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=len(MANAGEMENTS))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=100)
 
