@@ -8,13 +8,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "errors.h"
+#include "process.h"
 
 namespace ps {
 
@@ -22,7 +25,9 @@ namespace {
 
 constexpr char scheme[] = "unix:@";
 constexpr uint32_t magic = 0x73707970;
-constexpr double patience_with_clients = 1.0; // seconds a client may take to say who it is
+constexpr double patience_with_clients = 30.0; // seconds a client may take to say who it is
+constexpr size_t most_clients = 256;           // that have not yet; beyond, the one that waits longest gives way
+constexpr int pause_without_descriptors = 100; // milliseconds, when no client can be taken in
 
 struct Hello {
     uint32_t magic;
@@ -40,9 +45,21 @@ struct Answer {
 // A descriptor that is closed at the end of its scope.
 struct Descriptor {
     int number;
+    explicit Descriptor(int fd) : number(fd) {}
+    Descriptor(Descriptor &&other) noexcept : number(std::exchange(other.number, -1)) {}
+    Descriptor &operator=(Descriptor &&other) noexcept {
+        std::swap(number, other.number);
+        return *this;
+    }
     ~Descriptor() {
         if (number >= 0) ::close(number);
     }
+};
+
+// One that has connected and has not said who it is.
+struct Client {
+    Descriptor socket;
+    double deadline; // of monotonic_seconds()
 };
 
 sockaddr_un abstract_name(const std::string &name, socklen_t *size) {
@@ -89,7 +106,7 @@ void send_answer(int client, const Answer &answer, const Descriptors *descriptor
         std::memcpy(CMSG_DATA(header), descriptors, sizeof(Descriptors));
     }
     // A client that went away meanwhile needs no answer.
-    while (sendmsg(client, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    while (sendmsg(client, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EINTR) {
     }
 }
 
@@ -157,36 +174,56 @@ Listener::~Listener() {
 
 void Listener::run() {
     pthread_setname_np(pthread_self(), "ps-listener");
+    std::vector<Client> clients; // the one that waits longest first
+    std::vector<pollfd> events;
+    clients.reserve(most_clients);
+    events.reserve(2 + most_clients);
     for (;;) {
-        pollfd events[2] = {{socket_, POLLIN, 0}, {stop_, POLLIN, 0}};
-        if (poll(events, 2, -1) < 0) continue;
-        if (events[1].revents) return;
-        Descriptor client{accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC)};
-        if (client.number >= 0) answer(client.number);
+        events.assign({{stop_, POLLIN, 0}, {socket_, POLLIN, 0}});
+        for (const Client &client : clients) events.push_back({client.socket.number, POLLIN, 0});
+        double left = clients.empty() ? 0 : std::max(0.0, clients.front().deadline - monotonic_seconds());
+        if (poll(events.data(), events.size(), clients.empty() ? -1 : int(left * 1000) + 1) < 0) continue;
+        if (events[0].revents) return;
+        for (size_t i = clients.size(); i--;) {
+            bool spoke = events[2 + i].revents;
+            if (spoke) answer(clients[i].socket.number);
+            if (spoke || monotonic_seconds() >= clients[i].deadline) clients.erase(clients.begin() + ptrdiff_t(i));
+        }
+        if (!events[1].revents) continue;
+        Descriptor client(accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
+        if (client.number < 0) {
+            if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+                poll(events.data(), 1, pause_without_descriptors);
+            continue;
+        }
+        if (ucred peer = peer_of(client.number); peer.uid != geteuid()) {
+            refuse(client.number, "user %d may not attach to a server of user %d", int(peer.uid), int(geteuid()));
+            continue;
+        }
+        if (clients.size() == most_clients) clients.erase(clients.begin());
+        clients.push_back({std::move(client), monotonic_seconds() + patience_with_clients});
     }
 }
 
+void Listener::refuse(int client, const char *format, int theirs, int ours) {
+    Answer answer{magic, PS_EADDRESS, segment_->header().reserved_bytes, ""};
+    std::snprintf(answer.reason, sizeof answer.reason, format, theirs, ours);
+    send_answer(client, answer, nullptr);
+}
+
 void Listener::answer(int client) {
-    ucred peer = peer_of(client);
-    Answer answer{magic, PS_OK, segment_->header().reserved_bytes, ""};
-    auto refuse = [&](const char *format, int theirs, int ours) {
-        answer.code = PS_EADDRESS;
-        std::snprintf(answer.reason, sizeof answer.reason, format, theirs, ours);
-    };
-    set_timeout(client, patience_with_clients);
+    int pid = peer_of(client).pid;
     Hello hello{};
-    if (peer.uid != geteuid())
-        refuse("user %d may not attach to a server of user %d", int(peer.uid), int(geteuid()));
-    else if (recv(client, &hello, sizeof hello, 0) != ssize_t(sizeof hello) || hello.magic != magic)
+    if (recv(client, &hello, sizeof hello, MSG_DONTWAIT) != ssize_t(sizeof hello) || hello.magic != magic)
         return; // not one of ours
-    else if (hello.abi != PS_ABI_VERSION)
-        refuse("libps of the client has version %d, the server's has %d: install the same one", hello.abi,
-               PS_ABI_VERSION);
-    else if (hello.pid != peer.pid)
-        refuse("the client is process %d for itself and %d for the server: different pid namespaces", hello.pid,
-               peer.pid);
+    if (hello.abi != PS_ABI_VERSION)
+        return refuse(client, "libps of the client has version %d, the server's has %d: install the same one",
+                      hello.abi, PS_ABI_VERSION);
+    if (hello.pid != pid)
+        return refuse(client, "the client is process %d for itself and %d for the server: different pid namespaces",
+                      hello.pid, pid);
     Descriptors descriptors{{segment_->mapping().fd(), segment_->doorbell().fd()}};
-    send_answer(client, answer, answer.code == PS_OK ? &descriptors : nullptr);
+    send_answer(client, Answer{magic, PS_OK, segment_->header().reserved_bytes, ""}, &descriptors);
 }
 
 std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
@@ -208,7 +245,7 @@ std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
     if (send(socket.number, &hello, sizeof hello, MSG_NOSIGNAL) != ssize_t(sizeof hello))
         fail(PS_EADDRESS, Where{-1, errno, 0}, "%s went away: %s", address.c_str(), std::strerror(errno));
     Answer answer{};
-    Descriptor memory{-1}, doorbell{-1};
+    Descriptor memory(-1), doorbell(-1);
     receive_answer(socket.number, &answer, address, &memory, &doorbell);
     if (answer.code != PS_OK || memory.number < 0 || doorbell.number < 0)
         fail(PS_EADDRESS, Where{}, "%s refused: %s", address.c_str(), answer.reason);

@@ -13,6 +13,7 @@
 
 namespace ps {
 
+// Answers whoever has said who it is: a client that is slow to do so keeps nobody waiting.
 class Listener {
 public:
     explicit Listener(std::shared_ptr<Segment> segment); // starts a thread
@@ -24,6 +25,7 @@ public:
 
 private:
     void run();
+    void refuse(int client, const char *format, int theirs, int ours);
     void answer(int client);
 
     std::shared_ptr<Segment> segment_;

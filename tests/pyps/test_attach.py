@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -180,13 +181,57 @@ def test_clients_that_vanish_do_no_harm(server: pyps.Server) -> None:
         assert node.is_open
 
 
-def test_another_version_is_told_so(server: pyps.Server) -> None:
-    name = "\0" + server.address.removeprefix("unix:@")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-        client.settimeout(10)
-        client.connect(name)
+def silent_client(stack: ExitStack, address: str) -> socket.socket:
+    client = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+    client.connect("\0" + address.removeprefix("unix:@"))
+    client.settimeout(10)
+    return client
+
+
+def test_clients_that_say_nothing_keep_nobody_waiting(server: pyps.Server) -> None:
+    with ExitStack() as stack:
+        for _ in range(20):
+            silent_client(stack, server.address)
+        with pyps.attach(server.address, timeout=5) as node:
+            assert node.is_open
+
+
+def test_of_too_many_silent_clients_the_oldest_give_way(server: pyps.Server) -> None:
+    with ExitStack() as stack:
+        clients = [silent_client(stack, server.address) for _ in range(300)]
+        with pyps.attach(server.address, timeout=5) as node:
+            assert node.is_open
+        assert all(client.recv(200) == b"" for client in clients[: 301 - 256])
+        clients[-1].setblocking(False)
+        with pytest.raises(BlockingIOError):
+            clients[-1].recv(200)
+
+
+@pytest.mark.parametrize("pause", [0, 1.5])
+def test_another_version_is_told_so(server: pyps.Server, pause: float) -> None:
+    with ExitStack() as stack:
+        client = silent_client(stack, server.address)
+        time.sleep(pause)
         client.send(b"pyps" + (99).to_bytes(4, "little") + os.getpid().to_bytes(4, "little"))
         assert b"libps of the client has version 99" in client.recv(200)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_another_user_is_refused(server: pyps.Server) -> None:
+    address = server.address
+    here, there = socket.socketpair()
+    with here, there:
+        here.settimeout(10)
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setuid(65534)
+                with ExitStack() as stack:
+                    there.send(silent_client(stack, address).recv(200))
+            finally:
+                os._exit(0)
+        assert b"user 65534 may not attach to a server of user 0" in here.recv(200)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 def test_many_processes_attach_at_once(server: pyps.Server, program: Any) -> None:
