@@ -86,7 +86,7 @@ def test_a_server_that_is_killed_is_noticed(other_server: tuple[Any, str], call:
 
         with pytest.raises(pyps.NodeLost, match=f"process {process.pid}, died"):
             use()
-        assert time.monotonic() - start < 1
+        assert time.monotonic() - start < 3
 
 
 def test_only_the_creator_has_an_address(other_server: tuple[Any, str]) -> None:
