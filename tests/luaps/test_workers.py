@@ -139,7 +139,7 @@ def test_killed_lua_workers_leave_whole_values_and_a_usable_node(luajit: Any) ->
             started = time.monotonic()
             kv.push(np.arange(20), np.ones((20, 200), np.float32))
             kv.pull(np.arange(20), out)
-            assert time.monotonic() - started < 5
+            assert time.monotonic() - started < 1
             assert np.array_equal(out, np.repeat(out[:, :1], 200, axis=1))
         assert soon(lambda: workers(server) == 1 or server.worker().finalize())
 

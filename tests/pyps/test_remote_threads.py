@@ -32,7 +32,6 @@ def wait_until_asked(workers: list[pyps.Worker], before: list[int], keys: int) -
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_thread_computes_while_another_waits_for_a_node(call: str) -> None:
-    """One that could not would go on only when the other's call has ended, and that does not before it has gone on."""
     with Cluster(2, 10, 1, dtype="int64", slow=True) as cluster, cluster.nodes[0].worker() as kv:
         operate(kv, call, [1])
         before = [kv.stats()["keys_remote"]]
@@ -40,10 +39,16 @@ def test_a_thread_computes_while_another_waits_for_a_node(call: str) -> None:
             with cluster.silent():
                 waiting = pool.submit(operate, kv, call, [1])
                 wait_until_asked([kv], before, 1)
-                end = time.monotonic() + PAUSE
-                while time.monotonic() < end:
-                    assert not waiting.done()
+                count, longest, last = 0, 0.0, time.monotonic()
+                end = last + PAUSE
+                while last < end:
+                    now = time.monotonic()
+                    longest, last = max(longest, now - last), now
+                    count += 1
+                assert not waiting.done()
             assert waiting.result(TIMEOUT) >= end
+        assert count > 1000
+        assert longest < PAUSE / 2
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -59,6 +64,7 @@ def test_calls_of_two_threads_wait_at_the_same_time(call: str) -> None:
                 waiting = [pool.submit(operate, kv, call, [1, 3]) for kv in workers]
                 wait_until_asked(workers, before, 2)
                 time.sleep(PAUSE)
+                assert [kv.stats()["keys_remote"] for kv in workers] == [number + 2 for number in before]
                 assert not any(done.done() for done in waiting)
             for done in waiting:
                 done.result(TIMEOUT)
