@@ -110,6 +110,12 @@ void send_answer(int client, const Answer &answer, const Descriptors *descriptor
     }
 }
 
+void refuse(int client, const char *format, int theirs, int ours) {
+    Answer answer{magic, PS_EADDRESS, 0, ""};
+    std::snprintf(answer.reason, sizeof answer.reason, format, theirs, ours);
+    send_answer(client, answer, nullptr);
+}
+
 void receive_answer(int socket, Answer *answer, const std::string &address, Descriptor *memory, Descriptor *doorbell) {
     iovec part{answer, sizeof *answer};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(Descriptors))] = {};
@@ -184,16 +190,18 @@ void Listener::run() {
         double left = clients.empty() ? 0 : std::max(0.0, clients.front().deadline - monotonic_seconds());
         if (poll(events.data(), events.size(), clients.empty() ? -1 : int(left * 1000) + 1) < 0) continue;
         if (events[0].revents) return;
+        double now = monotonic_seconds();
         for (size_t i = clients.size(); i--;) {
-            bool spoke = events[2 + i].revents;
-            if (spoke) answer(clients[i].socket.number);
-            if (spoke || monotonic_seconds() >= clients[i].deadline) clients.erase(clients.begin() + ptrdiff_t(i));
+            if (events[2 + i].revents)
+                answer(clients[i].socket.number);
+            else if (now < clients[i].deadline)
+                continue;
+            clients.erase(clients.begin() + ptrdiff_t(i));
         }
         if (!events[1].revents) continue;
         Descriptor client(accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
         if (client.number < 0) {
-            if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-                poll(events.data(), 1, pause_without_descriptors);
+            poll(events.data(), 1, pause_without_descriptors);
             continue;
         }
         if (ucred peer = peer_of(client.number); peer.uid != geteuid()) {
@@ -201,14 +209,8 @@ void Listener::run() {
             continue;
         }
         if (clients.size() == most_clients) clients.erase(clients.begin());
-        clients.push_back({std::move(client), monotonic_seconds() + patience_with_clients});
+        clients.push_back({std::move(client), now + patience_with_clients});
     }
-}
-
-void Listener::refuse(int client, const char *format, int theirs, int ours) {
-    Answer answer{magic, PS_EADDRESS, segment_->header().reserved_bytes, ""};
-    std::snprintf(answer.reason, sizeof answer.reason, format, theirs, ours);
-    send_answer(client, answer, nullptr);
 }
 
 void Listener::answer(int client) {

@@ -25,7 +25,6 @@ public:
 
 private:
     void run();
-    void refuse(int client, const char *format, int theirs, int ours);
     void answer(int client);
 
     std::shared_ptr<Segment> segment_;
