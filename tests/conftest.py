@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from tests.system import descendants, read
+
 PATIENCE = 5.0  # seconds that a test's threads and processes get to end after it
 OWN_THREADS = ("ps-", "ZMQ")  # names of native threads that belong to this project
 # Processes that multiprocessing keeps until the interpreter ends.
@@ -34,7 +36,7 @@ def native_threads() -> set[str]:
     """Threads of the server's core and of ZeroMQ, by the names they give themselves."""
     found = set()
     for task in Path("/proc/self/task").iterdir():
-        name = _read(task / "comm").strip()
+        name = read(task / "comm").strip()
         if name.startswith(OWN_THREADS):
             found.add(f"native thread {name} ({task.name})")
     return found
@@ -44,8 +46,8 @@ def children() -> set[str]:
     """Child processes of every thread; one that ended but was not waited for counts too."""
     found = set()
     for task in Path("/proc/self/task").iterdir():
-        for pid in _read(task / "children").split():
-            command = _read(Path("/proc") / pid / "cmdline").replace("\0", " ").strip()
+        for pid in read(task / "children").split():
+            command = read(Path("/proc") / pid / "cmdline").replace("\0", " ").strip()
             if not any(helper in command for helper in HELPERS):
                 found.add(f"child process {pid} ({command or 'ended, not waited for'})")
     return found
@@ -76,15 +78,6 @@ def shared_memory() -> set[str]:
     return found
 
 
-def processes_here() -> set[str]:
-    """The ids of this process and of all that descend from it."""
-    found, fresh = set(), {str(os.getpid())}
-    while fresh:
-        found |= fresh
-        fresh = {child for pid in fresh for task in _tasks(pid) for child in _read(task / "children").split()}
-    return found
-
-
 def of_others(leaked: set[str]) -> set[str]:
     """Shared memory among it that other programs on the machine have mapped, and no process here."""
     segments = {}
@@ -93,13 +86,13 @@ def of_others(leaked: set[str]) -> set[str]:
             segments[f"shared memory {path}"] = _mark_in_maps(path)
     if not segments:  # the maps of all processes are long
         return set()
-    here = processes_here()
+    here = {os.getpid(), *descendants(os.getpid())}
     ours, theirs = "", ""
     for process in Path("/proc").glob("[0-9]*"):
-        if process.name in here:
-            ours += _read(process / "maps")
+        if int(process.name) in here:
+            ours += read(process / "maps")
         else:
-            theirs += _read(process / "maps")
+            theirs += read(process / "maps")
     return {name for name, mark in segments.items() if mark in theirs and mark not in ours}
 
 
@@ -135,20 +128,6 @@ def leaked_since(before: set[str], patience: float = PATIENCE) -> list[str]:
         time.sleep(0.01)
         leaked = in_use() - before
     return sorted(leaked - of_others(leaked))
-
-
-def _tasks(pid: str) -> list[Path]:
-    try:
-        return list(Path("/proc", pid, "task").iterdir())
-    except OSError:  # it has just ended
-        return []
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:  # the process or thread has just ended
-        return ""
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -17,14 +17,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.system import descendants, state, tasks
+
 TIMES = "MOONTIDE_SHAKE_TIMES"
 NICE = (0, 0, 5, 10, 19)  # what a thread gets; 19 is next to nothing beside a busy one
 STANDSTILLS = (0.01, 0.05, 0.2, 0.4)  # seconds
+STILL = ("", "T", "t", "Z")  # the system's letters
 PAUSES = (0.005, 0.03, 0.1)  # seconds between two standstills
 
 
@@ -43,27 +45,11 @@ def shaken(request: pytest.FixtureRequest) -> int:
     return number
 
 
-def descendants(root: int) -> list[int]:
-    """Return the processes below one, but those that stand still already, as some tests' do."""
-    below: dict[int, list[int]] = {}
-    still = set()
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            state, parent = entry.read_text().rpartition(")")[2].split()[:2]
-            below.setdefault(int(parent), []).append(int(entry.parent.name))
-            if state in "TtZ":
-                still.add(int(entry.parent.name))
-    found = list(below.get(root, []))
-    for process in found:
-        found += below.get(process, [])
-    return [process for process in found if process not in still]
-
-
 def starve(process: int) -> None:
     """Give half of a process's threads other priorities."""
-    with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{process}/task").iterdir():
-            if random.random() < 0.5:
+    for thread in tasks(process):
+        if random.random() < 0.5:
+            with contextlib.suppress(ProcessLookupError):
                 os.setpriority(os.PRIO_PROCESS, int(thread.name), random.choice(NICE))
 
 
@@ -80,7 +66,8 @@ def stand_still(process: int) -> None:
 def shake(root: subprocess.Popen[Any]) -> int:
     """Disturb the processes below one until it ends; return its exit status."""
     while root.poll() is None:
-        processes = descendants(root.pid)
+        # Those that stand still already do so by a test's will.
+        processes = [process for process in descendants(root.pid) if state(process) not in STILL]
         if os.geteuid() == 0:
             for process in processes:
                 starve(process)

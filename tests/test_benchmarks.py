@@ -19,6 +19,7 @@ from rich.console import Console
 from benchmarks import harness
 from benchmarks.__main__ import main, names
 from benchmarks.harness import Row
+from tests.system import descendants, is_running
 
 
 def row(**fields: object) -> Row:
@@ -103,22 +104,6 @@ with contextlib.ExitStack() as stack:
     print("started", flush=True)
     time.sleep(60)
 """
-
-
-def descendants(pid: int) -> set[int]:
-    """Processes below another one."""
-    found: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            found |= {child} | descendants(child)
-    return found
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.mark.slow

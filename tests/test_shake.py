@@ -30,18 +30,8 @@ def test_nobody_is_late():
 def test_processes_of_tests_stand_still(tmp_path: Path) -> None:
     """For up to 0.4 s; each test runs as often as asked for."""
     (tmp_path / "test_late.py").write_text(LATE)
-    command = [
-        sys.executable,
-        "-m",
-        "tests.shake",
-        "--times",
-        "2",
-        "--busy",
-        "1",
-        "-p",
-        "no:cacheprovider",
-        str(tmp_path),
-    ]
+    options = ["--times", "2", "--busy", "1", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "tests.shake", *options, str(tmp_path)]
     project = Path(__file__).parents[1]
     ended = subprocess.run(command, cwd=project, check=False, capture_output=True, text=True, timeout=100)
     assert ended.returncode == 1, ended.stdout + ended.stderr

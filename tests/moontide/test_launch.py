@@ -17,6 +17,7 @@ from moontide.cli import main
 from moontide.launch.plan import command, environment, plan
 from tests.conftest import Processes
 from tests.python_path import python_path
+from tests.system import is_running
 
 TIMEOUT = 60.0
 # Programs without the imports of a real one: each says its pid and goes on as it is told.
@@ -45,19 +46,11 @@ def launch(tmp_path: Path, processes: Processes) -> Launch:
     return start
 
 
-def is_there(pid: int) -> bool:
-    """Whether a process runs; one that nobody waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def all_go(pids: list[int]) -> bool:
     end = time.monotonic() + TIMEOUT / 4
-    while any(map(is_there, pids)) and time.monotonic() < end:
+    while any(map(is_running, pids)) and time.monotonic() < end:
         time.sleep(0.02)
-    return not any(map(is_there, pids))
+    return not any(map(is_running, pids))
 
 
 def pids_of(process: subprocess.Popen[str], count: int) -> list[int]:

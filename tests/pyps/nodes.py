@@ -9,10 +9,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Protocol, Self
 
 from tests.python_path import python_path
+from tests.system import state
 
 TIMEOUT = 50.0
 
@@ -141,7 +141,7 @@ class Actor:
 
     def state(self) -> str:
         """Return the letter that the system has for it."""
-        return Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        return state(self.process.pid)
 
     def leave(self) -> None:
         """Have it begin to shut down."""
