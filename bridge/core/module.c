@@ -46,27 +46,41 @@ static int newstorage(lua_State *L)
    return 1;
 }
 
+/* What __gc gets may come from a program, which finds it in a metatable: a userdata of ours is one whose metatable has
+ * the function. No other is as large as a tensor, which is told by that alone, because there are many. */
+static int is_ours(lua_State *L, lua_CFunction collect)
+{
+   if (lua.lua_type(L, 1) != LUA_TUSERDATA || !lua.lua_getmetatable(L, 1)) return 0;
+   lua.lua_getfield(L, -1, "__gc");
+   int same = lua.lua_tocfunction(L, -1) == collect;
+   lua_pop(L, 2);
+   return same;
+}
+
 static int collect_tensor(lua_State *L)
 {
    br_tensor *tensor = lua.lua_touserdata(L, 1);
-   if (tensor) br_tensor_clear(tensor);
+   if (lua.lua_type(L, 1) == LUA_TUSERDATA && lua.lua_objlen(L, 1) == sizeof *tensor) br_tensor_clear(tensor);
    return 0;
 }
 
+/* A finalizer may see the userdata after this one: it is no storage any more then. */
 static int collect_storage(lua_State *L)
 {
    br_storage **storage = lua.lua_touserdata(L, 1);
-   if (storage) {
-      br_storage_release(*storage);
-      *storage = NULL;
-   }
+   if (!is_ours(L, collect_storage)) return 0;
+   br_storage_release(*storage);
+   *storage = NULL;
+   lua.lua_settop(L, 1);
+   lua.lua_pushnil(L);
+   lua.lua_setmetatable(L, 1);
    return 0;
 }
 
 static int collect_reference(lua_State *L)
 {
    br_reference *reference = lua.lua_touserdata(L, 1);
-   if (reference && reference->drop) {
+   if (is_ours(L, collect_reference) && reference->drop) {
       br_drop_later(reference->drop);
       reference->drop = NULL;
    }

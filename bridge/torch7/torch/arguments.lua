@@ -69,4 +69,12 @@ function arguments.tensor(index, name, value, dtype)
    return object.tensor(value)
 end
 
+-- A storage's pointer; any element type.
+function arguments.storage(index, name, value)
+   if not object.storagetype(value) then
+      fail(index, name, 'torch.*Storage expected, got ' .. arguments.typename(value), 1)
+   end
+   return object.storage(value)
+end
+
 return arguments

@@ -180,6 +180,7 @@ local function install(torch)
    local function maker(name, fill, ...)
       local parameters = {...}
       local function make(self, state, ...)
+         arguments.tensor(1, name, self)
          self:resize(...)
          return filled(loops.random_fill(state, self, fill, unpack(parameters)), self)
       end
@@ -202,6 +203,7 @@ local function install(torch)
    maker('randn', C.BR_RANDOM_NORMAL, 0, 1)
 
    local function permute(self, state, n)
+      arguments.tensor(1, 'randperm', self)
       n = integer(1, '?', n)
       if n < 1 then
          fail(1, '?', 'must be strictly positive', 1)

@@ -13,11 +13,8 @@ local fail, integer = arguments.fail, arguments.integer
 local valid = object.valid
 
 local function check(name, self)
-   local dtype = object.storagetype(self)
-   if not dtype then
-      fail(1, name, 'torch.*Storage expected, got ' .. arguments.typename(self), 1)
-   end
-   return object.storage(self), elements[dtype]
+   local storage = arguments.storage(1, name, self)
+   return storage, elements[storage.dtype]
 end
 
 local function read(element, data, i)
@@ -221,7 +218,7 @@ local function install(torch)
       end
       metatable.__index = function(self, key)
          if type(key) == 'number' then
-            local storage = object.storage(self)
+            local storage = check('?', self)
             local i = cast('int64_t', key) - 1
             if i < 0 or i >= storage.size or (i + 1) * element.bytes > storage.live_nbytes[0] then
                error("bad argument #2 to '?' (out of bounds)", 2)
@@ -234,7 +231,7 @@ local function install(torch)
          if type(key) ~= 'number' then
             error(string.format('the class %s cannot be indexed', element.storagetype), 2)
          end
-         local storage = object.storage(self)
+         local storage = check('?', self)
          local i = cast('int64_t', key) - 1
          if i < 0 or i >= storage.size or (i + 1) * element.bytes > storage.live_nbytes[0] then
             error("bad argument #2 to '?' (out of bounds)", 2)
@@ -246,13 +243,13 @@ local function install(torch)
          write(element, cast(element.pointer, storage.live[0]), i, number)
       end
       metatable.__len = function(self)
-         return tonumber(object.storage(self).size)
+         return tonumber(check('?', self).size)
       end
       metatable.__eq = function(a, b)
          return object.storagetype(a) ~= nil and object.storagetype(b) ~= nil and object.storage(a) == object.storage(b)
       end
       metatable.__pointer = function(self)
-         return tonumber(cast('intptr_t', object.storage(self)))
+         return tonumber(cast('intptr_t', (check('?', self))))
       end
       metatable.__pushudata = function(pointer)
          return object.wrapstorage(cast('br_storage*', pointer))

@@ -5,6 +5,7 @@ local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local longs = require 'torch.longs'
+local arguments = require 'torch.arguments'
 
 local C = native.C
 local scratch, STRIDES, LIMIT = object.scratch, geometry.STRIDES, geometry.LIMIT
@@ -76,7 +77,7 @@ return function(file)
 
    function storages:write(to)
       local state = file.writable('write', to)
-      local storage = object.storage(self)
+      local storage = arguments.storage(1, 'write', self)
       local size = object.valid(storage)
       writelong(state, size)
       if size > 0 then
@@ -87,7 +88,7 @@ return function(file)
 
    function storages:read(from)
       local state = file.readable('read', from)
-      local storage = object.storage(self)
+      local storage = arguments.storage(1, 'read', self)
       longs.storage(state, storage.dtype)
       local size = readlong(state)
       if size < 0 then
@@ -104,7 +105,7 @@ return function(file)
 
    function tensors:write(to)
       local state = file.writable('write', to)
-      local t = object.tensor(self)
+      local t = arguments.tensor(1, 'write', self)
       int[0] = t.nDimension
       file.put(state, INT, int, 1)
       if t.nDimension > 0 then
@@ -127,7 +128,7 @@ return function(file)
 
    function tensors:read(from)
       local state = file.readable('read', from)
-      local t = object.tensor(self)
+      local t = arguments.tensor(1, 'read', self)
       int[0] = 0
       file.get(state, INT, int, 1)
       local n = int[0]

@@ -18,7 +18,7 @@ end
 
 -- A number from 1 to the size as a position.
 local function position(self, key)
-   local storage = object.storage(self)
+   local storage = arguments.storage(1, '?', self)
    local i = key < 0 and math.ceil(key) or math.floor(key)
    if not (i >= 1 and i <= storage.size) then
       error("bad argument #2 to '?' (out of bounds)", 3)
@@ -40,7 +40,7 @@ function methods:totable()
 end
 
 function methods:getDevice()
-   return C.br_device_number(object.storage(self)) + 1
+   return C.br_device_number(arguments.storage(1, 'getDevice', self)) + 1
 end
 
 -- Copies between storages of any types and places; equally many elements.
@@ -147,7 +147,7 @@ local function build(kind, torch)
    function metatable:read(file)
       local read = host.new()
       host.read(read, file)
-      object.resizestorage(object.storage(self), #read)
+      object.resizestorage(arguments.storage(1, 'read', self), #read)
       copy(self, read)
    end
 
