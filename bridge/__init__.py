@@ -5,11 +5,11 @@ Importing it starts nothing; a LuaJIT state is made by `Lua()`.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from bridge._boundary import LuaFunction, LuaObject, LuaTable
 from bridge.errors import LuaError, StateBusy, StateClosed
+from bridge.importing import import_whole
 from bridge.lua import Lua, LuaModule
 from bridge.marks import index, null
 from bridge.pool import LuaPool
@@ -43,7 +43,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load what not everybody needs when it is asked for."""
     if name in ("legacy", "nn", "t7"):
-        return importlib.import_module(f"bridge.{name}")
+        return import_whole(f"bridge.{name}")
     if name in ("to_lua", "to_torch"):
-        return getattr(importlib.import_module("bridge.convert"), name)
+        return getattr(import_whole("bridge.convert"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

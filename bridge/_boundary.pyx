@@ -14,10 +14,12 @@ import time
 import numpy
 
 from bridge.errors import LuaError, StateBusy, StateClosed
+from bridge.importing import import_torch
 from bridge.marks import Index, index, null, shift_index
 
 include "boundary/api.pxi"
 include "boundary/memory.pxi"
+include "boundary/torch.pxi"
 include "boundary/push.pxi"
 include "boundary/pull.pxi"
 include "boundary/foreign.pxi"

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -44,6 +45,11 @@ class Lua:
         What Lua tensors become on their way back; the memory is shared in both cases.
     tables : {"auto", "dict"}
         "auto": a table with the keys 1..n is a list, any other a dict. "dict": always a dict with Lua's own keys.
+    copy : bool
+        Whether tensors in the results of calls come in memory of their own. Without it they come over Lua's own memory,
+        which costs nothing, and which the module that made them fills anew: `[net.forward(x) for x in xs]` is n times
+        the last output. A single call says `net.forward(x, copy=True)` (or False). Fields, such as `net.weight`, are
+        Lua's memory in any case.
     torch7 : path, optional
         The prefix of a real Torch7 installation to use in place of the runtime that comes with this package.
     busy_timeout : float
@@ -69,6 +75,7 @@ class Lua:
         *,
         tensors: Literal["numpy", "torch"] = "numpy",
         tables: Literal["auto", "dict"] = "auto",
+        copy: bool = False,
         torch7: Source | None = None,
         busy_timeout: float = 60.0,
         interruptible: bool = True,
@@ -84,15 +91,14 @@ class Lua:
         prefix = None if torch7 is None else _torch7_prefix(torch7)
         if prefix is not None:
             _share_lua_symbols()
-        runtime = lupa.luajit21.LuaRuntime(register_eval=False, register_builtins=False, encoding=None)
         state = _boundary.State(
-            runtime,
             lupa.luajit21.__file__,
             as_torch=tensors == "torch",
             always_dict=tables == "dict",
             busy_timeout=busy_timeout,
             interruptible=interruptible,
             foreign=torch7 is not None,
+            copying=copy,
         )
         self.__dict__["_state"] = state
         boot = PACKAGE / "lua" / "boot.lua"
@@ -102,15 +108,18 @@ class Lua:
 
     # ---- running code
 
-    def execute(self, code: str | bytes, *arguments: Any, name: str = "=(python)") -> Any:
+    def execute(
+        self, code: str | bytes, *arguments: Any, name: str = "=(python)", copy: bool | None = None
+    ) -> Any:
         """Run a chunk of Lua with `...` as given; None, its value, or a tuple of its values."""
-        return self._state.helper("execute", _source(code), name, *arguments)
+        copies = self._state.copying if copy is None else copy
+        return self._state.helper("execute", _source(code), name, *arguments, copies=copies)
 
-    def eval(self, expression: str | bytes, *arguments: Any) -> Any:
+    def eval(self, expression: str | bytes, *arguments: Any, copy: bool | None = None) -> Any:
         """Return the value of a Lua expression (several: a tuple), which may use `...`."""
         source = _source(expression)
         source = f"return {source}" if isinstance(source, str) else b"return " + source
-        return self._state.helper("execute", source, "=(python)", *arguments)
+        return self.execute(source, *arguments, copy=copy)
 
     def compile(self, code: str | bytes, name: str = "=(python)") -> LuaFunction:
         """Compile a chunk to a function that is not yet run."""
@@ -264,6 +273,10 @@ def _share_lua_symbols() -> None:
     ctypes.CDLL(lupa.luajit21.__file__, mode=ctypes.RTLD_GLOBAL)
 
 
+def _libraries(torch7: Path) -> str:
+    return f"{torch7}/lib/lua/5.1/?.so;{torch7}/lib/?.so"
+
+
 def _templates(directory: Path | str) -> list[str]:
     return [f"{directory}/?.lua", f"{directory}/?/init.lua"]
 
@@ -276,24 +289,37 @@ def _boot_options(
     directories.append(PACKAGE.parent)
     return {
         "path": ";".join(template for directory in directories for template in _templates(directory)),
-        "cpath": "" if torch7 is None else f"{torch7}/lib/lua/5.1/?.so;{torch7}/lib/?.so;",
+        "cpath": "" if torch7 is None else f"{_libraries(torch7)};",
         "library": _boundary.__file__,
         "headers": _declarations(),
         "root": str(PACKAGE),
         "scope": [f"{PACKAGE / 'lua'}/", f"{PACKAGE / 'torch7'}/", f"{PACKAGE.parent / 'luaps'}/"],
         "foreign": torch7 is not None,
+        "export_paths": None if torch7 is None else partial(_export_paths, torch7),
         "allow_functions": bool(allow_functions),
         "null": null,
         "text": str,
         "write": _write,
         "flush": _flush,
         "exit": _exit,
+        "finalizer_failed": _finalizer_failed,
         "load_torch": _boundary.load_torch,
         "python": _boundary.torch_function(_torch_operator),
         "start_thread": threads.start,
         "join_thread": threads.join,
         "heed_signals": threads.heed_signals if interruptible else None,
     }
+
+
+def _export_paths(torch7: Path, _threads: Any) -> None:
+    """Let states that a real Torch7's threads make find its packages: they know the environment alone."""
+    for variable, templates in (
+        ("LUA_PATH", ";".join(_templates(torch7 / "share" / "lua" / "5.1"))),
+        ("LUA_CPATH", _libraries(torch7)),
+    ):
+        before = os.environ.get(variable, ";;")
+        if templates not in before:
+            os.environ[variable] = f"{templates};{before}"
 
 
 def _declarations() -> list[str]:
@@ -323,6 +349,12 @@ def _write(stream: str, text: str | bytes) -> None:
 
 def _flush(stream: str) -> None:
     (sys.stdout if stream == "stdout" else sys.stderr).flush()
+
+
+def _finalizer_failed(error: Any) -> None:
+    """Say what a finalizer raised, which nobody can catch; an exception that ends the program goes on by itself."""
+    if not isinstance(error, BaseException) or isinstance(error, Exception):
+        sys.stderr.write(f"error in a Lua finalizer: {error}\n")
 
 
 def _exit(code: int) -> None:

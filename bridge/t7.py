@@ -6,7 +6,6 @@ memory as they did in Torch7, instances of classes become `TorchObject`. What wa
 
 from __future__ import annotations
 
-import importlib
 import mmap as mapping
 import os
 import sys
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO, Literal
 import numpy
 
 from bridge._t7 import PART_KINDS, read, written
+from bridge.importing import import_torch
 from bridge.replace import replacing
 from bridge.t7_inspect import StorageSummary, Summary, TensorSummary
 from bridge.t7_objects import Key, Storage, T7Error, TorchFunction, TorchObject
@@ -229,7 +229,7 @@ def _options(
         if value not in allowed:
             raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
     return {
-        "torch": importlib.import_module("torch") if tensors == "torch" else None,
+        "torch": import_torch() if tensors == "torch" else None,
         "always_dict": tables == "dict",
         "long_size": long_size or 0,
         "byteorder": byteorder,

@@ -44,15 +44,18 @@ cdef extern from "core/module.h":
         void (*lua_rawseti)(lua_State *, int, int) nogil
         int (*lua_setmetatable)(lua_State *, int) nogil
         int (*lua_pcall)(lua_State *, int, int, int) nogil
+        int (*lua_cpcall)(lua_State *, lua_CFunction, void *) nogil
         int (*lua_error)(lua_State *) nogil
         int (*lua_next)(lua_State *, int) nogil
         int (*lua_sethook)(lua_State *, lua_Hook, int, int) nogil
+        lua_State *(*luaL_newstate)() nogil
         int (*luaL_ref)(lua_State *, int) nogil
         void (*luaL_unref)(lua_State *, int, int) nogil
         int (*luaL_loadbuffer)(lua_State *, const char *, size_t, const char *) nogil
     lua_api lua
     const char *lua_api_load(void *handle)
 
+    int LUA_ERRMEM
     int LUA_REGISTRYINDEX, LUA_GLOBALSINDEX, LUA_MULTRET
     int LUA_TNIL, LUA_TBOOLEAN, LUA_TLIGHTUSERDATA, LUA_TNUMBER, LUA_TSTRING, LUA_TTABLE
     int LUA_TFUNCTION, LUA_TUSERDATA, LUA_TTHREAD, LUA_TCDATA
@@ -99,6 +102,7 @@ cdef extern from "core/module.h":
     void br_heap_release(br_heap *) nogil
     int64_t br_heap_held(const br_heap *) nogil
     br_block *br_block_device(br_heap *, void *, int64_t, void *, void *) nogil
+    br_block *br_block_given(void *, int64_t, void (*)(void *) noexcept nogil) nogil
     br_block *br_block_lent(br_heap *, void *, int64_t, void *) nogil
     void br_block_retain(br_block *) nogil
     void br_block_release(br_block *) nogil
@@ -112,6 +116,15 @@ cdef extern from "core/module.h":
 cdef extern from "core/parallel.h":
     void br_parallel_with(void *) nogil
 
+cdef extern from "boundary/pinned.h":
+    ctypedef struct br_pinned:
+        int traceback
+        int typename
+        int callables
+        int objects
+        int lent
+    void br_push_address(lua_State *, const void *) nogil
+
 cdef extern from "boundary/trampoline.h":
     ctypedef struct PyThreadState:
         pass
@@ -120,17 +133,16 @@ cdef extern from "boundary/trampoline.h":
         PyObject *arguments
         int function
         int self
-        int on_error
-        int enter
+        const br_pinned *pinned
         PyThreadState *saved
         int (*push)(br_call *, lua_State *) noexcept
     int br_call_lua(lua_State *, br_call *)
-    void br_call_functions(lua_State *, int *, int *)
     int br_push_values(lua_State *, br_call *)
-    int br_reference_to(lua_State *, int, int *)
+    void br_recover(lua_State *, const br_pinned *)
+    int br_reference_to(lua_State *, const br_pinned *, int, int *)
     int (*br_callback)(lua_State *, void *, br_reference *) noexcept
     int br_enter_python(lua_State *) noexcept nogil
-    void br_push_reference(lua_State *, br_drop *, int)
+    int br_push_reference(lua_State *, object, int)
     int br_drain(void *)
     void br_relieve(lua_State *, br_heap *, int64_t)
     void br_wakeup() noexcept nogil

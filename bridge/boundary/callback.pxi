@@ -12,11 +12,18 @@ cdef class TorchFunction:
         return self.function(*arguments)
 
 
+def torch_function(function):
+    """A function for Lua whose tensors arrive as torch.Tensor; torch is imported when it is first called."""
+    return TorchFunction(function)
+
+
 cdef int run_callback(State state, lua_State *L, object function) except -1:
     """Call a Python function with the arguments on L; the number of results pushed."""
     cdef int n = lua.lua_gettop(L), i, top
     cdef bint wants_torch = isinstance(function, TorchFunction)
     cdef br_call call
+    if br_stack_is_short():
+        raise_short_stack()
     if not lua.lua_checkstack(L, 16):
         raise RecursionError("no room on Lua's stack for a callback")
     arguments = []
@@ -36,6 +43,7 @@ cdef int run_callback(State state, lua_State *L, object function) except -1:
     call.state = <void *>state
     call.arguments = <PyObject *>values
     call.self = 0
+    call.pinned = &state.pinned
     call.push = push_call
     i = br_push_values(L, &call)
     if i < 0:
@@ -69,6 +77,7 @@ cdef int push_exception(State state, lua_State *L, object exception) noexcept:
     call.state = <void *>state
     call.arguments = <PyObject *>arguments
     call.self = 0
+    call.pinned = &state.pinned
     call.push = push_call
     if br_push_values(L, &call) < 0:
         PyErr_WriteUnraisable(exception)

@@ -21,12 +21,17 @@ cdef object came_from_device = weakref.WeakValueDictionary()
 cdef bint is_on_device(object tensor) except -1:
     if tensor.is_cuda:
         return True
-    return bool(came_from_device) and tensor.layout is torch.strided \
-        and tensor.untyped_storage()._cdata in came_from_device
+    if not came_from_device or tensor.layout is not torch.strided:
+        return False
+    try:
+        return tensor.untyped_storage()._cdata in came_from_device
+    except NotImplementedError:          # a tensor of torch.func: it has none
+        return False
 
 
 cdef int push_device_tensor(State state, lua_State *L, object tensor) except -1:
     cdef View view
+    cdef br_tensor *bare
     cdef br_storage *storage = NULL
     cdef int64_t itemsize
     cdef int d
@@ -46,7 +51,8 @@ cdef int push_device_tensor(State state, lua_State *L, object tensor) except -1:
     if tensor.ndim == 0:
         return push_value(state, L, tensor.item(), 0)
     if tensor.ndim > MAX_DIMENSIONS:
-        raise ValueError(f"a tensor of {tensor.ndim} dimensions has no Lua form (at most {MAX_DIMENSIONS})")
+        refuse_dimensions(tensor.ndim)
+    bare = bare_tensor(L)
     view.dtype = TORCH_DTYPES.index(tensor.dtype) + BR_DEVICE
     view.ndim = tensor.ndim
     for d in range(view.ndim):
@@ -59,7 +65,7 @@ cdef int push_device_tensor(State state, lua_State *L, object tensor) except -1:
     else:
         itemsize = br_element_size(view.dtype)
         storage = device_storage(state, L, &view, tensor, owner, owner.nbytes() // itemsize)
-    return place_tensor(state, L, &view, storage, tensor.storage_offset())
+    return place_tensor(state, L, &view, bare, storage, tensor.storage_offset())
 
 
 cdef br_storage *device_storage(State state, lua_State *L, View *view, object tensor, object owner,

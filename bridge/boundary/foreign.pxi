@@ -1,29 +1,62 @@
-# Tensors of a real Torch7 installation, reached by what its Lua side promises: data(), sizes and strides on the way
-# out, XStorage(size, pointer) and TH's allocator hook on the way in (bridge/lua/foreign.lua).
+# Tensors and storages of a real Torch7 installation: their structs are read where they lie, and their memory is kept
+# for whoever reads it (core/th_storage.h). bridge/lua/foreign.lua makes new ones.
+cdef extern from "core/th_storage.h":
+    ctypedef struct br_th_storage:
+        void *data
+        ptrdiff_t size
+    ctypedef struct br_th_tensor:
+        int64_t *size
+        int64_t *stride
+        int nDimension
+        br_th_storage *storage
+        ptrdiff_t storageOffset
+    br_block *br_th_share(br_th_storage *, int64_t, int *) nogil
 
 
-@cython.final
-cdef class ForeignOwner:
-    """Keeps a real Torch7's tensor, and the Lua state that its memory belongs to, for an array in Python."""
-    cdef object tensor
-    cdef object runtime
-
-
-cdef int push_foreign(State state, lua_State *L, View *view) except -1:
+cdef int push_foreign(State state, lua_State *L, View *view, object array) except -1:
     """Leave a real Torch7's tensor over a View's memory on the stack; the View's owner goes with it."""
-    cdef int top = lua.lua_gettop(L)
-    cdef int64_t nbytes = view_nbytes(view)
-    cdef br_block *block = br_block_lent(state.heap, view.data, nbytes, view.owner)
+    cdef int64_t nbytes
+    cdef br_block *block
+    if view.ndim == 0:
+        Py_DECREF(<object>view.owner)
+        return push_value(state, L, array.item(), 0)
+    if view.live != NULL:
+        hold_still(view, array)
+    nbytes = 0 if has_no_element(view) else view_nbytes(view)
+    br_relieve(L, state.heap, nbytes)
+    block = br_block_lent(state.heap, view.data, nbytes, view.owner)
     if block == NULL:
         Py_DECREF(<object>view.owner)
         raise MemoryError("no memory for a tensor's storage")
+    try:
+        make_foreign(state, L, view, nbytes // <int64_t>br_element_size(view.dtype), block)
+    except BaseException:
+        br_block_release(block)
+        raise
+    if nbytes == 0:
+        br_block_release(block)
+    return 0
+
+
+cdef int hold_still(View *view, object tensor) except -1:
+    """Own a torch tensor's memory by a numpy array, which keeps torch from moving it."""
+    owner = tensor.detach().numpy()
+    Py_DECREF(<object>view.owner)
+    Py_INCREF(owner)
+    view.owner = <PyObject *>owner
+    return 0
+
+
+cdef int make_foreign(State state, lua_State *L, View *view, int64_t extent, br_block *block) except -1:
+    """Leave the tensor on the stack; it has the block then, unless this raises."""
+    cdef int top = lua.lua_gettop(L)
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.helpers["foreign_tensor"])
     lua.lua_pushnumber(L, view.dtype)
-    lua.lua_pushlightuserdata(L, view.data)
-    lua.lua_pushnumber(L, 0 if has_no_element(view) else nbytes // <int64_t>br_element_size(view.dtype))
+    br_push_address(L, view.data)
+    lua.lua_pushnumber(L, extent)
     push_numbers(L, view.size, view.ndim)
     push_numbers(L, view.stride, view.ndim)
-    lua.lua_pushlightuserdata(L, block)
+    br_push_address(L, block)
     if lua.lua_pcall(L, 6, 1, 0) != 0:
         state.raise_error(L)
     lua.lua_insert(L, top + 1)
@@ -39,49 +72,50 @@ cdef void push_numbers(lua_State *L, int64_t *numbers, int n) noexcept:
         lua.lua_rawseti(L, -2, i + 1)
 
 
-cdef object foreign_value(State state, lua_State *L, int index):
-    """A real Torch7's tensor as an array; any other userdata by reference."""
-    cdef int top = lua.lua_gettop(L), dtype
-    cdef ForeignOwner owner
-    cdef int64_t size[MAX_DIMENSIONS]
-    cdef int64_t stride[MAX_DIMENSIONS]
-    cdef int64_t extent = 1
-    cdef int d, ndim
-    cdef br_block *block
-    cdef br_storage *storage
-    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.helpers["foreign_view"])
-    lua.lua_pushvalue(L, index)
-    if lua.lua_pcall(L, 1, 4, 0) != 0:
-        state.raise_error(L)
-    if lua.lua_type(L, top + 1) == LUA_TNIL:
-        lua.lua_settop(L, top)
-        return proxy_of(state, L, index, LuaObject)
-    dtype = <int>lua.lua_tonumber(L, top + 1)
-    address = lua.lua_tonumber(L, top + 2)
-    ndim = min(<int>lua.lua_objlen(L, top + 3), MAX_DIMENSIONS)
-    for d in range(ndim):
-        lua.lua_rawgeti(L, top + 3, d + 1)
-        lua.lua_rawgeti(L, top + 4, d + 1)
-        size[d] = <int64_t>lua.lua_tonumber(L, -2)
-        stride[d] = <int64_t>lua.lua_tonumber(L, -1)
-        extent += (size[d] - 1) * stride[d]
-        lua_pop(L, 2)
-    lua.lua_settop(L, top)
-    if ndim == 0:
+cdef object foreign_tensor_value(State state, br_th_tensor *tensor, int dtype):
+    """A real Torch7's tensor as an array."""
+    if tensor.nDimension == 0 or tensor.storage == NULL:
         return torch.empty(0, dtype=TORCH_DTYPES[dtype]) if state.as_torch() else numpy.empty(0, DTYPES[dtype])
-    owner = ForeignOwner.__new__(ForeignOwner)
-    owner.tensor = proxy_of(state, L, index, LuaObject)
-    owner.runtime = state.runtime
-    Py_INCREF(owner)
-    block = br_block_lent(NULL, <void *><uintptr_t>address, extent * <int64_t>br_element_size(dtype), <void *>owner)
-    if block == NULL:
-        Py_DECREF(owner)
+    return foreign_view(state, tensor.storage, dtype, tensor.storageOffset, tensor.nDimension, tensor.size,
+                        tensor.stride)
+
+
+cdef object foreign_storage_value(State state, br_th_storage *storage, int dtype):
+    """A real Torch7's storage as an array with one dimension."""
+    cdef int64_t size = storage.size
+    cdef int64_t stride = 1
+    return foreign_view(state, storage, dtype, 0, 1, &size, &stride)
+
+
+cdef object foreign_view(State state, br_th_storage *storage, int dtype, ptrdiff_t offset, int ndim, int64_t *size,
+                         int64_t *stride):
+    """A view of a storage's memory as an array: shared, or copied where the memory cannot be kept."""
+    cdef int shared, d
+    cdef int64_t itemsize = br_element_size(dtype), last = offset
+    cdef br_block *block
+    cdef br_storage *over
+    if ndim > MAX_DIMENSIONS:
+        refuse_dimensions(ndim)
+    for d in range(ndim):
+        if size[d] == 0:
+            return numpy.empty(tuple([size[k] for k in range(ndim)]), DTYPES[dtype])
+        last += (size[d] - 1) * stride[d]
+    if storage.data == NULL or last >= storage.size:
+        raise ValueError(f"the memory behind a {TYPE_NAMES[dtype]}Tensor does not cover it: its storage has "
+                         f"{storage.size} elements, it reaches to {last + 1}")
+    block = br_th_share(storage, storage.size * itemsize, &shared)
+    if block == NULL and shared:
         raise MemoryError("no memory for a tensor's storage")
-    storage = br_storage_over(block, NULL, dtype, extent, NULL, NULL)
-    if storage == NULL:
+    if block == NULL:
+        block = br_block_given(storage.data, storage.size * itemsize, NULL)
+    if block == NULL:
+        raise MemoryError("no memory for a tensor's storage")
+    over = br_storage_over(block, NULL, dtype, storage.size, NULL, NULL)
+    if over == NULL:
         br_block_release(block)
         raise MemoryError("no memory for a tensor's storage")
     try:
-        return shared_value(storage, dtype, 0, ndim, size, stride, state.as_torch())
+        array = shared_value(over, dtype, offset, ndim, size, stride, state.as_torch())
+        return array if shared else own_copy(array)
     finally:
-        br_storage_release(storage)
+        br_storage_release(over)

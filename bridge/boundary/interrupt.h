@@ -1,18 +1,30 @@
 /* Stopping Lua code that runs: a tick of LuaJIT's profiler (which compiled code checks for) installs a hook, and the
  * hook lets Python handle its signals. An exception that comes of it, or that a callback must not lose (SystemExit,
- * KeyboardInterrupt), is raised again at every instruction until Python has it back, so that no pcall can swallow it. */
+ * KeyboardInterrupt), is raised again at every instruction until Python has it back, so that no pcall can swallow it.
+ *
+ * LuaJIT runs no hooks while a finalizer runs. Where it notes that is found by looking (br_find_hook_mask), so that a
+ * tick can undo it. A state that is being closed has ticks of our own, because LuaJIT stops its profiler first. */
 #ifndef BRIDGE_INTERRUPT_H
 #define BRIDGE_INTERRUPT_H
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
 #include "trampoline.h"
 
 #define BR_STATE "bridge.state"
+enum { BR_TICK = 100 }; /* milliseconds of processor time between two looks for a signal */
 #define BR_EVERY (LUA_MASKCOUNT | LUA_MASKLINE) /* not calls: the message handler itself is one */
 
-/* Leaves the exception to raise on L's stack and answers 1, or answers 0. Called with the GIL held. */
-static int (*br_exception_to_raise)(lua_State *L, void *state);
+/* Leaves the exception to raise on L's stack and answers the state's main thread, or answers NULL. Called with the GIL
+ * held. */
+static lua_State *(*br_exception_to_raise)(lua_State *L, void *state);
+
+static int br_in_finalizer(lua_State *main);
+static void br_allow_hooks(lua_State *main);
+static void br_tick_every(int milliseconds);
 
 /* The program's own debug hook, put back after ours. One state per process has ticks. */
 static struct { lua_Hook hook; int mask, count; } br_kept_hook;
@@ -22,13 +34,17 @@ static void br_hook(lua_State *L, lua_Debug *ar)
    (void)ar;
    lua.lua_sethook(L, br_kept_hook.hook, br_kept_hook.mask, br_kept_hook.count);
    lua.lua_getfield(L, LUA_REGISTRYINDEX, BR_STATE);
-   void *state = lua.lua_touserdata(L, -1);
+   void *state = br_to_address(L, -1);
    lua_pop(L, 1);
    PyGILState_STATE gil = PyGILState_Ensure();
-   int raise = br_exception_to_raise(L, state);
+   lua_State *main = br_exception_to_raise(L, state);
    PyGILState_Release(gil);
-   if (raise) {
+   if (main) {
       lua.lua_sethook(L, br_hook, BR_EVERY, 1);
+      if (br_in_finalizer(main)) {
+         br_allow_hooks(main);  /* a pcall in it leaves them as they are now */
+         br_tick_every(1);      /* and the next finalizer begins without */
+      }
       lua.lua_error(L);
    }
 }
@@ -46,11 +62,81 @@ static void br_hook_now(lua_State *L)
 
 static void br_unhook(lua_State *L)
 {
+   br_tick_every(BR_TICK);
    if (lua.lua_gethook(L) == br_hook)
       lua.lua_sethook(L, br_kept_hook.hook, br_kept_hook.mask, br_kept_hook.count);
 }
 
+/* ---- hooks in finalizers */
+
+/* Bits of LuaJIT's hook mask: hooks wait while one runs, or a finalizer; what compiled code looks for. */
+enum { BR_HOOK_ACTIVE = 0x10, BR_HOOK_GC = 0x40, BR_HOOK_PROFILE = 0x80 };
+
+static int br_hook_mask_place; /* bytes from a main lua_State to its hook mask; 0: not known */
+
+static void br_no_hook(lua_State *L, lua_Debug *ar)
+{
+   (void)L;
+   (void)ar;
+}
+
+static int br_note_mask(lua_State *L)
+{
+   unsigned char **seen = (unsigned char **)lua.lua_touserdata(L, 1);
+   *seen[0] = *seen[1];
+   return 0;
+}
+
+/* What the byte is while a finalizer runs. */
+static unsigned char br_mask_in_finalizer(lua_State *L, unsigned char *place)
+{
+   unsigned char found = 0;
+   unsigned char **seen = (unsigned char **)lua.lua_newuserdata(L, 2 * sizeof *seen);
+   seen[0] = &found;
+   seen[1] = place;
+   lua.lua_createtable(L, 0, 1);
+   lua.lua_pushcclosure(L, br_note_mask, 0);
+   lua.lua_setfield(L, -2, "__gc");
+   lua.lua_setmetatable(L, -2);
+   lua_pop(L, 1);
+   lua.lua_gc(L, LUA_GCCOLLECT, 0);
+   return found;
+}
+
+/* The global state lies behind the main thread in one piece of memory. The byte there that follows every mask that is
+ * set, and has the two bits above in a finalizer and not outside, is the hook mask. `L` is new and the main thread. */
+static void br_find_hook_mask(lua_State *L)
+{
+   static const unsigned char masks[] = {LUA_MASKLINE, LUA_MASKCOUNT, LUA_MASKLINE | LUA_MASKCOUNT, LUA_MASKCALL, 0};
+   unsigned char *memory = (unsigned char *)L, *found = NULL;
+   unsigned char fits[2048];
+   memset(fits, 1, sizeof fits);
+   for (size_t i = 0; i < sizeof masks; i++) {
+      lua.lua_sethook(L, br_no_hook, masks[i], 1 << 20);
+      for (size_t at = 0; at < sizeof fits; at++) fits[at] &= memory[at] == masks[i];
+   }
+   for (size_t at = 1; at < sizeof fits; at++) {
+      if (!fits[at]) continue;
+      if (found) return;
+      found = memory + at;
+   }
+   if (found && (br_mask_in_finalizer(L, found) & (BR_HOOK_ACTIVE | BR_HOOK_GC)) == (BR_HOOK_ACTIVE | BR_HOOK_GC))
+      br_hook_mask_place = (int)(found - memory);
+}
+
+static volatile unsigned char *br_mask_in(lua_State *main) { return (unsigned char *)main + br_hook_mask_place; }
+
+static int br_in_finalizer(lua_State *main) { return br_hook_mask_place && *br_mask_in(main) & BR_HOOK_GC; }
+
+/* From here on hooks run in the finalizer that runs now, if one does. */
+static void br_allow_hooks(lua_State *main)
+{
+   if (br_in_finalizer(main)) *br_mask_in(main) &= (unsigned char)~BR_HOOK_ACTIVE;
+}
+
 /* ---- ticks: SIGPROF, of which LuaJIT's own handler makes compiled code leave for the interpreter */
+
+static lua_State *volatile br_closing; /* the state that ticks while it is closed, until its last finalizer has run */
 
 static struct {
    lua_State *L;
@@ -58,13 +144,27 @@ static struct {
    struct sigaction profiler; /* LuaJIT's handler */
 } br_ticking;
 
+/* Change the time between the ticks of the state that has them. */
+static void br_tick_every(int milliseconds)
+{
+   struct itimerval every = {{0, milliseconds * 1000}, {0, milliseconds * 1000}};
+   struct itimerval now;
+   if (!br_ticking.L && !br_closing) return;
+   getitimer(ITIMER_PROF, &now);
+   if (now.it_interval.tv_usec != every.it_interval.tv_usec) setitimer(ITIMER_PROF, &every, NULL);
+}
+
 static void br_on_tick(int signal, siginfo_t *info, void *context)
 {
    if (!pthread_equal(pthread_self(), br_ticking.thread)) {
       pthread_kill(br_ticking.thread, signal);
       return;
    }
-   if (br_ticking.L) br_hook_now(br_ticking.L);  /* lua_sethook may be called from a signal handler */
+   if (br_ticking.L) {
+      if (br_in_finalizer(br_ticking.L)) *br_mask_in(br_ticking.L) |= BR_HOOK_PROFILE;  /* LuaJIT's handler would not */
+      br_allow_hooks(br_ticking.L);
+      br_hook_now(br_ticking.L);  /* lua_sethook may be called from a signal handler */
+   }
    if (br_ticking.profiler.sa_flags & SA_SIGINFO) br_ticking.profiler.sa_sigaction(signal, info, context);
    else br_ticking.profiler.sa_handler(signal);
 }
@@ -77,10 +177,12 @@ static void br_no_sample(void *data, lua_State *L, int samples, int vmstate)
    (void)vmstate;
 }
 
-/* Called in the main thread. `mode` as luaJIT_profile_start takes it. */
-static void br_start_ticking(lua_State *L, const char *mode)
+/* Called in the main thread. */
+static void br_start_ticking(lua_State *L)
 {
    struct sigaction action;
+   char mode[16];
+   snprintf(mode, sizeof mode, "li%d", BR_TICK);
    br_ticking.thread = pthread_self();
    /* A tick may still be on its way when the profiler stops and gives the signal back to what it had before: that must
       not be the default, which ends the process. */
@@ -100,6 +202,63 @@ static void br_stop_ticking(lua_State *L)
 {
    br_ticking.L = NULL;
    lua.luaJIT_profile_stop(L);
+}
+
+/* ---- the end of a state */
+
+static int br_all_finalized(lua_State *L)
+{
+   (void)L;
+   br_closing = NULL;
+   return 0;
+}
+
+/* Made before anything else with a finalizer, and so finalized last: after it nothing may touch the state. */
+static void br_push_last_finalized(lua_State *L)
+{
+   lua.lua_newuserdata(L, 1);
+   lua.lua_createtable(L, 0, 1);
+   lua.lua_pushcclosure(L, br_all_finalized, 0);
+   lua.lua_setfield(L, -2, "__gc");
+   lua.lua_setmetatable(L, -2);
+   lua.luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+static void br_on_closing_tick(int signal)
+{
+   lua_State *L = br_closing;
+   if (!pthread_equal(pthread_self(), br_ticking.thread)) {
+      pthread_kill(br_ticking.thread, signal);
+      return;
+   }
+   if (!L) return;
+   br_allow_hooks(L);
+   br_hook_now(L);
+}
+
+/* Close a state, whose finalizers Ctrl-C ends if it `ticks`. Called without the GIL; with ticks, in the main thread, whose
+ * other ticks have been stopped. */
+static void br_close(lua_State *L, int ticks)
+{
+   struct sigaction action, before;
+   struct itimerval every = {{0, 0}, {0, 0}};
+   if (!ticks || !br_hook_mask_place) {
+      lua.lua_close(L);
+      return;
+   }
+   memset(&action, 0, sizeof action);
+   action.sa_handler = br_on_closing_tick;
+   action.sa_flags = SA_RESTART;
+   br_ticking.thread = pthread_self();
+   br_closing = L;
+   sigaction(SIGPROF, &action, &before);
+   br_tick_every(BR_TICK);
+   lua.lua_close(L);
+   br_closing = NULL;
+   setitimer(ITIMER_PROF, &every, NULL);
+   /* A tick may still be on its way, and the default action ends the process. */
+   if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL) before.sa_handler = SIG_IGN;
+   sigaction(SIGPROF, &before, NULL);
 }
 
 #endif

@@ -1,9 +1,9 @@
 # Letting Python handle its signals while Lua runs: one state of the main thread has ticks (interrupt.h).
-cdef extern from "boundary/interrupt.h":
-    int (*br_exception_to_raise)(lua_State *, void *) noexcept
+cdef extern from "boundary/prepare.h":
+    lua_State *(*br_exception_to_raise)(lua_State *, void *) noexcept
     void br_hook_now(lua_State *) nogil
     void br_unhook(lua_State *) nogil
-    void br_start_ticking(lua_State *, const char *)
+    void br_start_ticking(lua_State *)
     void br_stop_ticking(lua_State *)
 
 cdef extern from "Python.h":
@@ -11,7 +11,8 @@ cdef extern from "Python.h":
 
 cdef lua_State *ticking = NULL           # the state of the main thread whose loops Ctrl-C stops
 cdef unsigned long main_thread = threading.main_thread().ident
-cdef int TICK_MILLISECONDS = 100         # of processor time between two looks for a signal
+cdef int forks = 0                       # how often this process is a child of one with the boundary in it
+cdef unsigned long survivor = 0          # after a fork: the thread that forked, the only one that went on
 
 
 cdef void start_ticking(lua_State *L) noexcept:
@@ -19,8 +20,7 @@ cdef void start_ticking(lua_State *L) noexcept:
     global ticking
     stop_ticking(ticking)
     ticking = L
-    mode = f"li{TICK_MILLISECONDS}".encode()
-    br_start_ticking(L, mode)
+    br_start_ticking(L)
 
 
 cdef void stop_ticking(lua_State *L) noexcept:
@@ -31,7 +31,7 @@ cdef void stop_ticking(lua_State *L) noexcept:
         ticking = NULL
 
 
-cdef int exception_to_raise(lua_State *L, void *state_pointer) noexcept:
+cdef lua_State *exception_to_raise(lua_State *L, void *state_pointer) noexcept:
     """For the hook: let Python handle its signals; push what came of it."""
     cdef State state = <State>state_pointer
     if state.unwinding is None:
@@ -40,15 +40,16 @@ cdef int exception_to_raise(lua_State *L, void *state_pointer) noexcept:
         except BaseException as exception:
             state.unwinding = exception
     if state.unwinding is None:
-        return 0
+        return NULL
     push_exception(state, L, state.unwinding)
-    return 1
+    return state.main
 
 
 def _after_fork():
-    """A child has no ticks: the timer stayed with its parent."""
-    global main_thread
-    main_thread = threading.main_thread().ident
+    """A child has one thread, and no ticks: the timer stayed with its parent."""
+    global main_thread, forks, survivor
+    forks += 1
+    main_thread = survivor = threading.main_thread().ident
     stop_ticking(ticking)
 
 

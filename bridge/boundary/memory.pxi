@@ -46,15 +46,6 @@ cdef type ndarray = numpy.ndarray
 cdef type number_type = numpy.number
 cdef type numpy_bool = numpy.bool_
 
-# torch, once the program has imported it or Lua has needed it
-cdef object torch = None
-cdef object Tensor = None
-cdef object UntypedStorage = None
-cdef list TORCH_DTYPES = []
-cdef const br_dlpack_api *dlpack = NULL
-cdef int storage_data_word = -1      # where a StorageImpl keeps its data pointer and its size, in 8-byte words
-cdef int storage_nbytes_word = -1
-
 
 @cython.final
 cdef class Memory:
@@ -125,21 +116,22 @@ cdef int view_numpy(object array, View *view) except -1:
     """Describe an array; one that Lua could not read or must not write is copied first."""
     cdef Py_buffer buffer
     cdef int d, dtype
-    cdef bint copy
+    cdef bint copy = False
     try:
         PyObject_GetBuffer(array, &buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT)
     except (ValueError, BufferError):
         refuse_dtype(array.dtype, "convert it with array.astype(...)")
     dtype = format_dtype(buffer.format)
-    copy = buffer.readonly or dtype == -2 or <uintptr_t>buffer.buf % <uintptr_t>max(buffer.itemsize, 1) != 0
-    for d in range(buffer.ndim):
-        view.size[d] = buffer.shape[d]
-        if buffer.strides[d] < 0 or buffer.strides[d] % buffer.itemsize != 0:
-            copy = True
-        else:
-            view.stride[d] = buffer.strides[d] // buffer.itemsize
+    if dtype != -1:
+        copy = buffer.readonly or dtype == -2 or <uintptr_t>buffer.buf % <uintptr_t>buffer.itemsize != 0
+        for d in range(buffer.ndim):
+            view.size[d] = buffer.shape[d]
+            if buffer.strides[d] < 0 or buffer.strides[d] % buffer.itemsize != 0:
+                copy = True
+            else:
+                view.stride[d] = buffer.strides[d] // buffer.itemsize
     view.data = buffer.buf
-    view.ndim = buffer.ndim
+    view.ndim = buffer.ndim                               # numpy has at most MAX_DIMENSIONS
     view.dtype = dtype
     view.live = NULL
     view.live_nbytes = NULL
@@ -185,6 +177,8 @@ cdef int view_torch(object tensor, View *view) except -1:
     dtype = dlpack_dtype(read.dtype)
     if dtype < 0:
         refuse_dtype(tensor.dtype, "convert it with tensor.to(...)")
+    if read.ndim > MAX_DIMENSIONS:
+        refuse_dimensions(read.ndim)
     itemsize = br_element_size(dtype)
     view.dtype = dtype
     view.ndim = read.ndim
@@ -194,6 +188,8 @@ cdef int view_torch(object tensor, View *view) except -1:
     view.data = <char *>read.data + read.byte_offset
     view.live = NULL
     view.live_nbytes = NULL
+    if read.data == NULL and not has_no_element(view):
+        refuse_memory(tensor, None)
     owner = tensor
     if storage_data_word >= 0:
         owner = tensor.untyped_storage()
@@ -216,10 +212,38 @@ cdef int refuse_grad() except -1:
 
 
 cdef int refuse_layout(object tensor, object reason) except -1:
+    if tensor.device.type == "meta":
+        refuse_memory(tensor, reason)
     if tensor.layout is torch.strided and tensor.device.type == "cpu":
+        if tensor.dtype in TORCH_DTYPES or tensor.dtype is torch.bool:
+            refuse_memory(tensor, reason)
         refuse_dtype(tensor.dtype, "convert it with tensor.to(...)")
     raise TypeError(f"only strided tensors on the CPU or on a GPU are shared with Lua, got layout {tensor.layout} on "
                     f"device {tensor.device}; pass tensor.to_dense() or tensor.cpu()") from reason
+
+
+cdef bint is_made_up(object tensor) except -1:
+    """Whether a subclass of Tensor answers torch's operators itself: then nobody knows what its memory means."""
+    return type(tensor) is not Tensor and type(tensor).__torch_dispatch__ is not Tensor.__torch_dispatch__
+
+
+cdef int refuse_memory(object tensor, object reason) except -1:
+    raise TypeError(
+        f"a {type(tensor).__name__} of shape {tuple(tensor.shape)} on device {tensor.device} has no elements in memory "
+        "that Lua could read; pass a plain tensor (tensor.clone() of a zero tensor, tensor.full_tensor() of a "
+        "DTensor); inside of torch.compile, torch.func and FakeTensorMode tensors have no memory") from reason
+
+
+cdef int refuse_dimensions(int ndim) except -1:
+    raise ValueError(f"a tensor of {ndim} dimensions has no Lua form (at most {MAX_DIMENSIONS}); "
+                     "pass tensor.reshape(...)")
+
+
+cdef object own_copy(object value):
+    """An array in memory of its own; any other value as it is."""
+    if isinstance(value, ndarray):
+        return value.copy()
+    return value.clone() if ready and isinstance(value, Tensor) else value
 
 
 cdef bint has_no_element(View *view) noexcept:
@@ -243,8 +267,8 @@ cdef br_block *block_of(State state, lua_State *L, PyObject *owner) noexcept:
     """The block over an owner's memory that Lua has already, or NULL; the caller gets no reference."""
     cdef int top = lua.lua_gettop(L)
     cdef br_tensor *known
-    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.lent)
-    lua.lua_pushlightuserdata(L, owner)
+    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.pinned.lent)
+    br_push_address(L, owner)
     lua.lua_rawget(L, -2)
     known = <br_tensor *>lua.lua_touserdata(L, -1)
     lua.lua_settop(L, top)
@@ -326,63 +350,3 @@ cdef object shared_value(br_storage *storage, int dtype, ptrdiff_t offset, int n
         return ndarray((size[0],), DTYPES[dtype], memory_of(block), start, (stride[0] * itemsize,))
     return ndarray(tuple([size[d] for d in range(ndim)]), DTYPES[dtype], memory_of(block), start,
                    tuple([stride[d] * itemsize for d in range(ndim)]))
-
-
-cdef find_storage_layout():
-    """Find, by looking, where a StorageImpl keeps its data pointer and its size; proved by growing one."""
-    global storage_data_word, storage_nbytes_word
-    storage = torch.empty(1009, dtype=torch.uint8).untyped_storage()
-    cdef uintptr_t *words = <uintptr_t *><uintptr_t>storage._cdata
-    cdef int k, data_word = -1, nbytes_word = -1
-    for k in range(10):
-        if words[k] == <uintptr_t>storage.data_ptr() and data_word < 0:
-            data_word = k
-        if words[k] == 1009:
-            nbytes_word = k
-    storage.resize_(2000003)
-    if data_word >= 0 and nbytes_word >= 0 and words[data_word] == <uintptr_t>storage.data_ptr() \
-            and words[nbytes_word] == 2000003:
-        storage_data_word = data_word
-        storage_nbytes_word = nbytes_word
-
-
-cdef int use_torch() except -1:
-    """Import torch and reach its C shim, threads and DLPack exchange table; once."""
-    global torch, Tensor, UntypedStorage, TORCH_DTYPES, dlpack
-    if torch is not None:
-        return 0
-    import torch as module
-    dlpack = <const br_dlpack_api *>PyCapsule_GetPointer(module.Tensor.__dlpack_c_exchange_api__,
-                                                         b"dlpack_exchange_api")
-    cdef void *library = dlopen(torch_library(module).encode(), RTLD_LAZY | RTLD_NOLOAD)
-    cdef int i
-    if library == NULL:
-        raise ImportError(f"{torch_library(module)} is not what torch has loaded")
-    names = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
-    for i in range(8):
-        br_torch.dtypes[i] = (<int32_t (*)() noexcept>required(library, f"aoti_torch_dtype_{names[i]}"))()
-    br_torch.delete_tensor_object = <int32_t (*)(void *) noexcept nogil>required(
-        library, "aoti_torch_delete_tensor_object")
-    br_torch.create_tensor_from_blob = required(library, "aoti_torch_create_tensor_from_blob")
-    br_parallel_with(required(library, "torch_parallel_for"))
-    TORCH_DTYPES = [getattr(module, name) for name in names]
-    UntypedStorage = module.UntypedStorage
-    torch = module
-    find_storage_layout()
-    Tensor = module.Tensor
-    return 0
-
-
-cdef void *required(void *library, str name) except NULL:
-    cdef void *symbol = dlsym(library, name.encode())
-    if symbol == NULL:
-        raise ImportError(f"torch {torch_version()} has no {name}; moontide needs torch >= 2.10")
-    return symbol
-
-
-cdef str torch_version():
-    return importlib.metadata.version("torch")
-
-
-cdef str torch_library(module):
-    return os.path.join(os.path.dirname(module.__file__), "lib", "libtorch_cpu.so")

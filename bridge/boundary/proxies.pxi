@@ -1,9 +1,21 @@
 # Python objects that refer to Lua values: functions, tables by reference, and objects of torch classes.
+cdef extern from *:
+    """
+    /* A class with `[]` passes for a sequence, whose items numpy and torch ask for by number; a mapping does not. */
+    static void br_is_mapping(PyObject *type) { ((PyTypeObject *)type)->tp_as_sequence->sq_item = NULL; }
+    """
+    void br_is_mapping(object)
 
 cdef class Proxy:
-    """A Lua value that stays in Lua; base of LuaFunction, LuaTable and LuaObject."""
+    """A Lua value that stays in Lua; base of LuaFunction, LuaTable and LuaObject.
+
+    What has contents is used as a dict is, with Lua's own keys: `[]` and KeyError, `in`, `for` and `keys()` are about
+    keys. `len` is Lua's `#`. It is no array: numpy is told so.
+    """
     cdef readonly State state
     cdef int reference
+
+    __array_ufunc__ = None      # numpy compares it as Python does
 
     def __dealloc__(self):
         if self.state is not None:
@@ -22,6 +34,10 @@ cdef class Proxy:
             return f"<{type(self).__name__} of a closed Lua state>"
         return f"<{type(self).__name__} {self.state.ask('describe', (self,))}>"
 
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(f"{self!r} stays in Lua and is no array; " + ("pass its value()" if isinstance(self, LuaTable)
+                        else "pass what a field or a method of it gives"))
+
     def __reduce__(self):
         raise TypeError(f"a {type(self).__name__} lives in its Lua state and cannot be pickled; "
                         "save it in Lua with torch.save")
@@ -30,16 +46,19 @@ cdef class Proxy:
 cdef class LuaFunction(Proxy):
     """A Lua function: call it with positional arguments; `returns=bridge.index` subtracts 1 from returned indices.
 
+    Tensors come back over Lua's memory, which a later call may fill anew; with `copy=True` they come in memory of their
+    own. The state's option `copy` is what counts without it.
+
     Calling raises `LuaError` for an error in Lua, TypeError or OverflowError for an argument that has no Lua form.
     """
 
-    def __call__(self, *args, returns=None):
-        result = self.state.call(self.reference, args, 0, False)
+    def __call__(self, *args, returns=None, copy=None):
+        result = self.state.call(self.reference, args, 0, False, copies(self.state, copy))
         return result if returns is None else shift_results(result, returns)
 
-    def results(self, *args):
+    def results(self, *args, copy=None):
         """Call it and return every result in a list, however many there are."""
-        return self.state.call(self.reference, args, 0, False, True)
+        return self.state.call(self.reference, args, 0, False, copies(self.state, copy), True)
 
     @property
     def __doc__(self):
@@ -55,12 +74,18 @@ cdef class LuaMethod:
     cdef LuaFunction function
     cdef Proxy self_
 
-    def __call__(self, *args, returns=None):
-        result = self.self_.state.call(self.function.reference, args, self.self_.reference, False)
+    def __call__(self, *args, returns=None, copy=None):
+        cdef State state = self.self_.state
+        result = state.call(self.function.reference, args, self.self_.reference, False, copies(state, copy))
         return result if returns is None else shift_results(result, returns)
 
     def __repr__(self):
         return f"<method {self.function!r} of {self.self_!r}>"
+
+
+cdef inline bint copies(State state, object copy) except -1:
+    """Whether a call's results are copies: as it says, or else as the state does."""
+    return state.copying if copy is None else copy
 
 
 cdef object shift_results(object result, object returns):
@@ -107,8 +132,8 @@ cdef class LuaTable(Proxy):
     def __bool__(self):
         return True
 
-    def __call__(self, *args, returns=None):
-        result = self.state.call(self.reference, args, 0, False)
+    def __call__(self, *args, returns=None, copy=None):
+        result = self.state.call(self.reference, args, 0, False, copies(self.state, copy))
         return result if returns is None else shift_results(result, returns)
 
     def __dir__(self):
@@ -148,18 +173,27 @@ cdef class LuaObject(Proxy):
     def __setattr__(self, str name, value):
         self.state.ask("assign", (self, name, value))
 
-    def __call__(self, *args, returns=None):
-        result = self.state.call(self.reference, args, 0, False)
+    def __call__(self, *args, returns=None, copy=None):
+        result = self.state.call(self.reference, args, 0, False, copies(self.state, copy))
         return result if returns is None else shift_results(result, returns)
 
     def __getitem__(self, key):
-        return self.state.ask("index", (self, key))
+        value = self.state.ask("index", (self, key))
+        if value is None:
+            raise KeyError(key)
+        return value
 
     def __setitem__(self, key, value):
         self.state.ask("assign", (self, key, value))
 
+    def __contains__(self, key):
+        return self.state.ask("index", (self, key)) is not None
+
     def __len__(self):
         return self.state.ask("length", (self,))
+
+    def __iter__(self):
+        return iter(self.keys())
 
     def __bool__(self):
         return True
@@ -168,7 +202,11 @@ cdef class LuaObject(Proxy):
         return self.state.ask("text", (self,))
 
     def __dir__(self):
-        return sorted(set(self.state.ask_list("names", (self,))) | {"fields", "typename"})
+        return sorted(set(self.state.ask_list("names", (self,))) | {"fields", "keys", "typename"})
+
+    def keys(self):
+        """The keys of what it holds, its fields or elements, as a list in Lua's order."""
+        return self.state.ask_list("contents", (self,))
 
     @property
     def typename(self):
@@ -185,3 +223,7 @@ cdef LuaMethod bound(LuaFunction function, Proxy self_):
     method.function = function
     method.self_ = self_
     return method
+
+
+br_is_mapping(LuaTable)
+br_is_mapping(LuaObject)

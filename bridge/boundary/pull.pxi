@@ -44,7 +44,8 @@ cdef object pull_value(State state, lua_State *L, int index, dict memo):
     if kind == LUA_TTABLE:
         return pull_table(state, L, index, memo)
     if kind == LUA_TUSERDATA:
-        return pull_userdata(state, L, index)
+        value = pull_userdata(state, L, index)
+        return own_copy(value) if state.copies_wanted else value
     if kind == LUA_TFUNCTION:
         return pull_function(state, L, index)
     if kind == LUA_TLIGHTUSERDATA and lua.lua_touserdata(L, index) == NULL:
@@ -60,8 +61,15 @@ cdef object pull_function(State state, lua_State *L, int index):
         lua.lua_getupvalue(L, index, 1)
         reference = <br_reference *>lua.lua_touserdata(L, -1)
         lua_pop(L, 1)
-        return <object>reference.drop.object
+        return referred(reference)
     return proxy_of(state, L, index, LuaFunction)
+
+
+cdef object referred(br_reference *reference):
+    """The Python object that a userdata stands for; a finalizer may see the userdata after its own."""
+    if reference.drop == NULL:
+        raise ReferenceError("this Python object is gone: Lua has collected what stood for it")
+    return <object>reference.drop.object
 
 
 cdef object pull_userdata(State state, lua_State *L, int index):
@@ -75,11 +83,11 @@ cdef object pull_userdata(State state, lua_State *L, int index):
         metatable = lua.lua_topointer(L, -1)
         lua_pop(L, 1)
         if metatable == state.object_pointer or metatable == state.exception_pointer:
-            return <object>(<br_reference *>payload).drop.object
-        if state.foreign:
-            return foreign_value(state, L, index)
+            return referred(<br_reference *>payload)
         for d in range(8):
             if metatable == state.known.tensor_pointers[d]:
+                if state.foreign:
+                    return foreign_tensor_value(state, (<br_th_tensor **>payload)[0], d)
                 return tensor_value(<br_tensor *>payload, state.as_torch())
             if metatable == state.known.cuda_tensor_pointers[d]:
                 use_torch()
@@ -87,6 +95,8 @@ cdef object pull_userdata(State state, lua_State *L, int index):
             if metatable == state.known.cuda_storage_pointers[d] and (<br_storage **>payload)[0] != NULL:
                 use_torch()
                 return storage_value((<br_storage **>payload)[0], True)
+            if state.foreign and metatable == state.known.storage_pointers[d]:
+                return foreign_storage_value(state, (<br_th_storage **>payload)[0], d)
             if metatable == state.known.storage_pointers[d] or metatable == state.known.cuda_storage_pointers[d]:
                 if (<br_storage **>payload)[0] == NULL:
                     return numpy.empty(0, DTYPES[d])
@@ -110,7 +120,7 @@ cdef object pull_cdata(State state, lua_State *L, int index):
     cdef int top = lua.lua_gettop(L), what
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.read_integer)
     lua.lua_pushvalue(L, index)
-    lua.lua_pushlightuserdata(L, &number)
+    br_push_address(L, &number)
     if lua.lua_pcall(L, 2, 1, 0) != 0:
         state.raise_error(L)
     what = <int>lua.lua_tonumber(L, -1)
@@ -126,7 +136,7 @@ cdef object proxy_of(State state, lua_State *L, int index, type kind):
     """A Python object that refers to the Lua value at `index`."""
     cdef Proxy proxy = <Proxy>kind.__new__(kind)
     cdef int top = lua.lua_gettop(L)
-    if not lua.lua_checkstack(L, 8) or br_reference_to(L, index, &proxy.reference) != 0:
+    if br_reference_to(L, &state.pinned, index, &proxy.reference) != 0:
         lua.lua_settop(L, top)
         raise MemoryError("Lua has no memory for a reference")
     proxy.state = state
@@ -135,12 +145,12 @@ cdef object proxy_of(State state, lua_State *L, int index, type kind):
 
 # ---- tables
 
-cdef bint is_instance(lua_State *L, int index) noexcept:
+cdef bint is_instance(State state, lua_State *L, int index) noexcept:
     """Is the table at `index` an instance of a torch class (its metatable names one)?"""
     cdef bint named
     if not lua.lua_getmetatable(L, index):
         return False
-    lua.lua_pushlstring(L, b"__typename", 10)
+    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.pinned.typename)
     lua.lua_rawget(L, -2)
     named = lua.lua_type(L, -1) == LUA_TSTRING
     lua_pop(L, 2)
@@ -154,20 +164,18 @@ cdef object pull_table(State state, lua_State *L, int index, dict memo):
         raise RecursionError("no room on Lua's stack: the tables are nested too deeply")
     if state.proxies_wanted:
         return proxy_of(state, L, index, LuaTable)
-    if is_instance(L, index):
+    if is_instance(state, L, index):
         return proxy_of(state, L, index, LuaObject)
     if memo is None:
         memo = {}
     elif identity in memo:
         return memo[identity]
-    go_deeper(" while a Lua table is converted")
-    try:
-        n = -1 if state.always_dict else sequence_length(state, L, index)
-        if n < 0:
-            return pull_dict(state, L, index, identity, memo)
-        return pull_list(state, L, index, n, identity, memo)
-    finally:
-        Py_LeaveRecursiveCall()
+    if br_stack_is_short():
+        raise_short_stack()
+    n = -1 if state.always_dict else sequence_length(state, L, index)
+    if n < 0:
+        return pull_dict(state, L, index, identity, memo)
+    return pull_list(state, L, index, n, identity, memo)
 
 
 cdef Py_ssize_t sequence_length(State state, lua_State *L, int index) except -2:
@@ -237,7 +245,7 @@ cdef object pull_key(State state, lua_State *L, int index):
     """A table used as a key stays Lua's: a list could not be a key in Python."""
     cdef int kind = lua.lua_type(L, index)
     if kind == LUA_TTABLE:
-        return proxy_of(state, L, index, LuaObject if is_instance(L, index) else LuaTable)
+        return proxy_of(state, L, index, LuaObject if is_instance(state, L, index) else LuaTable)
     value = pull_value(state, L, index, None)
     if kind == LUA_TUSERDATA and type(value).__hash__ is None:
         return proxy_of(state, L, index, LuaObject)

@@ -12,8 +12,6 @@ from cpython.unicode cimport PyUnicode_CheckExact
 
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object, Py_ssize_t *) except NULL
-    int Py_EnterRecursiveCall(const char *)
-    void Py_LeaveRecursiveCall()
 
 cdef extern from *:
     """
@@ -116,14 +114,14 @@ cdef int push_rare(State state, lua_State *L, object value) except -1:
     elif isinstance(value, Index):
         return push_value(state, L, shift_index(value.value, 1), 0)
     elif callable(value):
-        return push_object(state, L, value, state.callables)
+        return push_object(state, L, value, state.pinned.callables)
     else:
-        return push_object(state, L, value, state.objects)
+        return push_object(state, L, value, state.pinned.objects)
     return 0
 
 
 cdef bint is_tensor(object value) except -1:
-    if torch is None:
+    if not ready:
         if "torch" not in sys.modules or not type(value).__module__.startswith("torch"):
             for base in type(value).__mro__:
                 if base.__module__ == "torch" and base.__name__ == "Tensor":
@@ -143,34 +141,27 @@ cdef object scalar_value(object value):
 
 # ---- containers
 
-cdef int go_deeper(const char *where) except -1:
-    """Py_EnterRecursiveCall, whose failure is any number but 0."""
-    return 0 if Py_EnterRecursiveCall(where) == 0 else -1
-
-
 cdef int push_container(State state, lua_State *L, object value, int memo) except -1:
     cdef int table, top = memo
     if not lua.lua_checkstack(L, 12):
         raise RecursionError("no room on Lua's stack: the containers are nested too deeply")
     if memo and remembered(L, value, memo):
         return 0
-    go_deeper(" while a container is converted to a Lua table")
-    try:
-        lua.lua_createtable(L, 0 if isinstance(value, dict) else <int>min(len(value), 1 << 26), 0)
-        table = lua.lua_gettop(L)
-        if memo:
-            remember(L, value, memo, table)
-        if isinstance(value, dict):
-            memo = push_items(state, L, <dict>value, table, memo)
-        elif PyList_CheckExact(value):
-            memo = push_list(state, L, <list>value, table, memo)
-        else:
-            memo = push_list(state, L, list(value), table, memo)
-            # the temporary list kept nothing alive that `value` does not
-        if not top:
-            lua.lua_settop(L, table)
-    finally:
-        Py_LeaveRecursiveCall()
+    if br_stack_is_short():
+        raise_short_stack()
+    lua.lua_createtable(L, 0 if isinstance(value, dict) else <int>min(len(value), 1 << 26), 0)
+    table = lua.lua_gettop(L)
+    if memo:
+        remember(L, value, memo, table)
+    if isinstance(value, dict):
+        memo = push_items(state, L, <dict>value, table, memo)
+    elif PyList_CheckExact(value):
+        memo = push_list(state, L, <list>value, table, memo)
+    else:
+        memo = push_list(state, L, list(value), table, memo)
+        # the temporary list kept nothing alive that `value` does not
+    if not top:
+        lua.lua_settop(L, table)
     return 0
 
 
@@ -228,7 +219,7 @@ cdef int push_items(State state, lua_State *L, dict value, int table, int memo) 
 
 cdef bint remembered(lua_State *L, object value, int memo) noexcept:
     """Push the table made for a container before; False and nothing pushed when there is none."""
-    lua.lua_pushlightuserdata(L, <void *>value)
+    br_push_address(L, <void *>value)
     lua.lua_rawget(L, memo)
     if lua.lua_type(L, -1) == LUA_TNIL:
         lua_pop(L, 1)
@@ -237,7 +228,7 @@ cdef bint remembered(lua_State *L, object value, int memo) noexcept:
 
 
 cdef void remember(lua_State *L, object value, int memo, int table) noexcept:
-    lua.lua_pushlightuserdata(L, <void *>value)
+    br_push_address(L, <void *>value)
     lua.lua_pushvalue(L, table)
     lua.lua_rawset(L, memo)
 
@@ -246,47 +237,62 @@ cdef void remember(lua_State *L, object value, int memo, int table) noexcept:
 
 cdef int push_array(State state, lua_State *L, object array) except -1:
     cdef View view
+    cdef br_tensor *tensor
     state.need_torch7(L)
+    if state.foreign:
+        view_numpy(array, &view)
+        return push_foreign(state, L, &view, array)
+    tensor = bare_tensor(L)
     view_numpy(array, &view)
-    if view.ndim == 0:
-        Py_DECREF(<object>view.owner)
-        return push_value(state, L, array.item(), 0)
-    return push_view(state, L, &view)
+    return push_view(state, L, &view, tensor, array)
 
 
-cdef int push_tensor(State state, lua_State *L, object tensor) except -1:
+cdef int push_tensor(State state, lua_State *L, object array) except -1:
     cdef View view
+    cdef br_tensor *tensor
     use_torch()
-    if is_on_device(tensor):
-        return push_device_tensor(state, L, tensor)
+    if is_made_up(array):
+        refuse_memory(array, None)
+    if is_on_device(array):
+        return push_device_tensor(state, L, array)
     state.need_torch7(L)
-    view_torch(tensor, &view)
-    if view.ndim == 0:
-        Py_DECREF(<object>view.owner)
-        return push_value(state, L, tensor.item(), 0)
-    return push_view(state, L, &view)
+    if state.foreign:
+        view_torch(array, &view)
+        return push_foreign(state, L, &view, array)
+    tensor = bare_tensor(L)
+    view_torch(array, &view)
+    return push_view(state, L, &view, tensor, array)
 
 
-cdef int push_view(State state, lua_State *L, View *view) except -1:
+cdef br_tensor *bare_tensor(lua_State *L) noexcept:
+    """Memory for a tensor, on the stack. It comes before anything that a Lua error would lose, and owns nothing yet."""
+    cdef br_tensor *tensor = <br_tensor *>lua_newuserdata(L, sizeof(br_tensor))
+    br_tensor_init(tensor, 0)
+    return tensor
+
+
+cdef int push_view(State state, lua_State *L, View *view, br_tensor *tensor, object array) except -1:
+    """Leave `array`, which the View describes, on the stack, in the tensor that lies there."""
     cdef ptrdiff_t offset = 0
     cdef br_storage *storage = NULL
-    if state.foreign:
-        return push_foreign(state, L, view)
+    if view.ndim == 0:
+        Py_DECREF(<object>view.owner)
+        lua_pop(L, 1)
+        return push_value(state, L, array.item(), 0)
     if has_no_element(view):
         Py_DECREF(<object>view.owner)
         view.ndim = 0
     else:
         storage = view_storage(state, L, view, &offset)
-    return place_tensor(state, L, view, storage, offset)
+    return place_tensor(state, L, view, tensor, storage, offset)
 
 
-cdef int place_tensor(State state, lua_State *L, View *view, br_storage *storage, ptrdiff_t offset) except -1:
-    """Leave a tensor with a View's type and sizes over a storage, which it takes over, on the stack."""
+cdef int place_tensor(State state, lua_State *L, View *view, br_tensor *tensor, br_storage *storage,
+                      ptrdiff_t offset) except -1:
+    """Make the bare tensor on the stack one with a View's type and sizes over a storage, which it takes over."""
     cdef void *owner = view.owner
-    cdef br_tensor *tensor
     cdef int d
-    tensor = <br_tensor *>lua_newuserdata(L, sizeof(br_tensor))
-    br_tensor_init(tensor, view.dtype)
+    tensor.dtype = view.dtype
     tensor.storage = storage
     tensor.storageOffset = offset
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.known.tensor_metatables[view.dtype])
@@ -298,8 +304,8 @@ cdef int place_tensor(State state, lua_State *L, View *view, br_storage *storage
         tensor.size[d] = view.size[d]
         tensor.stride[d] = view.stride[d]
     if storage != NULL:
-        lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.lent)
-        lua.lua_pushlightuserdata(L, owner)
+        lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.pinned.lent)
+        br_push_address(L, owner)
         lua.lua_pushvalue(L, -3)
         lua.lua_rawset(L, -3)
         lua_pop(L, 1)
@@ -317,26 +323,22 @@ cdef int push_proxy(State state, lua_State *L, Proxy proxy) except -1:
 
 cdef int push_object(State state, lua_State *L, object value, int cache) except -1:
     """The userdata (or, for a callable, the function) that stands for an object, the same one while Lua holds it."""
-    cdef br_drop *drop
-    lua.lua_checkstack(L, 8)
+    if not lua.lua_checkstack(L, 8):
+        raise MemoryError("no room on Lua's stack for a reference to a Python object")
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, cache)
-    lua.lua_pushlightuserdata(L, <void *>value)
+    br_push_address(L, <void *>value)
     lua.lua_rawget(L, -2)
-    if lua.lua_type(L, -1) != LUA_TNIL:
+    if lua.lua_type(L, -1) != LUA_TNIL and not state.closed:     # a state that is being closed has finalized it
         lua.lua_remove(L, -2)
         return 0
     lua_pop(L, 1)
-    drop = <br_drop *>malloc(sizeof(br_drop))
-    if drop == NULL:
+    if br_push_reference(L, value, state.exception_metatable if isinstance(value, BaseException)
+                         else state.object_metatable) != 0:
         raise MemoryError("no memory for a reference to a Python object")
-    drop.object = <void *>value
-    Py_INCREF(value)
-    br_push_reference(L, drop, state.exception_metatable if isinstance(value, BaseException)
-                      else state.object_metatable)
-    if cache == state.callables:
-        lua.lua_pushlightuserdata(L, <void *>state)
+    if cache == state.pinned.callables:
+        br_push_address(L, <void *>state)
         lua.lua_pushcclosure(L, br_enter_python, 2)
-    lua.lua_pushlightuserdata(L, <void *>value)
+    br_push_address(L, <void *>value)
     lua.lua_pushvalue(L, -2)
     lua.lua_rawset(L, -4)
     lua.lua_remove(L, -2)

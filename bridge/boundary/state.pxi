@@ -1,13 +1,24 @@
 # A LuaJIT state: entering it, calling into it, and being called from it.
-cdef extern from "boundary/trampoline.h":
+cdef extern from "boundary/prepare.h":
     ctypedef struct br_known:
         int tensor_metatables[16]
         const void *tensor_pointers[16]
         const void *storage_pointers[16]
         const void *cuda_tensor_pointers[8]
         const void *cuda_storage_pointers[8]
-    int br_register(lua_State *) noexcept nogil
-    int luaopen_bridge_core(lua_State *) noexcept nogil
+    ctypedef struct br_birth:
+        void *state
+        br_heap *heap
+        br_known *known
+        br_pinned *pinned
+        int native
+    int br_prepare(lua_State *) noexcept nogil
+    void br_find_hook_mask(lua_State *) nogil
+    void br_close(lua_State *, int) nogil
+
+cdef extern from "boundary/cstack.h":
+    bint br_stack_is_short() nogil
+    size_t br_stack_size() nogil
 
 cdef extern from "Python.h":
     unsigned long PyThread_get_thread_ident() nogil
@@ -19,6 +30,9 @@ cdef extern from "<dlfcn.h>":
     void *dlsym(void *, const char *)
     int RTLD_LAZY, RTLD_NOLOAD
 
+cdef bint looked_for_hook_mask = False
+
+
 cdef void set_exception(object exception) noexcept:
     PyErr_SetObject(type(exception), exception)
 
@@ -28,10 +42,8 @@ cdef class State:
 
     Parameters
     ----------
-    runtime : lupa.luajit21.LuaRuntime
-        Made for this State alone; closed with it.
     api : str
-        Path of lupa's shared object, whose `lua_*` functions are used.
+        Path of lupa's shared object, whose LuaJIT makes the state.
     as_torch, always_dict : bool
         Tensors come back as torch.Tensor; tables come back as dicts with their own keys.
     busy_timeout : float
@@ -43,30 +55,31 @@ cdef class State:
     """
     cdef lua_State *main
     cdef lua_State *current                  # the coroutine that runs now, in a callback
-    cdef object runtime
     cdef br_heap *heap
     cdef br_known known
+    cdef br_pinned pinned
     cdef readonly bint closed
     cdef bint return_torch, always_dict, foreign, interruptible
     cdef int torch_forced                    # depth of callbacks that take torch tensors whatever the option says
-    cdef bint proxies_wanted
-    cdef int on_error, enter_lua             # registry: what every call into Lua runs
-    cdef int callables, objects, lent        # registry: weak tables of what stands for a Python object
+    cdef bint proxies_wanted, copies_wanted  # of the results that are pulled now
+    cdef public bint copying                 # whether results of calls are copies unless a call says otherwise
     cdef int object_metatable, exception_metatable, is_sequence, read_integer
     cdef const void *object_pointer
     cdef const void *exception_pointer
+    cdef int native                          # registry: the table that boot.lua gets
     cdef dict helpers                        # name -> registry reference of a Lua function of ours
     cdef list forgotten                      # references to give back when somebody is inside
     cdef unsigned long owner                 # the thread inside, 0 for none
     cdef int depth
+    cdef int entered_in                      # the process that the thread inside belongs to, by `forks`
     cdef int waiters
     cdef object available                    # a Condition, for threads that wait
     cdef double busy_timeout
     cdef object unwinding                    # an exception that no pcall may swallow
     cdef readonly dict attached              # what Python keeps with this state, by the name of the package
 
-    def __cinit__(self, runtime, str api, *, bint as_torch=False, bint always_dict=False, double busy_timeout=60.0,
-                  bint interruptible=True, bint foreign=False):
+    def __cinit__(self, str api, *, bint as_torch=False, bint always_dict=False, double busy_timeout=60.0,
+                  bint interruptible=True, bint foreign=False, bint copying=False):
         cdef void *handle = dlopen(api.encode(), RTLD_LAZY | RTLD_NOLOAD)
         cdef const char *missing
         if handle == NULL:
@@ -77,52 +90,38 @@ cdef class State:
         self.heap = br_heap_new()
         if self.heap == NULL:
             raise MemoryError("no memory for a Lua state")
-        self.runtime = runtime
         self.return_torch = as_torch
         self.always_dict = always_dict
         self.busy_timeout = busy_timeout
         self.interruptible = interruptible
         self.foreign = foreign
+        self.copying = copying
         self.forgotten = []
         self.helpers = {}
         self.attached = {}
         self.available = threading.Condition()
         if as_torch or sys.modules.get("torch") is not None:
             use_torch()
-        tell = runtime.eval(b"function(path) return assert(package.loadlib(path, 'luaopen_bridge_state'))() end")
-        tell(os.fsencode(__file__))(<double><uintptr_t>&self.main)
-        self.current = self.main
-        self.prepare()
+        self.make()
 
-    cdef int prepare(self) except -1:
-        """Fill the registry and the table of native functions; the Lua side goes on in bridge/lua/boot.lua."""
-        cdef lua_State *L = self.main
-        lua.lua_pushlightuserdata(L, <void *>self)
-        lua.lua_setfield(L, LUA_REGISTRYINDEX, b"bridge.state")
-        br_call_functions(L, &self.on_error, &self.enter_lua)
-        self.callables = self.weak_table(L)
-        self.objects = self.weak_table(L)
-        self.lent = self.weak_table(L)
-        lua.lua_pushcclosure(L, luaopen_bridge_core, 0)
-        if lua.lua_pcall(L, 0, 1, 0) != 0:
-            self.raise_error(L)
-        lua.lua_pushlightuserdata(L, self.heap)
-        lua.lua_setfield(L, -2, b"heap")
-        lua.lua_pushthread(L)
-        lua.lua_setfield(L, -2, b"main_thread")
-        lua.lua_pushlightuserdata(L, &self.known)
-        lua.lua_pushcclosure(L, br_register, 1)
-        lua.lua_setfield(L, -2, b"register")
-        self.helpers["native"] = lua.luaL_ref(L, LUA_REGISTRYINDEX)
+    cdef int make(self) except -1:
+        """Make the LuaJIT state; its Lua side goes on in bridge/lua/boot.lua."""
+        global looked_for_hook_mask
+        cdef br_birth birth
+        birth.state = <void *>self
+        birth.heap = self.heap
+        birth.known = &self.known
+        birth.pinned = &self.pinned
+        self.main = self.current = lua.luaL_newstate()
+        if self.main == NULL:
+            raise MemoryError("no memory for a Lua state")
+        if not looked_for_hook_mask:
+            looked_for_hook_mask = True
+            br_find_hook_mask(self.main)
+        if lua.lua_cpcall(self.main, br_prepare, &birth) != 0:
+            raise MemoryError("no memory for a Lua state's libraries")
+        self.native = birth.native
         return 0
-
-    cdef int weak_table(self, lua_State *L):
-        lua.lua_createtable(L, 0, 0)
-        lua.lua_createtable(L, 0, 1)
-        lua.lua_pushlstring(L, b"v", 1)
-        lua.lua_setfield(L, -2, b"__mode")
-        lua.lua_setmetatable(L, -2)
-        return lua.luaL_ref(L, LUA_REGISTRYINDEX)
 
     def boot(self, str source, str name, tuple arguments):
         """Run boot.lua with (native, *arguments); the table of helpers that it returns is kept by name."""
@@ -133,15 +132,14 @@ cdef class State:
         chunk = name.encode()
         if lua.luaL_loadbuffer(L, code, len(code), chunk) != 0:
             self.raise_error(L)
-        self.helpers["boot"] = lua.luaL_ref(L, LUA_REGISTRYINDEX)
-        lua.lua_rawgeti(L, LUA_REGISTRYINDEX, self.helpers["native"])
-        native.reference = lua.luaL_ref(L, LUA_REGISTRYINDEX)
+        self.keep(L, "boot")
+        native.reference = self.native
         native.state = self
-        made = self.call(self.helpers["boot"], (native, *arguments), 0, True)
+        made = self.call(self.helpers["boot"], (native, *arguments), 0, True, False)
         lua.lua_rawgeti(L, LUA_REGISTRYINDEX, made.reference)
         lua.lua_pushnil(L)
         while lua.lua_next(L, top + 1):
-            self.helpers[string_value(L, top + 2)] = lua.luaL_ref(L, LUA_REGISTRYINDEX)
+            self.keep(L, string_value(L, top + 2))
         self.object_metatable = self.helpers["object_metatable"]
         self.exception_metatable = self.helpers["exception_metatable"]
         self.is_sequence = self.helpers["is_sequence"]
@@ -152,17 +150,30 @@ cdef class State:
         self.exception_pointer = lua.lua_topointer(L, -1)
         lua.lua_settop(L, top)
 
+    cdef int keep(self, lua_State *L, str name) except -1:
+        """Take what lies on top of the stack as the helper `name`."""
+        cdef int reference, top = lua.lua_gettop(L)
+        if br_reference_to(L, &self.pinned, top, &reference) != 0:
+            raise MemoryError("no memory for a Lua state's helpers")
+        lua.lua_settop(L, top - 1)
+        self.helpers[name] = reference
+        return 0
+
     # ---- one thread at a time
 
     cdef int enter(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()
         if self.closed:
             raise StateClosed("this Lua state is closed")
-        if self.owner == me:
+        if self.owner == me and (self.entered_in == forks or me == survivor):
             self.depth += 1
             return 0
         if self.owner != 0:
             self.wait_for_turn()     # returns with no step of Python between seeing it free and here
+        if self.entered_in != forks:
+            self.entered_in = forks
+            self.available = threading.Condition()       # who waited, and held its lock, is in the parent
+            self.waiters = 0
         self.owner = me
         self.depth = 1
         br_drain(NULL)
@@ -188,13 +199,17 @@ cdef class State:
         self.depth -= 1
         if self.depth == 0:
             self.owner = 0
-            if self.waiters:
+            if self.waiters and self.entered_in == forks:
                 with self.available:
                     self.available.notify()
         return 0
 
     cdef int wait_for_turn(self) except -1:
         cdef double left, deadline = time.monotonic() + self.busy_timeout
+        if self.entered_in != forks:
+            raise StateClosed(
+                "this Lua state was in use by another thread when the process forked, and that thread is not in this "
+                "process; make the state after the fork, or fork while no thread uses it")
         while self.owner != 0:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -204,9 +219,11 @@ cdef class State:
                     "needs its own state")
             with self.available:
                 self.waiters += 1
-                if self.owner != 0:
-                    self.available.wait(left)
-                self.waiters -= 1
+                try:
+                    if self.owner != 0:
+                        self.available.wait(left)
+                finally:
+                    self.waiters -= 1
         if self.closed:
             raise StateClosed("this Lua state was closed while a thread waited for it")
         return 0
@@ -223,19 +240,34 @@ cdef class State:
         return 0
 
     def close(self):
-        """Close the state; values that came from it stay usable where they share memory, proxies do not."""
-        if self.closed:
+        """Close the state; values that came from it stay usable where they share memory, proxies do not.
+
+        Lua's finalizers run, without the GIL. In the main thread Ctrl-C ends them; the state is closed all the same.
+        """
+        cdef lua_State *L = self.main
+        cdef bint ticks
+        if self.closed or L == NULL:     # NULL: it was never made
+            return
+        if self.owner != 0 and self.entered_in != forks:
+            self.closed = True       # the thread inside is not in this process: nobody may touch what it left half done
             return
         self.enter()
         if self.depth > 1:
             self.leave()
             raise RuntimeError("a Lua state cannot be closed from a callback that it runs")
-        stop_ticking(self.main)
+        stop_ticking(L)
+        ticks = self.interruptible and self.owner == main_thread
         self.closed = True
-        self.runtime = None
-        self.main = self.current = NULL
-        br_drain(NULL)
-        self.leave()
+        try:
+            with nogil:
+                br_close(L, ticks)
+        finally:
+            self.main = self.current = NULL
+            br_drain(NULL)
+            self.leave()
+        if self.unwinding is not None:
+            unwinding, self.unwinding = self.unwinding, None
+            raise unwinding
 
     def __del__(self):
         self.close()
@@ -250,11 +282,15 @@ cdef class State:
 
     # ---- calls into Lua
 
-    cdef object call(self, int function, tuple arguments, int self_reference, bint proxies, bint as_list=False):
+    cdef object call(self, int function, tuple arguments, int self_reference, bint proxies, bint copies,
+                     bint as_list=False):
         """Call a function by reference; None, the value, or a tuple of several; or always a list."""
         cdef br_call call
         cdef lua_State *L
         cdef int top, n, rc, i
+        cdef bint outer_proxies = self.proxies_wanted, outer_copies = self.copies_wanted
+        if br_stack_is_short():
+            raise_short_stack()
         self.enter()
         L = self.current
         top = lua.lua_gettop(L)
@@ -262,8 +298,7 @@ cdef class State:
         call.arguments = <PyObject *>arguments
         call.function = function
         call.self = self_reference
-        call.on_error = self.on_error
-        call.enter = self.enter_lua
+        call.pinned = &self.pinned
         call.push = push_call
         call.saved = NULL
         try:
@@ -274,10 +309,13 @@ cdef class State:
                 raise unwinding
             if rc < 0:
                 raise_current()
+            if rc == LUA_ERRMEM:
+                br_recover(L, &self.pinned)
             if rc != 0:
                 self.raise_error(L)
             n = lua.lua_gettop(L) - top
             self.proxies_wanted = proxies
+            self.copies_wanted = copies
             if n == 0 and not as_list:
                 return None
             if n == 1 and not as_list:
@@ -289,16 +327,17 @@ cdef class State:
                 results.append(pull_value(self, L, top + 1 + i, None))
             return results if as_list else tuple(results)
         finally:
-            self.proxies_wanted = False
+            self.proxies_wanted = outer_proxies
+            self.copies_wanted = outer_copies
             lua.lua_settop(L, top)
             self.leave()
 
     cdef object ask(self, str helper, tuple arguments):
         """Call a function of boot.lua."""
-        return self.call(self.helpers[helper], arguments, 0, False)
+        return self.call(self.helpers[helper], arguments, 0, False, False)
 
     cdef object ask_proxy(self, str helper, tuple arguments):
-        return self.call(self.helpers[helper], arguments, 0, True)
+        return self.call(self.helpers[helper], arguments, 0, True, False)
 
     cdef list ask_list(self, str helper, tuple arguments):
         """Call a function of boot.lua that returns a sequence: a list whatever the state makes of tables."""
@@ -309,9 +348,9 @@ cdef class State:
         finally:
             self.always_dict = always_dict
 
-    def helper(self, str name, *arguments, bint proxies=False):
+    def helper(self, str name, *arguments, bint proxies=False, bint copies=False):
         """Call a function of boot.lua by name."""
-        return self.call(self.helpers[name], arguments, 0, proxies)
+        return self.call(self.helpers[name], arguments, 0, proxies, copies)
 
     cdef bint as_torch(self):
         return self.return_torch or self.torch_forced > 0
@@ -319,7 +358,7 @@ cdef class State:
     cdef int need_torch7(self, lua_State *L) except -1:
         """Have `require 'torch'` done before the first tensor arrives."""
         cdef int top = lua.lua_gettop(L)
-        if self.known.tensor_metatables[0] or self.foreign:
+        if self.known.tensor_metatables[0]:
             return 0
         lua.lua_rawgeti(L, LUA_REGISTRYINDEX, self.helpers["require_torch"])
         if lua.lua_pcall(L, 0, 0, 0) != 0:
@@ -346,20 +385,28 @@ cdef class State:
     cdef int raise_error(self, lua_State *L) except -1:
         """Raise what lies on top of the stack, with the traceback that the message handler left."""
         cdef int top = lua.lua_gettop(L)
-        lua.lua_getfield(L, LUA_REGISTRYINDEX, b"bridge.traceback")
+        lua.lua_rawgeti(L, LUA_REGISTRYINDEX, self.pinned.traceback)
         traceback = string_value(L, top + 1) if lua.lua_type(L, top + 1) == LUA_TSTRING else ""
         lua_pop(L, 1)
-        lua.lua_pushnil(L)
-        lua.lua_setfield(L, LUA_REGISTRYINDEX, b"bridge.traceback")
-        self.proxies_wanted = False
+        lua.lua_pushboolean(L, False)
+        lua.lua_rawseti(L, LUA_REGISTRYINDEX, self.pinned.traceback)
+        self.proxies_wanted = self.copies_wanted = False
         value = pull_value(self, L, top, None)
         if isinstance(traceback, bytes):
             traceback = traceback.decode(errors="replace")
         if isinstance(value, BaseException):
             if not isinstance(value, Exception):
                 raise value
-            raise LuaError(f"{type(value).__name__}: {value}", traceback, value, value) from value
+            # one that has crossed the border before keeps its message, which would grow with each crossing
+            message = value.message if isinstance(value, LuaError) else f"{type(value).__name__}: {value}"
+            raise LuaError(message, traceback, value, value) from value
         raise LuaError(error_message(value), traceback, value)
+
+
+cdef int raise_short_stack() except -1:
+    raise RecursionError(
+        f"this thread's C stack of {br_stack_size() >> 10} KiB is nearly used up: Lua and Python call each other, or "
+        "containers are nested, too deeply; a thread gets more by threading.stack_size(bytes)")
 
 
 cdef int raise_current() except -1:
@@ -377,14 +424,3 @@ cdef str error_message(object value):
     if isinstance(value, LuaObject):
         return str(value)
     return f"error with a value: {value!r}"
-
-
-def torch_function(function):
-    """A function for Lua whose tensors arrive as torch.Tensor; torch is imported when it is first called."""
-    return TorchFunction(function)
-
-
-def load_torch():
-    """Import torch, reach its C shim, and answer the path of the library that holds it."""
-    use_torch()
-    return torch_library(torch)

@@ -4,9 +4,7 @@
 #define BRIDGE_TRAMPOLINE_H
 
 #include <Python.h>
-#include "../core/module.h"
-
-#define BR_TRACEBACK "bridge.traceback"
+#include "pinned.h"
 
 /* One call into Lua, from Python or (the results of a callback) back into Lua. */
 typedef struct br_call {
@@ -14,22 +12,22 @@ typedef struct br_call {
    PyObject *arguments;    /* a tuple, borrowed */
    int function;           /* reference in the registry */
    int self;               /* reference of the object that comes before the arguments, or 0 */
-   int on_error, enter;    /* references of the two C functions of br_call_lua (br_call_functions) */
+   const br_pinned *pinned;
    int (*push)(struct br_call *call, lua_State *L); /* number of values pushed, or -1 with a Python exception set */
    PyThreadState *saved;   /* not NULL while the GIL is given up */
 } br_call;
 
-/* The message handler: leaves the error as it is and its traceback in the registry. */
+/* The message handler: leaves the error as it is and its traceback in the registry, at upvalue 1. */
 static int br_on_error(lua_State *L)
 {
    lua.luaL_traceback(L, L, NULL, 1);
-   lua.lua_setfield(L, LUA_REGISTRYINDEX, BR_TRACEBACK);
+   lua.lua_rawseti(L, LUA_REGISTRYINDEX, (int)lua.lua_tonumber(L, LUA_GLOBALSINDEX - 1));
    return 1;
 }
 
 static int br_enter_lua(lua_State *L)
 {
-   br_call *call = (br_call *)lua.lua_touserdata(L, 1);
+   br_call *call = (br_call *)br_to_address(L, 1);
    lua.lua_settop(L, 0);
    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->function);
    int n = call->push(call, L);
@@ -44,24 +42,15 @@ static int br_enter_lua(lua_State *L)
    return lua.lua_gettop(L);
 }
 
-/* Put the two C functions that every call uses into the registry: a closure made for each would be garbage. */
-static void br_call_functions(lua_State *L, int *on_error, int *enter)
-{
-   lua.lua_pushcclosure(L, br_on_error, 0);
-   *on_error = lua.luaL_ref(L, LUA_REGISTRYINDEX);
-   lua.lua_pushcclosure(L, br_enter_lua, 0);
-   *enter = lua.luaL_ref(L, LUA_REGISTRYINDEX);
-}
-
 /* Call a Lua function; on return the GIL is held. 0 and the results on the stack above `top`, or Lua's error code
  * and the error there. -1: a Python exception is set. */
 static int br_call_lua(lua_State *L, br_call *call)
 {
    if (!lua.lua_checkstack(L, 8)) return 4; /* LUA_ERRMEM */
-   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->on_error);
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->pinned->on_error);
    int handler = lua.lua_gettop(L);
-   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->enter);
-   lua.lua_pushlightuserdata(L, call);
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->pinned->enter_lua);
+   br_push_address(L, call);
    int rc = lua.lua_pcall(L, 1, LUA_MULTRET, handler);
    if (call->saved) {
       PyEval_RestoreThread(call->saved);
@@ -73,7 +62,7 @@ static int br_call_lua(lua_State *L, br_call *call)
 
 static int br_push_only(lua_State *L)
 {
-   br_call *call = (br_call *)lua.lua_touserdata(L, 1);
+   br_call *call = (br_call *)br_to_address(L, 1);
    lua.lua_settop(L, 0);
    int n = call->push(call, L);
    if (n < 0) {
@@ -86,28 +75,45 @@ static int br_push_only(lua_State *L)
 /* Push a tuple's values, protected, the GIL held throughout. Returns as br_call_lua does. */
 static int br_push_values(lua_State *L, br_call *call)
 {
-   lua.lua_pushcclosure(L, br_push_only, 0);
-   lua.lua_pushlightuserdata(L, call);
+   if (!lua.lua_checkstack(L, 8)) return LUA_ERRMEM;
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, call->pinned->push_only);
+   br_push_address(L, call);
    int rc = lua.lua_pcall(L, 1, LUA_MULTRET, 0);
    return rc != 0 && PyErr_Occurred() ? -1 : rc;
 }
 
-/* The top of the stack becomes a reference in the registry. Protected: 0, or Lua's error code with the error there. */
+/* The value becomes a reference in the registry. Protected: 0, or Lua's error code with the error on the stack. */
 static int br_take_reference(lua_State *L)
 {
-   int *reference = (int *)lua.lua_touserdata(L, 1);
+   int *reference = (int *)br_to_address(L, 2);
+   lua.lua_settop(L, 1);
    *reference = lua.luaL_ref(L, LUA_REGISTRYINDEX);
    return 0;
 }
 
-static int br_reference_to(lua_State *L, int index, int *reference)
+static int br_reference_to(lua_State *L, const br_pinned *pinned, int index, int *reference)
 {
+   if (!lua.lua_checkstack(L, 8)) return LUA_ERRMEM;
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, pinned->take_reference);
    lua.lua_pushvalue(L, index);
-   lua.lua_pushcclosure(L, br_take_reference, 0);
-   lua.lua_insert(L, -2);
-   lua.lua_pushlightuserdata(L, reference);
-   lua.lua_insert(L, -2);
+   br_push_address(L, reference);
    return lua.lua_pcall(L, 2, 0, 0);
+}
+
+static int br_collect(lua_State *L)
+{
+   lua.lua_gc(L, LUA_GCCOLLECT, 0);
+   return 0;
+}
+
+/* Free what a call that ran out of memory has left: Lua itself does so only when it next allocates enough. */
+static void br_recover(lua_State *L, const br_pinned *pinned)
+{
+   int top = lua.lua_gettop(L);
+   if (!lua.lua_checkstack(L, 8)) return;
+   lua.lua_rawgeti(L, LUA_REGISTRYINDEX, pinned->collect);
+   lua.lua_pcall(L, 0, 0, 0);
+   lua.lua_settop(L, top);
 }
 
 /* A Python callable as Lua sees it: upvalue 1 the object's userdata, upvalue 2 the State. The work is done by
@@ -117,7 +123,8 @@ static int (*br_callback)(lua_State *L, void *state, br_reference *function);
 static int br_enter_python(lua_State *L)
 {
    br_reference *function = (br_reference *)lua.lua_touserdata(L, LUA_GLOBALSINDEX - 1);
-   void *state = lua.lua_touserdata(L, LUA_GLOBALSINDEX - 2);
+   void *state = br_to_address(L, LUA_GLOBALSINDEX - 2);
+   if (!function->drop) return lua.luaL_error(L, "this Python function is gone: Lua has collected what stood for it");
    PyGILState_STATE gil = PyGILState_Ensure();
    int n = br_callback(L, state, function);
    PyGILState_Release(gil);
@@ -181,27 +188,19 @@ static int br_register(lua_State *L)
    return 0;
 }
 
-/* The main lua_State of the state that runs this, written to the address given as a number. */
-static int br_tell_state(lua_State *L)
-{
-   *(lua_State **)(uintptr_t)lua.lua_tonumber(L, 1) = L;
-   return 0;
-}
-__attribute__((visibility("default"))) int luaopen_bridge_state(lua_State *L);
-int luaopen_bridge_state(lua_State *L)
-{
-   lua.lua_pushcclosure(L, br_tell_state, 0);
-   return 1;
-}
-
-/* A Python object's userdata with its metatable; `drop` (which holds a reference to the object) becomes the
- * userdata's once that exists. The metatable is at `metatable` in the registry. */
-static void br_push_reference(lua_State *L, br_drop *drop, int metatable)
+/* Leave the userdata that stands for a Python object, whose metatable is at `metatable` in the registry. 0, or -1: out
+ * of memory. Lua's part comes first, because it may raise an error. */
+static int br_push_reference(lua_State *L, PyObject *object, int metatable)
 {
    br_reference *reference = (br_reference *)lua.lua_newuserdata(L, sizeof *reference);
-   reference->drop = drop;
+   reference->drop = NULL;
    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, metatable);
    lua.lua_setmetatable(L, -2);
+   reference->drop = (br_drop *)malloc(sizeof *reference->drop);
+   if (!reference->drop) return -1;
+   Py_INCREF(object);
+   reference->drop->object = object;
+   return 0;
 }
 
 static void br_wakeup(void) { Py_AddPendingCall(br_drain, NULL); }

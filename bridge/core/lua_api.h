@@ -24,6 +24,7 @@ enum {
    LUA_TFUNCTION, LUA_TUSERDATA, LUA_TTHREAD, LUA_TPROTO, LUA_TCDATA
 };
 
+enum { LUA_ERRRUN = 2, LUA_ERRSYNTAX, LUA_ERRMEM, LUA_ERRERR };
 enum { LUA_GCCOLLECT = 2, LUA_GCCOUNT = 3, LUA_GCSTEP = 5 };
 enum { LUA_MASKCALL = 1, LUA_MASKRET = 2, LUA_MASKLINE = 4, LUA_MASKCOUNT = 8 };
 
@@ -70,6 +71,7 @@ enum { LUA_MASKCALL = 1, LUA_MASKRET = 2, LUA_MASKLINE = 4, LUA_MASKCOUNT = 8 };
    X(int, lua_setmetatable, (lua_State *L, int index)) \
    X(void, lua_call, (lua_State *L, int arguments, int results)) \
    X(int, lua_pcall, (lua_State *L, int arguments, int results, int handler)) \
+   X(int, lua_cpcall, (lua_State *L, lua_CFunction f, void *data)) \
    X(int, lua_error, (lua_State *L)) \
    X(int, lua_next, (lua_State *L, int index)) \
    X(int, lua_gc, (lua_State *L, int what, int data)) \
@@ -77,6 +79,9 @@ enum { LUA_MASKCALL = 1, LUA_MASKRET = 2, LUA_MASKLINE = 4, LUA_MASKCOUNT = 8 };
    X(lua_Hook, lua_gethook, (lua_State *L)) \
    X(int, lua_gethookmask, (lua_State *L)) \
    X(int, lua_gethookcount, (lua_State *L)) \
+   X(lua_State *, luaL_newstate, (void)) \
+   X(void, luaL_openlibs, (lua_State *L)) \
+   X(void, lua_close, (lua_State *L)) \
    X(int, luaL_loadbuffer, (lua_State *L, const char *s, size_t length, const char *name)) \
    X(int, luaL_ref, (lua_State *L, int table)) \
    X(void, luaL_unref, (lua_State *L, int table, int ref)) \

@@ -78,6 +78,13 @@ br_block *br_block_lent(br_heap *heap, void *data, int64_t nbytes, void *object)
    return block;
 }
 
+br_block *br_block_given(void *data, int64_t nbytes, void (*give_back)(void *data))
+{
+   br_block *block = block_new(NULL, data, nbytes, BR_GIVEN);
+   if (block) block->give_back = give_back;
+   return block;
+}
+
 br_block *br_block_device(br_heap *heap, void *data, int64_t nbytes, void *handle, void *object)
 {
    br_block *block = block_new(heap, data, nbytes, BR_VECTOR);
@@ -122,21 +129,10 @@ void br_block_release(br_block *block)
    if (block->device) br_torch.delete_tensor_object(block->device);
    if (block->drop.object) br_drop_later(&block->drop);  /* the drop frees the node, which begins the block */
    else {
+      if (block->give_back) block->give_back(block->data);
       memory_free(block->origin, block->data, block->nbytes, block->span);
       free(block);
    }
-}
-
-static void give_back(void *context, void *data)
-{
-   (void)data;
-   br_block_release(context);
-}
-
-void *br_block_allocator(void)
-{
-   static br_th_allocator allocator = {NULL, NULL, give_back};
-   return &allocator;
 }
 
 /* ---- storages */

@@ -40,8 +40,9 @@ typedef struct br_drop {
    void *object;       /* PyObject *, owned; NULL: nothing to drop */
 } br_drop;
 
-/* Where a block's memory comes from, and so who frees it. BR_BORROWED: neither we nor a Python object. */
-enum { BR_ALLOCATED, BR_PAGES, BR_SPAN, BR_PYTHON, BR_VECTOR, BR_BORROWED };
+/* Where a block's memory comes from, and so who frees it. BR_GIVEN: a function that came with it. BR_BORROWED: neither
+   we nor a Python object. */
+enum { BR_ALLOCATED, BR_PAGES, BR_SPAN, BR_PYTHON, BR_VECTOR, BR_GIVEN, BR_BORROWED };
 
 /* A piece of memory: our own, or lent by a Python object. */
 typedef struct br_block {
@@ -53,14 +54,22 @@ typedef struct br_block {
    int refcount;
    int origin;
    void *device;       /* of BR_VECTOR: torch's handle of the vector of elements that owns memory on a device */
+   void (*give_back)(void *data); /* of BR_GIVEN; called in any thread */
 } br_block;
+
+/* Who takes and gives back a storage's memory, as TH has it. */
+typedef struct br_th_allocator {
+   void *(*malloc)(void *context, ptrdiff_t size);
+   void *(*realloc)(void *context, void *data, ptrdiff_t size);
+   void (*free)(void *context, void *data);
+} br_th_allocator;
 
 typedef struct br_storage {
    void *data;         /* TH's fields, in TH's order */
    ptrdiff_t size;     /* elements */
    int refcount;
    char flag;
-   void *allocator;
+   void *allocator;    /* a br_th_allocator whose `free` is called, with the context, when the storage goes, or NULL */
    void *allocatorContext;
    struct br_storage *view;
    void **live;        /* where the data pointer is read: &data, or a field of the foreign owner that can move */
@@ -120,23 +129,6 @@ int br_tensor_covered(const br_tensor *tensor);
    torch_exception_get_what_without_backtrace), torch is not loaded, or the memory is gone. */
 void *br_tensor_handle(br_tensor *tensor);
 
-/* What a real Torch7 has where ours has more: the fields to hook a storage's release, and the hook that gives back
-   the block in allocatorContext. Our own storages honour it too. */
-typedef struct br_th_allocator {
-   void *(*malloc)(void *context, ptrdiff_t size);
-   void *(*realloc)(void *context, void *data, ptrdiff_t size);
-   void (*free)(void *context, void *data);
-} br_th_allocator;
-typedef struct br_th_storage {
-   void *data;
-   ptrdiff_t size;
-   int refcount;
-   char flag;
-   void *allocator;
-   void *allocatorContext;
-} br_th_storage;
-void *br_block_allocator(void);
-void br_block_release(br_block *block);
 /* BRIDGE_CDEF end */
 
 #pragma GCC visibility pop
@@ -156,6 +148,9 @@ extern br_shim br_torch;
 /* A block over memory that a Python object (an owned reference) lends. NULL: out of memory, reference not taken. */
 br_block *br_block_lent(br_heap *heap, void *data, int64_t nbytes, void *object);
 void br_block_retain(br_block *block);
+void br_block_release(br_block *block);
+/* A block over memory that `give_back` frees. NULL: out of memory, nothing taken. */
+br_block *br_block_given(void *data, int64_t nbytes, void (*give_back)(void *data));
 /* A block over the memory on a device of a torch tensor, of which it takes over the handle, and the reference to
    `object`, which may be NULL. `data`: the device's address, never read here. NULL: out of memory, nothing taken. */
 br_block *br_block_device(br_heap *heap, void *data, int64_t nbytes, void *handle, void *object);

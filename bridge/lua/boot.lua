@@ -63,7 +63,7 @@ function helpers.require_torch() require 'torch' end
 function helpers.require_cutorch() require 'cutorch' end
 
 function helpers.length(object)
-   local metatable = debug.getmetatable(object)
+   local metatable = type(object) == 'table' and debug.getmetatable(object)
    local length = metatable and rawget(metatable, '__len')
    if length then
       return tonumber(length(object))
@@ -97,6 +97,19 @@ end
 function helpers.keys(object)
    local keys = {}
    for key in next, object do
+      keys[#keys + 1] = key
+   end
+   return keys
+end
+
+-- The keys of what an object holds: by its own `pairs`, or else the fields that are its own.
+function helpers.contents(object)
+   local goes, step, state, first = pcall(pairs, object)
+   if not goes then
+      error(string.format('%s has no contents to go through', typename(object)), 0)
+   end
+   local keys = {}
+   for key in step, state, first do
       keys[#keys + 1] = key
    end
    return keys
@@ -273,9 +286,9 @@ function helpers.documentation(f)
 end
 
 if options.foreign then
-   for name, helper in pairs(require 'bridge.lua.foreign') do
-      helpers[name] = helper
-   end
+   local foreign = require 'bridge.lua.foreign'
+   helpers.foreign_tensor = foreign.tensor
+   foreign.watch(options)
 end
 
 return helpers

@@ -1,49 +1,122 @@
--- Sharing memory with a real Torch7, whose tensors are its own userdata.
+-- A real Torch7, whose tensors are its own userdata: which types it has, and tensors over foreign memory.
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 
+local C = native.C
 local names = {[0] = 'Byte', 'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}
-local dtypes = {}
-for dtype, name in pairs(names) do
-   dtypes[name] = dtype
-end
-
-local REFCOUNTED_AND_OURS_TO_FREE = 5 -- TH_STORAGE_REFCOUNTED | TH_STORAGE_FREEMEM
 
 local foreign = {}
 
--- A tensor over `extent` elements at `address`; TH gives `block` back when the last tensor over it is gone.
-function foreign.foreign_tensor(dtype, address, extent, sizes, strides, block)
-   local torch = require 'torch'
-   local name = names[dtype]
-   if extent == 0 then
-      native.C.br_block_release(ffi.cast('br_block*', block))
-      return torch[name .. 'Tensor']()
-   end
-   local storage = torch[name .. 'Storage'](extent, tonumber(ffi.cast('intptr_t', address)))
-   local th = ffi.cast('br_th_storage*', storage:cdata())
-   th.allocator = native.C.br_block_allocator()
-   th.allocatorContext = block
-   th.flag = REFCOUNTED_AND_OURS_TO_FREE
-   return torch[name .. 'Tensor'](storage, 1, torch.LongStorage(sizes), torch.LongStorage(strides))
+local function address(pointer)
+   return tonumber(ffi.cast('intptr_t', pointer))
 end
 
--- dtype, address, sizes, strides of a tensor; nil for any other userdata.
-function foreign.foreign_view(object)
-   local torch = package.loaded.torch
-   local name = torch and torch.typename(object)
-   local dtype = name and dtypes[name:match('^torch%.(%a+)Tensor$')]
-   if not dtype then
-      return nil
+-- The struct behind a tensor's or storage's userdata, which holds a pointer to it.
+local function struct(ctype, object)
+   return ffi.cast(ctype .. '**', object)[0]
+end
+
+-- Does this Torch7 lay out its tensors and storages as we read them?
+local function known(torch)
+   local sample = torch.DoubleTensor(2, 3):narrow(1, 2, 1)
+   local t = struct('br_th_tensor', sample)
+   local s = t.storage
+   return address(t) == address(sample:cdata()) and t.nDimension == 2 and t.size[0] == 1 and t.size[1] == 3
+      and t.stride[0] == 3 and t.stride[1] == 1 and t.storageOffset == 3
+      and address(s) == address(sample:storage():cdata()) and s.size == 6
+      and address(ffi.cast('double*', s.data) + 3) == address(sample:data()) and s.allocator ~= nil
+end
+
+-- Tell the boundary the types of a Torch7.
+local function learn_types(torch)
+   if not known(torch) then
+      error('this Torch7 lays out its tensors in a way that is not known here, so they cannot be shared with Python', 0)
    end
-   local sizes, strides = {}, {}
-   for d = 1, object:dim() do
-      sizes[d], strides[d] = object:size(d), object:stride(d)
+   C.br_th_default(struct('br_th_storage', torch.ByteStorage(1)).allocator)
+   for dtype, name in pairs(names) do
+      local tensor, storage = torch.getmetatable('torch.' .. name .. 'Tensor'),
+         torch.getmetatable('torch.' .. name .. 'Storage')
+      if tensor and storage then -- old ones have no halves
+         native.register('tensor', dtype, tensor)
+         native.register('storage', dtype, storage)
+      end
    end
-   if #sizes == 0 then
-      return dtype, 0, sizes, strides
+end
+
+-- A tensor over `extent` elements at `address`, whose storage takes over the caller's reference to `block` in the end.
+function foreign.tensor(dtype, start, extent, sizes, strides, block)
+   local torch = require 'torch'
+   local name = names[dtype]
+   if not torch[name .. 'Tensor'] then
+      error('this Torch7 has no ' .. name .. 'Tensor; pass an array of another dtype', 0)
+   elseif extent == 0 then
+      return torch[name .. 'Tensor']()
    end
-   return dtype, tonumber(ffi.cast('intptr_t', object:data())), sizes, strides
+   local storage = torch[name .. 'Storage'](extent, start)
+   local tensor = torch[name .. 'Tensor'](storage, 1, torch.LongStorage(sizes), torch.LongStorage(strides))
+   if C.br_th_own(struct('br_th_storage', storage), ffi.cast('br_block*', block)) ~= 0 then
+      error('no memory for a tensor over an array', 0)
+   end
+   return tensor
+end
+
+-- ---- what a real Torch7 would do otherwise
+
+-- Functions in files are code of whoever wrote the file: they load as functions that raise when they are called.
+-- (Torch7 reads one as a string of bytecode, which it gives to loadstring.)
+local function refuse_functions(torch)
+   local file = torch.getmetatable('torch.File')
+   local readObject, loadstring, reading = file.readObject, _G.loadstring, 0
+   function _G.loadstring(code, ...)
+      if reading > 0 and type(code) == 'string' and code:sub(1, 3) == '\27LJ' then
+         return function()
+            error('a function from a file was called; bridge.Lua(allow_functions=True) lets them run', 0)
+         end
+      end
+      return loadstring(code, ...)
+   end
+   local function finished(goes, ...)
+      reading = reading - 1
+      if not goes then
+         error((...), 0)
+      end
+      return ...
+   end
+   function file.readObject(...)
+      reading = reading + 1
+      return finished(pcall(readObject, ...))
+   end
+end
+
+-- What is done when a package has been loaded. The states that `threads` makes find packages by the environment alone.
+local function hooks(options)
+   return {
+      torch = function(torch)
+         learn_types(torch)
+         if not options.allow_functions then
+            refuse_functions(torch)
+         end
+      end,
+      threads = options.export_paths,
+   }
+end
+
+-- Have the hooks called: a loader that comes first lets the others find the package.
+function foreign.watch(options)
+   local after = hooks(options)
+   local loaders = package.loaders
+   table.insert(loaders, 1, function(name)
+      for i = 2, after[name] and #loaders or 1 do
+         local chunk = loaders[i](name)
+         if type(chunk) == 'function' then
+            return function(...)
+               local result = chunk(...)
+               after[name](result == nil and package.loaded[name] or result)
+               return result
+            end
+         end
+      end
+   end)
 end
 
 return foreign

@@ -1,5 +1,5 @@
--- print, io.write and io.stdout go through Python's sys.stdout (io.stderr through sys.stderr), and os.exit leaves
--- through Python, so that nothing is lost or out of order.
+-- print, io.write and io.stdout go through Python's sys.stdout, io.stderr and errors in finalizers through sys.stderr,
+-- and os.exit leaves through Python, so that nothing is lost or out of order.
 local table_concat, tostring, select = table.concat, tostring, select
 
 return function(options)
@@ -56,6 +56,8 @@ return function(options)
    function io.write(...)
       return io.output():write(...)
    end
+
+   jit.attach(options.finalizer_failed, 'errfin')
 
    local exit = options.exit
    function os.exit(code)
