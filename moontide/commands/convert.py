@@ -16,6 +16,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from moontide.errors import CommandError
+from moontide.extras import need
 from moontide.table import aligned
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 HELP = "convert a .t7 model to PyTorch or ONNX, checked"
 SETTINGS_WIDTH = 60  # characters of a layer's settings in the report
 ENDINGS = (".pt", ".pt2", ".safetensors", ".onnx")
+EXTRAS = {".onnx": "onnx", ".safetensors": "safetensors"}  # what an ending needs beside torch
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,6 +76,8 @@ def sizes(text: str) -> tuple[int, ...]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert, check, write, and check what was written."""
+    if arguments.output.suffix in EXTRAS:
+        need(EXTRAS[arguments.output.suffix])
     import bridge
     from bridge.convert import ConversionError, convert
     from bridge.convert.check import TOLERANCES, check
