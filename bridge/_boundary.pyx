@@ -15,6 +15,8 @@ import numpy
 
 from bridge.errors import LuaError, StateBusy, StateClosed
 from bridge.marks import Index, index, null, shift_index
+from bridge.refusals import explained
+from bridge.signature import signature
 
 include "boundary/api.pxi"
 include "boundary/memory.pxi"

@@ -30,6 +30,12 @@ cdef object string_value(lua_State *L, int index):
         return text[:length]
 
 
+cdef bytes bytes_value(lua_State *L, int index):
+    cdef size_t length
+    cdef const char *text = lua.lua_tolstring(L, index, &length)
+    return text[:length]
+
+
 cdef object pull_value(State state, lua_State *L, int index, dict memo):
     """The value at an absolute stack index. `memo` maps the tables met so far in this value to what they became."""
     cdef int kind = lua.lua_type(L, index)
@@ -38,7 +44,7 @@ cdef object pull_value(State state, lua_State *L, int index, dict memo):
     if kind == LUA_TNIL:
         return None
     if kind == LUA_TSTRING:
-        return string_value(L, index)
+        return bytes_value(L, index) if state.as_bytes() else string_value(L, index)
     if kind == LUA_TBOOLEAN:
         return lua.lua_toboolean(L, index) != 0
     if kind == LUA_TTABLE:

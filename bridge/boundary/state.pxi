@@ -40,6 +40,8 @@ cdef class State:
         Let Ctrl-C stop loops of the main thread (takes the process's SIGPROF).
     foreign : bool
         The state's tensors are a real Torch7's, not ours.
+    as_bytes : bool
+        Strings come back as bytes.
     """
     cdef lua_State *main
     cdef lua_State *current                  # the coroutine that runs now, in a callback
@@ -47,8 +49,9 @@ cdef class State:
     cdef br_heap *heap
     cdef br_known known
     cdef readonly bint closed
-    cdef bint return_torch, always_dict, foreign, interruptible
+    cdef bint return_torch, return_bytes, always_dict, foreign, interruptible
     cdef int torch_forced                    # depth of callbacks that take torch tensors whatever the option says
+    cdef int text_forced                     # depth of calls whose strings are str whatever the option says
     cdef bint proxies_wanted
     cdef int on_error, enter_lua             # registry: what every call into Lua runs
     cdef int callables, objects, lent        # registry: weak tables of what stands for a Python object
@@ -66,7 +69,7 @@ cdef class State:
     cdef readonly dict attached              # what Python keeps with this state, by the name of the package
 
     def __cinit__(self, runtime, str api, *, bint as_torch=False, bint always_dict=False, double busy_timeout=60.0,
-                  bint interruptible=True, bint foreign=False):
+                  bint interruptible=True, bint foreign=False, bint as_bytes=False):
         cdef void *handle = dlopen(api.encode(), RTLD_LAZY | RTLD_NOLOAD)
         cdef const char *missing
         if handle == NULL:
@@ -79,6 +82,7 @@ cdef class State:
             raise MemoryError("no memory for a Lua state")
         self.runtime = runtime
         self.return_torch = as_torch
+        self.return_bytes = as_bytes
         self.always_dict = always_dict
         self.busy_timeout = busy_timeout
         self.interruptible = interruptible
@@ -300,6 +304,14 @@ cdef class State:
     cdef object ask_proxy(self, str helper, tuple arguments):
         return self.call(self.helpers[helper], arguments, 0, True)
 
+    cdef object ask_text(self, str helper, tuple arguments):
+        """Call a function of boot.lua whose answer is for Python's own use: its strings are str."""
+        self.text_forced += 1
+        try:
+            return self.ask(helper, arguments)
+        finally:
+            self.text_forced -= 1
+
     cdef list ask_list(self, str helper, tuple arguments):
         """Call a function of boot.lua that returns a sequence: a list whatever the state makes of tables."""
         cdef bint always_dict = self.always_dict
@@ -312,6 +324,18 @@ cdef class State:
     def helper(self, str name, *arguments, bint proxies=False):
         """Call a function of boot.lua by name."""
         return self.call(self.helpers[name], arguments, 0, proxies)
+
+    def texts(self):
+        """Have strings come back as str for several calls, whatever the state makes of them: `with state.texts():`."""
+        return Texts(self)
+
+    @property
+    def gives_bytes(self):
+        """Whether strings come back as bytes."""
+        return self.return_bytes
+
+    cdef bint as_bytes(self):
+        return self.return_bytes and self.text_forced == 0
 
     cdef bint as_torch(self):
         return self.return_torch or self.torch_forced > 0
@@ -351,6 +375,11 @@ cdef class State:
         lua_pop(L, 1)
         lua.lua_pushnil(L)
         lua.lua_setfield(L, LUA_REGISTRYINDEX, b"bridge.traceback")
+        lua.lua_getfield(L, LUA_REGISTRYINDEX, b"bridge.detail")
+        detail = string_value(L, top + 1) if lua.lua_type(L, top + 1) == LUA_TSTRING else ""
+        lua_pop(L, 1)
+        lua.lua_pushnil(L)
+        lua.lua_setfield(L, LUA_REGISTRYINDEX, b"bridge.detail")
         self.proxies_wanted = False
         value = pull_value(self, L, top, None)
         if isinstance(traceback, bytes):
@@ -359,7 +388,7 @@ cdef class State:
             if not isinstance(value, Exception):
                 raise value
             raise LuaError(f"{type(value).__name__}: {value}", traceback, value, value) from value
-        raise LuaError(error_message(value), traceback, value)
+        raise LuaError(error_message(value), traceback, value, None, detail)
 
 
 cdef int raise_current() except -1:
@@ -372,11 +401,35 @@ cdef str error_message(object value):
         return value
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
-    if isinstance(value, dict) and isinstance(value.get("message", value.get("msg")), str):
-        return value.get("message", value.get("msg"))
+    if isinstance(value, dict):
+        for key in ("message", "msg", b"message", b"msg"):
+            if isinstance(value.get(key), (str, bytes)):
+                return error_message(value[key])
     if isinstance(value, LuaObject):
         return str(value)
     return f"error with a value: {value!r}"
+
+
+@cython.final
+cdef class Texts:
+    """What `State.texts` returns."""
+    cdef State state
+
+    def __init__(self, State state):
+        self.state = state
+
+    def __enter__(self):
+        self.state.enter()
+        self.state.text_forced += 1
+
+    def __exit__(self, *exception):
+        self.state.text_forced -= 1
+        self.state.leave()
+
+
+def own_function(function):
+    """A function for Lua whose strings arrive as str."""
+    return OwnFunction(function)
 
 
 def torch_function(function):

@@ -244,6 +244,25 @@ function helpers.function_name(f)
    return info.what == 'C' and 'builtin' or 'function'
 end
 
+-- The names of a function's parameters; '...' for any more, which is all that is known of one written in C.
+function helpers.parameters(f)
+   local info = debug.getinfo(f, 'Su')
+   local names = {}
+   for i = 1, info.what == 'C' and 0 or info.nparams do
+      names[i] = debug.getlocal(f, i) or 'arg' .. i
+   end
+   if info.what == 'C' or info.isvararg then
+      names[#names + 1] = '...'
+   end
+   return names
+end
+
+-- Is an object's text worth its place: that of a class with a text of its own, such as a network's layers?
+function helpers.prints_itself(object)
+   local metatable = debug.getmetatable(object)
+   return type(metatable) == 'table' and rawget(metatable, '__typename') ~= nil and metatable.__tostring__ ~= nil
+end
+
 -- The comment that stands right above a function in its file, and where that is.
 function helpers.documentation(f)
    local info = debug.getinfo(f, 'S')
