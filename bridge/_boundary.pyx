@@ -5,7 +5,6 @@ unwinds a frame that holds Python references (boundary/trampoline.h), and the GI
 """
 cimport cython
 
-import importlib.metadata
 import os
 import sys
 import threading
@@ -13,6 +12,7 @@ import time
 
 import numpy
 
+from bridge import torch_support
 from bridge.errors import LuaError, StateBusy, StateClosed
 from bridge.marks import Index, index, null, shift_index
 from bridge.refusals import explained

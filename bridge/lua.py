@@ -17,7 +17,7 @@ from typing import Any, Literal
 import lupa
 import lupa.luajit21
 
-from bridge import _boundary, threads
+from bridge import _boundary, threads, torch_support
 from bridge._boundary import LuaFunction, LuaTable
 from bridge.marks import null
 
@@ -323,6 +323,7 @@ def _boot_options(
         "flush": _boundary.own_function(_flush),
         "exit": _exit,
         "load_torch": _boundary.load_torch,
+        "torch_lacks": _boundary.own_function(_torch_lacks),
         "python": _boundary.torch_function(_torch_operator),
         "start_thread": _boundary.own_function(threads.start),
         "join_thread": _boundary.own_function(threads.join),
@@ -361,6 +362,12 @@ def _flush(stream: str) -> None:
 
 def _exit(code: int) -> None:
     raise SystemExit(code)
+
+
+def _torch_lacks(name: str) -> None:
+    import torch
+
+    raise torch_support.without(torch, name)
 
 
 def _torch_operator(name: str, *arguments: Any) -> Any:
