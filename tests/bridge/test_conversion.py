@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import OrderedDict
 from typing import Any
 
@@ -230,7 +231,11 @@ def test_other_cdata_stays_in_lua(lua: bridge.Lua) -> None:
     assert lua.eval("tostring(...):match('int %[3%]')", array) == "int [3]"
 
 
-@pytest.mark.parametrize("depth", [1_000, 1_100, 3_000, 100_000])
+# From Python 3.12 on, C's recursion has a limit of its own, which is higher: what is less deep comes back.
+TOO_DEEP = [1_000, 1_100, 3_000, 100_000] if sys.version_info < (3, 12) else [100_000]
+
+
+@pytest.mark.parametrize("depth", TOO_DEEP)
 def test_deep_nesting_is_an_error_and_no_crash(echo: Any, depth: int) -> None:
     deep: list[Any] = []
     for _ in range(depth):
@@ -239,7 +244,7 @@ def test_deep_nesting_is_an_error_and_no_crash(echo: Any, depth: int) -> None:
         echo(deep)
 
 
-@pytest.mark.parametrize("depth", [1_000, 1_100, 3_000, 100_000])
+@pytest.mark.parametrize("depth", TOO_DEEP)
 def test_deep_lua_nesting_is_an_error_and_no_crash(lua: bridge.Lua, depth: int) -> None:
     with pytest.raises(RecursionError):
         lua.execute("local t = {} for i = 1, ... do t = {t} end return t", depth)
