@@ -117,6 +117,10 @@ class BuildExt(build_ext):
         libraries = [extension for extension in self.extensions if extension.name == LIBPS]
         modules = [extension for extension in self.extensions if extension.name != LIBPS]
         translate(modules)
+        here = self.inplace or self.editable_mode
+        if not here and not SANITIZE:  # in a wheel symbols would be two thirds of all bytes
+            for extension in self.extensions:
+                extension.extra_link_args = [*extension.extra_link_args, "-Wl,--strip-all"]
         cores = os.cpu_count() or 1
         compile_files = self.compiler.compile
 

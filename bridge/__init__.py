@@ -5,12 +5,12 @@ Importing it starts nothing; a LuaJIT state is made by `Lua()`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bridge._boundary import LuaFunction, LuaObject, LuaTable
-from bridge.errors import LuaError, StateBusy, StateClosed
+from bridge.errors import LuaError, LuaTypeError, StateBusy, StateClosed
 from bridge.importing import import_whole
-from bridge.lua import Lua, LuaModule
+from bridge.lua import Lua, LuaFile
 from bridge.marks import index, null
 from bridge.pool import LuaPool
 from bridge.python2torch import PyTorch
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from bridge import legacy, nn, t7
     from bridge.convert import to_lua, to_torch
 
+    LuaModule = LuaFile  # the name that it had; a layer inside PyTorch is bridge.nn.LuaModule
+
 __all__ = [
     "Lua",
     "LuaError",
+    "LuaFile",
     "LuaFunction",
-    "LuaModule",
     "LuaObject",
     "LuaPool",
     "LuaTable",
+    "LuaTypeError",
     "PyTorch",
     "StateBusy",
     "StateClosed",
@@ -39,11 +42,18 @@ __all__ = [
     "to_torch",
 ]
 
+if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
-def __getattr__(name: str) -> Any:
-    """Load what not everybody needs when it is asked for."""
-    if name in ("legacy", "nn", "t7"):
-        return import_whole(f"bridge.{name}")
-    if name in ("to_lua", "to_torch"):
-        return getattr(import_whole("bridge.convert"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name):
+        """Load what not everybody needs when it is asked for."""
+        if name in ("legacy", "nn", "t7"):
+            return import_whole(f"bridge.{name}")
+        if name in ("to_lua", "to_torch"):
+            return getattr(import_whole("bridge.convert"), name)
+        if name == "LuaModule":
+            return LuaFile
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,7 +5,6 @@ unwinds a frame that holds Python references (boundary/trampoline.h), and the GI
 """
 cimport cython
 
-import importlib.metadata
 import os
 import sys
 import threading
@@ -13,9 +12,12 @@ import time
 
 import numpy
 
+from bridge import torch_support
 from bridge.errors import LuaError, StateBusy, StateClosed
 from bridge.importing import import_torch
 from bridge.marks import Index, index, null, shift_index
+from bridge.refusals import explained
+from bridge.signature import signature
 
 include "boundary/api.pxi"
 include "boundary/memory.pxi"
@@ -27,4 +29,6 @@ include "boundary/device.pxi"
 include "boundary/proxies.pxi"
 include "boundary/interrupt.pxi"
 include "boundary/state.pxi"
+include "boundary/texts.pxi"
+include "boundary/errors.pxi"
 include "boundary/callback.pxi"

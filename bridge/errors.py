@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
+
+# What nn's containers put around the error of a module inside: places, cause, the traceback of the cause, a warning.
+CONTAINED = re.compile(
+    r"\A[^\n]*\n(?P<places>(?:In \d+ module of [^\n]+:\n)+)(?P<cause>.*?)\s*"
+    r"(?:\n(?P<traceback>stack traceback:\n.*?))?(?:\s*\nWARNING: If you see a stack trace below.*)?\Z",
+    re.DOTALL,
+)
+# A message that brings the traceback of another place, such as another thread's.
+TRACED = re.compile(r"\A(?P<cause>.*?)\s*\n(?P<traceback>stack traceback:\n.*)\Z", re.DOTALL)
+PLACE = re.compile(r"In (\d+) module of ([^\n]+):\n")
+ADDRESS = re.compile(
+    r"\n\s*\[C\]: at 0x[0-9a-f]+|(\b(?:table|function|userdata|thread)|cdata<[^>\n]*>|<Lua\w+(?: [\w.]+)?):? "
+    r"0x[0-9a-f]{4,16}\b|(\bfile) \(0x[0-9a-f]+\)"
+)
+# Where in our own Lua files an error was raised says nothing to those who call them; the note has it.
+OUR_PLACE = re.compile(rf"\A{re.escape(str(Path(__file__).resolve().parent))}/[^\n:]+:\d+: ")
 
 
 class LuaError(Exception):
     """An error raised in Lua.
 
+    `str` gives the cause on its first line, and where in a network it happened; Lua's traceback is a note
+    (`__notes__`), which Python prints below.
+
     Attributes
     ----------
     message : str
-        Lua's message; for an error with a table, its `message` or its text.
+        Lua's message as a program in Lua sees it; for an error with a table, its `message` or its text.
     traceback : str
         Lua's traceback at the place of the error.
     value : object
@@ -21,16 +42,58 @@ class LuaError(Exception):
     """
 
     def __init__(
-        self, message: str, traceback: str = "", value: Any = None, original: BaseException | None = None
+        self,
+        message: str,
+        traceback: str = "",
+        value: Any = None,
+        original: BaseException | None = None,
+        detail: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
         self.traceback = traceback
         self.value = value
         self.original = original
+        self._range = _out_of_range(detail, message)
+        self._base = 1
+        match = CONTAINED.match(message) or TRACED.match(message)
+        inner = match.group("traceback") if match is not None else None
+        note = without_addresses(inner or traceback)
+        if note:
+            self.add_note(note)
 
     def __str__(self) -> str:
-        return f"{self.message}\n{self.traceback}" if self.traceback else self.message
+        match = CONTAINED.match(self.message) or TRACED.match(self.message)
+        cause = self.message if match is None else match.group("cause")
+        shown = OUR_PLACE.sub("", without_addresses(cause))
+        if self._range is not None:
+            value, low, high = (number - 1 + self._base for number in self._range)
+            shown = f"{shown.rstrip('. ')}: got {value:g}, where {low:g} to {high:g} exist, counted from {self._base}"
+        for number, container in PLACE.findall(match.groupdict().get("places", "") if match else ""):
+            place = int(number) - 1 + self._base
+            shown += f"\nin module {place} of {container}, counted from {self._base}"
+        return shown
+
+    def count_from(self, base: int) -> None:
+        """Tell positions counted from 0 or 1 from now on: those of a caller for whom the first is `base`."""
+        self._base = base
+
+
+class LuaTypeError(LuaError, TypeError):
+    """A module of nn was given what it cannot compute with; says what, and the way out."""
+
+    reason = ""
+
+    @classmethod
+    def of(cls, reason: str, error: LuaError) -> LuaTypeError:
+        """Return the error for a reason that was found behind another error."""
+        made = cls(error.message, error.traceback, error.value)
+        made.reason = reason
+        made.add_note(f"Lua's own words: {error}")
+        return made
+
+    def __str__(self) -> str:
+        return self.reason or super().__str__()
 
 
 class StateClosed(RuntimeError):
@@ -39,3 +102,17 @@ class StateClosed(RuntimeError):
 
 class StateBusy(TimeoutError):
     """A Lua state was in use by another thread for longer than its `busy_timeout`."""
+
+
+def without_addresses(text: str) -> str:
+    """Return a text of Lua's without the addresses of its values, which differ from run to run."""
+    return ADDRESS.sub(lambda match: match.group(1) or match.group(2) or "", text)
+
+
+def _out_of_range(detail: str, message: str) -> tuple[float, float, float] | None:
+    """Return a value and its least and largest, if they were noted for this message."""
+    numbers, _, said = detail.partition(" | ")
+    if not said or said not in message:
+        return None
+    value, low, high = map(float, numbers.split())
+    return value, low, high

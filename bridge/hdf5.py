@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,20 @@ if TYPE_CHECKING:
 # Numbers that torch has no type for, and the type that holds them.
 WIDER = {"bool": "uint8", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 HELD = {"uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"}
+
+
+def require() -> None:
+    """Refuse to be used without h5py.
+
+    Raises
+    ------
+    ImportError
+        It is not installed.
+    """
+    if find_spec("h5py") is None:
+        raise ImportError(
+            "files are read by the Python package h5py, which is missing: pip install 'moontide[hdf5]'"
+        )
 
 
 def open_file(path: str, mode: str) -> Any:

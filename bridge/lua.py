@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import difflib
 import importlib
+import inspect
 import os
 import re
 import sys
@@ -16,7 +18,7 @@ from typing import Any, Literal
 import lupa
 import lupa.luajit21
 
-from bridge import _boundary, threads
+from bridge import _boundary, threads, torch_support
 from bridge._boundary import LuaFunction, LuaTable
 from bridge.marks import null
 
@@ -45,6 +47,9 @@ class Lua:
         What Lua tensors become on their way back; the memory is shared in both cases.
     tables : {"auto", "dict"}
         "auto": a table with the keys 1..n is a list, any other a dict. "dict": always a dict with Lua's own keys.
+    strings : {"text", "bytes"}
+        "text": strings that are UTF-8 come back as str, others as bytes. "bytes": all come back as bytes, keys of
+        tables too, so that a type does not depend on the content.
     copy : bool
         Whether tensors in the results of calls come in memory of their own. Without it they come over Lua's own memory,
         which costs nothing, and which the module that made them fills anew: `[net.forward(x) for x in xs]` is n times
@@ -75,6 +80,7 @@ class Lua:
         *,
         tensors: Literal["numpy", "torch"] = "numpy",
         tables: Literal["auto", "dict"] = "auto",
+        strings: Literal["text", "bytes"] = "text",
         copy: bool = False,
         torch7: Source | None = None,
         busy_timeout: float = 60.0,
@@ -82,10 +88,13 @@ class Lua:
         path: Sequence[Source] = (),
         allow_functions: bool = False,
     ) -> None:
-        if tensors not in ("numpy", "torch"):
-            raise ValueError(f'tensors= is "numpy" or "torch", got {tensors!r}')
-        if tables not in ("auto", "dict"):
-            raise ValueError(f'tables= is "auto" or "dict", got {tables!r}')
+        for option, value, choices in (
+            ("tensors", tensors, ("numpy", "torch")),
+            ("tables", tables, ("auto", "dict")),
+            ("strings", strings, ("text", "bytes")),
+        ):
+            if value not in choices:
+                raise ValueError(f'{option}= is "{choices[0]}" or "{choices[1]}", got {value!r}')
         if not busy_timeout > 0:
             raise ValueError(f"busy_timeout= is a number of seconds above 0, got {busy_timeout!r}")
         prefix = None if torch7 is None else _torch7_prefix(torch7)
@@ -98,6 +107,7 @@ class Lua:
             busy_timeout=busy_timeout,
             interruptible=interruptible,
             foreign=torch7 is not None,
+            as_bytes=strings == "bytes",
             copying=copy,
         )
         self.__dict__["_state"] = state
@@ -126,7 +136,7 @@ class Lua:
         function: LuaFunction = self._state.helper("load", _source(code), name)
         return function
 
-    def load(self, file: Source, *arguments: Any) -> LuaModule:
+    def load(self, file: Source, *arguments: Any) -> LuaFile:
         """Run a Lua file; the globals that it defines, or the table that it returns, as attributes.
 
         Raises
@@ -138,7 +148,8 @@ class Lua:
         """
         path = _existing(file)
         names, returned = self._state.helper("run_file", path, *arguments, proxies=True)
-        return LuaModule(self, path, [names[i] for i in range(1, len(names) + 1)], returned)
+        with self._state.texts():
+            return LuaFile(self, path, [names[i] for i in range(1, len(names) + 1)], returned)
 
     def require(self, name: str) -> Any:
         """Lua's `require`; a table comes back by reference."""
@@ -155,7 +166,8 @@ class Lua:
     def global_functions(self) -> list[str]:
         """Return the names of all global functions, sorted."""
         names: LuaTable = self._state.helper("global_functions", proxies=True)
-        return sorted(names[i] for i in range(1, len(names) + 1))
+        with self._state.texts():
+            return sorted(names[i] for i in range(1, len(names) + 1))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -168,10 +180,19 @@ class Lua:
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
+        meant = _meant(name)
+        if meant is not None and self._state.helper("global", name, proxies=True) is None:
+            asked = f"; did you mean {meant}?" if meant != name else ""
+            how = f"pass it as bridge.Lua({meant}=...)" if meant in OPTIONS else "it cannot be set"
+            raise AttributeError(
+                f"bridge.Lua has no attribute {name!r} to set{asked} {meant}: {how}; "
+                f'a global of Lua with this name is set by lua.globals["{name}"] = ...'
+            )
         self._state.helper("set_global", name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *(key for key in self.globals if isinstance(key, str))})
+        with self._state.texts():
+            return sorted({*object.__dir__(self), *(key for key in self.globals if isinstance(key, str))})
 
     # ---- life
 
@@ -215,7 +236,7 @@ class Lua:
         return f"<bridge.Lua{' (closed)' if self._state.closed else ''}>"
 
 
-class LuaModule:
+class LuaFile:
     """What a Lua file defined: made by `Lua.load`."""
 
     def __init__(self, lua: Lua, path: str, names: list[str], returned: Any) -> None:
@@ -242,6 +263,19 @@ class LuaModule:
 
     def __repr__(self) -> str:
         return f"<Lua file {self._path!r}>"
+
+
+OPTIONS = frozenset(inspect.signature(Lua.__init__).parameters) - {"self"}
+# What `lua.name` means in Python, whatever globals Lua has.
+NAMES = OPTIONS | {name for name in vars(Lua) if not name.startswith("_")}
+
+
+def _meant(name: str) -> str | None:
+    """Return the option or method that a name is, or is most likely a slip of; None for any other name."""
+    if name in NAMES:
+        return name
+    long = [one for one in NAMES if "_" in one]  # short words are too near to those of programs
+    return next(iter(difflib.get_close_matches(name, long, 1, 0.85)), None)
 
 
 def _existing(file: Source) -> str:
@@ -299,14 +333,15 @@ def _boot_options(
         "allow_functions": bool(allow_functions),
         "null": null,
         "text": str,
-        "write": _write,
-        "flush": _flush,
+        "write": _boundary.own_function(_write),
+        "flush": _boundary.own_function(_flush),
         "exit": _exit,
         "finalizer_failed": _finalizer_failed,
         "load_torch": _boundary.load_torch,
+        "torch_lacks": _boundary.own_function(_torch_lacks),
         "python": _boundary.torch_function(_torch_operator),
-        "start_thread": threads.start,
-        "join_thread": threads.join,
+        "start_thread": _boundary.own_function(threads.start),
+        "join_thread": _boundary.own_function(threads.join),
         "heed_signals": threads.heed_signals if interruptible else None,
     }
 
@@ -359,6 +394,12 @@ def _finalizer_failed(error: Any) -> None:
 
 def _exit(code: int) -> None:
     raise SystemExit(code)
+
+
+def _torch_lacks(name: str) -> None:
+    import torch
+
+    raise torch_support.without(torch, name)
 
 
 def _torch_operator(name: str, *arguments: Any) -> Any:

@@ -7,10 +7,11 @@ do, None, dicts and non-contiguous arrays pass in both directions.
 from __future__ import annotations
 
 import os
+from inspect import Signature
 from typing import Any
 
 from bridge._boundary import LuaFunction
-from bridge.lua import Lua, LuaModule, Source
+from bridge.lua import Lua, LuaFile, Source
 
 
 class PyTorch:
@@ -38,7 +39,7 @@ class PyTorch:
             lua.close()
             raise
         self._lua: Lua = lua
-        self._module: LuaModule = module
+        self._module: LuaFile = module
         self._file: str = os.fspath(file)
 
     def __getattr__(self, name: str) -> Any:
@@ -78,6 +79,11 @@ class _Function:
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
         return self._function.__doc__
+
+    @property
+    def __signature__(self) -> Signature:
+        whole = self._function.__signature__
+        return whole.replace(parameters=[one for one in whole.parameters.values() if one.name != "returns"])
 
     def __call__(self, *arguments: Any) -> list[Any]:
         return self._function.results(*arguments)

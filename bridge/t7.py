@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 import numpy
 
@@ -19,7 +19,11 @@ from bridge._t7 import PART_KINDS, read, written
 from bridge.importing import import_torch
 from bridge.replace import replacing
 from bridge.t7_inspect import StorageSummary, Summary, TensorSummary
-from bridge.t7_objects import Key, Storage, T7Error, TorchFunction, TorchObject
+from bridge.t7_objects import Key, Plain, Storage, T7Error, TorchFunction, TorchObject
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 __all__ = [
     "Key",
@@ -30,6 +34,7 @@ __all__ = [
     "TensorSummary",
     "TorchFunction",
     "TorchObject",
+    "Value",
     "dumps",
     "inspect",
     "load",
@@ -37,6 +42,8 @@ __all__ = [
     "save",
 ]
 
+# What a file can hold.
+Value: TypeAlias = "Plain | NDArray[Any] | Tensor | TorchObject | TorchFunction | Storage"
 Source = str | os.PathLike[str] | BinaryIO
 Layouts = Mapping[str, Sequence[str]]
 
@@ -75,7 +82,7 @@ def load(
     byteorder: Literal["auto", "little", "big"] = "auto",
     layouts: Layouts | None = None,
     force_8bytes_long: bool = False,
-) -> Any:
+) -> Value:
     """Read what `torch.save` of Torch7 wrote; binary or ascii is found out. No code in the file is run.
 
     Parameters
@@ -118,12 +125,14 @@ def load(
     if not isinstance(file, str | os.PathLike):
         if mmap:
             raise ValueError("mmap=True needs the file's path, not an open file")
-        return _read(file.read(), str(getattr(file, "name", "<file>")), options)
+        value: Value = _read(file.read(), str(getattr(file, "name", "<file>")), options)
+        return value
     with Path(file).open("rb", buffering=0) as opened:
         mapped = (
             mapping.mmap(opened.fileno(), 0, access=mapping.ACCESS_COPY) if mmap and _size(opened) else None
         )
-        return _read_file(opened, os.fspath(file), {**options, "mapped": mapped})
+        whole: Value = _read_file(opened, os.fspath(file), {**options, "mapped": mapped})
+    return whole
 
 
 def loads(
@@ -134,9 +143,10 @@ def loads(
     long_size: int | None = None,
     byteorder: Literal["auto", "little", "big"] = "auto",
     layouts: Layouts | None = None,
-) -> Any:
+) -> Value:
     """Read what `torch.serialize` of Torch7 gave, as `load` does; tensors get memory of their own."""
-    return _read(data, "<bytes>", _options(tensors, tables, long_size, byteorder, layouts))
+    value: Value = _read(data, "<bytes>", _options(tensors, tables, long_size, byteorder, layouts))
+    return value
 
 
 def inspect(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from bridge import networks
 from bridge.t7_inspect import Summary, TensorSummary
 from bridge.t7_objects import TorchObject
 
@@ -50,27 +51,28 @@ class LayerSummary:
     again: bool = False
 
 
-def layers(summary: Summary) -> list[LayerSummary]:
-    """Return the layers of all networks that a file's value is or has in a table, in order.
+def layers(summary: Summary, key: str | None = None) -> list[LayerSummary]:
+    """Return the layers of all networks that a file's value is or has in its tables, in order.
 
     Parameters
     ----------
     summary : Summary
         What `bridge.t7.inspect` gave.
+    key : str, optional
+        The way to the one that is meant, such as "protos.rnn".
+
+    Raises
+    ------
+    KeyError
+        Nothing is there; with the names that there are.
     """
-    value = summary.value
-    roots: list[tuple[str, Any]] = [("", value)]
-    if isinstance(value, dict | list):
-        roots = [
-            (str(key), entry)
-            for key, entry in (value.items() if isinstance(value, dict) else enumerate(value))
-        ]
+    if key is None:
+        roots = networks.found(summary.value, _is_layer)
+    else:
+        meant = networks.at(summary.value, key)
+        roots = {key: meant} if _is_layer(meant) else {}
     seen: set[int] = set()
-    found: list[LayerSummary] = []
-    for name, root in roots:
-        if _is_layer(root):
-            found.extend(_walk(root, name, seen))
-    return found
+    return [layer for name, root in roots.items() for layer in _walk(root, name, seen)]
 
 
 def _is_layer(value: Any) -> bool:

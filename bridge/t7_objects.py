@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
+
+# What a file can hold without any class; entries of lists and dicts are values again.
+Plain: TypeAlias = "bool | int | float | str | bytes | list[Any] | dict[Any, Any] | None"
 
 
 class T7Error(ValueError):

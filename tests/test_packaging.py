@@ -166,6 +166,21 @@ def needed(library: Path) -> set[str]:
     return set(re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", library, cwd=ROOT)))
 
 
+@pytest.mark.slow
+@needs_readelf
+def test_the_wheels_libraries_carry_no_symbols_for_debuggers(
+    archives: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(archives[1]) as wheel:
+        libraries = [name for name in wheel.namelist() if name.endswith(".so")]
+        wheel.extractall(tmp_path, libraries)
+    assert len(libraries) == 5
+    for name in libraries:
+        sections = run("readelf", "--wide", "--sections", tmp_path / name, cwd=ROOT)
+        assert not re.search(r" \.(symtab|debug_\w+) ", sections), name
+        assert ".dynsym" in sections
+
+
 @needs_readelf
 def test_nothing_is_linked_to_torch_lua_or_zmq() -> None:
     libraries = [*(ROOT / "bridge").glob("*.so"), *(ROOT / "pyps").glob("*.so")]

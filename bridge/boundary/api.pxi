@@ -117,6 +117,7 @@ cdef extern from "core/parallel.h":
     void br_parallel_with(void *) nogil
 
 cdef extern from "boundary/pinned.h":
+    const char *BR_DETAIL
     ctypedef struct br_pinned:
         int traceback
         int typename

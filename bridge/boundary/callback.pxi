@@ -1,8 +1,7 @@
 # Python functions called from Lua: arguments pulled, results pushed, exceptions turned into Lua errors.
 
-@cython.final
-cdef class TorchFunction:
-    """A Python function for Lua that is given torch tensors whatever the state returns to Python."""
+cdef class OwnFunction:
+    """A Python function of ours for Lua: strings arrive as str whatever the state makes of them for others."""
     cdef object function
 
     def __init__(self, function):
@@ -10,6 +9,16 @@ cdef class TorchFunction:
 
     def __call__(self, *arguments):
         return self.function(*arguments)
+
+
+@cython.final
+cdef class TorchFunction(OwnFunction):
+    """One that is also given torch tensors whatever the state returns to Python."""
+
+
+def own_function(function):
+    """A function for Lua whose strings arrive as str."""
+    return OwnFunction(function)
 
 
 def torch_function(function):
@@ -21,6 +30,7 @@ cdef int run_callback(State state, lua_State *L, object function) except -1:
     """Call a Python function with the arguments on L; the number of results pushed."""
     cdef int n = lua.lua_gettop(L), i, top
     cdef bint wants_torch = isinstance(function, TorchFunction)
+    cdef bint own = isinstance(function, OwnFunction)
     cdef br_call call
     if br_stack_is_short():
         raise_short_stack()
@@ -30,11 +40,13 @@ cdef int run_callback(State state, lua_State *L, object function) except -1:
     if wants_torch:
         use_torch()
     state.torch_forced += wants_torch
+    state.text_forced += own
     try:
         for i in range(1, n + 1):
             arguments.append(pull_value(state, L, i, None))
     finally:
         state.torch_forced -= wants_torch
+        state.text_forced -= own
     result = function(*arguments)
     if result is None or type(result) is float or type(result) is bool:
         return push_value(state, L, result, 0) + 1

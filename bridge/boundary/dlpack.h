@@ -36,6 +36,13 @@ typedef struct br_dlpack_api {
    void *current_work_stream;
 } br_dlpack_api;
 
+/* The table of the version declared here: torch puts the newest first, each before the one it replaces. NULL: none. */
+static const br_dlpack_api *br_dlpack_known(const br_dlpack_api *api)
+{
+   while (api && api->version.major != 1) api = (const br_dlpack_api *)api->previous;
+   return api;
+}
+
 static int br_dlpack_read(const br_dlpack_api *api, PyObject *object, DLTensor *tensor)
 {
    return api->tensor_from_object(object, tensor) == 0 ? 0 : -1;

@@ -58,7 +58,7 @@ cdef int make_foreign(State state, lua_State *L, View *view, int64_t extent, br_
     push_numbers(L, view.stride, view.ndim)
     br_push_address(L, block)
     if lua.lua_pcall(L, 6, 1, 0) != 0:
-        state.raise_error(L)
+        raise_lua_error(state, L)
     lua.lua_insert(L, top + 1)
     lua.lua_settop(L, top + 1)
     return 0

@@ -1,6 +1,7 @@
 # Letting Python handle its signals while Lua runs: one state of the main thread has ticks (interrupt.h).
 cdef extern from "boundary/prepare.h":
     lua_State *(*br_exception_to_raise)(lua_State *, void *) noexcept
+    void br_find_hook_mask(lua_State *) nogil
     void br_hook_now(lua_State *) nogil
     void br_unhook(lua_State *) nogil
     void br_start_ticking(lua_State *)
@@ -13,6 +14,17 @@ cdef lua_State *ticking = NULL           # the state of the main thread whose lo
 cdef unsigned long main_thread = threading.main_thread().ident
 cdef int forks = 0                       # how often this process is a child of one with the boundary in it
 cdef unsigned long survivor = 0          # after a fork: the thread that forked, the only one that went on
+
+
+cdef bint looked_for_hook_mask = False
+
+
+cdef void find_hook_mask(lua_State *L) noexcept:
+    """Find, in the first state, where LuaJIT notes that hooks have to wait."""
+    global looked_for_hook_mask
+    if not looked_for_hook_mask:
+        looked_for_hook_mask = True
+        br_find_hook_mask(L)
 
 
 cdef void start_ticking(lua_State *L) noexcept:

@@ -22,6 +22,7 @@ cdef extern from "boundary/dlpack.h":
         uint64_t byte_offset
     ctypedef struct br_dlpack_api:
         pass
+    const br_dlpack_api *br_dlpack_known(const br_dlpack_api *)
     int br_dlpack_read(const br_dlpack_api *, PyObject *, DLTensor *) except -1
     object br_dlpack_tensor(const br_dlpack_api *, br_block *, void *data, int dtype, int ndim, const int64_t *size,
                             const int64_t *stride)

@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include "../core/module.h"
 
+/* Where torch/arguments.lua leaves what an error text does not say. */
+#define BR_DETAIL "bridge.detail"
+
 typedef struct br_pinned {
    int on_error, enter_lua, push_only, take_reference, collect; /* the C functions of trampoline.h */
    int traceback;                                      /* a place for the traceback of the last error */

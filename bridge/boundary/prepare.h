@@ -33,6 +33,8 @@ static void br_pin(lua_State *L, br_pinned *pinned)
 {
    lua.lua_pushboolean(L, 0);
    pinned->traceback = lua.luaL_ref(L, LUA_REGISTRYINDEX);
+   lua.lua_pushboolean(L, 0);
+   lua.lua_setfield(L, LUA_REGISTRYINDEX, BR_DETAIL);
    lua.lua_pushnumber(L, pinned->traceback);
    lua.lua_pushcclosure(L, br_on_error, 1);
    pinned->on_error = lua.luaL_ref(L, LUA_REGISTRYINDEX);

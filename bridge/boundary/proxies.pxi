@@ -30,9 +30,13 @@ cdef class Proxy:
         return self.state.ask("identity", (self,))
 
     def __repr__(self):
+        return self.brief()
+
+    cdef str brief(self):
+        """One line, for errors."""
         if self.state.closed:
             return f"<{type(self).__name__} of a closed Lua state>"
-        return f"<{type(self).__name__} {self.state.ask('describe', (self,))}>"
+        return f"<{type(self).__name__} {self.state.ask_text('describe', (self,))}>"
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(f"{self!r} stays in Lua and is no array; " + ("pass its value()" if isinstance(self, LuaTable)
@@ -62,25 +66,56 @@ cdef class LuaFunction(Proxy):
 
     @property
     def __doc__(self):
-        return self.state.ask("documentation", (self,))
+        return self.state.ask_text("documentation", (self,))
 
     @property
     def __name__(self):
-        return self.state.ask("function_name", (self,))
+        return self.state.ask_text("function_name", (self,))
+
+    @property
+    def __signature__(self):
+        return signature_of(self.state, self, False)
 
 
 cdef class LuaMethod:
     """A function found on a Lua object, called with that object first."""
     cdef LuaFunction function
     cdef Proxy self_
+    cdef str name
 
     def __call__(self, *args, returns=None, copy=None):
         cdef State state = self.self_.state
-        result = state.call(self.function.reference, args, self.self_.reference, False, copies(state, copy))
+        try:
+            result = state.call(self.function.reference, args, self.self_.reference, False, copies(state, copy))
+        except LuaError as error:
+            why = explained(error, self.self_, self.name, args)
+            if why is error:
+                raise
+            raise why from error
         return result if returns is None else shift_results(result, returns)
 
     def __repr__(self):
-        return f"<method {self.function!r} of {self.self_!r}>"
+        return f"<method {self.name} {self.function.brief()} of {self.self_.brief()}>"
+
+    @property
+    def __doc__(self):
+        return self.function.__doc__
+
+    @property
+    def __name__(self):
+        return self.name
+
+    @property
+    def __signature__(self):
+        return signature_of(self.function.state, self.function, True)
+
+
+cdef object signature_of(State state, LuaFunction function, bint bound_):
+    """What inspect shows: the parameters that the function names, all by position."""
+    if state.closed:
+        raise AttributeError("__signature__")
+    names = state.ask_text("parameters", (function,))
+    return signature(names if isinstance(names, list) else list(names.values()), bound_)
 
 
 cdef inline bint copies(State state, object copy) except -1:
@@ -105,7 +140,7 @@ cdef class LuaTable(Proxy):
             raise AttributeError(name)
         value = self.state.ask_proxy("index", (self, name))
         if value is None:
-            raise AttributeError(f"{self!r} has no field {name!r}")
+            raise AttributeError(f"{self.brief()} has no field {name!r}")
         return value
 
     def __setattr__(self, str name, value):
@@ -137,7 +172,11 @@ cdef class LuaTable(Proxy):
         return result if returns is None else shift_results(result, returns)
 
     def __dir__(self):
-        return sorted({name for name in self.keys() if isinstance(name, str)} | {"keys", "value"})
+        self.state.text_forced += 1
+        try:
+            return sorted({name for name in self.keys() if isinstance(name, str)} | {"keys", "value"})
+        finally:
+            self.state.text_forced -= 1
 
     def __instancecheck__(self, instance):
         return isinstance(instance, Proxy) and (<Proxy>instance).state is self.state \
@@ -165,9 +204,9 @@ cdef class LuaObject(Proxy):
         if value is None and name.startswith("_"):
             value = self.state.ask("index", (self, name[1:]))
         if value is None:
-            raise AttributeError(f"{self!r} has no field or method {name!r}")
+            raise AttributeError(f"{self.brief()} has no field or method {name!r}")
         if isinstance(value, LuaFunction):
-            return bound(<LuaFunction>value, self)
+            return bound(<LuaFunction>value, self, name)
         return value
 
     def __setattr__(self, str name, value):
@@ -199,10 +238,20 @@ cdef class LuaObject(Proxy):
         return True
 
     def __str__(self):
-        return self.state.ask("text", (self,))
+        text = self.state.ask_text("text", (self,))
+        return text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
+
+    def __repr__(self):
+        if self.state.closed or not self.state.ask("prints_itself", (self,)):
+            return self.brief()
+        return str(self)
 
     def __dir__(self):
-        return sorted(set(self.state.ask_list("names", (self,))) | {"fields", "keys", "typename"})
+        self.state.text_forced += 1
+        try:
+            return sorted(set(self.state.ask_list("names", (self,))) | {"fields", "keys", "typename"})
+        finally:
+            self.state.text_forced -= 1
 
     def keys(self):
         """The keys of what it holds, its fields or elements, as a list in Lua's order."""
@@ -211,15 +260,16 @@ cdef class LuaObject(Proxy):
     @property
     def typename(self):
         """The name of its Torch7 class, or of its Lua type."""
-        return self.state.ask("typename", (self,))
+        return self.state.ask_text("typename", (self,))
 
     def fields(self):
         """Its fields as a dict (tables in it converted)."""
         return self.state.ask("fields", (self,))
 
 
-cdef LuaMethod bound(LuaFunction function, Proxy self_):
+cdef LuaMethod bound(LuaFunction function, Proxy self_, str name):
     cdef LuaMethod method = LuaMethod.__new__(LuaMethod)
+    method.name = name
     method.function = function
     method.self_ = self_
     return method

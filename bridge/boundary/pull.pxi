@@ -30,6 +30,12 @@ cdef object string_value(lua_State *L, int index):
         return text[:length]
 
 
+cdef bytes bytes_value(lua_State *L, int index):
+    cdef size_t length
+    cdef const char *text = lua.lua_tolstring(L, index, &length)
+    return text[:length]
+
+
 cdef object pull_value(State state, lua_State *L, int index, dict memo):
     """The value at an absolute stack index. `memo` maps the tables met so far in this value to what they became."""
     cdef int kind = lua.lua_type(L, index)
@@ -38,7 +44,7 @@ cdef object pull_value(State state, lua_State *L, int index, dict memo):
     if kind == LUA_TNIL:
         return None
     if kind == LUA_TSTRING:
-        return string_value(L, index)
+        return bytes_value(L, index) if state.as_bytes() else string_value(L, index)
     if kind == LUA_TBOOLEAN:
         return lua.lua_toboolean(L, index) != 0
     if kind == LUA_TTABLE:
@@ -122,7 +128,7 @@ cdef object pull_cdata(State state, lua_State *L, int index):
     lua.lua_pushvalue(L, index)
     br_push_address(L, &number)
     if lua.lua_pcall(L, 2, 1, 0) != 0:
-        state.raise_error(L)
+        raise_lua_error(state, L)
     what = <int>lua.lua_tonumber(L, -1)
     lua.lua_settop(L, top)
     if what == 1:
@@ -162,10 +168,10 @@ cdef object pull_table(State state, lua_State *L, int index, dict memo):
     cdef Py_ssize_t n
     if not lua.lua_checkstack(L, BATCH + 8):
         raise RecursionError("no room on Lua's stack: the tables are nested too deeply")
-    if state.proxies_wanted:
-        return proxy_of(state, L, index, LuaTable)
     if is_instance(state, L, index):
         return proxy_of(state, L, index, LuaObject)
+    if state.proxies_wanted:
+        return proxy_of(state, L, index, LuaTable)
     if memo is None:
         memo = {}
     elif identity in memo:
@@ -201,7 +207,7 @@ cdef Py_ssize_t sequence_length(State state, lua_State *L, int index) except -2:
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.is_sequence)
     lua.lua_pushvalue(L, index)
     if lua.lua_pcall(L, 1, 1, 0) != 0:
-        state.raise_error(L)
+        raise_lua_error(state, L)
     count = lua.lua_toboolean(L, -1)
     lua.lua_settop(L, top)
     return <Py_ssize_t>n if count else -1

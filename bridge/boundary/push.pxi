@@ -316,7 +316,7 @@ cdef int place_tensor(State state, lua_State *L, View *view, br_tensor *tensor, 
 
 cdef int push_proxy(State state, lua_State *L, Proxy proxy) except -1:
     if proxy.state is not state:
-        raise ValueError(f"{proxy!r} belongs to another Lua state; values do not move between states")
+        raise ValueError(f"{proxy.brief()} belongs to another Lua state; values do not move between states")
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, proxy.reference)
     return 0
 

@@ -13,7 +13,6 @@ cdef extern from "boundary/prepare.h":
         br_pinned *pinned
         int native
     int br_prepare(lua_State *) noexcept nogil
-    void br_find_hook_mask(lua_State *) nogil
     void br_close(lua_State *, int) nogil
 
 cdef extern from "boundary/cstack.h":
@@ -29,9 +28,6 @@ cdef extern from "<dlfcn.h>":
     void *dlopen(const char *, int)
     void *dlsym(void *, const char *)
     int RTLD_LAZY, RTLD_NOLOAD
-
-cdef bint looked_for_hook_mask = False
-
 
 cdef void set_exception(object exception) noexcept:
     PyErr_SetObject(type(exception), exception)
@@ -52,6 +48,8 @@ cdef class State:
         Let Ctrl-C stop loops of the main thread (takes the process's SIGPROF).
     foreign : bool
         The state's tensors are a real Torch7's, not ours.
+    as_bytes : bool
+        Strings come back as bytes.
     """
     cdef lua_State *main
     cdef lua_State *current                  # the coroutine that runs now, in a callback
@@ -59,8 +57,9 @@ cdef class State:
     cdef br_known known
     cdef br_pinned pinned
     cdef readonly bint closed
-    cdef bint return_torch, always_dict, foreign, interruptible
+    cdef bint return_torch, return_bytes, always_dict, foreign, interruptible
     cdef int torch_forced                    # depth of callbacks that take torch tensors whatever the option says
+    cdef int text_forced                     # depth of calls whose strings are str whatever the option says
     cdef bint proxies_wanted, copies_wanted  # of the results that are pulled now
     cdef public bint copying                 # whether results of calls are copies unless a call says otherwise
     cdef int object_metatable, exception_metatable, is_sequence, read_integer
@@ -79,7 +78,7 @@ cdef class State:
     cdef readonly dict attached              # what Python keeps with this state, by the name of the package
 
     def __cinit__(self, str api, *, bint as_torch=False, bint always_dict=False, double busy_timeout=60.0,
-                  bint interruptible=True, bint foreign=False, bint copying=False):
+                  bint interruptible=True, bint foreign=False, bint as_bytes=False, bint copying=False):
         cdef void *handle = dlopen(api.encode(), RTLD_LAZY | RTLD_NOLOAD)
         cdef const char *missing
         if handle == NULL:
@@ -91,6 +90,7 @@ cdef class State:
         if self.heap == NULL:
             raise MemoryError("no memory for a Lua state")
         self.return_torch = as_torch
+        self.return_bytes = as_bytes
         self.always_dict = always_dict
         self.busy_timeout = busy_timeout
         self.interruptible = interruptible
@@ -106,7 +106,6 @@ cdef class State:
 
     cdef int make(self) except -1:
         """Make the LuaJIT state; its Lua side goes on in bridge/lua/boot.lua."""
-        global looked_for_hook_mask
         cdef br_birth birth
         birth.state = <void *>self
         birth.heap = self.heap
@@ -115,9 +114,7 @@ cdef class State:
         self.main = self.current = lua.luaL_newstate()
         if self.main == NULL:
             raise MemoryError("no memory for a Lua state")
-        if not looked_for_hook_mask:
-            looked_for_hook_mask = True
-            br_find_hook_mask(self.main)
+        find_hook_mask(self.main)
         if lua.lua_cpcall(self.main, br_prepare, &birth) != 0:
             raise MemoryError("no memory for a Lua state's libraries")
         self.native = birth.native
@@ -131,7 +128,7 @@ cdef class State:
         code = source.encode()
         chunk = name.encode()
         if lua.luaL_loadbuffer(L, code, len(code), chunk) != 0:
-            self.raise_error(L)
+            raise_lua_error(self, L)
         self.keep(L, "boot")
         native.reference = self.native
         native.state = self
@@ -312,7 +309,7 @@ cdef class State:
             if rc == LUA_ERRMEM:
                 br_recover(L, &self.pinned)
             if rc != 0:
-                self.raise_error(L)
+                raise_lua_error(self, L)
             n = lua.lua_gettop(L) - top
             self.proxies_wanted = proxies
             self.copies_wanted = copies
@@ -339,6 +336,14 @@ cdef class State:
     cdef object ask_proxy(self, str helper, tuple arguments):
         return self.call(self.helpers[helper], arguments, 0, True, False)
 
+    cdef object ask_text(self, str helper, tuple arguments):
+        """Call a function of boot.lua whose answer is for Python's own use: its strings are str."""
+        self.text_forced += 1
+        try:
+            return self.ask(helper, arguments)
+        finally:
+            self.text_forced -= 1
+
     cdef list ask_list(self, str helper, tuple arguments):
         """Call a function of boot.lua that returns a sequence: a list whatever the state makes of tables."""
         cdef bint always_dict = self.always_dict
@@ -352,6 +357,18 @@ cdef class State:
         """Call a function of boot.lua by name."""
         return self.call(self.helpers[name], arguments, 0, proxies, copies)
 
+    def texts(self):
+        """Have strings come back as str for several calls, whatever the state makes of them: `with state.texts():`."""
+        return Texts(self)
+
+    @property
+    def gives_bytes(self):
+        """Whether strings come back as bytes."""
+        return self.return_bytes
+
+    cdef bint as_bytes(self):
+        return self.return_bytes and self.text_forced == 0
+
     cdef bint as_torch(self):
         return self.return_torch or self.torch_forced > 0
 
@@ -362,7 +379,7 @@ cdef class State:
             return 0
         lua.lua_rawgeti(L, LUA_REGISTRYINDEX, self.helpers["require_torch"])
         if lua.lua_pcall(L, 0, 0, 0) != 0:
-            self.raise_error(L)
+            raise_lua_error(self, L)
         lua.lua_settop(L, top)
         return 0
 
@@ -373,54 +390,9 @@ cdef class State:
             return 0
         lua.lua_rawgeti(L, LUA_REGISTRYINDEX, self.helpers["require_cutorch"])
         if lua.lua_pcall(L, 0, 0, 0) != 0:
-            self.raise_error(L)
+            raise_lua_error(self, L)
         lua.lua_settop(L, top)
         if not self.known.tensor_metatables[BR_DEVICE]:
             raise TypeError("this state has no GPU for a tensor that is on one (MOONTIDE_CUDA is set so); "
                             "pass tensor.cpu()")
         return 0
-
-    # ---- errors
-
-    cdef int raise_error(self, lua_State *L) except -1:
-        """Raise what lies on top of the stack, with the traceback that the message handler left."""
-        cdef int top = lua.lua_gettop(L)
-        lua.lua_rawgeti(L, LUA_REGISTRYINDEX, self.pinned.traceback)
-        traceback = string_value(L, top + 1) if lua.lua_type(L, top + 1) == LUA_TSTRING else ""
-        lua_pop(L, 1)
-        lua.lua_pushboolean(L, False)
-        lua.lua_rawseti(L, LUA_REGISTRYINDEX, self.pinned.traceback)
-        self.proxies_wanted = self.copies_wanted = False
-        value = pull_value(self, L, top, None)
-        if isinstance(traceback, bytes):
-            traceback = traceback.decode(errors="replace")
-        if isinstance(value, BaseException):
-            if not isinstance(value, Exception):
-                raise value
-            # one that has crossed the border before keeps its message, which would grow with each crossing
-            message = value.message if isinstance(value, LuaError) else f"{type(value).__name__}: {value}"
-            raise LuaError(message, traceback, value, value) from value
-        raise LuaError(error_message(value), traceback, value)
-
-
-cdef int raise_short_stack() except -1:
-    raise RecursionError(
-        f"this thread's C stack of {br_stack_size() >> 10} KiB is nearly used up: Lua and Python call each other, or "
-        "containers are nested, too deeply; a thread gets more by threading.stack_size(bytes)")
-
-
-cdef int raise_current() except -1:
-    """Go on with the exception that is set already."""
-    return -1 if PyErr_Occurred() != NULL else 0
-
-
-cdef str error_message(object value):
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bytes):
-        return value.decode(errors="backslashreplace")
-    if isinstance(value, dict) and isinstance(value.get("message", value.get("msg")), str):
-        return value.get("message", value.get("msg"))
-    if isinstance(value, LuaObject):
-        return str(value)
-    return f"error with a value: {value!r}"

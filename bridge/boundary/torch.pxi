@@ -22,8 +22,8 @@ cdef int use_torch() except -1:
     with reaching:
         if ready:
             return 0
-        dlpack = <const br_dlpack_api *>PyCapsule_GetPointer(module.Tensor.__dlpack_c_exchange_api__,
-                                                             b"dlpack_exchange_api")
+        torch_support.check(module)
+        dlpack = exchange_table(module)
         library = dlopen(torch_library(module).encode(), RTLD_LAZY | RTLD_NOLOAD)
         if library == NULL:
             raise ImportError(f"{torch_library(module)} is not what torch has loaded")
@@ -64,12 +64,20 @@ cdef find_storage_layout(module):
 cdef void *required(void *library, str name) except NULL:
     cdef void *symbol = dlsym(library, name.encode())
     if symbol == NULL:
-        raise ImportError(f"torch {torch_version()} has no {name}; moontide needs torch >= 2.10")
+        raise torch_support.without(sys.modules["torch"], name)
     return symbol
 
 
-cdef str torch_version():
-    return importlib.metadata.version("torch")
+cdef const br_dlpack_api *exchange_table(module) except NULL:
+    """torch's table for exchanging tensors, of the major version that dlpack.h declares."""
+    cdef const br_dlpack_api *table
+    capsule = getattr(module.Tensor, "__dlpack_c_exchange_api__", None)
+    if capsule is None:
+        raise torch_support.without(module, "table for exchanging tensors (Tensor.__dlpack_c_exchange_api__)")
+    table = br_dlpack_known(<const br_dlpack_api *>PyCapsule_GetPointer(capsule, b"dlpack_exchange_api"))
+    if table == NULL:
+        raise torch_support.without(module, "table for exchanging tensors of DLPack's major version 1")
+    return table
 
 
 cdef str torch_library(module):

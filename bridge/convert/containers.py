@@ -38,7 +38,11 @@ def map_table(layer: Layer) -> nn.Module:
 
 def bottle(layer: Layer) -> nn.Module:
     """Dimensions in front as one."""
-    return modules.Bottle(layer.child(layer.get("modules")[0], "module"), layer.integer("nInputDim", 2))
+    return modules.Bottle(
+        layer.child(layer.get("modules")[0], "module"),
+        layer.integer("nInputDim", 2),
+        layer.integer("nOutputDim", layer.integer("nInputDim", 2)),
+    )
 
 
 def inside(layer: Layer) -> nn.Module:

@@ -17,7 +17,7 @@ from bridge.t7_objects import TorchObject
 DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
-def to_torch(model: Any, *, base: int = 0, share: bool = False) -> nn.Module:
+def to_torch(model: Any, *, key: str | None = None, base: int = 0, share: bool = False) -> nn.Module:
     """Return a PyTorch module with the outputs and gradients of a Torch7 model.
 
     Layers become those of `torch.nn` under the same names; tables become lists. A layer that PyTorch has no counterpart
@@ -28,6 +28,8 @@ def to_torch(model: Any, *, base: int = 0, share: bool = False) -> nn.Module:
     model : path, LuaObject, bridge.legacy.nn.Module or TorchObject
         A `.t7` file, a network of a `bridge.Lua` or of `bridge.legacy`, or what `bridge.t7.load` gave. Files and what
         was loaded from them need no Lua.
+    key : str, optional
+        The way to the network in a table that has several, such as "protos.rnn".
     base : {0, 1}
         What indices count from that the module takes (LookupTable, OneHot, Index, targets of criterions): 0 as
         PyTorch's layers do, 1 as the Torch7 model did, so that data prepared for it can stay.
@@ -47,12 +49,12 @@ def to_torch(model: Any, *, base: int = 0, share: bool = False) -> nn.Module:
     TypeError
         For what is no Torch7 model.
     """
-    return convert(model, base=base, share=share).module
+    return convert(model, key=key, base=base, share=share).module
 
 
-def convert(model: Any, *, base: int = 0, share: bool = False) -> Conversion:
+def convert(model: Any, *, key: str | None = None, base: int = 0, share: bool = False) -> Conversion:
     """Convert as `to_torch` does, and tell what became of each layer."""
-    return Conversion(Source(model), base=base, share=share)
+    return Conversion(Source(model, key), base=base, share=share)
 
 
 @dataclass(frozen=True)

@@ -103,9 +103,16 @@ def mapped(*, back: bool) -> Callable[[Layer], nn.Module]:
 
 
 def local(
-    x: Tensor, weight: Tensor, bias: Tensor, stride: tuple[int, ...], padding: tuple[int, ...]
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
 ) -> Tensor:
-    """Convolve with a kernel of its own for each place."""
+    """Convolve images of one size with a kernel of its own for each place."""
+    if tuple(x.shape[-2:]) != size:
+        raise ValueError(f"images of {size[0]} x {size[1]} were expected, got {x.shape[-2]} x {x.shape[-1]}")
     image = x if x.dim() == 4 else x.unsqueeze(0)
     height, width, planes, inputs, k_h, k_w = weight.shape
     patches = functional.unfold(image, (k_h, k_w), 1, padding, stride)
@@ -119,7 +126,8 @@ def locally(layer: Layer) -> nn.Module:
     inputs, planes = layer.integer("nInputPlane"), layer.integer("nOutputPlane")
     shape = (*layer.integers(("oH", "oW")), planes, inputs, *layer.integers(("kH", "kW")))
     parameters = {"weight": layer.weight(shape), "bias": layer.parameter("bias")}
-    return Function(local, parameters, stride=layer.integers(("dH", "dW"), 1), padding=paddings(layer, "HW"))
+    settings = {"stride": layer.integers(("dH", "dW"), 1), "padding": paddings(layer, "HW")}
+    return Function(local, parameters, size=layer.integers(("iH", "iW")), **settings)
 
 
 ROWS = {

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from bridge.convert import modules
 from bridge.convert.layer import Layer
 
 
@@ -77,5 +78,5 @@ ROWS = {
     "nn.MultiMarginCriterion": multi_margin,
     "nn.SmoothL1Criterion": loss(nn.SmoothL1Loss),
     "nn.SoftMarginCriterion": loss(nn.SoftMarginLoss),
-    "nn.SpatialClassNLLCriterion": of_classes(nn.NLLLoss),
+    "nn.SpatialClassNLLCriterion": of_classes(modules.SpatialNLLLoss),
 }

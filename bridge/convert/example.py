@@ -3,15 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from bridge.convert import modules
+from bridge.convert.shape import one_hot
 
 BATCH = 2  # not 1: sizes of 1 mean too much to those who trace a model
 IMAGES, VOLUMES, FRAMES = (32, 224, 28, 64, 96, 128, 227, 256, 299, 16, 8), (16, 8, 32), (16, 32, 64, 128)
+
+
+# The types of inputs by numpy's names and by Torch7's.
+DTYPES = {
+    **{str(d).removeprefix("torch."): d for d in (torch.float16, torch.float32, torch.float64)},
+    **{
+        str(d).removeprefix("torch."): d
+        for d in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+    },
+    "half": torch.float16,
+    "float": torch.float32,
+    "double": torch.float64,
+    "byte": torch.uint8,
+    "char": torch.int8,
+    "short": torch.int16,
+    "int": torch.int32,
+    "long": torch.int64,
+}
+LENGTH = 8  # of a dimension that stays open, but the first
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An input tensor: its sizes, None where any is taken, and its type, by default what the model takes."""
+
+    sizes: tuple[int | None, ...]
+    dtype: torch.dtype | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes to try it with."""
+        return tuple(
+            size if size is not None else LENGTH if place else BATCH for place, size in enumerate(self.sizes)
+        )
+
+    @property
+    def opened(self) -> frozenset[int]:
+        """The dimensions that are to stay open when the model is written: those, and the first."""
+        return frozenset({0, *(place for place, size in enumerate(self.sizes) if size is None)})
 
 
 class UnknownInput(ValueError):
@@ -20,7 +61,7 @@ class UnknownInput(ValueError):
 
 def example(
     model: nn.Module,
-    sizes: Sequence[Sequence[int]] = (),
+    asked: Sequence[Asked | Sequence[int]] = (),
     *,
     dtype: torch.dtype = torch.float32,
     seed: int = 0,
@@ -32,8 +73,8 @@ def example(
     ----------
     model : Module
         In evaluation mode.
-    sizes : sequence of sequences of int
-        The size of each input tensor; none: they are guessed.
+    asked : sequence of Asked, or of sequences of int
+        What each input tensor is like; none: it is guessed.
     dtype : torch.dtype
         What the model computes in.
     seed : int
@@ -53,8 +94,18 @@ def example(
     """
     generator = torch.Generator().manual_seed(seed)
     layer = first(model)
-    if sizes:
-        made = [drawn(layer, tuple(size), dtype, generator, base) for size in sizes]
+    if asked:
+        wanted = [one if isinstance(one, Asked) else Asked(tuple(one)) for one in asked]
+        if any(
+            one.dtype is not None for one in wanted
+        ):  # who says which are indices means that others are not
+            wanted = [replace(one, dtype=one.dtype or dtype) for one in wanted]
+        made = [
+            drawn(layer, one.shape, dtype, generator, base)
+            if one.dtype is None
+            else typed(model, one.shape, one.dtype, generator, base)
+            for one in wanted
+        ]
         return made[0] if len(made) == 1 else made
     taken = None
     for size in guesses(layer):
@@ -78,6 +129,34 @@ def drawn(
     if isinstance(layer, nn.Embedding):
         return torch.randint(base, layer.num_embeddings + base, size, generator=generator)
     return torch.randn(size, dtype=dtype, generator=generator)
+
+
+def typed(
+    model: nn.Module, size: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator, base: int
+) -> Tensor:
+    """Return random numbers of a type; whole ones are indices that the model takes."""
+    if dtype.is_floating_point:
+        return torch.randn(size, dtype=torch.float64, generator=generator).to(dtype)
+    rows = [layer.num_embeddings for layer in model.modules() if isinstance(layer, nn.Embedding)]
+    rows += [
+        layer.settings["size"]
+        for layer in model.modules()
+        if isinstance(layer, modules.Function) and layer.function is one_hot
+    ]
+    return torch.randint(base, min(rows, default=2) + base, size, generator=generator).to(dtype)
+
+
+def opened(model: nn.Module, asked: Sequence[Asked], x: Any) -> Any:
+    """Return, for each tensor of an input, the dimensions that are to stay open when the model is written.
+
+    Without sizes that were asked for, these are the first, and the second where it is a sequence's length.
+    """
+    if asked:
+        found = [one.opened for one in asked]
+        return found[0] if len(found) == 1 else found
+    layer = first(model)
+    sequence = isinstance(layer, nn.Embedding | modules.FeaturesLast) and x.dim() > 1
+    return frozenset({0, 1} if sequence else {0})
 
 
 def computed(model: nn.Module, x: Tensor) -> int | None:

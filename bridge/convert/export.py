@@ -21,12 +21,16 @@ from torch import Tensor, nn
 from bridge.convert.check import difference
 from bridge.replace import replacing
 
+WRONG = 1e-2  # relative difference of a program that computes something else, and not only in another order
+
 
 class ExportError(RuntimeError):
     """A model that cannot be written in a format: with the reason and the way out."""
 
 
-def save(module: nn.Module, file: str | os.PathLike[str], x: Any) -> None:
+def save(
+    module: nn.Module, file: str | os.PathLike[str], x: Any, opened: Any = None
+) -> list[list[int | None]] | None:
     """Write a model in the format that the file's name ends with.
 
     ================ ====================================================================================
@@ -44,7 +48,14 @@ def save(module: nn.Module, file: str | os.PathLike[str], x: Any) -> None:
     file : path
         Where to write.
     x : Tensor or list of Tensor
-        An input. The first dimension's size stays open in `.pt2` and `.onnx` where the model allows it.
+        An input.
+    opened : set of int, or list of them, optional
+        For each tensor, the dimensions (the first) whose sizes stay open in `.pt2` and `.onnx` where the model can.
+
+    Returns
+    -------
+    list of lists, or None
+        The sizes of each tensor that the program or graph takes, None for one that is open; None for parameters alone.
 
     Raises
     ------
@@ -56,7 +67,7 @@ def save(module: nn.Module, file: str | os.PathLike[str], x: Any) -> None:
     """
     write, _ = _format(file)
     with replacing(file) as temporary:
-        write(module, temporary, x)
+        return write(module, temporary, x, opened)
 
 
 def verify(module: nn.Module, file: str | os.PathLike[str], x: Any) -> float | None:
@@ -77,6 +88,43 @@ def verify(module: nn.Module, file: str | os.PathLike[str], x: Any) -> float | N
     return read(module, Path(file), x)
 
 
+def proven(
+    module: nn.Module, file: str | os.PathLike[str], x: Any, taken: list[list[int | None]]
+) -> list[list[int | None]]:
+    """Return the sizes that a file takes, those open only that hold: tracers leave some open that the model fixes.
+
+    Parameters
+    ----------
+    module, file, x
+        As in `save`.
+    taken : list of lists
+        What `save` returned.
+    """
+    tensors = [x] if isinstance(x, Tensor) else list(x)
+    found = [list(sizes) for sizes in taken]
+    for dim in sorted({d for sizes in taken for d, size in enumerate(sizes) if size is None}):
+        larger = [
+            torch.cat([tensor, tensor.narrow(dim, 0, 1)], dim)
+            if dim < len(sizes) and sizes[dim] is None
+            else tensor
+            for tensor, sizes in zip(tensors, taken, strict=True)
+        ]
+        try:
+            with torch.no_grad():
+                module(larger[0] if isinstance(x, Tensor) else larger)
+            difference_there = verify(module, file, larger[0] if isinstance(x, Tensor) else larger)
+            holds = difference_there is None or difference_there < WRONG
+        except (
+            Exception
+        ):  # layers, torch's programs and other runtimes each raise errors of their own about sizes
+            holds = False
+        if not holds:
+            for tensor, sizes in zip(tensors, found, strict=True):
+                if dim < len(sizes) and sizes[dim] is None:
+                    sizes[dim] = tensor.shape[dim]
+    return found
+
+
 def _format(file: str | os.PathLike[str]) -> tuple[Write, Read]:
     ending = Path(file).suffix
     if ending not in FORMATS:
@@ -92,8 +140,8 @@ def _package(name: str, extra: str) -> Any:
         raise ExportError(f"the package {name} is missing: pip install 'moontide[{extra}]'") from error
 
 
-def _write_state(module: nn.Module, file: Path, x: Any) -> None:
-    del x
+def _write_state(module: nn.Module, file: Path, x: Any, opened: Any) -> None:
+    del x, opened
     torch.save(module.state_dict(), file)
 
 
@@ -102,8 +150,8 @@ def _read_state(module: nn.Module, file: Path, x: Any) -> float:
     return _largest(module.state_dict(), torch.load(file, weights_only=True))
 
 
-def _write_tensors(module: nn.Module, file: Path, x: Any) -> None:
-    del x
+def _write_tensors(module: nn.Module, file: Path, x: Any, opened: Any) -> None:
+    del x, opened
     _package("safetensors.torch", "safetensors").save_model(module, str(file))
 
 
@@ -124,9 +172,13 @@ def _largest(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> float:
     return max((difference(theirs[name].detach(), ours[name].detach()) for name in ours), default=0.0)
 
 
-def _write_program(module: nn.Module, file: Path, x: Any) -> None:
+def _write_program(module: nn.Module, file: Path, x: Any, opened: Any) -> list[list[int | None]]:
     with _quiet(), _traced("torch.export"):
-        torch.export.save(torch.export.export(module, (x,), dynamic_shapes=(_open(x),)), file)
+        program = torch.export.export(module, (x,), dynamic_shapes=(_open(x, opened),))
+        torch.export.save(program, file)
+    names = set(program.graph_signature.user_inputs)
+    nodes = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
+    return [[size if isinstance(size, int) else None for size in node.meta["val"].shape] for node in nodes]
 
 
 def _read_program(module: nn.Module, file: Path, x: Any) -> float:
@@ -134,8 +186,8 @@ def _read_program(module: nn.Module, file: Path, x: Any) -> float:
         return difference(torch.export.load(file).module()(x), module(x))
 
 
-def _write_graph(module: nn.Module, file: Path, x: Any) -> None:
-    _package("onnx", "onnx")
+def _write_graph(module: nn.Module, file: Path, x: Any, opened: Any) -> list[list[int | None]]:
+    onnx = _package("onnx", "onnx")
     _package("onnxscript", "onnx")
     with _quiet(), _traced("torch.onnx"):
         torch.onnx.export(
@@ -144,9 +196,12 @@ def _write_graph(module: nn.Module, file: Path, x: Any) -> None:
             file,
             dynamo=True,
             external_data=False,
-            dynamic_shapes=(_open(x),),
+            dynamic_shapes=(_open(x, opened),),
             verbose=False,
         )
+    graph = onnx.load(str(file), load_external_data=False).graph
+    shapes = [given.type.tensor_type.shape.dim for given in graph.input]
+    return [[size.dim_value if size.HasField("dim_value") else None for size in shape] for shape in shapes]
 
 
 def _read_graph(module: nn.Module, file: Path, x: Any) -> float | None:
@@ -172,9 +227,11 @@ def _floats(x: Any) -> Any:
     return [_floats(inner) for inner in x]
 
 
-def _open(x: Any) -> Any:
-    """Return the dynamic shapes of an input: the first dimension is open."""
-    return {0: torch.export.Dim.AUTO} if isinstance(x, Tensor) else [_open(inner) for inner in x]
+def _open(x: Any, opened: Any) -> Any:
+    """Return the dynamic shapes of an input."""
+    if isinstance(x, Tensor):
+        return dict.fromkeys(sorted(opened or {0}), torch.export.Dim.AUTO)
+    return [_open(inner, None if opened is None else opened[place]) for place, inner in enumerate(x)]
 
 
 @contextmanager
@@ -206,7 +263,7 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(before)
 
 
-Write = Callable[[nn.Module, Path, Any], None]
+Write = Callable[[nn.Module, Path, Any, Any], list[list[int | None]] | None]
 Read = Callable[[nn.Module, Path, Any], float | None]
 FORMATS: Mapping[str, tuple[Write, Read]] = {
     ".pt": (_write_state, _read_state),

@@ -148,11 +148,15 @@ class MapTable(Around):
 
 
 class Bottle(Around):
-    """A module that knows inputs of `input_dims` dimensions, for inputs with more: those in front become one."""
+    """A module that knows inputs of `input_dims` dimensions, for inputs with more: those in front become one.
 
-    def __init__(self, module: nn.Module, input_dims: int) -> None:
+    `output_dims` are the dimensions of its outputs.
+    """
+
+    def __init__(self, module: nn.Module, input_dims: int, output_dims: int | None = None) -> None:
         super().__init__(module)
         self.input_dims = input_dims
+        self.output_dims = input_dims if output_dims is None else output_dims
 
     def forward(self, x: Tensor) -> Any:
         """Return the output with the dimensions of the input in front."""
@@ -259,6 +263,10 @@ class LogSoftmax(nn.LogSoftmax):
 def classes(x: Tensor) -> int:
     """Return the dimension of the classes: the first of vectors and single images, else the second."""
     return 0 if x.dim() in (1, 3) else 1
+
+
+class SpatialNLLLoss(nn.NLLLoss):
+    """A loss of images of log-probabilities with images of classes."""
 
 
 class Embedding(nn.Embedding):

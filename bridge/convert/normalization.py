@@ -63,8 +63,9 @@ class Neighbourhood(nn.Module):
 
     kernel: Tensor
 
-    def __init__(self, kernel: Tensor) -> None:
+    def __init__(self, kernel: Tensor, planes: int) -> None:
         super().__init__()
+        self.planes = planes
         self.register_buffer("kernel", kernel if kernel.dim() == 2 else torch.outer(kernel, kernel))
 
     def sums(self, x: Tensor) -> Tensor:
@@ -86,8 +87,8 @@ class Subtractive(Neighbourhood):
 class Divisive(Neighbourhood):
     """Each pixel divided by its neighbourhood's deviation, which counts as at least a threshold."""
 
-    def __init__(self, kernel: Tensor, threshold: float, value: float) -> None:
-        super().__init__(kernel)
+    def __init__(self, kernel: Tensor, planes: int, threshold: float, value: float) -> None:
+        super().__init__(kernel, planes)
         self.threshold, self.value = threshold, value
 
     def forward(self, x: Tensor) -> Tensor:
@@ -98,13 +99,14 @@ class Divisive(Neighbourhood):
 
 def subtractive(layer: Layer) -> nn.Module:
     """Less the neighbourhood's mean."""
-    return Subtractive(layer.needed("kernel").clone())
+    return Subtractive(layer.needed("kernel").clone(), layer.integer("nInputPlane", 1))
 
 
 def divisive(layer: Layer) -> nn.Module:
     """Divided by the neighbourhood's deviation."""
     limit = layer.get("threshold", 1e-4)
-    return Divisive(layer.needed("kernel").clone(), limit, layer.get("thresval", limit))
+    kernel, planes = layer.needed("kernel").clone(), layer.integer("nInputPlane", 1)
+    return Divisive(kernel, planes, limit, layer.get("thresval", limit))
 
 
 def contrastive(layer: Layer) -> nn.Module:

@@ -207,4 +207,5 @@ ROWS = {
     "nn.Transpose": transposed,
     "nn.Unsqueeze": along(unsqueeze, "pos", "numInputDims"),
     "nn.View": viewed,
+    "OneHot": indicators,  # char-rnn's own class
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from bridge import networks
 from bridge._boundary import LuaObject
 from bridge.t7_objects import TorchObject
 
@@ -63,13 +64,13 @@ class Source:
         The object in the Lua state that a TorchObject, by its id, stands for; empty for what came from a file.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, key: str | None = None) -> None:
         self.lua: dict[int, LuaObject] = {}
         if isinstance(model, str | os.PathLike):
             from bridge import t7
 
             model = t7.load(model, tensors="torch")
-        model = network(getattr(model, "lua_object", model))  # of bridge.legacy
+        model = network(getattr(model, "lua_object", model), key)  # of bridge.legacy
         if isinstance(model, LuaObject):
             model = self._from_lua(model)
         if not isinstance(model, TorchObject):
@@ -80,8 +81,9 @@ class Source:
         self.root: TorchObject = model
 
     def _from_lua(self, model: LuaObject) -> Any:
-        take_apart = model.state.helper("execute", TAKE_APART, "=(convert)")
-        flat = take_apart(model)
+        with model.state.texts():
+            take_apart = model.state.helper("execute", TAKE_APART, "=(convert)")
+            flat = take_apart(model)
         made: list[Any] = []
         for one in flat:
             name = one["typename"]
@@ -115,40 +117,35 @@ def _replace(made: list[Any], lists: dict[int, list[Any]]) -> None:
 
 
 def network(value: Any, key: str | None = None) -> Any:
-    """Return the network that a file's value is, or has in a table: the only one, or that of a key.
+    """Return the network that a file's value is, or has in its tables: the only one, or that of a key.
 
     Parameters
     ----------
     value : object
         What `bridge.t7.load`, or `torch.load` of a Lua state, gave.
     key : str, optional
-        The entry of the table.
+        The way to it, such as "protos.rnn".
 
     Raises
     ------
     ValueError
         When there is no network, or when there are several: with their names.
     """
+    if key is not None:
+        try:
+            return networks.at(value, key)
+        except KeyError as error:
+            raise ValueError(f"{error.args[0]} in the file's table") from None
     if not isinstance(value, dict | list):
         return value
-    entries = {
-        str(name): entry for name, entry in (value.items() if isinstance(value, dict) else enumerate(value))
-    }
-    if key is not None:
-        if key not in entries:
-            raise ValueError(f"there is no {key!r} in the file's table: it has {_names(entries)}")
-        return entries[key]
-    found = {name: entry for name, entry in entries.items() if is_network(entry)}
+    found = networks.found(value, is_network)
     if len(found) == 1:
         return next(iter(found.values()))
-    raise ValueError(
-        f"the table holds {'several networks' if found else 'no network'} ({_names(found or entries)}): "
-        "take the entry that is meant"
-    )
-
-
-def _names(entries: dict[str, Any]) -> str:
-    return ", ".join(map(repr, entries)) or "nothing"
+    if found:
+        names = ", ".join(map(repr, found))
+        raise ValueError(f"the table holds several networks ({names}): take one, with key= or --key")
+    names = ", ".join(repr(name) for name, _ in networks.entries(value)) or "nothing"
+    raise ValueError(f"the table holds no network: it has {names}")
 
 
 def is_network(value: Any) -> bool:

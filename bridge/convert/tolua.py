@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
+from bridge._boundary import LuaObject
 from bridge.convert import traced
 from bridge.convert.builder import Builder
 from bridge.convert.lua_rows import ROWS
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from bridge.lua import Lua
 
 
-def to_lua(module: nn.Module, lua: Lua, *, share: bool = False, dtype: torch.dtype | None = None) -> Any:
+def to_lua(
+    module: nn.Module, lua: Lua, *, share: bool = False, dtype: torch.dtype | None = None
+) -> LuaObject:
     """Return a network in a Lua state with the outputs and gradients of a PyTorch module.
 
     Indices that the network takes (nn.Embedding's, classes) count from 1, as Torch7's do.
@@ -45,5 +48,7 @@ def to_lua(module: nn.Module, lua: Lua, *, share: bool = False, dtype: torch.dty
     if dtype is None:
         floats = (tensor.dtype for tensor in module.state_dict().values() if tensor.is_floating_point())
         dtype = next(floats, torch.get_default_dtype())
-    builder = Builder(lua, ROWS, traced.network, share=share, dtype=dtype)
-    return builder.made(module, "").type(builder.typename)
+    with lua.exclusive().texts():
+        builder = Builder(lua, ROWS, traced.network, share=share, dtype=dtype)
+        made: LuaObject = builder.made(module, "").type(builder.typename)
+    return made

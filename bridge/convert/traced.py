@@ -55,16 +55,59 @@ def network(builder: Builder, module: nn.Module, name: str) -> Any:
             return gmodule(inputs, [nodes[one] for one in results])
         elif step.op == "call_module":
             inner = f"{name}.{step.target}" if name else str(step.target)
-            made = builder.made(module.get_submodule(str(step.target)), inner)
-            nodes[step] = node_of(made, _nodes(nodes, step.args[0]))
+            layer = module.get_submodule(str(step.target))
+            given = _given(layer, inner, step)
+            made = builder.made(layer, inner)
+            nodes[step] = node_of(made, _sources(builder, node_of, nodes, given))
+        elif step.target is operator.getitem and _gives_several(module, step.args[0]):
+            if step.args[1] != 0 and not step.users:  # `outputs, _ = ...`
+                continue
+            if step.args[1] != 0:
+                reason = f"it takes result {step.args[1]} of a layer that has its output alone in Torch7"
+                raise refused(module, name, reason)
+            nodes[step] = nodes[step.all_input_nodes[0]]
         else:
             made, sources = _call(builder, module, name, step)
             nodes[step] = node_of(made, [nodes[one] for one in sources])
     raise refused(module, name, "it has no output")
 
 
-def _nodes(nodes: dict[fx.Node, Any], argument: Any) -> list[Any]:
-    return [nodes[one] for one in (argument if isinstance(argument, list | tuple) else [argument])]
+# Modules of PyTorch that give more than their output, which is all that Torch7's do.
+SEVERAL = (nn.RNNBase, nn.MultiheadAttention)
+
+
+def _gives_several(module: nn.Module, source: Any) -> bool:
+    """Whether a value is what one of those gives."""
+    if not isinstance(source, fx.Node) or source.op != "call_module":
+        return False
+    return isinstance(module.get_submodule(str(source.target)), SEVERAL)
+
+
+def _given(layer: nn.Module, name: str, step: fx.Node) -> Any:
+    """Return the input of a module's call: one, or a list of all that it is called with."""
+    ignored = ("need_weights",) if isinstance(layer, nn.MultiheadAttention) else ()
+    for key, value in step.kwargs.items():
+        if value is not None and key not in ignored:
+            raise refused(layer, name, f"it is called with {key}={value!r:.40}, which Torch7 has no form for")
+    if isinstance(layer, nn.RNNBase) and len(step.args) > 1:
+        raise refused(layer, name, "it is called with the states before the first step, which are zero here")
+    return step.args[0] if len(step.args) == 1 else step.args
+
+
+def _entry(builder: Builder, step: fx.Node) -> Any:
+    """Return the maker of an entry of a table."""
+    place = step.args[1]
+    return builder.nn.SelectTable(place + 1 if place >= 0 else place) if isinstance(place, int) else None
+
+
+def _sources(builder: Builder, node_of: Any, nodes: dict[fx.Node, Any], given: Any) -> list[Any]:
+    """Return the nodes of an input; one that comes again through an Identity, since nngraph takes each once."""
+    found: list[Any] = []
+    seen: set[fx.Node] = set()
+    for one in given if isinstance(given, list | tuple) else [given]:
+        found.append(node_of(builder.nn.Identity(), [nodes[one]]) if one in seen else nodes[one])
+        seen.add(one)
+    return found
 
 
 def _call(builder: Builder, module: nn.Module, name: str, step: fx.Node) -> tuple[Any, list[fx.Node]]:
@@ -122,6 +165,7 @@ CALLS: dict[Any, Callable[[Builder, fx.Node], Any]] = {
     **dict.fromkeys((torch.relu, functional.relu, "relu", "relu_"), _plain("ReLU")),
     **dict.fromkeys((torch.tanh, functional.tanh, "tanh"), _plain("Tanh")),
     **dict.fromkeys((torch.sigmoid, functional.sigmoid, "sigmoid"), _plain("Sigmoid")),
+    operator.getitem: _entry,
     **dict.fromkeys((torch.cat, torch.concat), _cat),
     **dict.fromkeys((torch.flatten, "flatten"), _flatten),
 }

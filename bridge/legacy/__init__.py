@@ -14,18 +14,25 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bridge.legacy.objects import LegacyObject
 from bridge.legacy.session import current, state, use
+from bridge.t7_objects import Plain
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
     from bridge.legacy import nn, optim
+
+# What a file can hold.
+Value: TypeAlias = "Plain | NDArray[Any] | Tensor | LegacyObject"
 
 __all__ = ["load", "nn", "optim", "save", "state", "use"]
 
 
-def load(file: str | os.PathLike[str], format: str = "binary") -> Any:  # noqa: A002, torch.load's word
+def load(file: str | os.PathLike[str], format: str = "binary") -> Value:  # noqa: A002, torch.load's word
     """Load a .t7 file: modules and criterions as those of `nn`, tables as lists and dicts.
 
     Parameters
@@ -43,7 +50,10 @@ def load(file: str | os.PathLike[str], format: str = "binary") -> Any:  # noqa: 
     session = current()
     for package in ("nngraph", "optim"):
         session.require(package)
-    return session.from_lua(session.run(session.require("torch").load, os.fspath(file), format, base=1))
+    loaded: Value = session.from_lua(
+        session.run(session.require("torch").load, os.fspath(file), format, base=1)
+    )
+    return loaded
 
 
 def save(value: Any, file: str | os.PathLike[str], format: str = "binary") -> None:  # noqa: A002
@@ -52,7 +62,13 @@ def save(value: Any, file: str | os.PathLike[str], format: str = "binary") -> No
     session.run(session.require("torch").save, os.fspath(file), session.to_lua(value), format, base=1)
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("nn", "optim"):
-        return importlib.import_module(f"bridge.legacy.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+    def __getattr__(name):
+        if name in ("nn", "optim"):
+            return importlib.import_module(f"bridge.legacy.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

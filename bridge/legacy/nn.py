@@ -9,7 +9,8 @@ Modules are objects of a Lua state (`bridge.legacy.use` chooses it): numpy array
 without a copy. Positions count from 0: dimensions and places in constructors, `get`, `insert` and `remove`, and the
 indices that LookupTable, OneHot, ClassNLLCriterion and the like read. A call with an argument marked by `bridge.index`
 shifts what is marked and nothing else; so is the input of a class that a Lua program defined to be marked, if it reads
-indices. Derive from `nn.Module` or any other class to write a module in Python.
+indices. A type checker knows the classes of nn alone: take a class that a Lua program defined by
+`getattr(nn, "MyLayer")`. Derive from `nn.Module` or any other class to write a module in Python.
 """
 
 from __future__ import annotations

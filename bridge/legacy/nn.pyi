@@ -13,22 +13,26 @@ class Abs(Module):
     def __init__(self) -> None: ...
 
 class Add(Module):
-    def __init__(self, inputSize: Any = ..., scalar: Any = ...) -> None: ...
+    def __init__(self, inputSize: int | None = ..., scalar: bool | None = ...) -> None: ...
 
 class AddConstant(Module):
-    def __init__(self, constant_scalar: Any, ip: Any = ...) -> None: ...
+    def __init__(self, constant_scalar: float, ip: bool | None = ...) -> None: ...
 
 class BatchNormalization(Module):
-    def __init__(self, nOutput: Any, eps: Any = ..., momentum: Any = ..., affine: Any = ...) -> None: ...
+    def __init__(
+        self, nOutput: int, eps: float | None = ..., momentum: float | None = ..., affine: bool | None = ...
+    ) -> None: ...
 
 class Bilinear(Module):
-    def __init__(self, inputSize1: Any, inputSize2: Any, outputSize: Any, bias: Any = ...) -> None: ...
+    def __init__(
+        self, inputSize1: int, inputSize2: int, outputSize: int, bias: bool | None = ...
+    ) -> None: ...
 
 class CAdd(Module):
     def __init__(self, *sizes: Any) -> None: ...
 
 class CAddTable(Module):
-    def __init__(self, ip: Any = ...) -> None: ...
+    def __init__(self, ip: bool | None = ...) -> None: ...
 
 class CAddTensorTable(Module):
     def __init__(self) -> None: ...
@@ -52,16 +56,16 @@ class CSubTable(Module):
     def __init__(self) -> None: ...
 
 class Collapse(Module):
-    def __init__(self, nInputDim: Any) -> None: ...
+    def __init__(self, nInputDim: int) -> None: ...
 
 class Concat(Container):
-    def __init__(self, dimension: Any) -> None: ...
+    def __init__(self, dimension: int) -> None: ...
 
 class ConcatTable(Container):
     def __init__(self) -> None: ...
 
 class Constant(Module):
-    def __init__(self, value: Any, nInputDim: Any = ...) -> None: ...
+    def __init__(self, value: Any, nInputDim: int | None = ...) -> None: ...
 
 class Contiguous(Module):
     def __init__(self) -> None: ...
@@ -71,11 +75,11 @@ class Convert(Module):
 
 class Copy(Module):
     def __init__(
-        self, intype: Any = ..., outtype: Any = ..., forceCopy: Any = ..., dontCast: Any = ...
+        self, intype: Any = ..., outtype: Any = ..., forceCopy: bool | None = ..., dontCast: bool | None = ...
     ) -> None: ...
 
 class Cosine(Module):
-    def __init__(self, inputSize: Any, outputSize: Any) -> None: ...
+    def __init__(self, inputSize: int, outputSize: int) -> None: ...
 
 class CosineDistance(Module):
     def __init__(self) -> None: ...
@@ -91,68 +95,76 @@ class DotProduct(Module):
 
 class Dropout(Module):
     def __init__(
-        self, p: Any = ..., v1: Any = ..., inplace: Any = ..., stochasticInference: Any = ...
+        self,
+        p: float | None = ...,
+        v1: bool | None = ...,
+        inplace: bool | None = ...,
+        stochasticInference: bool | None = ...,
     ) -> None: ...
 
 class ELU(Module):
-    def __init__(self, alpha: Any = ..., inplace: Any = ...) -> None: ...
+    def __init__(self, alpha: float | None = ..., inplace: bool | None = ...) -> None: ...
 
 class Euclidean(Module):
-    def __init__(self, inputSize: Any, outputSize: Any) -> None: ...
+    def __init__(self, inputSize: int, outputSize: int) -> None: ...
 
 class Exp(Module):
     def __init__(self) -> None: ...
 
 class FeatureLPPooling(Module):
-    def __init__(self, width: Any, stride: Any, power: Any, batch_mode: Any = ...) -> None: ...
+    def __init__(self, width: int, stride: Any, power: float, batch_mode: bool | None = ...) -> None: ...
 
 class FlattenTable(Module):
     def __init__(self) -> None: ...
 
 class GatedLinearUnit(Module):
-    def __init__(self, dim: Any = ...) -> None: ...
+    def __init__(self, dim: int | None = ...) -> None: ...
 
 class GradientReversal(Module):
-    def __init__(self, lambda_: Any = ...) -> None: ...
+    def __init__(self, lambda_: float | None = ...) -> None: ...
 
 class HardShrink(Module):
-    def __init__(self, lam: Any = ...) -> None: ...
+    def __init__(self, lam: float | None = ...) -> None: ...
 
 class HardTanh(Module):
-    def __init__(self, min_value: Any = ..., max_value: Any = ..., inplace: Any = ...) -> None: ...
+    def __init__(
+        self, min_value: float | None = ..., max_value: float | None = ..., inplace: bool | None = ...
+    ) -> None: ...
 
 class Identity(Module):
     def __init__(self) -> None: ...
 
 class Index(Module):
-    def __init__(self, dimension: Any) -> None: ...
+    def __init__(self, dimension: int) -> None: ...
 
 class IndexLinear(Module):
     def __init__(
         self,
-        inputSize: Any,
-        outputSize: Any,
-        doGradInput: Any = ...,
-        keysOffset: Any = ...,
+        inputSize: int,
+        outputSize: int,
+        doGradInput: bool | None = ...,
+        keysOffset: int | None = ...,
         weight: Any = ...,
-        bias: Any = ...,
+        bias: bool | None = ...,
         normalize: Any = ...,
     ) -> None: ...
 
 class JoinTable(Module):
-    def __init__(self, dimension: Any, nInputDims: Any = ...) -> None: ...
+    def __init__(self, dimension: int, nInputDims: int | None = ...) -> None: ...
 
 class Kmeans(Module):
-    def __init__(self, k: Any, dim: Any, scale: Any = ...) -> None: ...
+    def __init__(self, k: float, dim: int, scale: Any = ...) -> None: ...
 
 class L1Penalty(Module):
-    def __init__(self, l1weight: Any, sizeAverage: Any = ..., provideOutput: Any = ...) -> None: ...
+    def __init__(
+        self, l1weight: float, sizeAverage: bool | None = ..., provideOutput: bool | None = ...
+    ) -> None: ...
 
 class LeakyReLU(Module):
-    def __init__(self, negval: Any = ..., ip: Any = ...) -> None: ...
+    def __init__(self, negval: float | None = ..., ip: bool | None = ...) -> None: ...
 
 class Linear(Module):
-    def __init__(self, inputSize: Any, outputSize: Any, bias: Any = ...) -> None: ...
+    def __init__(self, inputSize: int, outputSize: int, bias: bool | None = ...) -> None: ...
 
 class Log(Module):
     def __init__(self) -> None: ...
@@ -165,94 +177,99 @@ class LogSoftMax(Module):
 
 class LookupTable(Module):
     def __init__(
-        self, nIndex: Any, nOutput: Any, paddingValue: Any = ..., maxNorm: Any = ..., normType: Any = ...
+        self,
+        nIndex: int,
+        nOutput: int,
+        paddingValue: int | None = ...,
+        maxNorm: float | None = ...,
+        normType: float | None = ...,
     ) -> None: ...
 
 class MM(Module):
-    def __init__(self, transA: Any = ..., transB: Any = ...) -> None: ...
+    def __init__(self, transA: bool | None = ..., transB: bool | None = ...) -> None: ...
 
 class MV(Module):
-    def __init__(self, trans: Any = ...) -> None: ...
+    def __init__(self, trans: bool | None = ...) -> None: ...
 
 class MapTable(Container):
-    def __init__(self, module: Any, shared: Any = ...) -> None: ...
+    def __init__(self, module: Any, shared: bool | None = ...) -> None: ...
 
 class MaskedSelect(Module):
     def __init__(self) -> None: ...
 
 class Max(Module):
-    def __init__(self, dimension: Any = ..., nInputDims: Any = ...) -> None: ...
+    def __init__(self, dimension: int | None = ..., nInputDims: int | None = ...) -> None: ...
 
 class Min(Module):
-    def __init__(self, dimension: Any = ..., nInputDims: Any = ...) -> None: ...
+    def __init__(self, dimension: int | None = ..., nInputDims: int | None = ...) -> None: ...
 
 class MixtureTable(Module):
-    def __init__(self, dim: Any = ...) -> None: ...
+    def __init__(self, dim: int | None = ...) -> None: ...
 
 class ModuleFromCriterion(Module):
-    def __init__(self, criterion: Any, castTarget: Any = ...) -> None: ...
+    def __init__(self, criterion: Any, castTarget: bool | None = ...) -> None: ...
 
 class Mul(Module):
     def __init__(self) -> None: ...
 
 class MulConstant(Module):
-    def __init__(self, constant_scalar: Any, ip: Any = ...) -> None: ...
+    def __init__(self, constant_scalar: float, ip: bool | None = ...) -> None: ...
 
 class Narrow(Module):
-    def __init__(self, dimension: Any, offset: Any, length: Any = ...) -> None: ...
+    def __init__(self, dimension: int, offset: int, length: int | None = ...) -> None: ...
 
 class NarrowTable(Module):
-    def __init__(self, offset: Any, length: Any = ...) -> None: ...
+    def __init__(self, offset: int, length: int | None = ...) -> None: ...
 
 class Normalize(Module):
-    def __init__(self, p: Any = ..., eps: Any = ...) -> None: ...
+    def __init__(self, p: float | None = ..., eps: float | None = ...) -> None: ...
 
 class OneHot(Module):
-    def __init__(self, outputSize: Any) -> None: ...
+    def __init__(self, outputSize: int) -> None: ...
 
 class PReLU(Module):
-    def __init__(self, nOutputPlane: Any = ...) -> None: ...
+    def __init__(self, nOutputPlane: int | None = ...) -> None: ...
 
 class Padding(Module):
     def __init__(
-        self, dim: Any, pad: Any, nInputDim: Any = ..., value: Any = ..., index: Any = ...
+        self, dim: int, pad: Any, nInputDim: int | None = ..., value: Any = ..., index: Any = ...
     ) -> None: ...
 
 class PairwiseDistance(Module):
-    def __init__(self, p: Any = ...) -> None: ...
+    def __init__(self, p: float | None = ...) -> None: ...
 
 class Parallel(Container):
-    def __init__(self, inputDimension: Any, outputDimension: Any) -> None: ...
+    def __init__(self, inputDimension: int, outputDimension: int) -> None: ...
 
 class ParallelTable(Container):
     def __init__(self) -> None: ...
 
 class PartialLinear(Module):
-    def __init__(self, inputsize: Any, outputsize: Any, bias: Any = ...) -> None: ...
+    def __init__(self, inputsize: int, outputsize: int, bias: bool | None = ...) -> None: ...
 
 class PixelShuffle(Module):
-    def __init__(self, upscaleFactor: Any) -> None: ...
+    def __init__(self, upscaleFactor: int) -> None: ...
 
 class Power(Module):
-    def __init__(self, p: Any) -> None: ...
+    def __init__(self, p: float) -> None: ...
 
 class PrintSize(Module):
     def __init__(self, prefix: Any = ...) -> None: ...
 
 class RReLU(Module):
-    def __init__(self, l: Any = ..., u: Any = ..., ip: Any = ...) -> None: ...
+    def __init__(self, l: float | None = ..., u: float | None = ..., ip: bool | None = ...) -> None: ...
 
 class ReLU6(Module):
-    def __init__(self, inplace: Any = ...) -> None: ...
+    def __init__(self, inplace: bool | None = ...) -> None: ...
 
 class Replicate(Module):
-    def __init__(self, nf: Any, dim: Any = ..., ndim: Any = ...) -> None: ...
+    def __init__(self, nf: int, dim: int | None = ..., ndim: int | None = ...) -> None: ...
 
 class Reshape(Module):
     def __init__(self, *sizes: Any) -> None: ...
 
 class Select(Module):
-    def __init__(self, dimension: Any, index: Any) -> None: ...
+    def __init__(self, dimension: int, index: Any) -> None: ...
 
 class SelectTable(Module):
     def __init__(self, index: Any) -> None: ...
@@ -270,147 +287,171 @@ class SoftMin(Module):
     def __init__(self) -> None: ...
 
 class SoftPlus(Module):
-    def __init__(self, beta: Any = ...) -> None: ...
+    def __init__(self, beta: float | None = ...) -> None: ...
 
 class SoftShrink(Module):
-    def __init__(self, lam: Any = ...) -> None: ...
+    def __init__(self, lam: float | None = ...) -> None: ...
 
 class SoftSign(Module):
     def __init__(self) -> None: ...
 
 class SparseLinear(Module):
-    def __init__(self, inputSize: Any, outputSize: Any, doGradInput: Any = ...) -> None: ...
+    def __init__(self, inputSize: int, outputSize: int, doGradInput: bool | None = ...) -> None: ...
 
 class SpatialAdaptiveAveragePooling(Module):
-    def __init__(self, W: Any, H: Any) -> None: ...
+    def __init__(self, W: int, H: int) -> None: ...
 
 class SpatialAdaptiveMaxPooling(Module):
-    def __init__(self, W: Any, H: Any) -> None: ...
+    def __init__(self, W: int, H: int) -> None: ...
 
 class SpatialAveragePooling(Module):
     def __init__(
-        self, kW: Any, kH: Any, dW: Any = ..., dH: Any = ..., padW: Any = ..., padH: Any = ...
+        self,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class SpatialContrastiveNormalization(Module):
     def __init__(
-        self, nInputPlane: Any, kernel: Any = ..., threshold: Any = ..., thresval: Any = ...
+        self, nInputPlane: int, kernel: Any = ..., threshold: float | None = ..., thresval: float | None = ...
     ) -> None: ...
 
 class SpatialConvolution(Module):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        kW: Any,
-        kH: Any,
-        dW: Any = ...,
-        dH: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class SpatialConvolutionLocal(Module):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        iW: Any,
-        iH: Any,
-        kW: Any,
-        kH: Any,
-        dW: Any = ...,
-        dH: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        iW: int,
+        iH: int,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class SpatialConvolutionMM(Module):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        kW: Any,
-        kH: Any,
-        dW: Any = ...,
-        dH: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class SpatialConvolutionMap(Module):
-    def __init__(self, conMatrix: Any, kW: Any, kH: Any, dW: Any = ..., dH: Any = ...) -> None: ...
+    def __init__(
+        self, conMatrix: Any, kW: int, kH: int, dW: int | None = ..., dH: int | None = ...
+    ) -> None: ...
 
 class SpatialCrossMapLRN(Module):
-    def __init__(self, size: Any, alpha: Any = ..., beta: Any = ..., k: Any = ...) -> None: ...
+    def __init__(
+        self, size: Any, alpha: float | None = ..., beta: float | None = ..., k: float | None = ...
+    ) -> None: ...
 
 class SpatialDepthWiseConvolution(Module):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        kW: Any,
-        kH: Any,
-        dW: Any = ...,
-        dH: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class SpatialDivisiveNormalization(Module):
     def __init__(
-        self, nInputPlane: Any, kernel: Any = ..., threshold: Any = ..., thresval: Any = ...
+        self, nInputPlane: int, kernel: Any = ..., threshold: float | None = ..., thresval: float | None = ...
     ) -> None: ...
 
 class SpatialDropout(Module):
-    def __init__(self, p: Any = ..., stochasticInference: Any = ...) -> None: ...
+    def __init__(self, p: float | None = ..., stochasticInference: bool | None = ...) -> None: ...
 
 class SpatialFractionalMaxPooling(Module):
-    def __init__(self, poolSizeW: Any, poolSizeH: Any, outW: Any, outH: Any) -> None: ...
+    def __init__(self, poolSizeW: int, poolSizeH: int, outW: int, outH: int) -> None: ...
 
 class SpatialFullConvolution(Module):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        kW: Any,
-        kH: Any,
-        dW: Any = ...,
-        dH: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
-        adjW: Any = ...,
-        adjH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
+        adjW: int | None = ...,
+        adjH: int | None = ...,
     ) -> None: ...
 
 class SpatialFullConvolutionMap(Module):
-    def __init__(self, conMatrix: Any, kW: Any, kH: Any, dW: Any = ..., dH: Any = ...) -> None: ...
+    def __init__(
+        self, conMatrix: Any, kW: int, kH: int, dW: int | None = ..., dH: int | None = ...
+    ) -> None: ...
 
 class SpatialLogSoftMax(Module):
     def __init__(self) -> None: ...
 
 class SpatialMaxPooling(Module):
     def __init__(
-        self, kW: Any, kH: Any, dW: Any = ..., dH: Any = ..., padW: Any = ..., padH: Any = ...
+        self,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class SpatialMaxUnpooling(Module):
     def __init__(self, poolingModule: Any) -> None: ...
 
 class SpatialReflectionPadding(Module):
-    def __init__(self, pad_l: Any, pad_r: Any = ..., pad_t: Any = ..., pad_b: Any = ...) -> None: ...
+    def __init__(
+        self, pad_l: int, pad_r: int | None = ..., pad_t: int | None = ..., pad_b: int | None = ...
+    ) -> None: ...
 
 class SpatialReplicationPadding(Module):
-    def __init__(self, pad_l: Any, pad_r: Any = ..., pad_t: Any = ..., pad_b: Any = ...) -> None: ...
+    def __init__(
+        self, pad_l: int, pad_r: int | None = ..., pad_t: int | None = ..., pad_b: int | None = ...
+    ) -> None: ...
 
 class SpatialSoftMax(Module):
     def __init__(self) -> None: ...
 
 class SpatialSubSampling(Module):
-    def __init__(self, nInputPlane: Any, kW: Any, kH: Any, dW: Any = ..., dH: Any = ...) -> None: ...
+    def __init__(
+        self, nInputPlane: int, kW: int, kH: int, dW: int | None = ..., dH: int | None = ...
+    ) -> None: ...
 
 class SpatialSubtractiveNormalization(Module):
-    def __init__(self, nInputPlane: Any, kernel: Any = ...) -> None: ...
+    def __init__(self, nInputPlane: int, kernel: Any = ...) -> None: ...
 
 class SpatialUpSamplingBilinear(Module):
     def __init__(self, params: Any) -> None: ...
@@ -419,10 +460,12 @@ class SpatialUpSamplingNearest(Module):
     def __init__(self, scale: Any) -> None: ...
 
 class SpatialZeroPadding(Module):
-    def __init__(self, pad_l: Any, pad_r: Any = ..., pad_t: Any = ..., pad_b: Any = ...) -> None: ...
+    def __init__(
+        self, pad_l: int, pad_r: int | None = ..., pad_t: int | None = ..., pad_b: int | None = ...
+    ) -> None: ...
 
 class SplitTable(Module):
-    def __init__(self, dimension: Any, nInputDims: Any = ...) -> None: ...
+    def __init__(self, dimension: int, nInputDims: int | None = ...) -> None: ...
 
 class Sqrt(Module):
     def __init__(self) -> None: ...
@@ -431,11 +474,15 @@ class Square(Module):
     def __init__(self) -> None: ...
 
 class Squeeze(Module):
-    def __init__(self, dim: Any = ..., numInputDims: Any = ...) -> None: ...
+    def __init__(self, dim: int | None = ..., numInputDims: int | None = ...) -> None: ...
 
 class Sum(Module):
     def __init__(
-        self, dimension: Any = ..., nInputDims: Any = ..., sizeAverage: Any = ..., squeeze: Any = ...
+        self,
+        dimension: int | None = ...,
+        nInputDims: int | None = ...,
+        sizeAverage: bool | None = ...,
+        squeeze: bool | None = ...,
     ) -> None: ...
 
 class Tanh(Module):
@@ -445,28 +492,30 @@ class TanhShrink(Module):
     def __init__(self) -> None: ...
 
 class TemporalConvolution(Module):
-    def __init__(self, inputFrameSize: Any, outputFrameSize: Any, kW: Any, dW: Any = ...) -> None: ...
+    def __init__(self, inputFrameSize: int, outputFrameSize: int, kW: int, dW: int | None = ...) -> None: ...
 
 class TemporalDynamicKMaxPooling(Module):
-    def __init__(self, minK: Any, factor: Any = ...) -> None: ...
+    def __init__(self, minK: int, factor: float | None = ...) -> None: ...
 
 class TemporalMaxPooling(Module):
-    def __init__(self, kW: Any, dW: Any = ...) -> None: ...
+    def __init__(self, kW: int, dW: int | None = ...) -> None: ...
 
 class TemporalRowConvolution(Module):
-    def __init__(self, inputFrameSize: Any, kW: Any, dW: Any = ..., featFirst: Any = ...) -> None: ...
+    def __init__(
+        self, inputFrameSize: int, kW: int, dW: int | None = ..., featFirst: bool | None = ...
+    ) -> None: ...
 
 class TemporalSubSampling(Module):
-    def __init__(self, inputFrameSize: Any, kW: Any, dW: Any = ...) -> None: ...
+    def __init__(self, inputFrameSize: int, kW: int, dW: int | None = ...) -> None: ...
 
 class Threshold(Module):
-    def __init__(self, th: Any = ..., v: Any = ..., ip: Any = ...) -> None: ...
+    def __init__(self, th: float | None = ..., v: float | None = ..., ip: bool | None = ...) -> None: ...
 
 class Transpose(Module):
     def __init__(self, *permutations: Any) -> None: ...
 
 class Unsqueeze(Module):
-    def __init__(self, pos: Any, numInputDims: Any = ...) -> None: ...
+    def __init__(self, pos: Any, numInputDims: int | None = ...) -> None: ...
 
 class UpSampling(Module):
     def __init__(self, scale_factor: Any, mode: Any = ...) -> None: ...
@@ -477,72 +526,72 @@ class View(Module):
 class VolumetricAveragePooling(Module):
     def __init__(
         self,
-        kT: Any,
-        kW: Any,
-        kH: Any,
-        dT: Any = ...,
-        dW: Any = ...,
-        dH: Any = ...,
-        padT: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
+        kT: int,
+        kW: int,
+        kH: int,
+        dT: int | None = ...,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padT: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class VolumetricConvolution(Module):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        kT: Any,
-        kW: Any,
-        kH: Any,
-        dT: Any = ...,
-        dW: Any = ...,
-        dH: Any = ...,
-        padT: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kT: int,
+        kW: int,
+        kH: int,
+        dT: int | None = ...,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padT: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class VolumetricDropout(Module):
-    def __init__(self, p: Any = ..., stochasticInference: Any = ...) -> None: ...
+    def __init__(self, p: float | None = ..., stochasticInference: bool | None = ...) -> None: ...
 
 class VolumetricFractionalMaxPooling(Module):
     def __init__(
-        self, poolSizeT: Any, poolSizeW: Any, poolSizeH: Any, outT: Any, outW: Any, outH: Any
+        self, poolSizeT: int, poolSizeW: int, poolSizeH: int, outT: int, outW: int, outH: int
     ) -> None: ...
 
 class VolumetricFullConvolution(Module):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        kT: Any,
-        kW: Any,
-        kH: Any,
-        dT: Any = ...,
-        dW: Any = ...,
-        dH: Any = ...,
-        padT: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
-        adjT: Any = ...,
-        adjW: Any = ...,
-        adjH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kT: int,
+        kW: int,
+        kH: int,
+        dT: int | None = ...,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padT: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
+        adjT: int | None = ...,
+        adjW: int | None = ...,
+        adjH: int | None = ...,
     ) -> None: ...
 
 class VolumetricMaxPooling(Module):
     def __init__(
         self,
-        kT: Any,
-        kW: Any,
-        kH: Any,
-        dT: Any = ...,
-        dW: Any = ...,
-        dH: Any = ...,
-        padT: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
+        kT: int,
+        kW: int,
+        kH: int,
+        dT: int | None = ...,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padT: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
     ) -> None: ...
 
 class VolumetricMaxUnpooling(Module):
@@ -551,19 +600,19 @@ class VolumetricMaxUnpooling(Module):
 class VolumetricReplicationPadding(Module):
     def __init__(
         self,
-        pleft: Any,
-        pright: Any = ...,
-        ptop: Any = ...,
-        pbottom: Any = ...,
-        pfront: Any = ...,
-        pback: Any = ...,
+        pleft: int,
+        pright: int | None = ...,
+        ptop: int | None = ...,
+        pbottom: int | None = ...,
+        pfront: int | None = ...,
+        pback: int | None = ...,
     ) -> None: ...
 
 class WeightedEuclidean(Module):
-    def __init__(self, inputSize: Any, outputSize: Any) -> None: ...
+    def __init__(self, inputSize: int, outputSize: int) -> None: ...
 
 class WhiteNoise(Module):
-    def __init__(self, mean: Any = ..., std: Any = ...) -> None: ...
+    def __init__(self, mean: float | None = ..., std: float | None = ...) -> None: ...
 
 class ZeroGrad(Module):
     def __init__(self) -> None: ...
@@ -578,47 +627,49 @@ class gModule(Container):
     def __init__(self, inputs: Any, outputs: Any) -> None: ...
 
 class AbsCriterion(Criterion):
-    def __init__(self, sizeAverage: Any = ...) -> None: ...
+    def __init__(self, sizeAverage: bool | None = ...) -> None: ...
 
 class BCECriterion(Criterion):
-    def __init__(self, weights: Any = ..., sizeAverage: Any = ...) -> None: ...
+    def __init__(self, weights: Any = ..., sizeAverage: bool | None = ...) -> None: ...
 
 class ClassNLLCriterion(Criterion):
-    def __init__(self, weights: Any = ..., sizeAverage: Any = ..., ignoreIndex: Any = ...) -> None: ...
+    def __init__(
+        self, weights: Any = ..., sizeAverage: bool | None = ..., ignoreIndex: int | None = ...
+    ) -> None: ...
 
 class CosineEmbeddingCriterion(Criterion):
-    def __init__(self, margin: Any = ...) -> None: ...
+    def __init__(self, margin: float | None = ...) -> None: ...
 
 class CrossEntropyCriterion(Criterion):
-    def __init__(self, weights: Any = ..., sizeAverage: Any = ...) -> None: ...
+    def __init__(self, weights: Any = ..., sizeAverage: bool | None = ...) -> None: ...
 
 class DistKLDivCriterion(Criterion):
     def __init__(self) -> None: ...
 
 class DistanceRatioCriterion(Criterion):
-    def __init__(self, sizeAverage: Any = ...) -> None: ...
+    def __init__(self, sizeAverage: bool | None = ...) -> None: ...
 
 class HingeEmbeddingCriterion(Criterion):
-    def __init__(self, margin: Any = ...) -> None: ...
+    def __init__(self, margin: float | None = ...) -> None: ...
 
 class L1Cost(Criterion):
     def __init__(self) -> None: ...
 
 class L1HingeEmbeddingCriterion(Criterion):
-    def __init__(self, margin: Any = ...) -> None: ...
+    def __init__(self, margin: float | None = ...) -> None: ...
 
 class MSECriterion(Criterion):
-    def __init__(self, sizeAverage: Any = ...) -> None: ...
+    def __init__(self, sizeAverage: bool | None = ...) -> None: ...
 
 class MarginCriterion(Criterion):
-    def __init__(self, margin: Any = ...) -> None: ...
+    def __init__(self, margin: float | None = ...) -> None: ...
 
 class MarginRankingCriterion(Criterion):
-    def __init__(self, margin: Any = ...) -> None: ...
+    def __init__(self, margin: float | None = ...) -> None: ...
 
 class ModuleCriterion(Criterion):
     def __init__(
-        self, criterion: Any, inputModule: Any = ..., targetModule: Any = ..., castTarget: Any = ...
+        self, criterion: Any, inputModule: Any = ..., targetModule: Any = ..., castTarget: bool | None = ...
     ) -> None: ...
 
 class MultiCriterion(Criterion):
@@ -631,49 +682,57 @@ class MultiLabelSoftMarginCriterion(Criterion):
     def __init__(self, weights: Any = ...) -> None: ...
 
 class MultiMarginCriterion(Criterion):
-    def __init__(self, p: Any = ..., weights: Any = ..., margin: Any = ...) -> None: ...
+    def __init__(self, p: float | None = ..., weights: Any = ..., margin: float | None = ...) -> None: ...
 
 class ParallelCriterion(Criterion):
-    def __init__(self, repeatTarget: Any = ...) -> None: ...
+    def __init__(self, repeatTarget: bool | None = ...) -> None: ...
 
 class SmoothL1Criterion(Criterion):
-    def __init__(self, sizeAverage: Any = ...) -> None: ...
+    def __init__(self, sizeAverage: bool | None = ...) -> None: ...
 
 class SoftMarginCriterion(Criterion):
     def __init__(self) -> None: ...
 
 class SpatialClassNLLCriterion(Criterion):
-    def __init__(self, weights: Any = ..., sizeAverage: Any = ..., ignoreIndex: Any = ...) -> None: ...
+    def __init__(
+        self, weights: Any = ..., sizeAverage: bool | None = ..., ignoreIndex: int | None = ...
+    ) -> None: ...
 
 class Bottle(Decorator):
-    def __init__(self, module: Any, nInputDim: Any = ..., nOutputDim: Any = ...) -> None: ...
+    def __init__(self, module: Any, nInputDim: int | None = ..., nOutputDim: int | None = ...) -> None: ...
 
 class CReLU(Sequential):
-    def __init__(self, nInputDims: Any = ..., inplace: Any = ...) -> None: ...
+    def __init__(self, nInputDims: int | None = ..., inplace: bool | None = ...) -> None: ...
 
 class Clamp(HardTanh):
-    def __init__(self, min_value: Any = ..., max_value: Any = ...) -> None: ...
+    def __init__(self, min_value: float | None = ..., max_value: float | None = ...) -> None: ...
 
 class DepthConcat(Concat):
-    def __init__(self, dimension: Any) -> None: ...
+    def __init__(self, dimension: int) -> None: ...
 
 class DontCast(Decorator):
-    def __init__(self, module: Any, castin: Any = ..., castout: Any = ..., moduleType: Any = ...) -> None: ...
+    def __init__(
+        self, module: Any, castin: bool | None = ..., castout: bool | None = ..., moduleType: Any = ...
+    ) -> None: ...
 
 class GPU(Decorator):
     def __init__(self, module: Any, device: Any, outdevice: Any = ...) -> None: ...
 
 class LayerNormalization(Sequential):
-    def __init__(self, nOutput: Any, bias: Any = ..., eps: Any = ..., affine: Any = ...) -> None: ...
+    def __init__(
+        self, nOutput: int, bias: bool | None = ..., eps: float | None = ..., affine: bool | None = ...
+    ) -> None: ...
 
 class LinearWeightNorm(Linear):
-    def __init__(self, inputSize: Any, outputSize: Any, bias: Any = ..., eps: Any = ...) -> None: ...
+    def __init__(
+        self, inputSize: int, outputSize: int, bias: bool | None = ..., eps: float | None = ...
+    ) -> None: ...
 
 class Maxout(Sequential):
-    def __init__(self, inputSize: Any, outputSize: Any, maxoutNumber: Any, preprocess: Any = ...) -> None: ...
+    def __init__(self, inputSize: int, outputSize: int, maxoutNumber: int, preprocess: Any = ...) -> None: ...
 
 class Mean(Sum):
-    def __init__(self, dimension: Any = ..., nInputDims: Any = ...) -> None: ...
+    def __init__(self, dimension: int | None = ..., nInputDims: int | None = ...) -> None: ...
 
 class NaN(Decorator):
     def __init__(self, module: Any, id: Any = ...) -> None: ...
@@ -682,91 +741,95 @@ class Profile(Decorator):
     def __init__(self, module: Any, print_interval: Any = ..., name: Any = ...) -> None: ...
 
 class ReLU(Threshold):
-    def __init__(self, p: Any = ...) -> None: ...
+    def __init__(self, p: float | None = ...) -> None: ...
 
 class SpatialBatchNormalization(BatchNormalization):
-    def __init__(self, nOutput: Any, eps: Any = ..., momentum: Any = ..., affine: Any = ...) -> None: ...
+    def __init__(
+        self, nOutput: int, eps: float | None = ..., momentum: float | None = ..., affine: bool | None = ...
+    ) -> None: ...
 
 class SpatialDilatedConvolution(SpatialConvolution):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        kW: Any,
-        kH: Any,
-        dW: Any = ...,
-        dH: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
-        dilationW: Any = ...,
-        dilationH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
+        dilationW: int | None = ...,
+        dilationH: int | None = ...,
     ) -> None: ...
 
 class SpatialDilatedMaxPooling(SpatialMaxPooling):
     def __init__(
         self,
-        kW: Any,
-        kH: Any,
-        dW: Any = ...,
-        dH: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
-        dilationW: Any = ...,
-        dilationH: Any = ...,
+        kW: int,
+        kH: int,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
+        dilationW: int | None = ...,
+        dilationH: int | None = ...,
     ) -> None: ...
 
 class SpatialLPPooling(Sequential):
     def __init__(
-        self, nInputPlane: Any, pnorm: Any, kW: Any, kH: Any, dW: Any = ..., dH: Any = ...
+        self, nInputPlane: int, pnorm: float, kW: int, kH: int, dW: int | None = ..., dH: int | None = ...
     ) -> None: ...
 
 class VolumetricBatchNormalization(BatchNormalization):
-    def __init__(self, nOutput: Any, eps: Any = ..., momentum: Any = ..., affine: Any = ...) -> None: ...
+    def __init__(
+        self, nOutput: int, eps: float | None = ..., momentum: float | None = ..., affine: bool | None = ...
+    ) -> None: ...
 
 class VolumetricDilatedConvolution(VolumetricConvolution):
     def __init__(
         self,
-        nInputPlane: Any,
-        nOutputPlane: Any,
-        kT: Any,
-        kW: Any,
-        kH: Any,
-        dT: Any = ...,
-        dW: Any = ...,
-        dH: Any = ...,
-        padT: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
-        dilationT: Any = ...,
-        dilationW: Any = ...,
-        dilationH: Any = ...,
+        nInputPlane: int,
+        nOutputPlane: int,
+        kT: int,
+        kW: int,
+        kH: int,
+        dT: int | None = ...,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padT: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
+        dilationT: int | None = ...,
+        dilationW: int | None = ...,
+        dilationH: int | None = ...,
     ) -> None: ...
 
 class VolumetricDilatedMaxPooling(VolumetricMaxPooling):
     def __init__(
         self,
-        kT: Any,
-        kW: Any,
-        kH: Any,
-        dT: Any = ...,
-        dW: Any = ...,
-        dH: Any = ...,
-        padT: Any = ...,
-        padW: Any = ...,
-        padH: Any = ...,
-        dilationT: Any = ...,
-        dilationW: Any = ...,
-        dilationH: Any = ...,
+        kT: int,
+        kW: int,
+        kH: int,
+        dT: int | None = ...,
+        dW: int | None = ...,
+        dH: int | None = ...,
+        padT: int | None = ...,
+        padW: int | None = ...,
+        padH: int | None = ...,
+        dilationT: int | None = ...,
+        dilationW: int | None = ...,
+        dilationH: int | None = ...,
     ) -> None: ...
 
 class WeightNorm(Decorator):
-    def __init__(self, module: Any, outputDim: Any = ...) -> None: ...
+    def __init__(self, module: Any, outputDim: int | None = ...) -> None: ...
 
 class ClassSimplexCriterion(MSECriterion):
-    def __init__(self, nClasses: Any) -> None: ...
+    def __init__(self, nClasses: int) -> None: ...
 
 class SpatialAutoCropMSECriterion(MSECriterion):
-    def __init__(self, sizeAverage: Any = ...) -> None: ...
+    def __init__(self, sizeAverage: bool | None = ...) -> None: ...
 
 class WeightedMSECriterion(MSECriterion):
     def __init__(self, w: Any) -> None: ...
@@ -778,5 +841,3 @@ tables: Namespace
 test: Namespace
 testTHNN: Namespace
 utils: Namespace
-
-def __getattr__(name: str) -> Any: ...  # a class that a Lua program defines

@@ -14,9 +14,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from bridge._boundary import LuaFunction, LuaMethod, LuaObject
+from bridge.errors import LuaError
 from bridge.legacy.kinds import kind_of, marked
 from bridge.legacy.positions import ANYTHING, Row, method_form, position, rows
 from bridge.legacy.session import Session, current
+from bridge.refusals import explained
 
 OWN = ("_object", "_session")
 
@@ -107,13 +109,19 @@ class LegacyObject:
         values = list(arguments) if form is None else form.bind(name, arguments, {})
         values = [session.to_lua(value) for value in values]
         base = 1 if marked(arguments) else 0
-        if inherited:
-            native = next(
-                c._typename for c in type(self).__mro__ if issubclass(c, LegacyObject) and c._native
-            )
-            result = session.inherited(native, self._object, name, *values, base=base)
-        else:
-            result = session.call(self._object, name, *values, base=base)
+        try:
+            if inherited:
+                native = next(
+                    c._typename for c in type(self).__mro__ if issubclass(c, LegacyObject) and c._native
+                )
+                result = session.inherited(native, self._object, name, *values, base=base)
+            else:
+                result = session.call(self._object, name, *values, base=base)
+        except LuaError as error:
+            why = explained(error, self._object, name, arguments)
+            if why is error:
+                raise
+            raise why from error
         if session.watchers and name in ("forward", "updateOutput"):
             watcher = session.watchers.get(session.pointer(self._object))
             if watcher is not None:

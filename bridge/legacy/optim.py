@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
@@ -182,13 +182,43 @@ def class_named(name: str) -> type[LegacyObject]:
     return CLASSES[name]
 
 
-def __getattr__(name: str) -> Any:
-    """Return an algorithm or function of optim."""
-    if name in ALGORITHMS:
-        return globals().setdefault(name, _algorithm(name))
-    if name in FUNCTIONS:
-        return globals().setdefault(name, _function(name))
-    raise AttributeError(f"optim has no {name!r}; it has {', '.join(__dir__())}")
+if TYPE_CHECKING:
+    # What __getattr__ makes; a type checker would take any name for an attribute.
+    class _Algorithm(Protocol):
+        def __call__(
+            self,
+            opfunc: Callable[[Any], Any],
+            x: Any,
+            config: dict[str, Any] | None = None,
+            state: dict[str, Any] | None = None,
+        ) -> tuple[Any, ...]: ...
+
+    adadelta: _Algorithm
+    adagrad: _Algorithm
+    adam: _Algorithm
+    adamax: _Algorithm
+    asgd: _Algorithm
+    cg: _Algorithm
+    cmaes: _Algorithm
+    de: _Algorithm
+    lbfgs: _Algorithm
+    nag: _Algorithm
+    rmsprop: _Algorithm
+    rprop: _Algorithm
+    sgd: _Algorithm
+    FistaLS: Callable[..., Any]
+    checkgrad: Callable[..., Any]
+    lswolfe: Callable[..., Any]
+    polyinterp: Callable[..., Any]
+else:
+
+    def __getattr__(name):
+        """Return an algorithm or function of optim."""
+        if name in ALGORITHMS:
+            return globals().setdefault(name, _algorithm(name))
+        if name in FUNCTIONS:
+            return globals().setdefault(name, _function(name))
+        raise AttributeError(f"optim has no {name!r}; it has {', '.join(__dir__())}")
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from bridge._boundary import LuaObject, Proxy, State
-from bridge.errors import StateClosed
+from bridge.errors import LuaError, StateClosed
 from bridge.legacy.kinds import as_kind
 from bridge.lua import Lua
 from bridge.marks import Index
@@ -26,6 +26,8 @@ class Session:
     """One Lua state as `bridge.legacy` sees it; `session_of` finds it."""
 
     def __init__(self, state: State) -> None:
+        if state.gives_bytes:
+            raise ValueError('bridge.legacy and bridge.nn need a bridge.Lua with strings="text"')
         self.state = state
         self.base = 1  # where indices start in the call that runs now
         self._lua: Any = state.helper("require", "bridge.lua.legacy", proxies=True)
@@ -46,7 +48,9 @@ class Session:
             outer, self.base = self.base, base
             try:
                 return call(base, *arguments)
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, LuaError):
+                    error.count_from(base)
                 if not self.state.closed:
                     self._restore(outer)
                 raise

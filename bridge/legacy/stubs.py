@@ -17,12 +17,28 @@ from typing import Any
 
 from bridge.legacy.graph import Node as Node
 """
+# The types of parameters by their names, which mean the same in every class; all others take several.
+TYPES = {
+    "bool": "affine batch_mode bias castin castout castTarget doGradInput dontCast featFirst forceCopy inplace ip "
+    "provideOutput repeatTarget scalar shared sizeAverage squeeze stochasticInference trans transA transB v1",
+    "float": "alpha beta constant_scalar eps factor k l l1weight lam lambda_ margin max_value maxNorm mean min_value "
+    "momentum negval normType p pnorm power std th threshold thresval u v",
+    "int": "adjH adjT adjW dH dT dW dilationH dilationT dilationW dim dimension H iH iW ignoreIndex inputDimension "
+    "inputFrameSize inputSize inputSize1 inputSize2 inputsize kH kT kW keysOffset length maxoutNumber minK nClasses "
+    "nIndex nInputDim nInputDims nInputPlane nOutput nOutputDim nOutputPlane ndim nf numInputDims offset outH outT "
+    "outW outputDim outputDimension outputFrameSize outputSize outputsize padH padT padW pad_b pad_l pad_r pad_t "
+    "paddingValue pback pbottom pfront pleft poolSizeH poolSizeT poolSizeW pright ptop upscaleFactor W width",
+}
+TYPE_OF = {name: kind for kind, names in TYPES.items() for name in names.split()}
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
     if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
         return f"*{parameter.name}: Any"
-    return f"{parameter.name}: Any" + ("" if parameter.default is inspect.Parameter.empty else " = ...")
+    kind = TYPE_OF.get(parameter.name, "Any")
+    if parameter.default is inspect.Parameter.empty:
+        return f"{parameter.name}: {kind}"
+    return f"{parameter.name}: {kind if kind == 'Any' else kind + ' | None'} = ..."
 
 
 def stub() -> str:
@@ -43,7 +59,7 @@ def stub() -> str:
         written |= {row.name for row in ready}
         waiting = [row for row in waiting if row.name not in written]
     lines += [f"{name}: Namespace" for name in modules.NAMESPACES]
-    lines += ["", "def __getattr__(name: str) -> Any: ...  # a class that a Lua program defines", ""]
+    lines.append("")
     return "\n".join(lines)
 
 

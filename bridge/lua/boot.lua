@@ -13,7 +13,7 @@ package.path = options.path .. ';' .. package.path
 package.cpath = options.cpath .. package.cpath
 
 native.library, native.headers = options.library, options.headers
-native.load_torch, native.python = options.load_torch, options.python
+native.load_torch, native.torch_lacks, native.python = options.load_torch, options.torch_lacks, options.python
 native.allow_functions = options.allow_functions -- that were stored in files
 native.start_thread, native.join_thread = options.start_thread, options.join_thread
 native.heed_signals = options.heed_signals
@@ -255,6 +255,25 @@ function helpers.function_name(f)
       end
    end
    return info.what == 'C' and 'builtin' or 'function'
+end
+
+-- The names of a function's parameters; '...' for any more, which is all that is known of one written in C.
+function helpers.parameters(f)
+   local info = debug.getinfo(f, 'Su')
+   local names = {}
+   for i = 1, info.what == 'C' and 0 or info.nparams do
+      names[i] = debug.getlocal(f, i) or 'arg' .. i
+   end
+   if info.what == 'C' or info.isvararg then
+      names[#names + 1] = '...'
+   end
+   return names
+end
+
+-- Is an object's text worth its place: that of a class with a text of its own, such as a network's layers?
+function helpers.prints_itself(object)
+   local metatable = debug.getmetatable(object)
+   return type(metatable) == 'table' and rawget(metatable, '__typename') ~= nil and metatable.__tostring__ ~= nil
 end
 
 -- The comment that stands right above a function in its file, and where that is.

@@ -12,3 +12,7 @@ from bridge.nn.criterion import LuaCriterion
 from bridge.nn.module import LuaModule
 
 __all__ = ["LuaCriterion", "LuaModule"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

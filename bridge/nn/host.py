@@ -54,6 +54,11 @@ class LuaHost(torch.nn.Module):
             session.watchers[pointer] = self._copies
 
     @property
+    def lua_object(self) -> LuaObject:
+        """The Lua object."""
+        return self._target
+
+    @property
     def net(self) -> Any:
         """The Lua object, as `bridge.legacy` shows it."""
         return self._session.from_lua(self._target)

@@ -16,6 +16,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from moontide.errors import CommandError
+from moontide.extras import need
 from moontide.table import aligned
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 HELP = "convert a .t7 model to PyTorch or ONNX, checked"
 SETTINGS_WIDTH = 60  # characters of a layer's settings in the report
 ENDINGS = (".pt", ".pt2", ".safetensors", ".onnx")
+TYPES = (
+    *("half", "float", "double", "byte", "char", "short", "int", "long"),
+    *("float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64"),
+)
+EXTRAS = {".onnx": "onnx", ".safetensors": "safetensors"}  # what an ending needs beside torch
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,13 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", type=destination, help=f"the file to write: {', '.join(ENDINGS)}")
     parser.add_argument(
         "--input",
-        type=sizes,
+        type=tensor,
         action="append",
         default=[],
         metavar="1x3x32x32",
-        help="the size of the input, once for each tensor of a table; by default what the first layer takes",
+        help="the sizes of the input, ? for one that stays open, with a type if it is not the model's: "
+        "?x50:long; once for each tensor of a table; by default what the first layer takes",
     )
-    parser.add_argument("--key", help="the model's key, where the file holds a table with several networks")
+    parser.add_argument("--key", help="the place of the model in the file's tables, such as protos.rnn")
     parser.add_argument(
         "--base",
         type=int,
@@ -64,44 +71,58 @@ def destination(text: str) -> Path:
     return path
 
 
-def sizes(text: str) -> tuple[int, ...]:
-    """Return the sizes in 1x3x32x32."""
-    parts = text.lower().split("x")
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise argparse.ArgumentTypeError(f"expected sizes above 0 such as 1x3x32x32, got {text}")
-    return tuple(int(part) for part in parts)
+def tensor(text: str) -> tuple[tuple[int | None, ...], str | None]:
+    """Return the sizes in 1x3x32x32 or ?x4:long, None for an open one, and the type's name."""
+    sizes, _, dtype = text.lower().partition(":")
+    parts = sizes.split("x")
+    if not all(part == "?" or (part.isdecimal() and int(part) > 0) for part in parts):
+        raise argparse.ArgumentTypeError(
+            f"expected sizes above 0 such as 1x3x32x32, or ? for one that stays open, got {text}"
+        )
+    if dtype and dtype not in TYPES:
+        raise argparse.ArgumentTypeError(f"{dtype!r} is no type: one of {', '.join(TYPES)} was expected")
+    return tuple(None if part == "?" else int(part) for part in parts), dtype or None
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert, check, write, and check what was written."""
+    if arguments.output.suffix in EXTRAS:
+        need(EXTRAS[arguments.output.suffix])
     import bridge
+    from bridge import t7
     from bridge.convert import ConversionError, convert
     from bridge.convert.check import TOLERANCES, check
-    from bridge.convert.example import UnknownInput, example
-    from bridge.convert.export import ExportError, save, verify
+    from bridge.convert.example import DTYPES, Asked, UnknownInput, example, opened
+    from bridge.convert.export import ExportError, proven, save, verify
     from bridge.convert.source import network
 
     if not arguments.model.is_file():
         raise CommandError(f"there is no file {arguments.model}")
+    try:
+        t7.inspect(arguments.model)  # what is no Torch7 file, or a damaged one, is said in one line
+    except (OSError, t7.T7Error) as error:
+        raise CommandError(str(error)) from error
+    asked = [Asked(sizes, None if dtype is None else DTYPES[dtype]) for sizes, dtype in arguments.input]
     with bridge.Lua(tensors="torch") as lua:
         lua.require("nngraph")
         try:
             net = network(lua.eval("torch.load(...)", str(arguments.model)), arguments.key)
             conversion = convert(net, base=arguments.base)
             module = conversion.module.eval()
-            x = example(
-                module, arguments.input, dtype=conversion.dtype, seed=arguments.seed, base=arguments.base
-            )
+            x = example(module, asked, dtype=conversion.dtype, seed=arguments.seed, base=arguments.base)
+            wanted = opened(module, asked, x)
             layers = check(conversion, x)
         except (bridge.LuaError, ConversionError, UnknownInput, ValueError, TypeError, RuntimeError) as error:
-            raise CommandError(f"{arguments.model}: {error}") from error
+            raise CommandError(f"{arguments.model}: {first_line(error)}") from error
         allowed = TOLERANCES[conversion.dtype] if arguments.tolerance is None else arguments.tolerance
         whole = layers[0].difference
         passed = whole is not None and whole <= allowed
         written: float | None = None
+        taken: list[list[int | None]] | None = None
         if passed:
             try:
-                save(module, arguments.output, x)
+                taken = save(module, arguments.output, x, wanted)
+                taken = None if taken is None else proven(module, arguments.output, x, taken)
                 written = verify(module, arguments.output, x)
             except (ExportError, OSError) as error:
                 raise CommandError(str(error)) from error
@@ -117,11 +138,31 @@ def run(arguments: argparse.Namespace) -> int:
             "difference_of_file": written,
             "dtype": str(conversion.dtype).removeprefix("torch."),
             "input": shapes(x),
+            "takes": taken,
+            "frozen": frozen(taken, wanted),
             "base": arguments.base,
             "layers": [asdict(layer) for layer in layers],
         }
     print(json.dumps(report, indent=2) if arguments.json else text(report, layers))
     return 0 if passed else 1
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says first; the rest is of use to those who wrote the model."""
+    return str(error).strip().partition("\n")[0]
+
+
+def frozen(taken: list[list[int | None]] | None, wanted: Any) -> list[list[int]]:
+    """Return the input and the dimension, from 0, of each size that was to stay open and did not."""
+    if taken is None:
+        return []
+    opened = [wanted] if isinstance(wanted, frozenset) else list(wanted)
+    return [
+        [place, dim]
+        for place, (sizes, dims) in enumerate(zip(taken, opened, strict=True))
+        for dim in sorted(dims)
+        if sizes[dim] is not None
+    ]
 
 
 def shapes(x: Any) -> list[Any]:
@@ -147,6 +188,15 @@ def text(report: dict[str, Any], layers: Sequence[LayerReport]) -> str:
         "the model did not run" if report["difference"] is None else f"difference {report['difference']:.1e}"
     )
     lines.append(f"check {verdict}: {found}, {report['tolerance']:.0e} allowed, on input {report['input']}")
+    if report["takes"] is not None:
+        sizes = ["x".join("?" if size is None else str(size) for size in shape) for shape in report["takes"]]
+        lines.append(f"takes {', '.join(sizes)}, of any size where a ? stands")
+    for place, dim in report["frozen"]:
+        size = report["takes"][place][dim]
+        lines.append(
+            f"WARNING: size {dim} of input {place} (counted from 0) is frozen at {size}, which the model's layers fix; "
+            "--input gives another"
+        )
     if report["output"] is None:
         lines.append("nothing was written")
     elif report["difference_of_file"] is None:

@@ -11,6 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
+from moontide.extras import need
 from moontide.options import positive
 
 HELP = "train one model from Lua and from PyTorch at the same time"
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo; the status is 1 if a model missed its accuracy or the two models differ."""
+    need("demo")
     from moontide.demo.run import Settings, run_demo
 
     signal.signal(

@@ -19,13 +19,13 @@ Counter = {}
 
 
 @pytest.fixture
-def model(lua: bridge.Lua, tmp_path: Path) -> bridge.LuaModule:
+def model(lua: bridge.Lua, tmp_path: Path) -> bridge.LuaFile:
     path = tmp_path / "model.lua"
     path.write_text(MODEL)
     return lua.load(path)
 
 
-def test_a_files_functions_are_attributes(model: bridge.LuaModule) -> None:
+def test_a_files_functions_are_attributes(model: bridge.LuaFile) -> None:
     assert model.add(1, 2) == 3
     assert model.greeting == "hello"
 
@@ -37,16 +37,16 @@ def test_a_compiled_chunk_is_a_function_that_was_not_run(lua: bridge.Lua) -> Non
     assert (chunk(6), lua.ran) == (6, True)
 
 
-def test_dir_lists_what_the_file_defined(model: bridge.LuaModule) -> None:
+def test_dir_lists_what_the_file_defined(model: bridge.LuaFile) -> None:
     assert dir(model) == ["Counter", "add", "greeting"]
 
 
-def test_help_shows_the_comment_above_a_function(model: bridge.LuaModule) -> None:
+def test_help_shows_the_comment_above_a_function(model: bridge.LuaFile) -> None:
     assert model.add.__doc__.startswith("Adds two numbers.\nBoth of them.\n")
     assert model.add.__name__ == "add"
 
 
-def test_a_missing_attribute_names_what_there_is(model: bridge.LuaModule) -> None:
+def test_a_missing_attribute_names_what_there_is(model: bridge.LuaFile) -> None:
     with pytest.raises(AttributeError, match=r"defines no 'subtract'; it defines Counter, add, greeting"):
         model.subtract(1)
 

@@ -97,3 +97,10 @@ def test_a_member_of_a_list_is_found_by_identity(lua: bridge.Lua, made: dict[str
     values = [made["a module"], made["a table"], 3]
     assert made["a table"] in values
     assert lua.eval("{}") not in values
+
+
+def test_an_object_that_is_a_global_has_methods_without_self(lua: bridge.Lua) -> None:
+    lua.execute("require 'nn' net = nn.Linear(2, 3)")
+    assert isinstance(lua.net, bridge.LuaObject)
+    assert lua.net.forward(np.ones((1, 2))).shape == (1, 3)
+    assert isinstance(lua.globals["net"], bridge.LuaObject)

@@ -21,6 +21,68 @@ def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
+# The command line in a process that does not find some packages, as after a plain `pip install`.
+WITHOUT = """
+import sys
+from importlib.machinery import PathFinder
+missing, finders = set(sys.argv.pop(1).split(",")), list(sys.meta_path)
+
+class Finder:
+    find_distributions = PathFinder.find_distributions
+
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] in missing:
+            return None
+        return next((spec for f in finders if (spec := f.find_spec(name, path, target)) is not None), None)
+
+sys.meta_path[:] = [Finder]
+from moontide.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+OPTIONAL = "matplotlib,rich,sklearn,onnx,onnxscript,onnxruntime,safetensors,h5py,redis,torchfile"
+
+
+def without_extras(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT, OPTIONAL, *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "packages", "extra"),
+    [
+        (("demo",), "matplotlib, rich, sklearn", "demo"),
+        (("convert", "model.t7", "model.onnx"), "onnx, onnxscript", "onnx"),
+        (("convert", "model.t7", "model.safetensors"), "safetensors", "safetensors"),
+    ],
+    ids=["demo", "onnx", "safetensors"],
+)
+def test_a_command_says_first_what_it_needs_beside_moontide(
+    arguments: tuple[str, ...], packages: str, extra: str
+) -> None:
+    done = without_extras(*arguments)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert packages in done.stderr
+    assert done.stderr.endswith(f"missing: {packages}; pip install 'moontide[{extra}]'\n")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_other_commands_run_without_extras(tmp_path: Path) -> None:
+    program, model = tmp_path / "program.lua", tmp_path / "model.t7"
+    program.write_text("require 'optim' torch.save(arg[1], nn.Sequential():add(nn.Linear(2, 1))) print(#arg)")
+    for arguments in (
+        ("run", "-l", "nn", program, model),
+        ("inspect", model),
+        ("convert", model, tmp_path / "model.pt"),
+        ("paths",),
+        ("version",),
+        ("launch", "-n", "1", "true"),
+        ("node", "--generate-keys"),
+    ):
+        done = without_extras(*arguments)
+        assert (done.returncode, done.stderr) == (0, ""), arguments
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_explains_itself_and_its_options(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

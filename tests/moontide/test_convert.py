@@ -168,3 +168,143 @@ def test_layers_that_stay_luas_are_told_and_refused_where_a_program_is_written(
     assert main(["convert", str(file), str(tmp_path / "x.pt2")]) == 1
     assert "cannot follow the model" in capsys.readouterr().err
     assert not (tmp_path / "x.pt2").exists()
+
+
+# ---- checkpoints with networks inside tables
+
+LSTM = """
+require 'nngraph'
+local directory = ...
+local x, c, h = nn.Identity()(), nn.Identity()(), nn.Identity()()
+local sums = nn.CAddTable(){nn.Linear(5, 12)(nn.LookupTable(7, 5)(x)):annotate{name = 'i2h'}, nn.Linear(3, 12)(h)}
+local i, f, o, g = nn.SplitTable(2)(nn.Reshape(4, 3)(sums)):split(4)
+local next_c = nn.CAddTable(){nn.CMulTable(){nn.Sigmoid()(f), c}, nn.CMulTable(){nn.Sigmoid()(i), nn.Tanh()(g)}}
+local next_h = nn.CMulTable(){nn.Sigmoid()(o), nn.Tanh()(next_c)}
+local rnn = nn.gModule({x, c, h}, {next_c, next_h, nn.LogSoftMax()(nn.Linear(3, 7)(next_h))}):float()
+local protos = {rnn = rnn, criterion = nn.ClassNLLCriterion()}
+torch.save(directory .. '/lm.t7', {protos = protos, opt = {rnn_size = 3}, vocab = {a = 1, b = 2}, epoch = 1.5})
+torch.save(directory .. '/two_inside.t7', {protos = {rnn = rnn, cnn = nn.Tanh()}, list = {{net = nn.Linear(2, 1)}}})
+torch.save(directory .. '/words.t7', nn.Sequential():add(nn.LookupTable(7, 3)):add(nn.TemporalConvolution(3, 4, 3)))
+local fixed = nn.Sequential():add(nn.LookupTable(7, 3)):add(nn.Reshape(24, true)):add(nn.Linear(24, 2))
+torch.save(directory .. '/fixed.t7', fixed)
+torch.save(directory .. '/images.t7', nn.Sequential():add(nn.SpatialConvolution(3, 2, 3, 3)):add(nn.Tanh()))
+"""
+STATE = ("--input", "?:long", "--input", "?x3", "--input", "?x3")
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("checkpoints")
+    with bridge.Lua() as lua:
+        lua.execute(LSTM, str(directory))
+    return directory
+
+
+def convert(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[str, Any]:
+    assert main(["convert", *map(str, arguments), "--json"]) == 0
+    return report(capsys)
+
+
+@pytest.mark.parametrize("key", [[], ["--key", "protos.rnn"]], ids=["the only one", "by its key"])
+def test_a_network_inside_tables_is_found(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], key: list[str]
+) -> None:
+    found = convert(capsys, checkpoints / "lm.t7", tmp_path / "lm.pt2", *key, *STATE)
+    assert found["passed"]
+    assert found["input"] == [[2], [2, 3], [2, 3]]
+    assert found["takes"] == [[None], [None, 3], [None, 3]]
+    module = bridge.to_torch(checkpoints / "lm.t7", key="protos.rnn").eval()
+    program = torch.export.load(tmp_path / "lm.pt2").module()
+    x = [torch.tensor([0, 6, 3, 2, 1]), torch.randn(5, 3), torch.randn(5, 3)]
+    for one, other in zip(program(x), module(x), strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.slow
+def test_a_recurrent_step_becomes_onnx(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = convert(capsys, checkpoints / "lm.t7", tmp_path / "lm.onnx", *STATE)
+    assert found["takes"] == [[None], [None, 3], [None, 3]]
+    assert found["difference_of_file"] < 1e-5
+
+
+def test_several_networks_inside_are_named_by_their_way(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["convert", str(checkpoints / "two_inside.t7"), str(tmp_path / "x.pt")]) == 1
+    told = capsys.readouterr().err
+    assert "'protos.rnn'" in told
+    assert "'protos.cnn'" in told
+    assert "'list.0.net'" in told
+    assert "--key" in told
+    assert (
+        main(["convert", str(checkpoints / "two_inside.t7"), str(tmp_path / "x.pt"), "--key", "list.0.net"])
+        == 0
+    )
+    assert (
+        main(["convert", str(checkpoints / "two_inside.t7"), str(tmp_path / "x.pt"), "--key", "protos.rnm"])
+        == 1
+    )
+    assert "there is no 'rnm'; there is" in capsys.readouterr().err
+
+
+def test_the_length_of_a_sequence_stays_open(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = convert(capsys, checkpoints / "words.t7", tmp_path / "words.pt2")
+    assert (found["takes"], found["frozen"]) == ([[None, None]], [])
+    program = torch.export.load(tmp_path / "words.pt2").module()
+    assert program(torch.ones(3, 17, dtype=torch.int64)).shape == (3, 15, 4)
+
+
+def test_a_length_that_the_model_fixes_is_warned_of(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["convert", str(checkpoints / "fixed.t7"), str(tmp_path / "fixed.pt2")]) == 0
+    told = capsys.readouterr().out
+    assert "takes ?x8, of any size where a ? stands" in told
+    assert "WARNING: size 1 of input 0 (counted from 0) is frozen at 8" in told
+
+
+def test_other_sizes_are_opened_by_a_question_mark(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = convert(capsys, checkpoints / "images.t7", tmp_path / "images.pt2", "--input", "?x3x?x?")
+    assert (found["takes"], found["frozen"]) == ([[None, 3, None, None]], [])
+    program = torch.export.load(tmp_path / "images.pt2").module()
+    assert program(torch.ones(1, 3, 20, 11, dtype=torch.float64)).shape == (1, 2, 18, 9)
+    closed = convert(capsys, checkpoints / "images.t7", tmp_path / "images.pt2", "--input", "2x3x8x8")
+    assert closed["takes"] == [[None, 3, 8, 8]]
+
+
+@pytest.mark.parametrize("text", ["2x4:longs", "2x-4", "2xx4", "?x?x:long"])
+def test_an_input_that_makes_no_sense_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["convert", "a.t7", "a.pt", "--input", text])
+    assert ended.value.code == 2
+    assert "--input" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"PK\x03\x04 and so on", "a zip archive, as torch.save of PyTorch writes: use torch.load"),
+        (b"\x80\x02}q\x00.", "a Python pickle"),
+        (b"", "it is empty"),
+        (None, ": at byte "),
+    ],
+    ids=["PyTorch", "pickle", "empty", "cut off"],
+)
+def test_a_file_that_is_no_model_is_one_line(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, words: str
+) -> None:
+    file = tmp_path / "bad.t7"
+    file.write_bytes((checkpoints / "words.t7").read_bytes()[:300] if content is None else content)
+    told = []
+    for command in (["inspect", str(file)], ["convert", str(file), str(tmp_path / "x.pt")]):
+        assert main(command) == 1
+        told.append(capsys.readouterr().err.partition(": ")[2])
+    assert told[0] == told[1]
+    assert words in told[0]
+    assert told[0].count("\n") == 1

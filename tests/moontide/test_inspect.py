@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bridge import t7
@@ -60,3 +61,38 @@ def test_what_is_no_torch7_file_is_one_message(tmp_path: Path, capsys: pytest.Ca
     assert "zip archive" in capsys.readouterr().err
     assert main(["inspect", str(tmp_path / "none.t7")]) == 1
     assert "none.t7" in capsys.readouterr().err
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    """A graph and a criterion inside tables, as programs keep them, beside other things."""
+    linear = t7.TorchObject(
+        "nn.Linear", {"weight": np.ones((3, 2), np.float32), "bias": np.ones(3, np.float32)}
+    )
+    plain = [t7.TorchObject(f"nn.{name}", {"train": True}) for name in ("Tanh", "Tanh", "CAddTable")]
+    graph = t7.TorchObject("nn.gModule", {"modules": [linear, *plain], "forwardnodes": []})
+    protos = {"rnn": graph, "criterion": t7.TorchObject("nn.ClassNLLCriterion", {"sizeAverage": True})}
+    t7.save({"protos": protos, "vocab": {str(i): i for i in range(300)}, "epoch": 3}, tmp_path / "lm.t7")
+    return str(tmp_path / "lm.t7")
+
+
+def test_networks_inside_tables_are_named_and_printed(
+    checkpoint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", checkpoint]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["protos.rnn", "nn.gModule"] in lines
+    assert ["protos.criterion", "nn.ClassNLLCriterion"] in lines
+    assert any(line[:2] == ["0", "nn.Linear"] for line in lines)
+    # the wiring of a graph in one line
+    assert ["...", "3", "without", "tensors", "1", "CAddTable,", "2", "Tanh"] in lines
+    assert len(lines) == 6
+
+
+def test_a_key_leads_to_one_network(checkpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", checkpoint, "--key", "protos.rnn", "--json"]) == 0
+    names = [layer["name"] for layer in json.loads(capsys.readouterr().out)["layers"]]
+    assert names == ["protos.rnn", *(f"protos.rnn.{place}" for place in range(4))]
+    for key, words in (("protos.cnn", "there is no 'cnn'; there is"), ("vocab", "vocab is no network")):
+        assert main(["inspect", checkpoint, "--key", key]) == 1
+        assert words in capsys.readouterr().err

@@ -171,3 +171,11 @@ def test_a_file_of_another_kind_is_refused(lua: bridge.Lua, tmp_path: Path) -> N
 def test_what_exists_is_not_overwritten(lua: bridge.Lua, file: str) -> None:
     with pytest.raises(bridge.LuaError, match="hdf5: "):
         lua.execute("local f = hdf5.open(..., 'r+') f:write('x', torch.ones(2))", file)
+
+
+def test_without_h5py_require_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bridge.hdf5.find_spec", lambda name: None)
+    with bridge.Lua() as state, pytest.raises(bridge.LuaError) as raised:
+        state.require("hdf5")
+    assert "hdf5: files are read by the Python package h5py, which is missing" in raised.value.message
+    assert "pip install 'moontide[hdf5]'" in raised.value.message

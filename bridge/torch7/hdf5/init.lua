@@ -3,6 +3,7 @@
 -- hdf5.open(path, mode) gives a file; file:read('/a/b') a group or a dataset; dataset:all() a tensor,
 -- dataset:partial({from, to}, ...) a part of it; file:write('/a/b', tensor or table) writes.
 require 'torch'
+require 'hdf5.python'('require')
 
 hdf5 = hdf5 or {}
 package.loaded.hdf5 = hdf5

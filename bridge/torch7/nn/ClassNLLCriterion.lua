@@ -1,6 +1,7 @@
 -- The mean (or sum) of -weights[target] * x[target], x being log-probabilities: a vector, or the rows of a matrix.
 -- Targets count from 1; rows whose target is `ignoreIndex` do not count.
 local native = require 'bridge.native'
+local arguments = require 'torch.arguments'
 local checked = require 'nn.checked'
 local longs = require 'nn.longs'
 local numbers = require 'torch.number'
@@ -44,6 +45,7 @@ local function each(self, input, f)
       local class = target[row]
       if class ~= ignore then
          if not (class >= 1 and class <= classes) then
+            arguments.noted(class, 1, classes, 'cur_target')
             error("Assertion `cur_target >= 0 && cur_target < n_classes' failed. ", 3)
          end
          local weight = weights and weights[class] or 1
@@ -80,6 +82,7 @@ local function wholes(self, input)
    target = target:clone() -- it may be the caller's
    target[ignored] = 1
    if target:min() < 1 or target:max() > classes then
+      arguments.notedamong(target, classes, 'cur_target')
       error("Assertion `cur_target >= 0 && cur_target < n_classes' failed. ", 3)
    end
    local counts = weights and weights:index(1, target:view(-1)):view(-1, 1) or input.new(rows, 1):fill(1)

@@ -1,4 +1,5 @@
 -- Rows of a matrix by their index, counted from 1; the row `paddingValue` gets no gradient.
+local arguments = require 'torch.arguments'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local longs = require 'nn.longs'
@@ -48,6 +49,7 @@ local function indices(self, input)
    end
    local rows = longs.of(input):contiguous():view(-1)
    if rows:min() < 1 or rows:max() > self.weight:size(1) then
+      arguments.notedamong(rows, self.weight:size(1), 'index out of range')
       error('index out of range', 3)
    end
    return rows

@@ -1,4 +1,6 @@
 -- Modules one after the other.
+local arguments = require 'torch.arguments'
+
 local Sequential = torch.class('nn.Sequential', 'nn.Container')
 
 -- `#net`; classes derived from this one find the second.
@@ -37,6 +39,7 @@ end
 function Sequential:remove(index)
    index = index or #self.modules
    if index > #self.modules or index < 1 then
+      arguments.noted(index, 1, #self.modules, 'index out of range')
       error('index out of range')
    end
    table.remove(self.modules, index)

@@ -1,5 +1,6 @@
 -- The mean (or sum) over places of -weights[target] * x[target]: x holds log-probabilities as batch x classes x height
 -- x width, targets are batch x height x width, counted from 1; places whose target is `ignoreIndex` do not count.
+local arguments = require 'torch.arguments'
 local checked = require 'nn.checked'
 local longs = require 'nn.longs'
 
@@ -35,6 +36,7 @@ local function placed(self, input, target)
       self.target:maskedFill(ignored, 1)
    end
    if self.target:min() < 1 or self.target:max() > classes then
+      arguments.notedamong(self.target, classes, 'cur_target')
       error("Assertion `cur_target >= 0 && cur_target < n_classes' failed. ", 3)
    end
    local column = self.target:view(target:size(1), 1, target:size(2), target:size(3))

@@ -14,6 +14,25 @@ local function fail(index, name, message, deeper)
 end
 arguments.fail = fail
 
+-- Note for Python, whose errors say it, that a value is not within low and high: Torch7's words, which follow, do not.
+local function noted(value, low, high, words)
+   debug.getregistry()['bridge.detail'] = string.format('%.17g %.17g %.17g | %s', tonumber(value), low,
+      tonumber(high), words)
+end
+arguments.noted = noted
+
+-- fail for a value that is not within low and high.
+function arguments.beyond(value, low, high, index, name, words, deeper)
+   noted(value, low, high, words)
+   fail(index, name, words, (deeper or 0) + 1)
+end
+
+-- The same noted of the first number of a tensor that is too small, or the largest.
+function arguments.notedamong(indices, high, words)
+   local least = indices:min()
+   noted(least < 1 and least or indices:max(), 1, high, words)
+end
+
 -- What an error message calls a value: DoubleTensor, LongStorage, number, ...
 function arguments.describe(value)
    local dtype = object.dtype(value)

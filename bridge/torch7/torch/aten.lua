@@ -13,7 +13,7 @@ local function load()
    local path = native.load_torch()
    local missing = C.br_aten_load(path)
    if missing ~= nil then
-      error('this torch lacks ' .. ffi.string(missing), 0)
+      native.torch_lacks(ffi.string(missing))
    end
    loaded = ffi.load(path)
 end

@@ -7,7 +7,7 @@
 -- Compiled code looks for an interruption wherever the function or the line changes. So that an element costs two looks
 -- and no more, tensor.lua strips the lines from this file, and the way to an element of a vector makes no call.
 return function(element, metatable, native, index, assign)
-   local ffi = require 'ffi'
+   local ffi, arguments = require 'ffi', require 'torch.arguments'
    local cast, type, tonumber, error, getmetatable = ffi.cast, type, tonumber, error, getmetatable
    local C = native.C
    local tensorpointer = ffi.typeof('br_tensor*')
@@ -18,7 +18,8 @@ return function(element, metatable, native, index, assign)
    local band = require('bit').band
    local view = native.row
 
-   local function out()
+   local function out(self, key)
+      arguments.noted(key, 1, cast(tensorpointer, self).size[0], 'out of range')
       error("bad argument #2 to '?' (out of range)", 3)
    end
 
@@ -69,7 +70,7 @@ return function(element, metatable, native, index, assign)
 
    -- The row self[key] of a tensor with several dimensions.
    local function row(self, key)
-      return view(metatable, self, key) or out()
+      return view(metatable, self, key) or out(self, key)
    end
 
    local function __index(self, key)
@@ -84,7 +85,7 @@ return function(element, metatable, native, index, assign)
                i = i + size + 1
             end
             if i < 1 or i > size then
-               out()
+               out(self, key)
             end
             local offset, storage = (i - 1) * t.stride[0] + t.storageOffset, t.storage
             if offset < 0 or (offset + 1) * bytes > storage.live_nbytes[0] then
@@ -129,7 +130,7 @@ return function(element, metatable, native, index, assign)
                i = i + size + 1
             end
             if i < 1 or i > size then
-               out()
+               out(self, key)
             end
             local offset, storage = (i - 1) * t.stride[0] + t.storageOffset, t.storage
             if offset < 0 or (offset + 1) * bytes > storage.live_nbytes[0] then

@@ -138,6 +138,7 @@ function index.set(self, key, value)
       local size = tonumber(t.size[0])
       local i = key < 0 and math.ceil(key) + size + 1 or math.floor(key)
       if not (i >= 1 and i <= size) then
+         arguments.noted(key, 1, size, 'out of range')
          fail(2, 'out of range')
       end
       userdata = self:narrow(1, i, 1)

@@ -156,7 +156,7 @@ local function constructor(element)
          local start = second and integer(2, '?', second) or 1
          local size = third and integer(3, '?', third) or tonumber(storage.size) - start + 1
          if start < 1 or start > storage.size then
-            fail(2, '?', 'out of bounds')
+            arguments.beyond(start, 1, storage.size, 2, '?', 'out of bounds')
          elseif size < 0 or start + size - 1 > storage.size then
             fail(3, '?', 'out of bounds')
          end
@@ -221,6 +221,7 @@ local function install(torch)
             local storage = check('?', self)
             local i = cast('int64_t', key) - 1
             if i < 0 or i >= storage.size or (i + 1) * element.bytes > storage.live_nbytes[0] then
+               arguments.noted(key, 1, storage.size, 'out of bounds')
                error("bad argument #2 to '?' (out of bounds)", 2)
             end
             return read(element, cast(element.pointer, storage.live[0]), i)
@@ -234,6 +235,7 @@ local function install(torch)
          local storage = check('?', self)
          local i = cast('int64_t', key) - 1
          if i < 0 or i >= storage.size or (i + 1) * element.bytes > storage.live_nbytes[0] then
+            arguments.noted(key, 1, storage.size, 'out of bounds')
             error("bad argument #2 to '?' (out of bounds)", 2)
          end
          local number = arguments.number(value)

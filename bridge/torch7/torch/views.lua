@@ -17,7 +17,7 @@ local methods = {}
 local function dimension(argument, name, t, d)
    d = integer(argument, name, d)
    if d < 1 or d > t.nDimension then
-      fail(argument, name, 'out of range', 1)
+      arguments.beyond(d, 1, t.nDimension, argument, name, 'out of range', 1)
    end
    return d - 1
 end
@@ -28,7 +28,7 @@ function methods:narrow(d, first, size)
    first, size = integer(3, 'narrow', first), integer(4, 'narrow', size)
    local extent = tonumber(t.size[d])
    if first < 1 or first > extent then
-      fail(3, 'narrow', 'out of range')
+      arguments.beyond(first, 1, extent, 3, 'narrow', 'out of range')
    elseif size <= 0 or first + size - 1 > extent then
       fail(4, 'narrow', 'out of range')
    end
@@ -43,12 +43,10 @@ end
 function methods:select(d, i)
    local t = tensor(1, 'select', self)
    d = dimension(2, 'select', t, d)
-   i = integer(3, 'select', i)
-   if i < 0 then
-      i = i + tonumber(t.size[d]) + 1
-   end
+   local given = integer(3, 'select', i)
+   i = given < 0 and given + tonumber(t.size[d]) + 1 or given
    if i < 1 or i > t.size[d] then
-      fail(3, 'select', 'out of range')
+      arguments.beyond(given, 1, t.size[d], 3, 'select', 'out of range')
    end
    local offset = t.storageOffset + (i - 1) * t.stride[d]
    if t.nDimension == 1 then
@@ -81,9 +79,9 @@ function methods:sub(...)
       first = first < 0 and first + size or first - 1
       last = last < 0 and last + size or last - 1
       if first < 0 or first >= size then
-         fail(2 * d + 2, 'sub', 'out of range')
+         arguments.beyond(select(2 * d + 1, ...), 1, size, 2 * d + 2, 'sub', 'out of range')
       elseif last < first or last >= size then
-         fail(2 * d + 3, 'sub', 'out of range')
+         arguments.beyond(select(2 * d + 2, ...), first + 1, size, 2 * d + 3, 'sub', 'out of range')
       end
       r.storageOffset = r.storageOffset + first * r.stride[d]
       r.size[d] = last - first + 1

@@ -54,6 +54,7 @@ def test_parameters_come_back(
 
 @pytest.mark.parametrize("name", TRACED)
 @pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
+@pytest.mark.filterwarnings("ignore:The given buffer is not writable:UserWarning")  # torch 2.10
 def test_a_program_computes_without_moontide_what_torch7_computed(
     loaded: dict[str, dict[str, Any]], tmp_path: Path, name: str
 ) -> None:

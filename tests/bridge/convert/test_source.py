@@ -13,6 +13,7 @@ from torch import fx, nn
 
 import bridge
 from bridge.convert import ConversionError, convert, to_torch
+from bridge.convert.source import network
 from bridge.t7_objects import TorchObject
 
 
@@ -324,3 +325,22 @@ def test_any_field_may_be_damaged(lua: bridge.Lua, ctor: str) -> None:
             damaged.fields()[field] = value
             with suppress(ConversionError):
                 to_torch(damaged)
+
+
+def test_char_rnns_own_class_is_known() -> None:
+    module = to_torch(TorchObject("OneHot", {"outputSize": 5, "_type": "torch.FloatTensor"}))
+    assert torch.equal(module(torch.tensor([0, 4])), torch.eye(5)[[0, 4]])
+
+
+def test_a_key_of_a_table_may_have_points_itself() -> None:
+    net = TorchObject("nn.Tanh", {})
+    table = {"v1.0": {"net": net}, "list": [net, {"x": 3}]}
+    assert network(table, "v1.0.net") is net
+    assert network(table, "list.0") is net
+    with pytest.raises(ValueError, match=r"no 'y'; there is 'x'"):
+        network(table, "list.1.y")
+
+
+def test_a_network_that_is_there_twice_is_one() -> None:
+    net = TorchObject("nn.Tanh", {})
+    assert network({"protos": {"rnn": net}, "again": [net]}) is net

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +22,15 @@ MODULES: list[tuple[nn.Module, tuple[int, ...]]] = [
     (nn.Conv1d(6, 4, 3, bias=False), (2, 6, 10)),
     (nn.Conv2d(4, 6, (2, 3), (1, 2), (0, 1)), IMAGES),
     (nn.Conv2d(4, 6, 3, dilation=2, bias=False), IMAGES),
+    (nn.Conv2d(4, 6, 3, groups=2), IMAGES),
+    (nn.Conv2d(4, 6, 3, groups=2, bias=False), (4, 9, 8)),
+    (nn.Conv2d(4, 8, (2, 3), 2, 1, groups=4), IMAGES),
+    (nn.Conv2d(4, 4, 3, groups=4, bias=False), IMAGES),
+    (nn.Conv2d(4, 4, 3, groups=4, dilation=2), IMAGES),
+    (nn.Conv1d(6, 6, 3, groups=3), (2, 6, 10)),
+    (nn.Conv1d(6, 4, 3, dilation=2), (2, 6, 10)),
+    (nn.Conv3d(4, 6, 2, groups=2), VOLUMES),
+    (nn.ConvTranspose2d(4, 6, 3, 2, groups=2), IMAGES),
     (nn.Conv3d(4, 3, (2, 1, 3), (1, 1, 2), (1, 0, 0)), VOLUMES),
     (nn.Conv3d(4, 3, 2, dilation=(2, 3, 1)), VOLUMES),
     (nn.ConvTranspose2d(4, 3, (2, 3), (3, 2), (0, 1), (2, 1)), IMAGES),
@@ -29,6 +39,10 @@ MODULES: list[tuple[nn.Module, tuple[int, ...]]] = [
     (nn.BatchNorm2d(4, 1e-3, 0.2), IMAGES),
     (nn.BatchNorm2d(4, affine=False), IMAGES),
     (nn.BatchNorm3d(4), VOLUMES),
+    (nn.Softmax(-1), (2, 3, 4)),
+    (nn.GLU(), ROWS),
+    (nn.GLU(1), IMAGES),
+    (nn.LocalResponseNorm(3, 0.1, 0.6, 2), IMAGES),
     (nn.LayerNorm(6), ROWS),
     (nn.LayerNorm(6, elementwise_affine=False), (2, 3, 6)),
     (nn.MaxPool2d((2, 3), (1, 2), 1), IMAGES),
@@ -36,7 +50,9 @@ MODULES: list[tuple[nn.Module, tuple[int, ...]]] = [
     (nn.MaxPool2d(2, 1, dilation=2), IMAGES),
     (nn.MaxPool3d((2, 2, 3), (1, 2, 2), (1, 0, 1)), VOLUMES),
     (nn.AvgPool2d(3, 2, 1, count_include_pad=False), IMAGES),
+    (nn.AvgPool2d(2, divisor_override=3), IMAGES),
     (nn.AvgPool3d((2, 2, 3), (1, 2, 2)), VOLUMES),
+    (nn.ReplicationPad3d((1, 2, 0, 1, 2, 0)), VOLUMES),
     (nn.AdaptiveAvgPool2d((4, 3)), IMAGES),
     (nn.AdaptiveMaxPool2d(2), IMAGES),
     (nn.Upsample(scale_factor=2), IMAGES),
@@ -117,6 +133,8 @@ def test_outputs_and_gradients_are_the_modules(
     apart = {gradient.data_ptr(): gradient for gradient in gradients or []}
     found = sorted(float(gradient.norm()) for gradient in apart.values())
     expected = sorted(float(p.grad.norm()) for p in module.parameters() if p.grad is not None)
+    if getattr(module, "groups", 1) != 1:  # a layer for each group
+        found, expected = [math.hypot(*found)], [math.hypot(*expected)]
     assert found == pytest.approx(expected, rel=1e-5 if dtype == torch.float32 else 1e-11)
 
 
@@ -174,10 +192,15 @@ def test_losses_become_criterions(lua: bridge.Lua, module: nn.Module, shape: tup
     ("module", "words"),
     [
         (nn.Sequential(nn.ReLU(), nn.GELU()), ("layer 1", "GELU", "no layer")),
-        (nn.Conv2d(4, 4, 3, groups=2), ("groups=2",)),
+        (nn.Conv2d(4, 4, 3, padding_mode="reflect"), ("padding_mode='reflect'",)),
+        (nn.LSTM(3, 2, proj_size=1), ("proj_size=1",)),
+        (nn.MultiheadAttention(4, 2, add_zero_attn=True), ("add_zero_attn=True",)),
+        (nn.TransformerEncoderLayer(4, 2, 5, activation="gelu"), ("activation", "relu")),
+        (nn.LocalResponseNorm(4), ("size=4", "odd")),
+        (nn.GLU(-2), ("dim=-2",)),
         (nn.BatchNorm1d(3, track_running_stats=False), ("track_running_stats=False",)),
         (nn.Linear(2, 2).to(torch.bfloat16), ("bfloat16", ".float()")),
-        (nn.Softmax(2), ("dim=2",)),
+        (nn.Softmax(2), ("dim=2", "-1")),
         (nn.Upsample(scale_factor=1.5), ("scale_factor=1.5",)),
         (nn.MSELoss(reduction="none"), ("reduction='none'",)),
     ],
@@ -189,3 +212,9 @@ def test_what_has_no_counterpart_is_refused_by_name(
         to_lua(module, lua)
     for word in words:
         assert word in str(raised.value)
+
+
+def test_what_cannot_be_shared_is_refused_instead_of_copied(lua: bridge.Lua) -> None:
+    module = nn.Conv2d(4, 6, 3).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    with pytest.raises(ConversionError, match="share=True, but Torch7's weight lies differently"):
+        to_lua(module, lua, share=True)

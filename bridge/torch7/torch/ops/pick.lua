@@ -16,10 +16,13 @@ local count = ffi.new('int64_t[1]')
 
 local methods = {}
 
-local function check(code, name, argument, r, a)
+local function check(code, name, argument, r, a, indices, limit)
    if code == 0 then
       return
    elseif code == C.BR_INDEX then
+      if indices then
+         arguments.notedamong(indices, limit, 'out of range')
+      end
       fail(argument, name, 'out of range', 1)
    end
    kernels.fault(code, r, a)
@@ -60,7 +63,7 @@ local function select(r, source, d, indices)
    ffi.copy(scratch, from.size, from.nDimension * 8)
    scratch[d] = chosen.size[0]
    geometry.resize(to, from.nDimension)
-   check(loops.index(C.BR_INDEX_SELECT, r, source, d, indices, 0), 'index', 3, r, source)
+   check(loops.index(C.BR_INDEX_SELECT, r, source, d, indices, 0), 'index', 3, r, source, indices, from.size[d])
    return r
 end
 
@@ -79,7 +82,7 @@ local function into(name, op)
       d = dimension(name, 2, t, d)
       vector(name, 3, indices, t)
       tensor(4, name, source, t.dtype)
-      check(loops.index(op, self, source, d, indices, 0), name, 3, self, source)
+      check(loops.index(op, self, source, d, indices, 0), name, 3, self, source, indices, t.size[d])
       return source
    end
 end
@@ -94,7 +97,7 @@ function methods:indexFill(d, indices, value)
    if not v then
       fail(4, 'indexFill', 'number expected, got ' .. type(value))
    end
-   check(loops.index(C.BR_INDEX_FILL, self, nil, d, indices, v), 'indexFill', 3, self)
+   check(loops.index(C.BR_INDEX_FILL, self, nil, d, indices, v), 'indexFill', 3, self, nil, indices, t.size[d])
    return value
 end
 

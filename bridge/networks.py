@@ -1,0 +1,75 @@
+"""The networks inside the tables of a file, and the way to one: `protos.rnn`, `models.0`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bridge.t7_objects import TorchObject
+
+LEAVES = (str, bytes, int, float, bool, type(None))
+DEPTH = 16  # tables inside tables that are looked into
+
+
+def entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """Return the entries of a table, or the fields of an object, by name; lists count from 0."""
+    if isinstance(value, list | tuple):
+        for place, entry in enumerate(value):
+            yield str(place), entry
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            if isinstance(key, str | int | float):
+                yield str(key), entry
+    elif isinstance(value, TorchObject) and isinstance(value.torch_payload(), dict | list):
+        yield from entries(value.torch_payload())
+
+
+def found(value: Any, wanted: Callable[[Any], bool]) -> dict[str, Any]:
+    """Return what is wanted of a value, or in tables inside it, by the way there; "" is the value itself.
+
+    Each is there once, under the shortest way; what is wanted is not looked into.
+    """
+    result: dict[str, Any] = {}
+    seen: set[int] = set()
+    level = [("", value)]
+    for _ in range(DEPTH):
+        below: list[tuple[str, Any]] = []
+        for way, one in level:
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            if wanted(one):
+                result[way] = one
+            elif isinstance(one, list | tuple | dict):
+                below.extend(
+                    (f"{way}.{name}" if way else name, entry)
+                    for name, entry in entries(one)
+                    if not isinstance(entry, LEAVES)
+                )
+        level = below
+    return result
+
+
+def at(value: Any, key: str) -> Any:
+    """Return the entry that a key such as "protos.rnn" leads to; a key of a table may have points itself.
+
+    Raises
+    ------
+    KeyError
+        There is none; with the names that there are at the place where it ends.
+    """
+    here = dict(entries(value)) if isinstance(value, dict | list | tuple | TorchObject) else fields(value)
+    if key in here:
+        return here[key]
+    parts = key.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        name = ".".join(parts[:count])
+        if name in here:
+            return at(here[name], ".".join(parts[count:]))
+    raise KeyError(f"there is no {key!r}; there is {', '.join(map(repr, here)) or 'nothing'}")
+
+
+def fields(value: Any) -> dict[str, Any]:
+    """Return the fields of an object of a Lua state by name."""
+    of = getattr(value, "fields", None)
+    return {str(name): entry for name, entry in of().items()} if of is not None else {}

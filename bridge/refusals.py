@@ -1,0 +1,128 @@
+"""What was wrong with the arguments of a module's pass, found out after it failed: a table says what nn takes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+from bridge.errors import LuaError, LuaTypeError
+from bridge.marks import Index
+
+# The passes of modules and criterions, and what their arguments are called.
+PASSES = {
+    "accGradParameters": ("input", "gradOutput", "scale"),
+    "accUpdateGradParameters": ("input", "gradOutput", "lr"),
+    "backward": ("input", "gradOutput", "scale"),
+    "forward": ("input", "target"),
+    "updateGradInput": ("input", "gradOutput"),
+    "updateOutput": ("input", "target"),
+}
+# Lua's words where a value had the wrong type.
+ABOUT_TYPES = re.compile(
+    r"attempt to |invalid arguments|bad argument|bad self|expect|not supported|mismatch of types"
+)
+FLOATS = {"torch.FloatTensor": "float32", "torch.DoubleTensor": "float64", "torch.HalfTensor": "float16"}
+METHODS = {"float16": "half", "float32": "float", "float64": "double"}
+ASK = """
+local object = ...
+if not torch or not (torch.isTypeOf(object, 'nn.Module') or torch.isTypeOf(object, 'nn.Criterion')) then
+   return nil
+end
+local ok, typename = pcall(object.type, object)
+return torch.typename(object), ok and tostring(typename) or ''
+"""
+
+
+def explained(error: LuaError, target: Any, name: str, arguments: tuple[Any, ...]) -> LuaError:
+    """Return the error that names an argument which the pass cannot take; the error itself where none is to blame.
+
+    Parameters
+    ----------
+    error : LuaError
+        What the call raised.
+    target : LuaObject
+        The object whose method was called.
+    name : str
+        The method.
+    arguments : tuple
+        Without the object itself.
+    """
+    if name not in PASSES or error.original is not None or not ABOUT_TYPES.search(str(error)):
+        return error
+    if isinstance(error, LuaTypeError) or target.state.closed:
+        return error
+    with target.state.texts():
+        asked = target.state.helper("execute", ASK, "=(python)", target)
+    if asked is None:
+        return error
+    typename, tensors = asked
+    for label, argument in zip(PASSES[name], arguments, strict=False):
+        reason = _refused(argument, label, tensors)
+        if reason is not None:
+            return LuaTypeError.of(f"{typename}: {reason}", error)
+    return error
+
+
+def _refused(argument: Any, label: str, tensors: str) -> str | None:
+    """Return why a module cannot take an argument, or None."""
+    if isinstance(argument, list | tuple) and argument and all(map(_is_number, _leaves(argument))):
+        return (
+            f"{label} is a {type(argument).__name__} of numbers, which is a table in Lua; "
+            "pass numpy.array(...) or torch.tensor(...)"
+        )
+    for leaf in _leaves(argument):
+        dtype = _float(leaf)
+        if dtype is not None:
+            wanted = FLOATS.get(tensors, dtype)
+            if dtype != wanted:
+                cast = (
+                    f'x.astype("{wanted}")' if isinstance(leaf, numpy.ndarray) else f"x.{METHODS[wanted]}()"
+                )
+                return (
+                    f"{label} is {dtype}, but the module computes in {wanted} ({tensors}); pass {cast}, or turn the "
+                    f"module with .{METHODS[dtype]}()"
+                )
+        elif isinstance(leaf, str | bytes):
+            return f"{label} is a {type(leaf).__name__}, {leaf!r:.40}; pass an array or a tensor"
+        elif label == "input" and _is_number(leaf) and leaf is argument:
+            return f"{label} is the number {leaf!r:.40}; pass an array or a tensor"
+        elif _is_opaque(leaf):
+            way = "x.to_numpy()" if hasattr(leaf, "to_numpy") else "numpy.asarray(x), an array or a tensor"
+            return f"{label} is a {type(leaf).__module__}.{type(leaf).__qualname__}; pass {way}"
+    return None
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _leaves(inner)
+    else:
+        yield value.value if isinstance(value, Index) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | numpy.number)
+
+
+def _float(value: Any) -> str | None:
+    """Return "float32" for an array or tensor of such, None for anything else."""
+    torch = sys.modules.get("torch")
+    if not isinstance(value, numpy.ndarray) and (torch is None or not isinstance(value, torch.Tensor)):
+        return None
+    name = str(value.dtype).removeprefix("torch.")
+    return name if name in METHODS else None
+
+
+def _is_opaque(value: Any) -> bool:
+    """Tell whether a value is an object that Lua can do nothing with."""
+    from bridge._boundary import Proxy
+
+    torch = sys.modules.get("torch")
+    known = isinstance(value, Proxy | numpy.ndarray | numpy.generic | bool | int | float) or value is None
+    return not (known or callable(value) or (torch is not None and isinstance(value, torch.Tensor)))
