@@ -29,9 +29,10 @@ def lua_method(name: str, text: str, *, first: bool = False) -> Callable[..., An
     With `first`, further results are dropped.
     """
 
-    def method(self: LegacyObject, *arguments: Any) -> Any:
+    def method(self: LegacyObject, *arguments: Any, copy: bool | None = None) -> Any:
         own = getattr(type(self), name, None)
-        result = self._invoke(name, arguments, inherited=own is not method and not type(self)._native)
+        inherited = own is not method and not type(self)._native
+        result = self._invoke(name, arguments, inherited=inherited, copy=copy)
         return result[0] if first and isinstance(result, tuple) else result
 
     method.__name__ = name
@@ -43,7 +44,8 @@ def lua_method(name: str, text: str, *, first: bool = False) -> Callable[..., An
 class LegacyObject:
     """A Lua object of a Torch7 class; made by calling its class, or shown where Lua gives one.
 
-    Tensors come as what the call's arguments are, numpy or torch; without any, as what the state gives.
+    Tensors come as what the call's arguments are, numpy or torch; without any, as what the state gives. They are over
+    Lua's memory, which the next call may fill anew, unless the call says `copy=True` (or the state does).
     """
 
     _is_legacy: ClassVar[bool] = True
@@ -103,7 +105,9 @@ class LegacyObject:
 
     # ---- calls
 
-    def _invoke(self, name: str, arguments: tuple[Any, ...], *, inherited: bool = False) -> Any:
+    def _invoke(
+        self, name: str, arguments: tuple[Any, ...], *, inherited: bool = False, copy: bool | None = None
+    ) -> Any:
         session = self._session
         form = method_form(self._lineage, name)
         values = list(arguments) if form is None else form.bind(name, arguments, {})
@@ -114,9 +118,9 @@ class LegacyObject:
                 native = next(
                     c._typename for c in type(self).__mro__ if issubclass(c, LegacyObject) and c._native
                 )
-                result = session.inherited(native, self._object, name, *values, base=base)
+                result = session.inherited(native, self._object, name, *values, base=base, copy=copy)
             else:
-                result = session.call(self._object, name, *values, base=base)
+                result = session.call(self._object, name, *values, base=base, copy=copy)
         except LuaError as error:
             why = explained(error, self._object, name, arguments)
             if why is error:
@@ -147,8 +151,8 @@ class LegacyObject:
         return self._session.from_lua(value if shift is None else shift(value, -1))
 
     def _bound(self, name: str) -> Callable[..., Any]:
-        def method(*arguments: Any) -> Any:
-            return self._invoke(name, arguments)
+        def method(*arguments: Any, copy: bool | None = None) -> Any:
+            return self._invoke(name, arguments, copy=copy)
 
         method.__name__ = name
         method.__qualname__ = f"{type(self).__name__}.{name}"

@@ -43,11 +43,11 @@ class Session:
 
     # ---- calls
 
-    def _guarded(self, base: int, call: Callable[..., Any], *arguments: Any) -> Any:
+    def _guarded(self, base: int, copy: bool | None, call: Callable[..., Any], *arguments: Any) -> Any:
         with self.state:
             outer, self.base = self.base, base
             try:
-                return call(base, *arguments)
+                return call(base, *arguments, copy=copy)
             except BaseException as error:
                 if isinstance(error, LuaError):
                     error.count_from(base)
@@ -57,21 +57,31 @@ class Session:
             finally:
                 self.base = outer
 
-    def call(self, target: LuaObject, name: str, *arguments: Any, base: int = 0) -> Any:
+    def call(
+        self, target: LuaObject, name: str, *arguments: Any, base: int = 0, copy: bool | None = None
+    ) -> Any:
         """Call a method; what modules read as indices starts at `base`. Nothing else is converted."""
-        return self._guarded(base, self._call, target, name, *arguments)
+        return self._guarded(base, copy, self._call, target, name, *arguments)
 
     def run(self, function: Any, *arguments: Any, base: int = 0) -> Any:
-        """Call a Lua function, likewise."""
-        return self._guarded(base, self._run, function, *arguments)
+        """Call a Lua function, likewise; tensors come back over Lua's memory, whatever the state does otherwise."""
+        return self._guarded(base, False, self._run, function, *arguments)
 
-    def inherited(self, typename: str, target: LuaObject, name: str, *arguments: Any, base: int = 0) -> Any:
+    def inherited(
+        self,
+        typename: str,
+        target: LuaObject,
+        name: str,
+        *arguments: Any,
+        base: int = 0,
+        copy: bool | None = None,
+    ) -> Any:
         """Call the method that a class has, whatever its children made of it."""
-        return self._guarded(base, self._inherited, typename, target, name, *arguments)
+        return self._guarded(base, copy, self._inherited, typename, target, name, *arguments)
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Call a function of `bridge/lua/legacy.lua`."""
-        return getattr(self._lua, name)(*arguments)
+        return getattr(self._lua, name)(*arguments, copy=False)
 
     def function(self, name: str) -> Any:
         """Return a function of `bridge/lua/legacy.lua`."""
