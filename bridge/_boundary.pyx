@@ -5,7 +5,6 @@ unwinds a frame that holds Python references (boundary/trampoline.h), and the GI
 """
 cimport cython
 
-import importlib.metadata
 import os
 import sys
 import threading

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -20,6 +21,7 @@ from bridge._boundary import LuaFunction, LuaTable
 from bridge.marks import null
 
 PACKAGE = Path(__file__).resolve().parent
+BOOT = PACKAGE / "lua" / "boot.lua"
 Source = str | os.PathLike[str]
 # Modules whose functions Lua calls by `native.python`, under the name of the package that needs them.
 COMPANIONS = {
@@ -95,10 +97,8 @@ class Lua:
             foreign=torch7 is not None,
         )
         self.__dict__["_state"] = state
-        boot = PACKAGE / "lua" / "boot.lua"
-        state.boot(
-            boot.read_text(), f"@{boot}", (_boot_options(path, prefix, allow_functions, interruptible),)
-        )
+        options = _boot_options(path, prefix, allow_functions, interruptible)
+        state.boot(_boot_source(), f"@{BOOT}", (options,))
 
     # ---- running code
 
@@ -296,6 +296,12 @@ def _boot_options(
     }
 
 
+@cache
+def _boot_source() -> str:
+    return BOOT.read_text()
+
+
+@cache
 def _declarations() -> list[str]:
     """Return the parts of the native headers that LuaJIT's FFI reads, tensor.h first."""
     headers = sorted(

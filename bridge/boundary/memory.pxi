@@ -381,6 +381,8 @@ cdef void *required(void *library, str name) except NULL:
 
 
 cdef str torch_version():
+    import importlib.metadata  # 20 ms, for an error alone
+
     return importlib.metadata.version("torch")
 
 

@@ -41,11 +41,11 @@ function scope.ours(filename)
    return false
 end
 
--- A searcher of package.loaders that lets our files run in our environment; `native` finds them.
-function scope.searcher(native)
+-- A searcher of package.loaders for files that are all ours, before source is compiled by other rules.
+function scope.searcher(compiled)
    return function(name)
-      local chunk = native(name)
-      return type(chunk) == 'function' and setfenv(chunk, environment) or chunk
+      local filename, stamp = compiled.find(name)
+      return filename and setfenv(assert(compiled.file('plain', filename, loadfile, stamp)), environment)
    end
 end
 
