@@ -115,6 +115,7 @@ function loaders.new(rewrite)
    function new.searcher(name)
       local filename, stamp = compiled.find(name)
       if filename then
+         scope.enter(name)
          local chunk = setfenv(assert(compiled.file('language', filename, fromfile, stamp)), scope.environment)
          return function(...)
             return compiled.interpreted(chunk, ...)

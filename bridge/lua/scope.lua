@@ -15,7 +15,16 @@ local environment = setmetatable({}, {__index = globals, __newindex = function(s
    globals[name] = value
 end})
 
-local scope = {environment = environment}
+-- `modules`: the names of our packages that were loaded, `count` of them.
+local scope = {environment = environment, modules = {}, count = 0}
+
+-- A package of ours has been found under this name.
+function scope.enter(name)
+   if not scope.modules[name] then
+      scope.modules[name] = true
+      scope.count = scope.count + 1
+   end
+end
 
 local standard = {
    '_G', '_VERSION', 'assert', 'bit', 'bit32', 'collectgarbage', 'coroutine', 'debug', 'dofile', 'error', 'gcinfo',
