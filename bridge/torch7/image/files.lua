@@ -46,13 +46,18 @@ local function todepth(image, picture, depth)
    return picture
 end
 
--- What `tensortype` names: an empty tensor of that type.
-local function example(tensortype)
-   local wanted = tensortype and types[tensortype] or torch.getdefaulttensortype()
+-- The type that `tensortype` names.
+local function typename(tensortype)
    if tensortype and not types[tensortype] then
-      error('type of an image is byte, float or double, got ' .. tostring(tensortype), 3)
+      error('type of an image is byte, float or double, got ' .. tostring(tensortype), 4)
    end
-   return torch.getmetatable(wanted).new()
+   return tensortype and types[tensortype] or torch.getdefaulttensortype()
+end
+
+-- The types whose memory the readers of files write into.
+local direct = {}
+for _, name in pairs(types) do
+   direct[name] = true
 end
 
 -- A file's content; without one, `message` with its name.
@@ -70,8 +75,11 @@ end
 
 -- A picture of a file's content; no filename: it was in memory.
 local function read(image, format, source, depth, tensortype, filename)
-   local picture, most = format.load(source, example(tensortype), filename)
-   return todepth(image, tensortype == 'byte' and picture or picture:mul(1 / most), depth)
+   local wanted = typename(tensortype)
+   local example = torch.getmetatable(direct[wanted] and wanted or 'torch.DoubleTensor').new()
+   local picture, most = format.load(source, example, filename)
+   picture = tensortype == 'byte' and picture or picture:mul(1 / most)
+   return todepth(image, direct[wanted] and picture or picture:type(wanted), depth)
 end
 
 -- A file's content, of numbers from 0 to 1, which become 0 to 255 and are cut off as the original's C does, or bytes.

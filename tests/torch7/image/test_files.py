@@ -148,3 +148,18 @@ def test_tensors_have_the_compiled_functions(lua: bridge.Lua) -> None:
         "local out = torch.FloatTensor(3, 5, 6); local x = ...; x.image.scaleBilinear(x, out); return out", x
     )
     near(made, call(lua, "scale", x, 6, 5))
+
+
+@pytest.mark.parametrize("kind", ["torch.CudaTensor", "torch.LongTensor", "torch.FloatTensor"])
+@pytest.mark.parametrize("suffix", ["png", "jpg", "ppm"])
+def test_pictures_are_of_the_default_type(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, suffix: str
+) -> None:
+    monkeypatch.setenv("MOONTIDE_CUDA", "cpu")
+    path = tmp_path / f"x.{suffix}"
+    with bridge.Lua() as state:
+        state.execute("require 'cutorch'; require 'image'")
+        state.execute("image.save(...)", str(path), numpy.ones((3, 4, 5)))
+        state.execute("torch.setdefaulttensortype(...)", kind)
+        made = state.execute("local x = image.load(...); return x:type(), x:size(1), x:min()", str(path))
+    assert made == (kind, 3, 1)
