@@ -1,4 +1,4 @@
-"""The border: calls and conversions beside lupa, arrays of any size, and a forward pass beside a busy Python thread."""
+"""The border: calls, conversions and new states beside lupa, arrays of any size, a forward pass beside busy Python."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ NAME = "bridge: calls and conversions"
 CALLS = "calls"
 CONVERSIONS = "conversions"
 PARALLEL = "without the GIL"
+STATES = "a new state, made, used and closed"
 SIZES = (10, 1_000_000)
 FORWARD = """
 require 'nn'
@@ -40,6 +41,7 @@ def run(quick: bool) -> list[Row]:
             *containers(lua, peer, quick),
             *arrays(lua, quick),
             *forward_passes(lua, quick),
+            *states(quick),
         ]
 
 
@@ -100,6 +102,23 @@ def arrays(lua: bridge.Lua, quick: bool) -> Iterator[Row]:
                 yield Row(table=CONVERSIONS, what=what, ours=seconds * 1e6, unit="us", target="<= 2 us")
 
 
+def states(quick: bool) -> Iterator[Row]:
+    """A state with nothing, torch or nn in it, beside lupa's with nothing, whose own files the first one compiled."""
+
+    def bare() -> None:
+        lupa.luajit21.LuaRuntime()
+
+    def with_package(name: str | None) -> None:
+        with bridge.Lua(interruptible=False) as lua:
+            if name is not None:
+                lua.require(name)
+
+    for name, target in ((None, "<= 2 ms"), ("torch", "<= 8 ms"), ("nn", "<= 20 ms")):
+        ours, theirs = seconds_per_call(partial(with_package, name), bare, quick=quick)
+        what = f"with {name}" if name else "with nothing"
+        yield row(STATES, what, ours, theirs, "lupa, with nothing", target, "ms")
+
+
 def forward_passes(lua: bridge.Lua, quick: bool) -> Iterator[Row]:
     """A forward pass alone and beside a Python thread that never rests; two states in two threads."""
     torch.set_num_threads(1)
@@ -154,7 +173,7 @@ def busy_thread() -> Iterator[None]:
 
 def row(table: str, what: str, ours: float, theirs: float, peer: str, target: str, unit: str = "ns") -> Row:
     """Return a row of two times given in seconds."""
-    factor = {"ns": 1e9, "us": 1e6}[unit]
+    factor = {"ns": 1e9, "us": 1e6, "ms": 1e3}[unit]
     return Row(
         table=table,
         what=what,

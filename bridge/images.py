@@ -1,4 +1,4 @@
-"""Files of pictures for the image package of Torch7: PNG, JPEG, PPM and PGM through Pillow, loaded when first used.
+"""Files of pictures for the image package of Torch7: PNG and JPEG. Pillow does what is left, loaded when first used.
 
 Pictures are byte tensors of channels x height x width. What is wrong with a file is returned, not raised: Lua says it.
 """
@@ -9,70 +9,66 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bridge import jpeg, png
+
 if TYPE_CHECKING:
     from torch import Tensor
 
-FORMATS = {"png": ["PNG"], "jpg": ["JPEG"], "ppm": ["PPM"]}
-# The channels of Pillow's modes that are kept as they are; what every other mode becomes.
-KEPT = {"L", "LA", "RGB", "RGBA", "CMYK"}
-BECOMES = {"1": "L", "PA": "RGBA", "YCbCr": "RGB"}
-WRITTEN = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+FORMATS = {"png": "PNG", "jpg": "JPEG"}
+MODES = {1: "L", 3: "RGB", 4: "RGBA"}  # of Pillow, by the number of channels
 
 
-def _source(where: str | bytes | Tensor) -> Any:
-    """Return what Pillow opens: the path, or the bytes of a tensor as a file."""
-    if isinstance(where, str | bytes):
-        return where
-    return io.BytesIO(where.contiguous().numpy().tobytes())
+def _content(file: str | bytes | Tensor) -> memoryview:
+    """Return a file's bytes: Lua's strings come as text where they are UTF-8."""
+    if isinstance(file, str):
+        return memoryview(file.encode())
+    if isinstance(file, bytes):
+        return memoryview(file)
+    return memoryview(file.contiguous().numpy().tobytes())
 
 
-def decode(where: str | bytes | Tensor, kind: str) -> tuple[Tensor | None, int | str]:
-    """Read a picture.
+def scanlines(file: str | bytes | Tensor) -> tuple[Any, ...]:
+    """Return the rows of a PNG file, not unfiltered yet, and how to read them: `png.scanlines`."""
+    return png.scanlines(_content(file))
 
-    Parameters
-    ----------
-    where : str, bytes or uint8 tensor
-        A path, or the content of a file.
-    kind : {"png", "jpg", "ppm"}
 
-    Returns
-    -------
-    tuple
-        A tensor of channels x height x width and its largest possible value: 255 (uint8), or 65535 (int32; grey PNG
-        files with 16 bits); or None and what is wrong.
-    """
+def pngsize(file: str | bytes | Tensor) -> tuple[Any, ...]:
+    """Return PNG's number of the colour type, height and width; or None and what is wrong."""
+    try:
+        found = png.header(_content(file))
+    except png.Damage as damage:
+        return None, str(damage)
+    return found.colour, found.height, found.width
+
+
+def jpegsize(file: str | bytes | Tensor) -> tuple[Any, ...]:
+    """Return channels, height and width; or None and what is wrong."""
+    try:
+        return jpeg.frame(_content(file))[:3]
+    except jpeg.Damage as damage:
+        return None, str(damage)
+
+
+def jpegpixels(file: str | bytes | Tensor) -> tuple[Tensor | None, str]:
+    """Return the pixels of a JPEG file, grey where its end is missing, as in libjpeg; or None and what is wrong."""
     import numpy
     import torch
     from PIL import Image
 
+    content = _content(file)
     try:
-        with Image.open(_source(where), formats=FORMATS[kind]) as picture:
-            if picture.mode.startswith("I"):
-                deep = numpy.array(picture, dtype=numpy.int32)
-                return torch.from_numpy(deep.reshape(1, *deep.shape)), 65535
-            if picture.mode in KEPT:
-                mode = picture.mode
-            elif picture.mode == "P":
-                mode = "RGBA" if "transparency" in picture.info else "RGB"
-            else:
-                mode = BECOMES.get(picture.mode, "RGB")
-            pixels = numpy.array(picture.convert(mode))
+        jpeg.frame(content)
+        # Pillow refuses files that stop before their end, libjpeg ends them itself.
+        ended = io.BytesIO(b"".join((content, bytes((0xFF, jpeg.EOI)))))
+        with Image.open(ended, formats=["JPEG"]) as picture:
+            inverted = picture.mode == "CMYK"  # by Pillow, as most programs write it
+            pixels = numpy.array(picture)
+    except jpeg.Damage as damage:
+        return None, str(damage)
     except Exception as error:
         return None, f"{type(error).__name__}: {error}"
     pixels = pixels.reshape(*pixels.shape[:2], -1).transpose(2, 0, 1)
-    return torch.from_numpy(numpy.ascontiguousarray(pixels)), 255
-
-
-def size(where: str | bytes | Tensor, kind: str) -> tuple[int | None, int | str, int]:
-    """Return channels, height and width of a picture whose pixels are not read; or None and what is wrong."""
-    from PIL import Image
-
-    try:
-        with Image.open(_source(where), formats=FORMATS[kind]) as picture:
-            channels = 3 if picture.mode == "P" else len(picture.getbands())
-            return channels, picture.height, picture.width
-    except Exception as error:
-        return None, f"{type(error).__name__}: {error}", 0
+    return torch.from_numpy(numpy.ascontiguousarray(255 - pixels if inverted else pixels)), ""
 
 
 def encode(pixels: Tensor, kind: str, quality: int) -> tuple[Tensor | None, str]:
@@ -82,7 +78,7 @@ def encode(pixels: Tensor, kind: str, quality: int) -> tuple[Tensor | None, str]
     ----------
     pixels : uint8 tensor
         height x width, or channels x height x width.
-    kind : {"png", "jpg", "ppm"}
+    kind : {"png", "jpg"}
     quality : int
         Of JPEG, 1 to 100.
     """
@@ -92,13 +88,13 @@ def encode(pixels: Tensor, kind: str, quality: int) -> tuple[Tensor | None, str]
 
     array = pixels.contiguous().numpy()
     array = array.reshape(-1, *array.shape[-2:]).transpose(1, 2, 0)
-    mode = WRITTEN[array.shape[2]]
+    mode = MODES[array.shape[2]]
     array = numpy.ascontiguousarray(array[..., 0] if mode == "L" else array)
     content = io.BytesIO()
     try:
         height, width = array.shape[:2]
         Image.frombytes(mode, (width, height), array.tobytes()).save(
-            content, format=FORMATS[kind][0], quality=quality
+            content, format=FORMATS[kind], quality=quality
         )
     except (OSError, ValueError) as error:
         return None, str(error)

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from bridge._boundary import LuaFunction, LuaTable
 from bridge.marks import null
 
 PACKAGE = Path(__file__).resolve().parent
+BOOT = PACKAGE / "lua" / "boot.lua"
 Source = str | os.PathLike[str]
 # Modules whose functions Lua calls by `native.python`, under the name of the package that needs them.
 COMPANIONS = {
@@ -111,10 +112,8 @@ class Lua:
             copying=copy,
         )
         self.__dict__["_state"] = state
-        boot = PACKAGE / "lua" / "boot.lua"
-        state.boot(
-            boot.read_text(), f"@{boot}", (_boot_options(path, prefix, allow_functions, interruptible),)
-        )
+        options = _boot_options(path, prefix, allow_functions, interruptible)
+        state.boot(_boot_source(), f"@{BOOT}", (options,))
 
     # ---- running code
 
@@ -357,6 +356,12 @@ def _export_paths(torch7: Path, _threads: Any) -> None:
             os.environ[variable] = f"{templates};{before}"
 
 
+@cache
+def _boot_source() -> str:
+    return BOOT.read_text()
+
+
+@cache
 def _declarations() -> list[str]:
     """Return the parts of the native headers that LuaJIT's FFI reads, tensor.h first."""
     headers = sorted(

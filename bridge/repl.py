@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -50,7 +49,7 @@ def interact(lua: Lua, reported: Reported) -> int:
         if _unfinished(lua, entry, reported):
             continue
         if timed and entry.strip():
-            sys.stdout.write(f"[{time.perf_counter() - began:.4f}s]".rjust(_columns()) + "\n")
+            sys.stdout.write(f"{'':70}[{time.perf_counter() - began:.4f}s]\t\n")
         entry = ""
 
 
@@ -65,10 +64,6 @@ def _unfinished(lua: Lua, entry: str, reported: Reported) -> bool:
 
     reported(action)
     return more
-
-
-def _columns() -> int:
-    return min(shutil.get_terminal_size().columns - 1, 80)
 
 
 class _Lines:

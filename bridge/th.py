@@ -17,6 +17,8 @@ usage: th [options] [script.lua [arguments]]
   -e CODE   run this code (may be repeated)
   -l NAME   require this library (may be repeated)
   -i        take Lua interactively after the script
+  -g        tell of global variables that the program creates, or reads without them being there
+  -gg       the same, as errors
   -h, --help
   --version
 
@@ -25,6 +27,7 @@ interactively from a terminal, and runs what it reads from a pipe. `-` as the sc
 input.
 """
 
+MONITORS = {"-g": "print", "--globals": "print", "-gg": "error", "--gglobals": "error"}
 OURS = "=(th)"  # the name of our own chunks, left out of tracebacks
 
 
@@ -37,6 +40,7 @@ class Arguments:
     rest: list[str] = field(default_factory=list)
     options: list[str] = field(default_factory=list)  # the words before the script
     interactive: bool = False
+    monitor: str | None = None  # "print" or "error" for global variables that are new
     help: bool = False
     version: bool = False
 
@@ -65,6 +69,8 @@ def parse(argv: Sequence[str]) -> Arguments:
             arguments.version = True
         elif option in ("-i", "--interactive"):
             arguments.interactive = True
+        elif option in MONITORS:
+            arguments.monitor = MONITORS[option]
         elif option[:2] in ("-e", "-l") and not option.startswith("--"):
             value = option[2:] or (rest.pop(0) if rest else None)
             if value is None:
@@ -114,6 +120,8 @@ def _run(lua: Lua, arguments: Arguments) -> None:
     call("start", _leave)
     options = [os.fsencode(word) for word in ("th", *arguments.options)]
     call("arguments", os.fsencode(arguments.script or ""), options, *rest)
+    if arguments.monitor is not None:
+        call("monitor", arguments.monitor == "error")
     for kind, text in arguments.before:
         if kind == "code":
             call("code", os.fsencode(text), "=(command line)")

@@ -1,4 +1,5 @@
 #include "module.h"
+#include "code.h"
 #include "objects.h"
 
 #include <string.h>
@@ -98,8 +99,11 @@ int luaopen_bridge_core(lua_State *L)
       {"collect_reference", collect_reference},
       {"readobject", br_read_object},
       {"writeobject", br_write_object},
+      {"code", br_code_load},
+      {"keepcode", br_code_keep},
+      {"filestamp", br_code_stamp},
    };
-   lua.lua_createtable(L, 0, 8);
+   lua.lua_createtable(L, 0, 16);
    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
       lua.lua_pushcclosure(L, functions[i].f, 0);
       lua.lua_setfield(L, -2, functions[i].name);

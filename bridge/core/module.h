@@ -14,7 +14,8 @@ typedef struct br_reference {
  *   newtensor(metatable, dtype)   an empty tensor
  *   newstorage(metatable)         a storage userdata whose pointer is still NULL
  *   collect_tensor, collect_storage, collect_reference   their __gc
- *   readobject, writeobject       objects in files, see objects.h */
+ *   readobject, writeobject       objects in files, see objects.h
+ *   code, keepcode, filestamp     compiled Lua, see code.h */
 __attribute__((visibility("default"))) int luaopen_bridge_core(lua_State *L);
 
 #endif

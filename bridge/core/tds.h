@@ -76,8 +76,11 @@ void tds_atomic_retain(tds_atomic_counter *counter);
 void tds_atomic_free(tds_atomic_counter *counter);
 int64_t tds_atomic_get(tds_atomic_counter *counter);
 void tds_atomic_set(tds_atomic_counter *counter, int64_t value);
-/* Add; the value before. */
+/* Add (one); the value before. */
 int64_t tds_atomic_add(tds_atomic_counter *counter, int64_t value);
+int64_t tds_atomic_inc(tds_atomic_counter *counter);
+/* Programs ask whether there are counters: 1. */
+char tds_has_atomic(void);
 
 /* A tensor's shape and a reference to its storage. */
 typedef struct tds_tensor tds_tensor;

@@ -143,6 +143,10 @@ int64_t tds_atomic_add(tds_atomic_counter *counter, int64_t value)
    return __atomic_fetch_add(&counter->count, value, __ATOMIC_SEQ_CST);
 }
 
+int64_t tds_atomic_inc(tds_atomic_counter *counter) { return tds_atomic_add(counter, 1); }
+
+char tds_has_atomic(void) { return 1; }
+
 /* ---- tensors */
 
 struct tds_tensor {

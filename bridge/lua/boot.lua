@@ -3,11 +3,16 @@
 local native, options = ...
 local ffi = require 'ffi'
 
+local function own(name, ...)
+   local made = assert(loadfile(options.root .. '/lua/' .. name .. '.lua'))(...)
+   package.loaded['bridge.lua.' .. name] = made
+   return made
+end
+
 -- Our files run in an environment of their own, this one included.
-local scope = assert(loadfile(options.root .. '/lua/scope.lua'))(options.scope)
-package.loaded['bridge.lua.scope'] = scope
+local scope = own('scope', options.scope)
+package.loaders[2] = scope.searcher(own('compiled', native, scope)) -- until the language has its own
 setfenv(1, scope.environment)
-package.loaders[2] = scope.searcher(package.loaders[2]) -- until the language has its own
 
 package.path = options.path .. ';' .. package.path
 package.cpath = options.cpath .. package.cpath

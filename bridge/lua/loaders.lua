@@ -2,6 +2,7 @@
 -- dofile and require's search for Lua files. Names, lines and messages are those of the original source. Our own files
 -- run in our environment, unless another is given.
 local scope = require 'bridge.lua.scope'
+local compiled = require 'bridge.lua.compiled'
 local statements = require 'bridge.lua.statements'
 
 local loaders = {}
@@ -86,14 +87,20 @@ function loaders.new(rewrite)
       return compile(rewrite, chunk, name or chunk, ...)
    end
 
-   function new.loadfile(filename, mode, ...)
+   local function fromfile(filename, mode, ...)
       local source, name = read(filename)
       if not source then
          return nativeloadfile(filename, mode, ...)
-      elseif select('#', ...) == 0 and filename and scope.ours(filename) then
-         return compile(rewrite, source, name, mode, scope.environment)
       end
       return compile(rewrite, source, name, mode, ...)
+   end
+
+   function new.loadfile(filename, mode, ...)
+      if mode == nil and select('#', ...) == 0 and filename and scope.ours(filename) then
+         local chunk, message = compiled.file('language', filename, fromfile)
+         return chunk and setfenv(chunk, scope.environment), message
+      end
+      return fromfile(filename, mode, ...)
    end
 
    function new.dofile(filename)
@@ -106,7 +113,16 @@ function loaders.new(rewrite)
 
    -- What `require` asks for a module written in Lua.
    function new.searcher(name)
-      local filename, tried = package.searchpath(name, package.path)
+      local filename, stamp = compiled.find(name)
+      if filename then
+         scope.enter(name)
+         local chunk = setfenv(assert(compiled.file('language', filename, fromfile, stamp)), scope.environment)
+         return function(...)
+            return compiled.interpreted(chunk, ...)
+         end
+      end
+      local tried
+      filename, tried = package.searchpath(name, package.path)
       if not filename then
          return tried
       end

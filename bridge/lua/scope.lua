@@ -15,7 +15,16 @@ local environment = setmetatable({}, {__index = globals, __newindex = function(s
    globals[name] = value
 end})
 
-local scope = {environment = environment}
+-- `modules`: the names of our packages that were loaded, `count` of them.
+local scope = {environment = environment, modules = {}, count = 0}
+
+-- A package of ours has been found under this name.
+function scope.enter(name)
+   if not scope.modules[name] then
+      scope.modules[name] = true
+      scope.count = scope.count + 1
+   end
+end
 
 local standard = {
    '_G', '_VERSION', 'assert', 'bit', 'bit32', 'collectgarbage', 'coroutine', 'debug', 'dofile', 'error', 'gcinfo',
@@ -41,11 +50,11 @@ function scope.ours(filename)
    return false
 end
 
--- A searcher of package.loaders that lets our files run in our environment; `native` finds them.
-function scope.searcher(native)
+-- A searcher of package.loaders for files that are all ours, before source is compiled by other rules.
+function scope.searcher(compiled)
    return function(name)
-      local chunk = native(name)
-      return type(chunk) == 'function' and setfenv(chunk, environment) or chunk
+      local filename, stamp = compiled.find(name)
+      return filename and setfenv(assert(compiled.file('plain', filename, loadfile, stamp)), environment)
    end
 end
 

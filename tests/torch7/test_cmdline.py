@@ -149,6 +149,7 @@ def test_wrong_declarations_are_told(program: bridge.Lua, code: str, message: st
         ("{lr = 1, gpu = false}", "{lr = true}", "runs,gpu=f"),
         ("{lr = 0.1}", "{lr = false}", "runs,lr=0.1"),
         ("{data = 'x', lr = 1}", "{}", "runs,data=x,lr=1"),
+        ("{data = 'x'}", "{}", "runs,data=x,"),
         ("{other = 1}", "{}", "runs"),
     ],
 )
@@ -156,6 +157,30 @@ def test_a_run_is_named_after_what_is_not_default(
     program: bridge.Lua, params: str, ignore: str, name: str
 ) -> None:
     assert program.execute(f"return cmd:string('runs', {params}, {ignore})") == name
+
+
+def test_naming_a_run_prints_what_differs(program: bridge.Lua, capsys: pytest.CaptureFixture[str]) -> None:
+    program.execute("cmd:string('runs', {gpu = false}, {}) cmd:string('runs', {lr = 1}, {lr = true})")
+    program.execute("cmd:string('runs', {lr = 1}, {}) cmd:string('runs', {other = 1}, {})")
+    assert capsys.readouterr().out == (
+        "gpu\tf\ttrue\n-- ignore option lr\nlr\t1\t0.1\n"
+        "WARNING: unknown option/argument: other IGNORING for DIRECTORY NAME\n"
+    )
+
+
+def test_what_is_ignored_must_be_said(program: bridge.Lua) -> None:
+    with pytest.raises(bridge.LuaError, match="attempt to index local 'ignore'"):
+        program.execute("cmd:string('runs', {lr = 1})")
+
+
+@pytest.mark.parametrize(("arguments", "usage"), [([], ""), (["-a", "b"], " <a> <b>")])
+def test_the_usage_names_each_argument(
+    lua: bridge.Lua, capsys: pytest.CaptureFixture[str], arguments: list[str], usage: str
+) -> None:
+    lua.execute(
+        "cmd = torch.CmdLine() for _, name in ipairs{...} do cmd:argument(name) end cmd:help()", *arguments
+    )
+    assert capsys.readouterr().out.startswith(f"Usage: [options]{usage}\n")
 
 
 def test_separators_may_be_chosen(lua: bridge.Lua) -> None:

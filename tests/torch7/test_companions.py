@@ -23,7 +23,11 @@ EXPRESSIONS: list[tuple[str, Any]] = [
     ("require 'fbnn'.SpatialBatchNormalization == nn.SpatialBatchNormalization", True),
     ("require 'nnx' == nnx and nn.SpatialConvolutionMap ~= nil", True),
     ("require 'trepl.colorize'.red('text')", "\x1b[0;31mtext\x1b[0m"),
-    ("require 'trepl'.colorize.blue(5)", "\x1b[0;34m5\x1b[0m"),
+    ("require 'trepl.colorize'._blue(5)", "\x1b[44m5\x1b[0m"),
+    ("require 'trepl.colorize'.underline('x')", "\x1b[4mx\x1b[0m"),
+    ("type(require 'trepl')", "function"),
+    ("require 'image' and dok.unpack ~= nil and help == dok.help", True),
+    ("dok.help(print, true)", None),
 ]
 
 

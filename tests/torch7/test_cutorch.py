@@ -30,8 +30,6 @@ def test_there_is_no_device(bare: bridge.Lua) -> None:
         ("torch.Tensor(2):cuda()", "tensor:cuda()"),
         ("torch.Tensor(2):cudaLong()", "tensor:cudaLong()"),
         ("torch.Tensor(2):type('torch.CudaTensor')", "torch.CudaTensor"),
-        ("torch.CudaTensor(2)", "torch.CudaTensor"),
-        ("torch.CudaLongStorage(2)", "torch.CudaLongStorage"),
         ("nn.Linear(2, 2):cuda()", "torch.CudaTensor"),
         ("nn.MSECriterion():cuda()", "torch.CudaTensor"),
         ("cutorch.setDevice(1)", "cutorch.setDevice"),
@@ -45,6 +43,17 @@ def test_there_is_no_device(bare: bridge.Lua) -> None:
 def test_what_needs_a_device_tells_the_way_out(bare: bridge.Lua, code: str, what: str) -> None:
     with pytest.raises(bridge.LuaError, match=re.escape(f"{what} needs a GPU: ") + ".*Set MOONTIDE_CUDA=cpu"):
         bare.execute(code)
+
+
+@pytest.mark.parametrize("package", ["torch", "nn", "cutorch", "cudnn", "cunn", "image", "rnn"])
+def test_there_are_no_cuda_types(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    monkeypatch.setenv("MOONTIDE_CUDA", "none")
+    with bridge.Lua() as lua:
+        lua.execute("pcall(require, ...) require 'torch'", package)
+        assert (
+            lua.execute("for name in pairs(torch) do if name:find('Cuda') then return name end end") is None
+        )
+        assert lua.eval("torch.getmetatable('torch.CudaTensor')") is None
 
 
 def test_cpu_tensors_are_as_ever(bare: bridge.Lua) -> None:

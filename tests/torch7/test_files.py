@@ -294,7 +294,11 @@ def test_files_print_what_they_are(lua: bridge.Lua) -> None:
         "torch.DiskFile on </dev/null> [status: open -- mode rw]",
         "torch.DiskFile on </dev/null> [status: closed -- mode rw]",
     )
-    assert lua.eval("tostring(torch.MemoryFile('r'))") == "torch.MemoryFile [status: open -- mode r ]"
+    assert lua.eval("tostring(torch.MemoryFile('r'))") == "torch.MemoryFile [status: open -- mode: r ]"
+    assert lua.eval("tostring(torch.MemoryFile())") == "torch.MemoryFile [status: open -- mode: rw]"
+    assert (
+        lua.eval("tostring(torch.PipeFile('true'))") == "torch.PipeFile on <true> [status: open -- mode: r ]"
+    )
 
 
 def test_a_forgotten_file_is_written(lua: bridge.Lua, tmp_path: Path) -> None:

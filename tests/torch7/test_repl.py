@@ -30,9 +30,9 @@ runpy.run_module("bridge.th", run_name="__main__")
 class Terminal:
     """A th that talks to us through a terminal."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, kind: str = "dumb") -> None:
         self.master, slave = pty.openpty()
-        environment = {**os.environ, "HOME": str(home), "TERM": "dumb", "INPUTRC": "/dev/null"}
+        environment = {**os.environ, "HOME": str(home), "TERM": kind, "INPUTRC": "/dev/null"}
         environment.pop("XDG_STATE_HOME", None)
         self.process = subprocess.Popen(
             [sys.executable, "-c", START],
@@ -44,6 +44,7 @@ class Terminal:
         )
         os.close(slave)
         self.unread = ""
+        self.seen = ""
 
     def write(self, text: str) -> None:
         os.write(self.master, text.encode())
@@ -64,6 +65,7 @@ class Terminal:
             ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
             assert ready, f"no {text!r} within {PATIENCE} s, only {self.unread!r}"
             came = os.read(self.master, 65536).decode()
+            self.seen += came
             self.unread += re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]|\r|\x07", "", came)
         before, self.unread = self.unread.split(text, 1)
         return before
@@ -72,7 +74,7 @@ class Terminal:
         """Enter a line; what is printed until the next prompt, without the echo and the time it took."""
         self.write(line + "\n")
         self.until("\n")
-        return re.sub(r" *\[[0-9.]+s\]\n", "", self.until(PROMPT))
+        return re.sub(r" *\[[0-9.]+s\]\s*\n", "", self.until(PROMPT))
 
     def close(self) -> int:
         self.write("\x04")
@@ -118,7 +120,7 @@ def piped(text: str) -> tuple[str, str]:
     [
         ("1 + 1", "2\t\n"),
         ("=7", "7\t\n"),
-        ("1, nil, 'a'", "1\tnil\ta\t\n"),
+        ("1, 2, 'a'", "1\t2\ta\t\n"),
         ("x = 3", ""),
         ("", ""),
         ("-- nothing", ""),
@@ -126,14 +128,24 @@ def piped(text: str) -> tuple[str, str]:
         ("f = function()\nreturn 5\nend\nf()", "5\t\n"),
         ("{a = {1}}", "{\n  a : \n    {\n      1 : 1\n    }\n}\n"),
         ("torch.Tensor{1, 2}", " 1\n 2\n[torch.DoubleTensor of size 2]\n\n"),
-        ("5, 6\n_, _RESULT, _LAST", "5\t6\t\n5\t5\t5\t\n"),
+        ("5, 6\n_, #_RESULT, _LAST, #_RESULTS", "5\t6\t\n5\t2\t5\t1\t\n"),
+        ("f = function() return 5 end\nf();", ""),
+        ("nil", ""),
+        ("undefined", ""),
+        ("? torch.randn", "undocumented symbol\t\n"),
+        ("$ echo hello\n_LAST", "hello\nhello\n\t\n"),
         ("_ = 9\n5\n_", "5\t\n9\t\n"),
         ("$ echo hello", "hello\n"),
-        ("do local M = torch.class('C') end\nc = C() c.n = 1\nc", "C\n{\n  n : 1\n}\n"),
+        ("do local M = torch.class('C') end\nc = C() c.n = 1\nc", "C\n"),
     ],
 )
 def test_entries_and_what_is_shown(entry: str, shown: str) -> None:
     assert piped(entry + "\n") == (shown + "\n", "")
+
+
+def test_a_question_mark_tells_what_an_entry_may_be() -> None:
+    shown, _ = piped("?\n")
+    assert shown.startswith("th takes Lua, one entry at a time")
 
 
 def test_exit_leaves_before_the_input_ends() -> None:
@@ -187,7 +199,26 @@ def test_names_with_two_underscores_come_when_asked_for(lua: bridge.Lua) -> None
 def test_a_terminal_shows_values_and_how_long_they_took(terminal: Terminal) -> None:
     terminal.write("1 + 1\n")
     terminal.until("1 + 1")
-    assert re.fullmatch(r"\n2\s+ +\[\d+\.\d{4}s\]\n", terminal.until(PROMPT))
+    assert re.fullmatch(r"\n2\s+ +\[\d+\.\d{4}s\]\s*\n", terminal.until(PROMPT))
+
+
+def test_a_terminal_with_colours_gets_them(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "xterm")
+    try:
+        terminal.until(PROMPT)
+        terminal.enter("{1, 'a', true, print, torch.Tensor(2)}, 'b', 5")
+        for text in [
+            "1 : \33[0;36m1\33[0m",
+            '2 : \33[1;30m"\33[0m\33[0;32ma\33[0m\33[1;30m"\33[0m',
+            "3 : \33[0;34mtrue\33[0m",
+            "4 : \33[0;35mfunction: ",
+            "5 : \33[0;31mDoubleTensor - size: 2\33[0m",
+            "\33[0mb\33[0m\t",
+            "\33[0;36m5\33[0m\t",
+        ]:
+            assert text in terminal.seen
+    finally:
+        terminal.kill()
 
 
 def test_an_open_entry_goes_on_in_the_next_line(terminal: Terminal) -> None:

@@ -110,7 +110,8 @@ def test_names_with_dots_are_looked_for_beside_the_file_that_requires_them(tmp_p
     assert th("tool/run.lua", cwd=tmp_path).stdout == "data deep\ttool\t\n"
     failed = th("-e", "require './none'", cwd=tmp_path)
     assert failed.returncode == 1
-    assert "module './none' not found" in failed.stderr
+    assert "cannot open" in failed.stderr
+    assert "/none/init.lua" in failed.stderr
 
 
 def test_paths_dofile_looks_beside_the_calling_file(tmp_path: Path) -> None:
@@ -130,7 +131,9 @@ def test_a_dash_reads_the_script_from_standard_input() -> None:
 
 PRINTED = [
     ("print('a', 1, nil, true)", "a\t1\tnil\ttrue\t\n"),
-    ("print()", "\n"),
+    ("print()", ""),
+    ("print(nil)", "nil\t\n"),
+    ("print('a', {1})", "a\t{\n  1 : 1\n}\n"),
     ("print({})", "{}\n"),
     ("print({x = {1}})", "{\n  x : \n    {\n      1 : 1\n    }\n}\n"),
     ("print({'a', false})", '{\n  1 : "a"\n  2 : false\n}\n'),
@@ -138,13 +141,14 @@ PRINTED = [
     ("print({torch.FloatTensor(3, 2)})", "{\n  1 : FloatTensor - size: 3x2\n}\n"),
     ("print({torch.Tensor()})", "{\n  1 : DoubleTensor - empty\n}\n"),
     ("print({torch.LongStorage(4)})", "{\n  1 : LongStorage - size: 4\n}\n"),
+    ("print({torch.LongStorage()})", "{\n  1 : LongStorage - size: 0\n}\n"),
     ("print('t', torch.Tensor{5}, 6)", "t\t 5\n[torch.DoubleTensor of size 1]\n\n6\t\n"),
     ("require 'nn' print(nn.Linear(2, 3))", "nn.Linear(2 -> 3)\n"),
     ("setprintlevel(1) print({{1}})", "{\n  1 : {...}\n}\n"),
     ("local t = {} t.t = t setprintlevel(2) print(t)", "{\n  t : \n    {\n      t : {...}\n    }\n}\n"),
     (
         "require 'nn' local m = nn.Identity() for k in pairs(m) do m[k] = nil end m.n = 1 print{m}",
-        "{\n  1 : \n    nn.Identity\n    {\n      n : 1\n    }\n}\n",
+        "{\n  1 : \n    {\n      n : 1\n    }\n}\n",
     ),
 ]
 
@@ -152,6 +156,92 @@ PRINTED = [
 @pytest.mark.parametrize(("code", "text"), PRINTED)
 def test_print_shows_values_as_torch7_does(code: str, text: str) -> None:
     assert th("-e", code).stdout == text
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("print(('%d items'):format(2) == '%d items' % 2, '%s-%s' % {1, 'b'})", "true\t1-b\t\n"),
+        ("print(dok.unpack ~= nil, help == dok.help)", "true\ttrue\t\n"),
+        ("setprintlevel(0) print({} ~= nil)", "true\n"),
+        ("print_old('plain', 1)", "plain\t1\n"),
+        ("print_new('new')", "new\t\n"),
+        (
+            "print(pcall(setprintlevel), (select(2, pcall(setprintlevel, -1))):match('expected.*'))",
+            "false\texpected number [0,+)\t\n",
+        ),
+        ("import 'sys' print(tic == sys.tic)", "true\t\n"),
+        ("x_y = {1} z = torch.ones(2, 3) who()", "== User Variables ==\t\n"),
+        ("print(type(require 'trepl'), _LAST == '', #_RESULTS)", "function\ttrue\t0\t\n"),
+        ("print(require 'trepl.colorize'.red('x'))", "x\t\n"),
+        ("print(sys.COLORS.red:byte())", "27\t\n"),
+        ("require 'image' print({nn = 1, image.lena ~= nil})", "{\n  1 : true\n  nn : 1\n}\n"),
+    ],
+)
+def test_what_th_brings_is_there(code: str, text: str) -> None:
+    assert text in th("-e", code).stdout
+
+
+def test_who_lists_the_programs_variables() -> None:
+    shown = th("-e", "mine = torch.ones(2, 3) text = ('x'):rep(50) who()").stdout
+    assert "== System Variables ==" not in shown
+    assert "DoubleTensor - size: 2x3" in shown
+    assert f'string : "{"x" * 40}..."' in shown
+    assert "[torch]" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "shown"),
+    [
+        ("data.json", '{"a": [1, 2]}', "2"),
+        ("data.csv", "a,b\n1,2\n", "2"),
+        ("code.lua", "return {a = {1, 2}}", "2"),
+    ],
+)
+def test_kinds_of_files_are_required_as_what_they_are(
+    tmp_path: Path, name: str, content: str, shown: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    kind = name.partition(".")[2]
+    last = {"json": "d.a[2]", "csv": "d.b[1]", "lua": "d.a[2]"}[kind]
+    for required in (name.partition(".")[0], name) if kind != "lua" else ("code",):
+        done = th("-e", f"local d = require './{required}' print({last})", cwd=tmp_path)
+        assert done.stdout.splitlines()[-1:] == [f"{shown}\t"], done.stderr
+
+
+def test_saved_objects_are_required_beside(tmp_path: Path) -> None:
+    code = "torch.save('t.th', torch.ones(2)) require 'nn' torch.save('m.net', nn.Linear(1, 2))"
+    assert th(
+        "-e", f"{code} print(require('./t'):sum(), torch.type(require './m.net'))", cwd=tmp_path
+    ).stdout == ("2\tnn.Linear\t\n")
+
+
+def test_new_globals_are_told_of(script: Path) -> None:
+    script.write_text("x = 1\nlocal y = z\n")
+    told = th("-g", script.name, cwd=script.parent).stdout
+    assert told == (
+        "created global variable: x @ script.lua:1\t\nattempt to read undeclared variable: z @ script.lua:2\t\n"
+    )
+
+
+def test_new_globals_are_errors_when_strict(script: Path) -> None:
+    script.write_text("x = 1")
+    done = th("-gg", script.name, cwd=script.parent)
+    assert done.returncode == 1
+    assert "created global variable: x @ script.lua:1" in done.stderr
+
+
+def test_what_is_printed_is_written_at_once(script: Path) -> None:
+    script.write_text("print('now') io.read()")
+    with subprocess.Popen(
+        [sys.executable, "-m", "bridge.th", str(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "now\t\n"  # while the program waits
+        process.communicate("\n", timeout=60)
 
 
 def test_what_stood_before_the_script_has_negative_indices(script: Path) -> None:
@@ -175,7 +265,7 @@ def test_failing_tests_end_with_status_1(script: Path) -> None:
     script.write_text("local t = torch.Tester() t:add(function() t:eq(1, 2) end, 'it') t:run()")
     done = th(str(script))
     assert done.returncode == 1
-    assert "with 1 failure and 0 errors" in done.stdout
+    assert "with \33[0;31m1 failure\33[0m and \33[0;32m0 errors\33[0m" in done.stdout
 
 
 def test_output_that_nobody_reads_ends_the_program_quietly() -> None:

@@ -16,12 +16,18 @@ EXPRESSIONS: list[tuple[str, Any]] = [
     ("('a,b;c'):split('[,;]')", ["a", "b", "c"]),
     ("(' a  b '):split()", ["a", "b"]),
     ("(''):split(',')", []),
+    ("('a^b'):split('^')", ["a", "b"]),
+    ("(',a'):split(',')", ["a"]),
+    ("('a,'):split(',')", ["a"]),
+    ("('a1b22c'):split('%d+')", ["a", "b", "c"]),
     ("('  x '):strip()", "x"),
     ("('table.concat'):tosymbol() == table.concat", True),
     ("xlua.formatTime(0)", "0ms"),
     ("xlua.formatTime(0.029)", "29ms"),
     ("xlua.formatTime(3725.5)", "1h2m"),
     ("xlua.formatTime(90061)", "1D1h"),
+    ("xlua.formatTime(2.3)", "2s299ms"),
+    ("xlua.formatTime(1.005)", "1s4ms"),
     ("xlua.table2string{1, 'x\"y', {z = true}}", "{1,'x\"y',{z=true}}"),
     ("xlua.table2string({a = 1}, true)", "{\n   a : 1\n}"),
     ("table.splice({1, 2, 3, 4}, 2, 2)", ([1, 4], [2, 3])),
@@ -91,7 +97,7 @@ def test_usage_lists_the_arguments(lua: bridge.Lua) -> None:
 def test_the_bar_fills_and_ends_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     with bridge.Lua() as state:
         state.execute(
-            "require 'xlua' io.popen = function() return nil end xlua.progress(1, 2) xlua.progress(2, 2)"
+            "require 'xlua' os.getenv = function() return nil end xlua.progress(1, 2) xlua.progress(2, 2)"
         )
     first, last = capsys.readouterr().out.split("\r\r")
     assert first.startswith(f" [{'=' * 22}>{'.' * 23}] ")
@@ -167,10 +173,28 @@ def test_a_profiler_measures_and_reports(lua: bridge.Lua, capsys: pytest.Capture
         return real
     """)
     assert 0.02 <= real < 5
-    report = r"\$ profiler report:\n\$ real \| cpu: 0\.0\d+ \| \d\.\d+ <nap>\n"
+    report = r"\$ profiler report:\n\$ real 0\.0\d+ \| cpu \d\.\d+ <nap>\n"
     assert re.fullmatch(report, capsys.readouterr().out)
     with pytest.raises(bridge.LuaError, match="no such profiler - other"):
         lua.execute("xlua.Profiler():lap('other')")
+
+
+def test_a_profiler_with_fps_reports_turns_per_second(lua: bridge.Lua) -> None:
+    code = "p = xlua.Profiler() p:start('x', 'fps') p.list[1].reald, p.list[1].cpud = 0.5, 0.25 return p:formatAll()"
+    assert lua.execute(code) == "$ profiler report:\n$ real 0.500000 | cpu 0.250000 <x> = 2.000000 fps"
+
+
+def test_xprint_shows_the_first_value_and_prints_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    with bridge.Lua() as state:
+        state.execute("require 'xlua' xprint({1}, {} == nil, 'x')")
+    assert capsys.readouterr().out == "{[1] = 1}    false\tx\n"
+
+
+def test_a_log_may_be_appended_to(tmp_path: Path) -> None:
+    for _ in range(2):
+        with bridge.Lua() as state:
+            state.execute("require 'xlua' xlua.log(..., true) print('line')", str(tmp_path / "log"))
+    assert (tmp_path / "log").read_text() == "line\nline\n"
 
 
 def test_globals_are_cleared() -> None:

@@ -1,4 +1,5 @@
--- The backend without a device: the names are there, and what would put a tensor on a GPU tells the way out.
+-- The backend without a device: the names of cutorch are there, and what would put a tensor on a GPU tells the way out.
+-- torch.CudaTensor and its kin stay nil, as programs look there for whether there is a GPU.
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local types = require 'cutorch.types'
@@ -17,16 +18,10 @@ local function refuser(what)
    end
 end
 
-local function constructor(name)
-   return setmetatable({}, {__call = refuser(name), __index = refuser(name)})
-end
-
-function none.install(torch)
+function none.install()
    local needed = {}
    for id = 0, elements.count - 1 do
       local kind = types[id]
-      torch[kind.name .. 'Tensor'] = constructor(kind.tensortype)
-      torch[kind.name .. 'Storage'] = constructor(kind.storagetype)
       needed[kind.tensortype] = true
       for other = 0, elements.count - 1 do
          object.metatables[other][kind.conversion] = refuser('tensor:' .. kind.conversion .. '()')

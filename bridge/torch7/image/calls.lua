@@ -1,4 +1,5 @@
--- What the functions of the package do alike with their arguments.
+-- What the functions of the package do alike with their arguments, and their way to Python.
+local native = require 'bridge.native'
 local xlua = require 'xlua'
 
 local calls = {}
@@ -54,6 +55,29 @@ function calls.integer(value, name, what)
       error(string.format('image.%s: %s has to be a number, got %s', name, what, tostring(value)), 3)
    end
    return number < 0 and math.ceil(number) or math.floor(number)
+end
+
+-- Call a function of Python that reads or writes files.
+function calls.python(name, ...)
+   if not native.python then
+      error("image files are read by Python's Pillow, which this state has no way to", 3)
+   end
+   return native.python('image.' .. name, ...)
+end
+
+-- The elements of a ByteTensor as a string.
+function calls.bytes(tensor)
+   local count = tensor:nElement()
+   return count > 0 and torch.ByteTensor(count):copy(tensor):storage():string() or ''
+end
+
+-- The content of a file, from a ByteTensor of pixels.
+function calls.encode(pixels, format, quality)
+   local content, message = calls.python('encode', pixels, format, quality)
+   if not content then
+      error(message, 0)
+   end
+   return calls.bytes(content)
 end
 
 return calls

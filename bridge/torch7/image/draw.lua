@@ -2,6 +2,7 @@
 local bit = require 'bit'
 local calls = require 'image.calls'
 local font = require 'image.font'
+local plane = require 'image.plane'
 
 local WIDE, HIGH = 6, 8 -- pixels from one character to the next
 
@@ -12,12 +13,18 @@ local function canvas(source, options, name)
    return options.inplace and source or source:clone()
 end
 
+-- Whole numbers; in other types than bytes parts of 255, divided as C's floats.
 local function colour(value, tensor, name)
    if type(value) ~= 'table' or #value ~= 3 then
       error('image.' .. name .. ': a colour is {red, green, blue}, each from 0 to 255', 3)
    end
-   local scale = tensor:type() == 'torch.ByteTensor' and 1 or 255
-   return {value[1] / scale, value[2] / scale, value[3] / scale}
+   local bytes = tensor:type() == 'torch.ByteTensor'
+   local paint = {}
+   for i = 1, 3 do
+      local part = calls.integer(value[i], name, 'a colour')
+      paint[i] = bytes and part or plane.float(part / 255)
+   end
+   return paint
 end
 
 -- Fill a rectangle whose corner is (x, y), counted from 0; what is outside is left out.
@@ -57,7 +64,7 @@ return function(image)
       text = text ~= nil and tostring(text) or ''
       local paint = colour(options.color or {255, 0, 0}, output, 'drawText')
       local bg = options.bg
-      local ground = bg and bg[1] ~= -1 and colour(bg, output, 'drawText') or nil
+      local ground = bg and bg[1] ~= -1 and bg[2] ~= -1 and bg[3] ~= -1 and colour(bg, output, 'drawText') or nil
       local size = calls.integer(options.size or 1, 'drawText', 'size')
       if size < 1 then
          error(string.format('image.drawText: size has to be 1 or more, got %.0f', size), 2)
@@ -69,6 +76,9 @@ return function(image)
       local column, row = x, y
       for i = 1, #text do
          local code = text:byte(i)
+         if code == 0 then
+            break -- where a C string ends
+         end
          if code == 10 then
             column, row = x, row + size * HIGH
          elseif code ~= 13 then
@@ -98,10 +108,8 @@ return function(image)
          error(string.format('image.drawRect: lineWidth has to be 1 or more, got %.0f', line), 2)
       end
       local shift = math.floor(line / 2) + 1
-      local left = math.max(0, calls.integer(x1, 'drawRect', 'x1') - shift)
-      local top = math.max(0, calls.integer(y1, 'drawRect', 'y1') - shift)
-      local right = math.min(output:size(3) - 1, calls.integer(x2, 'drawRect', 'x2') - shift)
-      local bottom = math.min(output:size(2) - 1, calls.integer(y2, 'drawRect', 'y2') - shift)
+      local left, top = calls.integer(x1, 'drawRect', 'x1') - shift, calls.integer(y1, 'drawRect', 'y1') - shift
+      local right, bottom = calls.integer(x2, 'drawRect', 'x2') - shift, calls.integer(y2, 'drawRect', 'y2') - shift
       for _, x in ipairs{left, right} do
          fill(output, x, top, line, bottom + line - top, paint)
       end

@@ -1,16 +1,9 @@
 -- Pictures in files and in memory: PNG, JPEG, PPM and PGM.
-local native = require 'bridge.native'
 local calls = require 'image.calls'
 
+local formats = {png = require 'image.png', jpg = require 'image.jpeg', ppm = require 'image.pnm'}
 local MAGIC = {jpg = '\255\216\255', png = '\137\80\78\71'}
 local types = {byte = 'torch.ByteTensor', float = 'torch.FloatTensor', double = 'torch.DoubleTensor'}
-
-local function python(name, ...)
-   if not native.python then
-      error("image files are read by Python's Pillow, which this state has no way to", 3)
-   end
-   return native.python('image.' .. name, ...)
-end
 
 -- What is in a file, found by how it begins; nil where that says nothing.
 local function kind(head)
@@ -45,114 +38,108 @@ local function todepth(image, picture, depth)
       return picture:narrow(1, 1, 1)
    elseif depth == 3 and channels > 3 then
       return picture:narrow(1, 1, 3)
-   elseif depth == 3 and channels < 3 then
-      return picture:narrow(1, 1, 1):expand(3, picture:size(2), picture:size(3)):clone()
+   elseif depth == 3 and channels == 2 then
+      calls.fail('image loaded has wrong #channels', 'todepth')
+   elseif depth == 3 and channels == 1 then
+      return picture:expand(3, picture:size(2), picture:size(3)):clone()
    end
    return picture
 end
 
--- A picture of a path, or of a ByteTensor with a file's bytes; nil and a message if it is none.
-local function read(image, where, format, depth, tensortype)
-   local wanted = tensortype and types[tensortype] or torch.getdefaulttensortype()
+-- The type that `tensortype` names.
+local function typename(tensortype)
    if tensortype and not types[tensortype] then
-      error('type of an image is byte, float or double, got ' .. tostring(tensortype), 3)
+      error('type of an image is byte, float or double, got ' .. tostring(tensortype), 4)
    end
-   local pixels, most = python('decode', where, format)
-   if not pixels then
-      return nil, most
-   end
-   local picture
-   if tensortype == 'byte' then
-      picture = (most > 255 and pixels:div(257) or pixels):byte()
-   else
-      picture = pixels:type(wanted):mul(1 / most)
-   end
-   return todepth(image, picture, depth)
+   return tensortype and types[tensortype] or torch.getdefaulttensortype()
 end
 
--- Bytes of a picture for a file: numbers from 0 to 1 become 0 to 255, cut off as the original's C does. The small
--- summand keeps k/255, which may come out just below k.
-local function bytes(tensor, name)
-   calls.tensor(tensor, name)
+-- The types whose memory the readers of files write into.
+local direct = {}
+for _, name in pairs(types) do
+   direct[name] = true
+end
+
+-- A file's content; without one, `message` with its name.
+local function content(filename, message)
+   local file = io.open(filename, 'rb')
+   local read = file and file:read('*a')
+   if file then
+      file:close()
+   end
+   if not read then -- a directory opens, but cannot be read
+      error(message:format(filename), 0)
+   end
+   return read
+end
+
+-- A picture of a file's content; no filename: it was in memory.
+local function read(image, format, source, depth, tensortype, filename)
+   local wanted = typename(tensortype)
+   local example = torch.getmetatable(direct[wanted] and wanted or 'torch.DoubleTensor').new()
+   local picture, most = format.load(source, example, filename)
+   picture = tensortype == 'byte' and picture or picture:mul(1 / most)
+   return todepth(image, direct[wanted] and picture or picture:type(wanted), depth)
+end
+
+-- A file's content, of numbers from 0 to 1, which become 0 to 255 and are cut off as the original's C does, or bytes.
+local function written(format, tensor, quality)
    local dims = tensor:dim()
-   local channels = dims == 3 and tensor:size(1) or 1
-   if dims ~= 2 and dims ~= 3 or channels > 4 or name:find('JPG') and channels ~= 1 and channels ~= 3 then
-      calls.fail(string.format('cannot write an image of size %s: HxW or %s is needed',
-         table.concat(tensor:size():totable(), 'x'), name:find('JPG') and '1xHxW or 3xHxW' or '1 to 4 x HxW'), name)
+   format.check(dims, dims == 3 and tensor:size(1) or dims == 2 and 1 or 0)
+   if tensor:type() ~= 'torch.ByteTensor' then
+      tensor = torch.Tensor():resize(tensor:size()):copy(tensor):clamp(0, 1):mul(255):byte()
    end
-   if tensor:type() == 'torch.ByteTensor' then
-      return tensor
-   end
-   return tensor:double():clone():clamp(0, 1):mul(255):add(1e-3):byte()
+   return format.content(tensor, quality)
 end
 
-local function encode(tensor, format, quality, name)
-   quality = quality or 75
-   if type(quality) ~= 'number' or not (quality >= 0 and quality <= 100) then
-      error(string.format("bad argument #2 to '%s' (quality should be between 0 and 100)", name), 3)
-   end
-   local content, message = python('encode', bytes(tensor, name), format, math.floor(quality))
-   if not content then
-      calls.fail(message, name)
-   end
-   return content
-end
-
-local function write(filename, content)
-   local file, message = io.open(filename, 'wb')
+local function save(format, filename, tensor)
+   calls.tensor(tensor, 'save' .. format.suffix)
+   local made = written(format, tensor)
+   local file = io.open(filename, 'wb')
    if not file then
-      error(message, 0)
+      error(format.unwritable:format(filename), 0)
    end
-   local ok, why = file:write(content:storage():string())
+   local ok, why = file:write(made)
    file:close()
    if not ok then
       error(why, 0)
    end
 end
 
+local function compressed(tensor, what, name)
+   if torch.typename(tensor) ~= 'torch.ByteTensor' then
+      calls.fail('Input tensor ' .. what .. 'must be a byte tensor', name)
+   end
+   return calls.bytes(tensor)
+end
+
 return function(image)
-   for _, form in ipairs{{'PNG', 'png'}, {'JPG', 'jpg'}, {'PPM', 'ppm'}} do
-      local suffix, format = unpack(form)
+   for name, format in pairs(formats) do
+      local suffix = format.suffix
 
       image['load' .. suffix] = function(filename, depth, tensortype)
-         begin(filename)
-         local picture, message = read(image, filename, format, depth, tensortype)
-         if not picture then
-            calls.fail(filename .. ': ' .. message, 'load' .. suffix)
-         end
-         return picture
+         return read(image, format, content(filename, format.missing), depth, tensortype, filename)
       end
 
       -- Channels, height, width.
       image['get' .. suffix .. 'size'] = function(filename)
-         begin(filename)
-         local channels, height, width = python('size', filename, format)
-         if not channels then
-            calls.fail(filename .. ': ' .. height, 'get' .. suffix .. 'size')
-         end
-         return channels, height, width
+         return format.size(content(filename, format.nosize), filename)
       end
 
-      if format ~= 'ppm' then
+      if name ~= 'ppm' then
          image['save' .. suffix] = function(filename, tensor)
-            write(filename, encode(tensor, format, nil, 'save' .. suffix))
+            save(format, filename, tensor)
          end
 
          image['compress' .. suffix] = function(tensor, quality)
-            return encode(tensor, format, quality, 'compress' .. suffix)
+            calls.tensor(tensor, 'compress' .. suffix)
+            return torch.ByteTensor(torch.ByteStorage():string(written(format, tensor, quality)))
          end
 
-         -- A ByteTensor with a file's bytes; a damaged JPEG gives nil, as it did.
          image['decompress' .. suffix] = function(tensor, depth, tensortype)
-            if torch.typename(tensor) ~= 'torch.ByteTensor' then
-               calls.fail('Input tensor (with compressed ' .. format .. ') must be a byte tensor',
-                  'decompress' .. suffix)
-            end
-            local picture, message = read(image, tensor, format, depth, tensortype)
-            if not picture and format == 'png' then
-               calls.fail(message, 'decompressPNG')
-            end
-            return picture
+            local what = name == 'jpg' and '(with compressed jpeg) ' or '(with compressed png) '
+            local held = compressed(tensor, what, 'decompress' .. suffix)
+            return read(image, format, held, depth, tensortype)
          end
       end
    end
@@ -161,7 +148,7 @@ return function(image)
       if not torch.isTensor(tensor) or tensor:nDimension() ~= 3 or tensor:size(1) ~= 3 then
          calls.fail('can only save 3xHxW images as PPM', 'savePPM')
       end
-      write(filename, encode(tensor, 'ppm', nil, 'savePPM'))
+      save(formats.ppm, filename, tensor)
    end
 
    function image.savePGM(filename, tensor)
@@ -169,22 +156,15 @@ return function(image)
       if dims ~= 2 and not (dims == 3 and tensor:size(1) == 1) then
          calls.fail('can only save 1xHxW or HxW images as PGM', 'savePGM')
       end
-      write(filename, encode(tensor, 'ppm', nil, 'savePGM'))
+      save(formats.ppm, filename, tensor)
    end
 
    function image.decompress(tensor, depth, tensortype)
-      if torch.typename(tensor) ~= 'torch.ByteTensor' then
-         calls.fail('Input tensor must be a byte tensor', 'decompress')
-      end
-      local head = {}
-      for i = 1, math.min(tensor:nElement(), 4) do
-         head[i] = string.char(tensor:view(-1)[i])
-      end
-      local found = #head == 4 and kind(table.concat(head))
+      local found = kind(compressed(tensor, '', 'decompress'))
       if found ~= 'jpg' and found ~= 'png' then
          calls.fail('Input must be either jpg or png format', 'decompress')
       end
-      return image['decompress' .. found:upper()](tensor, depth, tensortype)
+      return image['decompress' .. formats[found].suffix](tensor, depth, tensortype)
    end
 
    local filetypes = {

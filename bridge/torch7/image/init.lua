@@ -3,6 +3,7 @@
 require 'torch'
 require 'sys'
 require 'xlua'
+require 'dok' -- programs use it after `require 'image'` alone
 
 image = image or {}
 package.loaded.image = image

@@ -1,4 +1,5 @@
 -- Kernels: gaussian, one-dimensional gaussian, laplacian.
+local plane = require 'image.plane'
 local xlua = require 'xlua'
 
 local function square(x)
@@ -34,19 +35,38 @@ local function result(tensor, dims, ...)
    return tensor
 end
 
+-- A gaussian of the kernel's size, computed in its type; bytes are rounded, and cut off when they are normalised.
+local function fill(kernel, o)
+   local height, width = kernel:size(1), kernel:size(2)
+   local values = plane.like(plane.of(kernel, 'gaussian'), height, width, 1)
+   local data, round = values.data, values.round
+   local u, v = round(round(o.mean_horz) * width + 0.5), round(round(o.mean_vert) * height + 0.5)
+   local overu = round(1 / round(round(o.sigma_horz) * width))
+   local overv = round(1 / round(round(o.sigma_vert) * height))
+   local amplitude = round(o.amplitude)
+   for i = 1, height do
+      local y = round(round(i - v) * overv)
+      for j = 1, width do
+         local x = round(round(j - u) * overu)
+         data[(i - 1) * width + j - 1] = amplitude * math.exp(-0.5 * round(round(x * x) + round(y * y)))
+      end
+   end
+   plane.store(kernel, values)
+   if o.normalize then
+      local sum = 0
+      values.tensor:copy(kernel)
+      for i = 0, height * width - 1 do
+         sum = round(sum + data[i])
+      end
+      kernel:copy(values.tensor:mul(round(1 / sum)))
+   end
+   return kernel
+end
+
 return function(image)
    function image.gaussian(...)
       local o = read('gaussian', 'returns a 2D gaussian kernel', 0.25, common, ...)
-      local kernel = result(o.tensor, 2, o.height, o.width)
-      local height, width = kernel:size(1), kernel:size(2)
-      local u, v = o.mean_horz * width + 0.5, o.mean_vert * height + 0.5
-      for i = 1, height do
-         for j = 1, width do
-            kernel[i][j] = o.amplitude * math.exp(-(square((j - u) / (o.sigma_horz * width)) +
-               square((i - v) / (o.sigma_vert * height))) / 2)
-         end
-      end
-      return o.normalize and kernel:div(kernel:sum()) or kernel
+      return fill(result(o.tensor, 2, o.height, o.width), o)
    end
 
    function image.gaussian1D(...)

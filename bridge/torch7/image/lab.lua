@@ -22,21 +22,22 @@ local function cube(x)
    return power > EPSILON and power or (116 * x - 16) / KAPPA
 end
 
-function lab.fromrgb(r, g, b)
-   r, g, b = expand(r), expand(g), expand(b)
+-- As the other colour spaces, with the function that makes a number one of the picture's type.
+function lab.fromrgb(r, g, b, round)
+   r, g, b = round(expand(r)), round(expand(g)), round(expand(b))
    local x = root((0.412453 * r + 0.357580 * g + 0.180423 * b) / XN)
    local y = root(0.212671 * r + 0.715160 * g + 0.072169 * b)
    local z = root((0.019334 * r + 0.119193 * g + 0.950227 * b) / ZN)
    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 end
 
-function lab.torgb(l, a, b)
-   local y = (l + 16) / 116
-   local x, z = cube(a / 500 + y) * XN, cube(y - b / 200) * ZN
+function lab.torgb(l, a, b, round)
+   local y = round(round(l + 16) / 116)
+   local x, z = cube(round(a / 500) + y) * XN, cube(y - round(b / 200)) * ZN
    y = l > KAPPA * EPSILON and y * y * y or l / KAPPA
-   return compress(3.2404542 * x - 1.5371385 * y - 0.4985314 * z),
-      compress(-0.9692660 * x + 1.8760108 * y + 0.0415560 * z),
-      compress(0.0556434 * x - 0.2040259 * y + 1.0572252 * z)
+   return compress(round(3.2404542 * x - 1.5371385 * y - 0.4985314 * z)),
+      compress(round(-0.9692660 * x + 1.8760108 * y + 0.0415560 * z)),
+      compress(round(0.0556434 * x - 0.2040259 * y + 1.0572252 * z))
 end
 
 return lab

@@ -10,7 +10,19 @@ local function working(tensor)
    return (kind == 'torch.FloatTensor' or kind == 'torch.ByteTensor') and 'torch.FloatTensor' or 'torch.DoubleTensor'
 end
 
--- {tensor, data, channels, height, width} of a picture with two or three dimensions.
+-- A number as a C float keeps it: where the original computes in floats, the same pixels are chosen.
+local single = ffi.new('float[1]')
+function plane.float(number)
+   single[0] = number
+   return single[0]
+end
+
+local function same(number)
+   return number
+end
+
+-- {tensor, data, channels, height, width, round} of a picture with two or three dimensions; round(number) is the number
+-- as an element of the tensor keeps it.
 function plane.of(tensor, name, position)
    calls.tensor(tensor, name)
    local dims = tensor:dim()
@@ -20,14 +32,16 @@ function plane.of(tensor, name, position)
    end
    local held = tensor:type(working(tensor)):contiguous()
    return {tensor = held, data = held:data(), channels = dims == 3 and tensor:size(1) or 1,
-      height = tensor:size(dims - 1), width = tensor:size(dims)}
+      height = tensor:size(dims - 1), width = tensor:size(dims),
+      round = held:type() == 'torch.FloatTensor' and plane.float or same}
 end
 
 -- A new plane of the same type.
 function plane.like(source, height, width, channels)
    channels = channels or source.channels
    local held = source.tensor.new(channels, height, width)
-   return {tensor = held, data = held:data(), channels = channels, height = height, width = width}
+   return {tensor = held, data = held:data(), channels = channels, height = height, width = width,
+      round = source.round}
 end
 
 -- Bytes are rounded and kept between 0 and 255; all other types take the number as it is.
@@ -42,13 +56,6 @@ end
 function plane.store(destination, made)
    destination:copy(plane.settle(made, destination:type()):viewAs(destination))
    return destination
-end
-
--- A number as a C float keeps it: where the original computes in floats, the same pixels are chosen.
-local single = ffi.new('float[1]')
-function plane.float(number)
-   single[0] = number
-   return single[0]
 end
 
 -- Do both have the same dimensions and channels?

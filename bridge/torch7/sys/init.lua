@@ -81,7 +81,7 @@ end
 -- The same by way of a file, which `format` says how to read (all of it).
 function sys.fexecute(command, format)
    local name = os.tmpname()
-   os.execute(command .. ' 1>' .. name .. ' 2>' .. name)
+   os.execute(command .. ' >' .. name .. ' 2>&1')
    local file = assert(io.open(name))
    local output = file:read(format or '*all')
    file:close()

@@ -1,18 +1,18 @@
 -- The parts of a string between separators (a pattern; white space if there is none). An empty part is kept, except
 -- before the first separator and behind the last one.
 return function(text, separator)
-   separator = separator or '%s+'
+   local pattern = '(.-)' .. (separator or '%s+')
    local parts = {}
    local from = 1
    while true do
-      local first, last = text:find(separator, from)
+      local first, last, part = text:find(pattern, from)
       if not first then
          break
-      elseif last < first then
+      elseif last < from then
          error("bad argument #2 to 'split' (the separator is empty)", 3)
       end
-      if first > 1 then
-         parts[#parts + 1] = text:sub(from, first - 1)
+      if first > 1 or part ~= '' then
+         parts[#parts + 1] = part
       end
       from = last + 1
    end

@@ -4,7 +4,10 @@ local ctype = require 'tds.ctype'
 
 local counter = {}
 local methods = {}
-counter.__index = methods
+
+function counter:__index(name) -- luacheck: ignore 212
+   return rawget(methods, name) or error('no such method', 2)
+end
 
 local function number(name, value)
    local found = tonumber(value)
@@ -32,7 +35,7 @@ function methods:set(value)
 end
 
 function counter:__tostring()
-   return string.format('tds.AtomicCounter{%d}', self:get())
+   return 'tds.AtomicCounter=' .. self:get()
 end
 
 function counter:write(file)

@@ -42,8 +42,7 @@ function elem.set(celem, value)
    elseif kind ~= 'nil' then
       local setter = setters[elem.type(value)]
       if not setter then
-         error('tds holds numbers, strings, booleans, torch tensors and storages, and tds objects, not '
-            .. torch.type(value), 3)
+         error(string.format('unsupported key/value type <%s> (set)', elem.type(value) or type(value)), 3)
       end
       local data, free = setter(value)
       C.tds_elem_set_pointer(celem, data, ffi.cast(destructor, free))
@@ -79,7 +78,7 @@ function elem.get(celem)
    end
    local getter = getters[address(celem.value.pointer.free)]
    if not getter then
-      error('this element holds a C type that is unknown here: require what adds it to tds', 2)
+      error('unsupported key/value type (get)', 2)
    end
    return getter(celem.value.pointer.data)
 end

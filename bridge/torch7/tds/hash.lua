@@ -1,5 +1,6 @@
 -- tds.Hash: a table in C memory. Keys and values are whatever tds holds.
 local ffi = require 'ffi'
+local torch = require 'torch'
 local C = require 'tds.C'
 local elem = require 'tds.elem'
 local ctype = require 'tds.ctype'
@@ -12,7 +13,7 @@ local hash = {}
 
 function hash:__index(key)
    if key == nil then
-      return nil
+      error('hash index is nil', 0)
    end
    local k, v = new(), new()
    set(k, key)
@@ -26,7 +27,7 @@ end
 
 function hash:__newindex(key, value)
    if key == nil then
-      error('a key of a tds.Hash is not nil', 2)
+      error('hash index is nil', 0)
    elseif key ~= key then
       error('a key of a tds.Hash is not NaN', 2)
    end
@@ -34,7 +35,7 @@ function hash:__newindex(key, value)
    set(v, value)
    set(k, key)
    if C.tds_hash_set(self, k, v) ~= 0 then
-      error('not enough memory')
+      error('out of memory')
    end
 end
 
@@ -53,12 +54,20 @@ function hash:__pairs()
    end
 end
 
+local plain = {string = true, number = true, boolean = true}
+
 function hash:__tostring()
-   local keys, values = {}, {}
+   local keys, values, width = {}, {}, 0
    for key, value in hash.__pairs(self) do
-      keys[#keys + 1], values[#values + 1] = tostring(key), tostring(value)
+      local n = #keys + 1
+      keys[n] = plain[type(key)] and tostring(key) or torch.type(key)
+      values[n] = tostring(value)
+      width = math.max(width, #keys[n])
+      if n == show.MOST then
+         break
+      end
    end
-   return show('tds.Hash', keys, values, '')
+   return show.text('tds.Hash', #self, '%-' .. width .. 's : ', keys, values)
 end
 
 function hash:write(file)

@@ -16,16 +16,6 @@ local function fillhash(object, list)
    return object
 end
 
-local function fillvec(object, list)
-   for index, value in pairs(list) do
-      if type(index) ~= 'number' then
-         error(string.format('tds.Vec: number keys expected, got %s', tostring(index)), 3)
-      end
-      object[index] = convert(value)
-   end
-   return object
-end
-
 local function numbersonly(list)
    for key in pairs(list) do
       if type(key) ~= 'number' then
@@ -35,9 +25,19 @@ local function numbersonly(list)
    return true
 end
 
+local function fillvec(object, list)
+   if not numbersonly(list) then
+      error('lua table with number keys expected', 0)
+   end
+   for index, value in pairs(list) do
+      object[index] = convert(value)
+   end
+   return object
+end
+
 -- Lua tables become vectors, or hashes if they have other keys than numbers; everything else stays.
 function convert(value)
-   if type(value) ~= 'table' or torch.typename(value) then
+   if type(value) ~= 'table' then
       return value
    elseif numbersonly(value) then
       return fillvec(vec(), value)
@@ -45,30 +45,30 @@ function convert(value)
    return fillhash(hash(), value)
 end
 
--- tds.Hash([table])
-function tds.Hash(list)
-   if list ~= nil and type(list) ~= 'table' then
-      error(string.format('tds.Hash: table expected, got %s', torch.type(list)), 2)
-   end
-   return fillhash(hash(), list or {})
+-- A table that makes objects when it is called, and through which programs reach what these do.
+local function class(metatable, create)
+   return setmetatable({}, {__index = metatable, __newindex = metatable, __call = function(_, ...)
+      return create(...)
+   end})
 end
+
+-- tds.Hash([table])
+tds.Hash = class(torch.getmetatable('tds.Hash'), function(...)
+   if select('#', ...) == 0 then
+      return hash()
+   elseif select('#', ...) > 1 or type((...)) ~= 'table' then
+      error('lua table or nothing expected', 3)
+   end
+   return fillhash(hash(), (...))
+end)
 
 -- tds.Vec([table]) or tds.Vec(elements ...)
-function tds.Vec(...)
-   local n = select('#', ...)
+tds.Vec = class(torch.getmetatable('tds.Vec'), function(...)
    local first = ...
-   if n == 1 and type(first) == 'table' and not torch.typename(first) then
-      return fillvec(vec(), first)
-   end
-   local object = vec()
-   object:resize(n)
-   for i = 1, n do
-      object[i] = convert((select(i, ...)))
-   end
-   return object
-end
+   return fillvec(vec(), select('#', ...) == 1 and type(first) == 'table' and first or {...})
+end)
 
-tds.AtomicCounter = atomic
+tds.AtomicCounter = class({}, atomic)
 tds.hash, tds.vec, tds.atomic_counter = tds.Hash, tds.Vec, tds.AtomicCounter
 
 return tds

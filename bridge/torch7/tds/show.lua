@@ -1,15 +1,24 @@
--- How a tds object prints: a line for each element, longer values indented to where they begin.
-return function(name, keys, values, indent)
-   local width = 0
-   for i = 1, #keys do
-      width = math.max(width, #keys[i])
+-- How a tds object prints: a line for each of its first elements, the lines of longer values below where they begin.
+local show = {MOST = 20} -- elements that are shown
+
+-- `layout` is the format of a key with what stands behind it.
+function show.text(name, count, layout, keys, values)
+   local lines = {string.format('%s[%d]{', name, count)}
+   for i, key in ipairs(keys) do
+      local head = layout:format(key)
+      local margin = (' '):rep(#head)
+      local first = true
+      lines[#lines + 1] = (values[i]:gsub('[^\n]+', function(line)
+         local before = first and head or margin
+         first = false
+         return before .. line
+      end))
    end
-   local margin = '\n' .. indent .. string.rep(' ', width + 3)
-   local lines = {string.format('%s[%d]{', name, #keys)}
-   for i = 1, #keys do
-      local value = values[i]:gsub('\n([^\n])', margin .. '%1')
-      lines[#lines + 1] = indent .. keys[i] .. string.rep(' ', width - #keys[i]) .. ' : ' .. value
+   if #keys == show.MOST then
+      lines[#lines + 1] = '...'
    end
    lines[#lines + 1] = '}'
    return table.concat(lines, '\n')
 end
+
+return show

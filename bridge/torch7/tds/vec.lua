@@ -14,17 +14,18 @@ local methods = {}
 
 local function nomemory(rc)
    if rc ~= 0 then
-      error('not enough memory')
+      error('out of memory')
    end
 end
 
 -- A position from 0 for an index from 1; fractions are cut off.
-local function position(index, what)
-   local number = tonumber(index)
-   if not number or not (number >= 1 and number < MAXIMUM) then
-      error(string.format('%s of a tds.Vec: positive number expected, got %s', what, tostring(index)), 3)
+local function position(index)
+   if type(index) ~= 'number' or not (index > 0) then
+      error('positive number expected as key', 0)
+   elseif index >= MAXIMUM then
+      error('out of memory', 3)
    end
-   return math.floor(number) - 1
+   return index < 1 and 0 or math.floor(index) - 1
 end
 
 local function get(self, at)
@@ -37,15 +38,15 @@ end
 
 function vec:__index(key)
    if type(key) ~= 'number' then
-      return methods[key]
-   elseif not (key >= 1 and key < MAXIMUM) then
+      return rawget(methods, key) or error('invalid key (number) or method name', 2)
+   elseif key >= MAXIMUM then
       return nil
    end
-   return get(self, math.floor(key) - 1)
+   return get(self, position(key))
 end
 
 function vec:__newindex(key, value)
-   local at = position(key, 'index')
+   local at = position(key)
    local v = new()
    set(v, value)
    nomemory(C.tds_vec_set(self, at, v))
@@ -72,8 +73,11 @@ function vec:__tostring()
    local keys, values = {}, {}
    for i, value in vec.__ipairs(self) do
       keys[i], values[i] = tostring(i), tostring(value)
+      if i == show.MOST then
+         break
+      end
    end
-   return show('tds.Vec', keys, values, '    ')
+   return show.text('tds.Vec', #self, '%5s : ', keys, values)
 end
 
 function vec:write(file)
@@ -95,22 +99,21 @@ end
 -- ---- methods
 
 function methods:resize(size)
-   local number = tonumber(size)
-   if not number or not (number >= 0 and number < MAXIMUM) then
-      error(string.format('size of a tds.Vec: number of 0 or more expected, got %s', tostring(size)), 2)
+   if type(size) ~= 'number' or not (size >= 0) then
+      error('size must be a positive number', 0)
    end
-   nomemory(C.tds_vec_resize(self, number))
+   nomemory(size < MAXIMUM and C.tds_vec_resize(self, size) or -1)
 end
 
 -- insert([index,] value)
 function methods:insert(...)
    local n = select('#', ...)
    if n ~= 1 and n ~= 2 then
-      error('insert: [index] value expected', 2)
+      error('[key] value expected', 2)
    end
    local at, value = #self, (...)
    if n == 2 then
-      at, value = position((...), 'index'), (select(2, ...))
+      at, value = position((...)), (select(2, ...))
    end
    local v = new()
    set(v, value)
@@ -118,7 +121,7 @@ function methods:insert(...)
 end
 
 function methods:remove(index)
-   C.tds_vec_remove(self, index == nil and #self - 1 or position(index, 'index'))
+   C.tds_vec_remove(self, index == nil and #self - 1 or position(index))
 end
 
 -- By a Lua function that tells whether its first argument is less, or a C function that compares two tds_elem.
@@ -126,10 +129,9 @@ function methods:sort(compare)
    if type(compare) == 'cdata' then
       nomemory(C.tds_vec_sort(self, compare))
       return
-   elseif compare ~= nil and type(compare) ~= 'function' then
-      error('sort: function expected, got ' .. type(compare), 2)
+   elseif type(compare) ~= 'function' then
+      error('compare function must be a lua or C function', 0)
    end
-   compare = compare or function(a, b) return a < b end
    local n = #self
    local values, places = {}, {}
    for i = 1, n do

@@ -66,4 +66,8 @@ function Condition:free()
    self.pointer = nil
 end
 
+function Condition:__tostring__()
+   return self.pointer and string.format('threads.Condition <%x>', self:id()) or 'threads.Condition'
+end
+
 return home.Condition

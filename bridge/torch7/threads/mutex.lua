@@ -59,4 +59,8 @@ function Mutex:release(ok, ...)
    return ...
 end
 
+function Mutex:__tostring__()
+   return self.pointer and string.format('threads.Mutex <%x>', self:id()) or 'threads.Mutex'
+end
+
 return home.Mutex

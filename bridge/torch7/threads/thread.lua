@@ -26,4 +26,13 @@ function Thread:free()
    self.thread = nil
 end
 
+-- A number that no other thread of this state has.
+function Thread:id()
+   return torch.pointer(self)
+end
+
+function Thread:__tostring__()
+   return string.format('threads.Thread <%x>', self:id())
+end
+
 return home.Thread

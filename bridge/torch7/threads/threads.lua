@@ -20,6 +20,13 @@ function Threads.serialization(name)
    Threads.__serialize = name
 end
 
+-- An error without a place, as assert raises it.
+local function must(condition, message)
+   if not condition then
+      error(message, 0)
+   end
+end
+
 -- Threads end when nobody has their pool any more. The queues are held once more for that: when a state is closed,
 -- finalizers run in any order.
 local function guard(queues)
@@ -38,9 +45,7 @@ local function guard(queues)
 end
 
 local function running(self)
-   if not self.__running then
-      error('thread system is not running', 3)
-   end
+   must(self.__running, 'thread system is not running')
 end
 
 -- A thread that ended by itself will answer nothing.
@@ -54,6 +59,7 @@ end
 
 local function stop(self)
    self.__running = false
+   self.mainqueue:close() -- a thread may wait there for room
    self.threadqueue:close()
    for _, queue in ipairs(self.threadspecificqueues) do
       queue:close()
@@ -79,7 +85,7 @@ function Threads.new(N, ...)
    local serialize = Threads.__serialize
    local self = setmetatable({
       N = number,
-      mainqueue = Queue(2^53, serialize),
+      mainqueue = Queue(number, serialize),
       threadqueue = Queue(number, serialize),
       threadspecificqueues = {},
       threads = {},
@@ -89,10 +95,10 @@ function Threads.new(N, ...)
       __specific = true,
       __running = true,
    }, Threads)
-   local queues = {self.threadqueue}
+   local queues = {self.mainqueue, self.threadqueue}
    for i = 1, number do
       self.threadspecificqueues[i] = Queue(number, serialize)
-      queues[i + 1] = self.threadspecificqueues[i]
+      queues[#queues + 1] = self.threadspecificqueues[i]
    end
    self.guard = guard(queues)
    local results = {}
@@ -123,8 +129,8 @@ function Threads:specific(yes)
       return self.__specific
    end
    running(self)
+   must(type(yes) == 'boolean', 'boolean expected')
    self:synchronize()
-   yes = yes and true or false
    if yes == self.__specific then
       return
    end
@@ -135,44 +141,37 @@ function Threads:specific(yes)
    self.__specific = yes
 end
 
-local function queueof(self, name, id)
+local function queueof(self, id)
    if not self.__specific then
       return self.threadqueue
    end
-   local queue = self.threadspecificqueues[id]
-   if not queue then
-      error(string.format('%s: in specific mode, a thread id from 1 to %d is expected, got %s', name, self.N,
-         tostring(id)), 3)
-   end
-   return queue
+   must(type(id) == 'number' and self.threadspecificqueues[id], 'thread index expected')
+   return self.threadspecificqueues[id]
 end
 
 -- Would addjob return at once?
 function Threads:acceptsjob(id)
    running(self)
-   if not self.__specific and id ~= nil then
-      error('acceptsjob: a thread id is for specific mode only', 2)
-   end
-   return not queueof(self, 'acceptsjob', id):isfull()
+   return not queueof(self, id):isfull()
 end
 
 function Threads:hasjob()
+   running(self)
    return self.endcallbacks.n > 0
 end
 
--- Has a job failed since the last synchronize?
-function Threads:haserror()
-   return self.errors
+-- Errors are raised where they are met, so there is none to ask for.
+function Threads:haserror() -- luacheck: ignore 212
+   return false
 end
 
+-- A queue that is full has room once endcallbacks have run: so results do not pile up.
 local function add(self, queue, callback, endcallback, ...)
-   if type(callback) ~= 'function' then
-      error('addjob: function expected as callback, got ' .. torch.type(callback), 3)
-   elseif endcallback ~= nil and type(endcallback) ~= 'function' then
-      error('addjob: function expected as endcallback, got ' .. torch.type(endcallback), 3)
-   end
-   if self.errors then
-      self:synchronize()
+   must(type(callback) == 'function', 'function callback expected')
+   must(endcallback == nil or type(endcallback) == 'function', 'function (or nil) endcallback expected')
+   self.errors = false
+   while queue:isfull() do
+      self:dojob()
    end
    local number = self.jobs + 1
    local job = {callback = callback, arguments = {n = select('#', ...), ...}}
@@ -190,7 +189,7 @@ end
 function Threads:addjob(...)
    running(self)
    if self.__specific then
-      return add(self, queueof(self, 'addjob', (...)), select(2, ...))
+      return add(self, queueof(self, (...)), select(2, ...))
    end
    return add(self, self.threadqueue, ...)
 end
@@ -198,6 +197,7 @@ end
 -- Wait for the next job to be finished, and run its endcallback.
 function Threads:dojob()
    running(self)
+   self.errors = false
    local endcallbacks = self.endcallbacks
    if endcallbacks.n == 0 then
       error('dojob: there is no job to wait for', 2)
@@ -233,10 +233,10 @@ function Threads:synchronize()
    if not self.__running then
       return
    end
+   self.errors = false
    while self:hasjob() do
       self:dojob()
    end
-   self.errors = false
 end
 
 -- Finish all jobs and end the threads; then the first error there was is raised.

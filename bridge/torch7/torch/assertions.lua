@@ -3,27 +3,32 @@ local equality = require 'torch.equality'
 
 -- The message that may follow the values of an assertion.
 local function said(message, ...)
-   assert(select('#', ...) == 0 or next{...} == nil, 'Unexpected arguments passed to test function')
-   if message == nil or message == '' then
+   assert(next{...} == nil, 'Unexpected arguments passed to test function')
+   if not message or message == '' then
       return ''
    end
    assert(type(message) == 'string', 'message parameter must be a string')
    return message .. '\n'
 end
 
--- A tolerance and a message, in either order, either left out.
+-- A tolerance and a message, in either order, either left out. The levels of the errors are the values, as in the
+-- original: a string that came too much is an error of `error` itself.
 local function within(default, ...)
    local tolerance, message
    for _, value in ipairs{...} do
       if type(value) == 'string' then
-         assert(not message, 'Unexpected string argument; already have message')
+         if message then
+            error('Unexpected string argument; already have message', value)
+         end
          message = value .. '\n'
       elseif type(value) == 'number' then
-         assert(not tolerance, 'Unexpected number argument; already have tolerance')
+         if tolerance then
+            error('Unexpected number argument; already have tolerance', value)
+         end
          assert(value >= 0, 'tolerance cannot be negative')
          tolerance = value
       else
-         error('Unrecognized argument; should be a tolerance or message')
+         error('Unrecognized argument; should be a tolerance or message', value)
       end
    end
    return tolerance or default, message or ''
@@ -32,7 +37,7 @@ end
 return function(torch, Tester)
    function Tester:assert(condition, ...)
       local message = said(...)
-      if type(condition) ~= 'boolean' and condition ~= nil then
+      if type(condition) ~= 'boolean' then
          self:_warning(' :assert should only be used for boolean conditions. To check for non-nil variables, ' ..
             'do this explicitly: Tester:assert(var ~= nil).')
       end
@@ -56,9 +61,9 @@ return function(torch, Tester)
 
    function Tester:assertne(a, b, ...)
       local message = said(...)
-      if type(a) == type(b) and (type(a) == 'table' or type(a) == 'userdata') then
+      if type(a) == type(b) and type(a) == 'table' or type(a) == 'userdata' then
          self:_warning(' :assertne should only be used to compare basic lua objects (numbers, booleans, etc). ' ..
-            'Consider using either :assertGeneralNe or :ne.')
+            'Consider using either :assertGeneralNe or :assert(a ~= b).')
       end
       return self:_assert_sub(a ~= b, string.format('%sNE failed: %s == %s', message, tostring(a), tostring(b)))
    end
@@ -78,12 +83,18 @@ return function(torch, Tester)
    function Tester:assertGeneralEq(got, expected, ...)
       return self:_eqOrNeq(got, expected, false, ...)
    end
-   Tester.eq = Tester.assertGeneralEq
+
+   function Tester:eq(got, expected, ...)
+      return self:assertGeneralEq(got, expected, ...)
+   end
 
    function Tester:assertGeneralNe(got, unexpected, ...)
       return self:_eqOrNeq(got, unexpected, true, ...)
    end
-   Tester.ne = Tester.assertGeneralNe
+
+   function Tester:ne(got, unexpected, ...)
+      return self:assertGeneralNe(got, unexpected, ...)
+   end
 
    function Tester:_assertTensorEqOrNeq(a, b, negate, ...)
       assert(torch.isTensor(a), 'First argument should be a Tensor')
@@ -92,7 +103,7 @@ return function(torch, Tester)
       local ignoredims = self._assertTensorEqIgnoresDims
       local success, what = equality.tensors(a, b, tolerance, negate, ignoredims)
       if ignoredims and not negate and success and not a:isSameSizeAs(b) then
-         self:_warning('Tensors have the same content but different dimensions. For backwards compatability, they ' ..
+         self:_warning('Tensors have the same content but different dimensions. For backwards compatibility, they ' ..
             'are considered equal, but this may change in the future. Consider using :eq to check for equality ' ..
             'instead.')
       end
@@ -138,7 +149,7 @@ return function(torch, Tester)
    end
 
    function Tester:assertErrorPattern(f, pattern, ...)
-      return self:assertErrorObj(f, function(raised) return tostring(raised):find(pattern) ~= nil end, ...)
+      return self:assertErrorObj(f, function(raised) return string.find(raised, pattern) ~= nil end, ...)
    end
 
    function Tester:assertNoError(f, ...)

@@ -16,6 +16,11 @@ function class.name(metatable)
    return names[metatable]
 end
 
+-- The callable table of a class; nil if it has none.
+function class.constructor(metatable)
+   return constructors[metatable]
+end
+
 function class.isconstructor(object)
    return istable[object] ~= nil
 end

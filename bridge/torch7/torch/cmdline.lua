@@ -149,9 +149,9 @@ return function(torch)
    end
 
    function CmdLine:help(arg)
-      io.write('Usage: ', arg and arg[0] and arg[0] .. ' ' or '', '[options] ')
+      io.write('Usage: ', arg and arg[0] and arg[0] .. ' ' or '', '[options]')
       for _, argument in ipairs(self.arguments) do
-         io.write('<' .. bare(argument.key) .. '>')
+         io.write(' <' .. bare(argument.key) .. '>')
       end
       io.write('\n')
       local width = 0
@@ -175,16 +175,17 @@ return function(torch)
    -- A name for a run: `prefix`, the arguments, and every option that is not at its default; those that `ignore` maps
    -- to true stay out, those mapped to false are in always.
    function CmdLine:string(prefix, params, ignore)
-      ignore = ignore or {}
       local arguments, options = {}, {}
+      prefix = prefix or ''
       for name, value in pairs(params) do
          local option = self.options['-' .. name]
          if ignore[name] then
             print('-- ignore option ' .. name)
          elseif option then
             if value ~= option.default or ignore[name] == false then
-               options[#options + 1] = name .. self.keyseparator .. printed(value)
-               print(name, printed(value), option.default == nil)
+               value = printed(value)
+               table.insert(options, name .. self.keyseparator .. value)
+               print(name, value, option.default)
             end
          else
             local position
@@ -192,21 +193,19 @@ return function(torch)
                position = bare(argument.key) == name and i or position
             end
             if position then
-               arguments[position] = name .. self.keyseparator .. printed(value)
+               arguments[position] = name .. self.keyseparator .. value
             else
                print('WARNING: unknown option/argument: ' .. name .. ' IGNORING for DIRECTORY NAME')
             end
          end
       end
       table.sort(options)
-      local parts = {prefix or ''}
-      for i = 1, #self.arguments do
-         parts[#parts + 1] = arguments[i]
+      local text = table.concat(options, self.argseparator)
+      local first = table.concat(arguments, self.argseparator)
+      if first ~= '' then
+         text = first .. self.argseparator .. text -- the separator stands there without options, too
       end
-      for _, option in ipairs(options) do
-         parts[#parts + 1] = option
-      end
-      return table.concat(parts, self.argseparator)
+      return text == '' and prefix or prefix .. self.argseparator .. text
    end
 
    -- ---- the log

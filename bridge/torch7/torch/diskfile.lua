@@ -80,7 +80,7 @@ return function(file)
 
    function methods:__tostring__()
       local state = file.state('__tostring__', self)
-      return string.format('%s on <%s> [status: %s -- mode %s]', torch.typename(self), state.name,
+      return string.format('torch.DiskFile on <%s> [status: %s -- mode %s]', state.name,
          state.c.opened ~= 0 and 'open' or 'closed', file.modename(state.c.mode))
    end
 

@@ -1,39 +1,34 @@
 -- Deep comparison of two values, as torch.Tester's :eq and :ne make it: whether they are as wanted, and in which way
 -- they are not.
 --
--- With `negate` two values have to differ; a message then says in what they do not. Tables are compared level by level,
--- so that what is reported is the difference nearest to the top; a pair of tables is compared once, so that cycles end.
+-- With `negate` two values have to differ. Tables are compared level by level, so that what is reported is the
+-- difference nearest to the top; a pair of tables is compared once, so that cycles end.
 local equality = {}
 
-local function kind(value)
-   return torch.isTensor(value) and 'tensor' or torch.isStorage(value) and 'storage' or type(value)
-end
-
-local function relation(negate)
-   return negate and 'NE(~=)' or 'EQ(==)'
-end
-
--- The largest difference between two tensors with equally many elements of one type; equal infinities do not differ.
-local function difference(a, b)
-   a, b = a:double():contiguous(), b:double():contiguous()
-   local n = a:nElement()
-   local pa, pb = a:data(), b:data()
-   local most = 0
-   for i = 0, n - 1 do
-      local x, y = pa[i], pb[i]
-      local d = x == y and 0 or math.abs(x - y)
-      if d ~= d then
-         return d
-      end
-      most = d > most and d or most
+local function verdict(equal, negate)
+   if negate then
+      return not equal
    end
-   return most, a, b -- mentioned until here: their memory was read through pointers
+   return equal
+end
+
+-- Bytes, chars and shorts have no abs.
+local function measurable(t)
+   return t.abs and t or t:double()
+end
+
+-- Tensors of one type with equally many elements.
+local function elements(a, b, tolerance, negate, what)
+   local most = measurable(a):clone():add(-1, measurable(b)):abs():max()
+   local success = verdict(most <= tolerance, negate)
+   return success, not success and string.format('%s%s violation: max diff=%s, tolerance=%s', what,
+      negate and 'NE(==)' or 'EQ(==)', tostring(most), tostring(tolerance)) or nil
 end
 
 function equality.tensors(a, b, tolerance, negate, ignoredims)
    if not ignoredims and a:dim() ~= b:dim() then
       return negate, 'The tensors have different dimensions'
-   elseif torch.type(a) ~= torch.type(b) then
+   elseif a:type() ~= b:type() then
       return negate, 'The tensors have different types'
    elseif a:dim() == 0 and b:dim() == 0 then
       return not negate, 'Both tensors are empty'
@@ -47,112 +42,94 @@ function equality.tensors(a, b, tolerance, negate, ignoredims)
    if not same then
       return negate, 'The tensors have different sizes'
    end
-   local most = (difference(a, b))
-   local success = most <= tolerance
-   if negate then
-      success = not success
-   end
-   return success, string.format('Tensor%s violation: max diff=%s, tolerance=%s', relation(negate), tostring(most),
-      tostring(tolerance))
+   return elements(a, b, tolerance, negate, 'Tensor')
 end
 
-function equality.storages(a, b, tolerance, negate)
-   if torch.type(a) ~= torch.type(b) then
-      return negate, 'The storages have different types'
-   elseif a:size() ~= b:size() then
+local function storages(a, b, tolerance, negate)
+   if a:size() ~= b:size() then
       return negate, 'The storages have different sizes'
+   elseif torch.type(a) ~= torch.type(b) then
+      return negate, 'The storages have different types'
    end
-   local function tensor(storage)
-      return torch[torch.type(storage):match('%.(%a+)Storage$') .. 'Tensor']():set(storage)
-   end
-   return equality.tensors(tensor(a), tensor(b), tolerance, negate)
+   local tensor = torch[torch.type(a):match('%.(%a+)Storage$') .. 'Tensor']
+   return elements(tensor():set(a), tensor():set(b), tolerance, negate, 'Storage')
 end
 
 local function numbers(a, b, tolerance, negate)
-   local d = a == b and 0 or math.abs(a - b)
-   local success = d <= tolerance
-   if negate then
-      success = not success
+   local success = verdict(math.abs(a - b) <= tolerance, negate)
+   if success then
+      return true
    end
-   return success, string.format('Number%s violation: |%s - %s| %s tolerance=%s', relation(negate), tostring(a),
-      tostring(b), negate and '<=' or '>', tostring(tolerance))
+   return false, string.format(negate and 'NE failed: %s == %s' or 'EQ failed: %s ~= %s', tostring(a), tostring(b)) ..
+      (tolerance > 0 and ' with tolerance=' .. tostring(tolerance) or '')
 end
 
-local function plain(a, b, _, negate)
-   local success = a == b
-   if negate then
-      success = not success
+local function others(a, b, negate)
+   local success = verdict(a == b, negate)
+   if success then
+      return true
    end
-   return success, string.format('Objects %s violation: %s %s %s', relation(negate), tostring(a),
-      negate and '==' or '~=', tostring(b))
+   return false, string.format(negate and 'NE failed: %s (%s) == %s (%s)' or 'EQ failed: %s (%s) ~= %s (%s)',
+      tostring(a), type(a), tostring(b), type(b))
 end
 
-local leaves = {tensor = equality.tensors, storage = equality.storages, number = numbers}
-
--- Why two values that are no tables differ; nil if they are equal.
-local function unequal(a, b, tolerance)
-   local what = kind(a)
-   if what ~= kind(b) then
-      return string.format('The objects have different types: %s and %s', torch.type(a), torch.type(b))
-   end
-   local success, message = (leaves[what] or plain)(a, b, tolerance, false)
-   return not success and message or nil
+local function missing(path, which, value, other)
+   return string.format('Entry %s missing in %s table (is %s in %s)', path, which, tostring(value), other)
 end
 
--- Why two tables differ; nil if they are equal.
-local function tablesdiffer(a, b, tolerance)
-   local queue, first, last, seen = {{a, b, 'the table'}}, 1, 1, {}
+-- Where two tables differ; nil if they are equal.
+local function difference(a, b, tolerance)
+   local queue, first, last, seen = {{a, b, ''}}, 1, 1, {}
    while first <= last do
       local x, y, path = unpack(queue[first])
       queue[first] = nil
       first = first + 1
-      seen[x] = seen[x] or {}
-      if x ~= y and not seen[x][y] then
-         seen[x][y] = true
-         if torch.typename(x) ~= torch.typename(y) then
-            return string.format('%s: objects of different classes, %s and %s', path, torch.type(x), torch.type(y))
-         end
-         for key in next, y do
-            if rawget(x, key) == nil then
-               return string.format('%s: key %s is in the second table only', path, tostring(key))
-            end
-         end
-         for key, value in next, x do
-            local other = rawget(y, key)
-            local here = path .. '[' .. tostring(key) .. ']'
-            if other == nil then
-               return string.format('%s: key %s is in the first table only', path, tostring(key))
-            elseif type(value) == 'table' and type(other) == 'table' then
+      for key, value in pairs(x) do
+         local other, here = y[key], path .. tostring(key)
+         if other == nil then
+            return missing(here, 'second', value, 'first')
+         elseif type(value) == 'table' and type(other) == 'table' then
+            seen[value] = seen[value] or {}
+            if not seen[value][other] then
+               seen[value][other] = true
                last = last + 1
-               queue[last] = {value, other, here}
-            else
-               local message = unequal(value, other, tolerance)
-               if message then
-                  return here .. ': ' .. message
-               end
+               queue[last] = {value, other, here .. '.'}
             end
+         else
+            local equal, message = equality.general(value, other, tolerance, false)
+            if not equal then
+               return 'At table location ' .. here .. ': ' .. message
+            end
+         end
+      end
+      for key, value in pairs(y) do
+         if x[key] == nil then
+            return missing(path .. tostring(key), 'first', value, 'second')
          end
       end
    end
 end
 
 local function tables(a, b, tolerance, negate)
-   local message = tablesdiffer(a, b, tolerance)
-   if negate then
-      return message ~= nil, string.format('Table%s violation: the tables are equal, tolerance=%s', relation(true),
-         tostring(tolerance))
-   end
-   return message == nil, message and 'Table' .. relation(false) .. ' violation: ' .. message
+   local message = difference(a, b, tolerance)
+   return verdict(message == nil, negate), message or 'The tables are equal'
 end
-leaves.table = tables
 
 -- Whether `a` and `b` are equal within `tolerance` (with `negate`: are not), and the message if they fail to be.
 function equality.general(a, b, tolerance, negate)
-   local what = kind(a)
-   if what ~= kind(b) then
-      return negate, string.format('The objects have different types: %s and %s', torch.type(a), torch.type(b))
+   if type(a) ~= type(b) then
+      return negate, not negate and string.format('EQ failed: values have different types (first: %s, second: %s)',
+         type(a), type(b)) or nil
+   elseif type(a) == 'number' then
+      return numbers(a, b, tolerance, negate)
+   elseif type(a) == 'table' then
+      return tables(a, b, tolerance, negate)
+   elseif torch.isTensor(a) then
+      return equality.tensors(a, b, tolerance, negate)
+   elseif torch.isStorage(a) then
+      return storages(a, b, tolerance, negate)
    end
-   return (leaves[what] or plain)(a, b, tolerance, negate)
+   return others(a, b, negate)
 end
 
 return equality

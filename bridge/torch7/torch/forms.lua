@@ -13,8 +13,11 @@ local ffi = require 'ffi'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local arguments = require 'torch.arguments'
+local compiled = require 'bridge.lua.compiled'
 
 local forms = {}
+
+local stamp = compiled.stamp(debug.getinfo(1, 'S').source:sub(2)) or '' -- of the rules below
 
 local twins = {} -- function for types of the CPU -> the same for those on the device
 
@@ -177,20 +180,26 @@ local function mismatch(self, name, parsed, has, ismethod, most, ...)
       table.concat(texts, ' | ')), ismethod and 2 or 0)
 end
 
--- A function that matches its arguments against `list`, a form and a function after each other, and calls the first
--- whose form fits. `has`: the element types that the operation exists for.
--- What is added to the element types that it names: `shift`, 0 unless it is given.
-function forms.compile(name, list, has, ismethod, shift)
-   local parsed, functions, code, most = {}, {}, {}, 1
+-- The tokens of all forms in `list`.
+local function parseall(list)
+   local parsed = {}
    for i = 1, #list, 2 do
       local tokens = {}
       for word in list[i]:gmatch('%S+') do
          tokens[#tokens + 1] = parse(word)
       end
       parsed[#parsed + 1] = tokens
-      functions[#parsed] = list[i + 1]
+   end
+   return parsed
+end
+
+-- The code of a function that makes the matcher of `list`.
+local function generate(name, list, ismethod, shift)
+   local code, calls, most = {}, {}, 1
+   for number, tokens in ipairs(parseall(list)) do
+      calls[number] = 'f' .. number
       for _, choice in ipairs(choices(tokens, ismethod)) do
-         local text, count = branch(tokens, choice, #parsed, ismethod, shift or 0)
+         local text, count = branch(tokens, choice, number, ismethod, shift)
          code[#code + 1] = text
          most = math.max(most, count)
       end
@@ -202,21 +211,35 @@ function forms.compile(name, list, has, ismethod, shift)
          loads[i] = string.format('   local d%d = a%d ~= nil and dtypeof[getmetatable(a%d)]\n', i, i, i)
       end
    end
-   local calls = {}
-   for i = 1, #functions do
-      calls[i] = 'f' .. i
-   end
-   local source = string.format(
+   return loadstring(string.format(
       'local dtypeof, has, new, default, mismatch, cast, pointer, type, getmetatable, match, %s = ...\n' ..
       'return function(%s)\n%s%s   return mismatch(%s)\nend\n',
       table.concat(calls, ', '), table.concat(names, ', '), table.concat(loads), table.concat(code),
-      table.concat(names, ', '))
-   local self
-   local function fail(...)
-      return mismatch(self, name, parsed, has, ismethod, most + 1, ...)
+      table.concat(names, ', ')), '=torch.' .. name)
+end
+
+local function default()
+   return object.default
+end
+
+local pointer = ffi.typeof('br_tensor*')
+
+-- A function that matches its arguments against `list`, a form and a function after each other, and calls the first
+-- whose form fits. `has`: the element types that the operation exists for.
+-- What is added to the element types that it names: `shift`, 0 unless it is given.
+function forms.compile(name, list, has, ismethod, shift)
+   shift = shift or 0
+   local functions, key = {}, {stamp, name, ismethod and 'method' or 'function', shift}
+   for i = 1, #list, 2 do
+      functions[#functions + 1], key[#key + 1] = list[i + 1], list[i]
    end
-   self = assert(loadstring(source, '=torch.' .. name))(object.dtypeof, has, object.newtensor,
-      function() return object.default end, fail, ffi.cast, ffi.typeof('br_tensor*'), type, getmetatable,
+   local self, parsed
+   local function fail(...) -- gets as many arguments as the matcher has
+      parsed = parsed or parseall(list)
+      return mismatch(self, name, parsed, has, ismethod, select('#', ...), ...)
+   end
+   local make = assert(compiled.get(table.concat(key, '\n'), generate, name, list, ismethod, shift))
+   self = make(object.dtypeof, has, object.newtensor, default, fail, ffi.cast, pointer, type, getmetatable,
       string.match, unpack(functions))
    return self
 end

@@ -1,6 +1,7 @@
 -- Functions in files: their bytecode and upvalues. A function read from a file is real where that is allowed and the
 -- bytecode is this LuaJIT's; otherwise it is a stand-in that raises when called and is written as it was read.
 local native = require 'bridge.native'
+local references = require 'torch.references'
 
 local functions = {}
 
@@ -33,18 +34,26 @@ function functions.dump(f)
    if record then
       return record.code
    end
+   local name = references.name(f)
+   if name then
+      return references.code(name)
+   end
    local ok, code = pcall(string.dump, f)
    return ok and code or nil
 end
 
--- Its upvalues as they are written: {name, id, value} each, the id being the same for upvalues that are shared.
--- `ids` numbers them within one file. Those of a stand-in are whatever the file said.
+-- Its upvalues as they are written: {name, id, value} each, the id being the same for upvalues that are shared;
+-- packages and classes of ours are `own`, a name, instead of a value. `ids` numbers them within one file. Those of a
+-- stand-in are whatever the file said; our functions, which are written by name, have none.
 function functions.upvalues(f, ids)
    local record = recordof(f)
    if record then
       return record.upvalues
    end
    local list = {}
+   if references.name(f) then
+      return list
+   end
    for i = 1, math.huge do
       local name, value = debug.getupvalue(f, i)
       if not name then
@@ -55,7 +64,11 @@ function functions.upvalues(f, ids)
          ids.n = (ids.n or 0) + 1
          ids[shared] = ids.n
       end
-      list[i] = {name = name, id = ids[shared], value = value}
+      local own = type(value) == 'table' and references.name(value) or nil
+      list[i] = {name = name, id = ids[shared], own = own}
+      if not own then
+         list[i].value = value
+      end
    end
 end
 
@@ -67,6 +80,10 @@ local FORBIDDEN = 'a function that was stored in a file was called: functions in
 function functions.load(code, trusted, distrusted)
    local reason = distrusted or FORBIDDEN
    if trusted or (native.allow_functions and not distrusted) then
+      local own = references.function_(code)
+      if own then
+         return own
+      end
       local f, message = load(code, '=(file)', 'b')
       if f then
          return f
@@ -85,13 +102,16 @@ function functions.setupvalues(f, upvalues, bare, joined)
       return
    elseif type(upvalues) ~= 'table' then
       error('corrupt file: the upvalues of a function are a ' .. type(upvalues), 0)
+   elseif references.name(f) then
+      return -- one of ours keeps its own
    end
    for i, upvalue in pairs(upvalues) do
       if type(i) == 'number' then
          if bare then
             debug.setupvalue(f, i, upvalue)
          elseif type(upvalue) == 'table' then
-            debug.setupvalue(f, i, upvalue.value)
+            local own = type(upvalue.own) == 'string' and references.find(upvalue.own)
+            debug.setupvalue(f, i, own or upvalue.value)
             local id = upvalue.id
             local first = id and joined[id]
             if first then

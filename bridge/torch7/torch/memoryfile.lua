@@ -64,7 +64,7 @@ return function(file, disk)
 
    function methods:__tostring__()
       local state = file.state('__tostring__', self)
-      return string.format('torch.MemoryFile [status: %s -- mode %s]', state.c.opened ~= 0 and 'open' or 'closed',
+      return string.format('torch.MemoryFile [status: %s -- mode: %s]', state.c.opened ~= 0 and 'open' or 'closed',
          file.modename(state.c.mode))
    end
 end

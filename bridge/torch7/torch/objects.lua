@@ -126,7 +126,8 @@ return function(torch, file)
       putint(state, #upvalues)
       for i, upvalue in ipairs(upvalues) do
          self:writeObject(i)
-         puttable(self, state, upvalue, {'name', upvalue.name, 'id', upvalue.id, 'value', upvalue.value}, 6)
+         puttable(self, state, upvalue,
+            {'name', upvalue.name, 'id', upvalue.id, 'value', upvalue.value, 'own', upvalue.own}, 8)
       end
    end
 
@@ -138,7 +139,7 @@ return function(torch, file)
       for _, upvalue in pairs(upvalues) do
          n = n + 1
          for key in pairs(type(upvalue) == 'table' and upvalue or {[0] = 0}) do
-            if key ~= 'name' and key ~= 'id' and key ~= 'value' then
+            if key ~= 'name' and key ~= 'id' and key ~= 'value' and key ~= 'own' then
                return false
             end
          end

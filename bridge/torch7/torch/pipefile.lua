@@ -30,5 +30,10 @@ return function(file, disk)
 
    local methods
    methods, template = file.class('torch.PipeFile', disk, new)
-   methods.__tostring__ = disk.__tostring__
+
+   function methods:__tostring__()
+      local state = file.state('__tostring__', self)
+      return string.format('torch.PipeFile on <%s> [status: %s -- mode: %s]', state.name,
+         state.c.opened ~= 0 and 'open' or 'closed', file.modename(state.c.mode))
+   end
 end

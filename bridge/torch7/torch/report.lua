@@ -7,9 +7,9 @@ local report = {}
 local colours = {cyan = '\27[0;36m', yellow = '\27[0;33m', magenta = '\27[0;35m', red = '\27[0;31m',
    green = '\27[0;32m'}
 
--- In a colour where somebody looks: programs with `arg` whose output is a terminal.
+-- In a colour, in programs that have `arg`, as those of th.
 local function coloured(text, colour)
-   if rawget(_G, 'arg') and torch.isatty(io.stdout) then
+   if rawget(_G, 'arg') then
       return colours[colour] .. text .. '\27[0m'
    end
    return text

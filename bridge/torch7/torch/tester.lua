@@ -48,7 +48,7 @@ return function(torch)
       local trace = debug.traceback('tester', 3) or ''
       local place = trace:match('.-\n([^\n]+\n[^\n]+)\n[^\n]+xpcall') or ''
       local name = self._currentTestName
-      return (name ~= '' and name .. '\n' or '') .. message .. '\n' .. place .. '\n'
+      return (name ~= '' and name .. '\n' or '') .. message .. '\n' .. place
    end
 
    function Tester:_failure(message)

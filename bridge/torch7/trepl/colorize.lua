@@ -1,11 +1,11 @@
--- Text in colours of the terminal: colorize.red('text'), colorize.Red (bright), colorize._red (behind the text).
-local sys = require 'sys'
+-- Text in colours of the terminal: colorize.red('text'), colorize.Red (bold), colorize._red (behind the text).
+local colors = require 'trepl.colors'
 
 local colorize = {}
 
-for name, code in pairs(sys.COLORS) do
+for name in pairs(colors) do
    colorize[name] = function(text)
-      return code .. tostring(text) .. sys.COLORS.none
+      return colors[name] .. text .. colors.none
    end
 end
 

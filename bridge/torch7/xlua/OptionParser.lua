@@ -127,7 +127,7 @@ end
 -- file's name.
 function methods:tostring(forfile, only)
    if not forfile then
-      local script = (arg and arg[0] or 'interpreted.lua'):gsub('%.lua', '')
+      local script = (arg and arg[0] or 'interpreted.lua'):gsub('.lua', '')
       local text = '<' .. script .. '> configuration:\n'
       for name, value in pairs(self.options) do
          text = text .. ' + ' .. name .. ' = ' .. tostring(value) .. '\n'

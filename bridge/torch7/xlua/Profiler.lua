@@ -75,10 +75,9 @@ end
 function methods:formatAll()
    local lines = {'$ profiler report:'}
    for _, measured in ipairs(self.list) do
-      local line = string.format('$ real | cpu: %f | %f <%s>', measured.reald or -1, measured.cpud or -1,
-         measured.name)
+      local line = string.format('$ real %f | cpu %f <%s>', measured.reald or -1, measured.cpud or -1, measured.name)
       if measured.fps and measured.reald then
-         line = line .. string.format(' (%.2f fps)', 1 / measured.reald)
+         line = line .. string.format(' = %f fps', 1 / measured.reald)
       end
       table.insert(lines, line)
    end

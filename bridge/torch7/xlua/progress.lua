@@ -5,24 +5,28 @@ local WIDEST = 120
 local MARGIN = 34     -- columns beside the bar, for the times
 local SMOOTHING = 100 -- calls over which the time of a step is averaged
 
-local units = {{86400000, 'D'}, {3600000, 'h'}, {60000, 'm'}, {1000, 's'}, {1, 'ms'}}
+local units = {{3600 * 24, 'D'}, {3600, 'h'}, {60, 'm'}, {1, 's'}}
 
 -- A duration in its two largest units: 1h5m, 3s20ms, 0ms.
 local function formattime(seconds)
    local text, n = '', 0
-   local milliseconds = seconds * 1000
-   for _, unit in ipairs(units) do
-      local count = math.floor(milliseconds / unit[1])
-      milliseconds = milliseconds - count * unit[1]
+   local function add(count, unit)
       if count > 0 and n < 2 then
-         text, n = text .. count .. unit[2], n + 1
+         text, n = text .. count .. unit, n + 1
       end
    end
+   for _, unit in ipairs(units) do
+      local count = math.floor(seconds / unit[1])
+      seconds = seconds - count * unit[1]
+      add(count, unit[2])
+   end
+   add(math.floor(seconds * 1000), 'ms')
    return n > 0 and text or '0ms'
 end
 
+-- Of the terminal: tput asks the one behind standard error, as its own output is read here.
 local function columns()
-   local pipe = io.popen('tput cols 2>/dev/null')
+   local pipe = os.getenv('TERM') and io.popen('tput cols')
    local found = pipe and tonumber(pipe:read('*a'))
    if pipe then
       pipe:close()

@@ -39,23 +39,30 @@ local function show(object)
 end
 
 return function(xlua)
-   function xlua.print(...)
-      local texts = {}
-      for i = 1, math.max(select('#', ...), 1) do
-         texts[i] = show((select(i, ...)))
+   -- The first value this way, those behind it by print.
+   function xlua.print(object, ...)
+      io.write(show(object))
+      if select('#', ...) > 0 then
+         io.write('    ')
+         print(...)
+      else
+         io.write('\n')
       end
-      io.write(table.concat(texts, '    '), '\n')
    end
 
-   -- From now on everything printed goes to a file too.
-   function xlua.log(name)
+   -- From now on everything printed goes to a file too, behind what is in it if `append`.
+   function xlua.log(name, append)
       paths.mkdir(paths.dirname(name))
-      local file = assert(io.open(name, 'w'))
+      local file = assert(io.open(name, append and 'a' or 'w'))
       local write = io.write
+      rawset(io, '_write', write)
+      rawset(_G, '_print', print)
       _G.print = xlua.print
       rawset(io, 'write', function(...)
          write(...)
-         file:write(...)
+         for i = 1, select('#', ...) do
+            file:write((select(i, ...)))
+         end
          file:flush()
       end)
    end

@@ -1,4 +1,4 @@
-"""Colour spaces, ranges, grids, and drawing on pictures."""
+"""Colour spaces, ranges and grids."""
 
 from __future__ import annotations
 
@@ -34,6 +34,46 @@ def test_colour_spaces_go_there_and_back(lua: bridge.Lua, space: str) -> None:
     x = picture()
     back = call(lua, f"{space}2rgb", call(lua, f"rgb2{space}", x))
     numpy.testing.assert_allclose(back, x, atol=1e-3)
+
+
+@pytest.mark.parametrize("space", ["hsl", "hsv"])
+def test_bytes_are_parts_of_255(lua: bridge.Lua, space: str) -> None:
+    x = picture("Byte")
+    x[:, 0] = x[0, 0]  # greys
+    made = call(lua, f"rgb2{space}", x)
+    assert made.dtype == numpy.uint8
+    numpy.testing.assert_allclose(made, call(lua, f"rgb2{space}", x / 255) * 255, atol=0.5001)
+    back = call(lua, f"{space}2rgb", made)
+    assert back.dtype == numpy.uint8
+    numpy.testing.assert_allclose(back, call(lua, f"{space}2rgb", made / 255) * 255, atol=0.5001)
+
+
+@pytest.mark.parametrize(
+    ("name", "pixel", "expected"),
+    [
+        ("rgb2hsl", (255, 0, 0), (0, 255, 128)),
+        ("rgb2hsl", (7, 7, 7), (0, 0, 7)),
+        ("rgb2hsv", (0, 0, 0), (0, 0, 0)),
+        ("rgb2hsv", (0, 51, 255), (162, 255, 255)),
+        ("hsl2rgb", (0, 255, 128), (255, 1, 1)),
+        ("hsv2rgb", (255, 255, 200), (200, 0, 0)),
+        ("rgb2y", (255, 255, 255), (255,)),
+        ("rgb2y", (0, 0, 4), (0,)),
+        ("rgb2y", (0, 0, 5), (1,)),
+    ],
+)
+def test_a_pixel_of_bytes(
+    lua: bridge.Lua, name: str, pixel: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    made = call(lua, name, numpy.array(pixel, numpy.uint8).reshape(3, 1, 1))
+    assert tuple(made.ravel().tolist()) == expected
+
+
+def test_floats_are_computed_as_floats(lua: bridge.Lua) -> None:
+    x = picture("Float")
+    most, least = x.max(0), x.min(0)
+    numpy.testing.assert_array_equal(call(lua, "rgb2hsl", x)[2], (most + least) / numpy.float32(2))
+    numpy.testing.assert_array_equal(call(lua, "rgb2hsv", x)[1], (most - least) / most)
 
 
 def test_lab_of_white_black_and_red(lua: bridge.Lua) -> None:
@@ -87,28 +127,3 @@ def test_a_grid_of_pictures(lua: bridge.Lua) -> None:
     assert call(lua, "toDisplayTensor", {"input": list(x)}).shape == (3, 4, 30)
     assert call(lua, "toDisplayTensor", {"input": x[:, 0]}).shape == (4, 30)
     assert call(lua, "toDisplayTensor", {"input": x[0, 0]}).max() == 1
-
-
-# ---- drawing
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_rectangle_is_drawn_on_a_copy(lua: bridge.Lua, kind: str) -> None:
-    x = numpy.zeros((3, 11, 14), KINDS[kind])
-    made = call(lua, "drawRect", x, 3, 2, 8, 9, {"color": [0, 255, 0]})
-    expected = numpy.zeros((11, 14))
-    expected[1:9, 2:8] = 1
-    expected[2:8, 3:7] = 0
-    numpy.testing.assert_array_equal(made[1] > 0, expected > 0)
-    assert made.max() == (255 if kind == "Byte" else 1)
-    assert made[0].max() == made[2].max() == x.max() == 0
-
-
-def test_text_is_drawn_in_cells_of_6_by_8(lua: bridge.Lua) -> None:
-    x = numpy.zeros((3, 20, 20))
-    made = call(lua, "drawText", x, "I\n-", 2, 1)
-    assert made[0, 1:9, 2:8].sum() == 7 + 4
-    assert made[0, 12, 2:8].tolist() == [1, 1, 1, 1, 1, 0]
-    assert made[0].sum() == 16
-    assert call(lua, "drawText", x, "xxxx" * 50, -3, -3, {"size": 2}).max() == 1
-    assert call(lua, "drawText", x, " ", 1, 1, {"bg": [0, 0, 255]}).max() == 0

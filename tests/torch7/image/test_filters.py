@@ -22,6 +22,30 @@ def test_gaussians(lua: bridge.Lua) -> None:
     assert call(lua, "laplacian", 9)[4, 4] == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("amplitude = 100", [[17, 41, 17], [41, 100, 41], [17, 41, 17]]),  # rounded
+        ("amplitude = 600", [[101, 247, 101], [247, 255, 247], [101, 247, 101]]),  # a byte's limit
+        ("amplitude = 600, normalize = true", [[0, 0, 0], [0, 0, 0], [0, 0, 0]]),  # cut off
+    ],
+)
+def test_a_gaussian_of_bytes(lua: bridge.Lua, options: str, expected: list[list[int]]) -> None:
+    made = lua.execute(f"return image.gaussian{{tensor = torch.ByteTensor(3, 3), {options}}}")
+    assert made.tolist() == expected
+
+
+def test_a_gaussian_of_floats_is_computed_as_floats(lua: bridge.Lua) -> None:
+    made = lua.execute("return image.gaussian{tensor = torch.FloatTensor(1, 5), normalize = true}")
+    single = numpy.float32
+    steps = (numpy.arange(1, 6, dtype=single) - single(3)) * (single(1) / (single(0.25) * single(5)))
+    values = numpy.exp(-0.5 * (steps * steps).astype(float)).astype(single)
+    total = single(0)
+    for value in values:
+        total += value
+    assert made.tolist() == [(values * (single(1) / total)).tolist()]
+
+
 @pytest.mark.parametrize(("mode", "pad"), [("valid", 0), ("full", 2), ("same", 1)])
 def test_convolving_every_channel(lua: bridge.Lua, mode: str, pad: int) -> None:
     x, kernel = picture(), RANDOM.uniform(size=(3, 3))

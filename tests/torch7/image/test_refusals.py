@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import bridge
-from tests.torch7.image.pictures import call, picture
 
 SMALL = "torch.Tensor(3, 4, 5):zero()"
 
@@ -19,13 +16,28 @@ SMALL = "torch.Tensor(3, 4, 5):zero()"
         ("image.load()", "missing file name"),
         ("image.save('x.gif', torch.zeros(2, 2))", "unknown image type: gif"),
         ("image.save('x', torch.zeros(2, 2))", "unknown image type: nil"),
-        ("image.save('/nowhere/x.png', torch.zeros(2, 2))", "No such file or directory"),
-        ("image.save('/tmp/x.png', torch.zeros(7, 2, 2))", "cannot write an image of size 7x2x2"),
+        ("image.loadPNG('/nowhere/x')", "[read_png_file] File /nowhere/x could not be opened for reading"),
+        ("image.loadJPG('/nowhere/x')", "cannot open file </nowhere/x> for reading"),
+        ("image.loadPPM('/nowhere')", "cannot open file </nowhere> for reading"),
+        ("image.getPNGsize('/nowhere/x')", "[get_png_size] File /nowhere/x could not be opened for reading"),
+        (
+            "image.save('/nowhere/x.png', torch.zeros(2, 2))",
+            "[write_png_file] File /nowhere/x.png could not be opened for writing",
+        ),
+        ("image.save('/nowhere/x.jpg', torch.zeros(2, 2))", "Error opening output jpeg file /nowhere/x.jpg"),
+        ("image.save('/nowhere/x.pgm', torch.zeros(2, 2))", "cannot open file </nowhere/x.pgm> for writing"),
+        ("image.save('/nowhere/x.png', torch.zeros(2, 2, 2))", "[write_png_file] Depth must be 1, 3 or 4"),
+        ("image.save('/nowhere/x.png', torch.zeros(2))", "[write_png_file] Depth must be 1, 3 or 4"),
+        ("image.compressJPG(torch.zeros(2, 2, 2))", "tensor should have 1 or 3 channels (gray or RGB)"),
+        ("image.compressJPG(torch.zeros(2))", "supports only 1 or 3 dimension tensors"),
         ("image.savePPM('/tmp/x.ppm', torch.zeros(2, 2))", "can only save 3xHxW images as PPM"),
         ("image.savePGM('/tmp/x.pgm', torch.zeros(3, 2, 2))", "can only save 1xHxW or HxW images as PGM"),
         ("image.decompress(torch.ByteTensor(10):zero())", "Input must be either jpg or png format"),
         ("image.decompress(torch.Tensor(10))", "must be a byte tensor"),
-        ("image.decompressPNG(torch.ByteTensor{137, 80, 78, 71, 1, 2, 3})", "UnidentifiedImageError"),
+        (
+            "image.decompress(torch.ByteTensor{137, 80, 78, 71, 1, 2, 3})",
+            "ByteTensor is not recognized as a PNG file",
+        ),
         (f"image.compressJPG({SMALL}, 101)", "quality should be between 0 and 100"),
         (f"image.scale({SMALL}, 'x')", "could not find valid dest size"),
         (f"image.scale({SMALL}, 0, 3)", "has no pixels"),
@@ -47,6 +59,8 @@ SMALL = "torch.Tensor(3, 4, 5):zero()"
         (f"image.warp({SMALL}, torch.zeros(3, 3))", "flow field has to be of size 2xHxW"),
         ("image.rgb2hsl(torch.zeros(2, 3, 3))", "an image of size 3xHxW expected, got 2x3x3"),
         ("image.rgb2hsl()", "missing input"),
+        ("image.rgb2lab(torch.ByteTensor(3, 2, 2))", "image.rgb2lab: not supported for torch.ByteTensor"),
+        ("image.lab2rgb(torch.ByteTensor(3, 2, 2))", "image.lab2rgb: not supported for torch.ByteTensor"),
         ("image.y2jet(torch.zeros(2, 2))", "levels are 1 and more"),
         ("image.drawText(torch.zeros(2, 2), 'x')", "3D tensor of shape 3 x H x W"),
         (f"image.drawText({SMALL}, 'x', 1, 1, {{size = 0}})", "size has to be 1 or more, got 0"),
@@ -62,17 +76,3 @@ def test_says_what_is_wrong(
         lua.execute(code)
     assert message in str(raised.value)
     capsys.readouterr()
-
-
-@pytest.mark.parametrize("cut", [5, 40, 200, 700])
-@pytest.mark.parametrize("name", ["PNG", "JPG"])
-def test_damaged_files_are_refused_or_grey_never_worse(
-    lua: bridge.Lua, tmp_path: Path, name: str, cut: int
-) -> None:
-    content = call(lua, f"compress{name}", picture("Byte", height=32, width=32))[:cut]
-    path = tmp_path / f"x.{name.lower()}"
-    path.write_bytes(content.tobytes())
-    with pytest.raises(bridge.LuaError, match=r"x\.(png|jpg): "):
-        call(lua, "load", str(path))
-    if name == "JPG":
-        assert call(lua, "decompressJPG", content) is None

@@ -27,9 +27,37 @@ def test_a_vec_takes_several_tables(tds: bridge.Lua) -> None:
     assert tds.execute("v = tds.Vec({1}, {a = 2}) return #v, v[1][1], v[2].a") == (2, 1, 2)
 
 
-def test_a_vec_of_a_table_with_other_keys_is_an_error(tds: bridge.Lua) -> None:
-    with pytest.raises(bridge.LuaError, match="number keys expected, got a"):
-        tds.execute("tds.Vec{a = 1}")
+@pytest.mark.parametrize("name", ["Hash", "Vec", "AtomicCounter", "hash", "vec", "atomic_counter"])
+def test_what_makes_objects_is_a_table(tds: bridge.Lua, name: str) -> None:
+    assert tds.eval("type(tds[...])", name) == "table"
+
+
+def test_programs_reach_the_metamethods(tds: bridge.Lua) -> None:
+    assert tds.eval("tds.Hash.__len(tds.Hash{a = 1}), tds.Vec.__len(tds.Vec(1, 2))") == (1, 2)
+
+
+def test_a_counter_prints_its_value(tds: bridge.Lua) -> None:
+    assert tds.execute("local c = tds.AtomicCounter() c:inc() return tostring(c)") == "tds.AtomicCounter=1"
+
+
+def test_a_counter_has_no_other_methods(tds: bridge.Lua) -> None:
+    with pytest.raises(bridge.LuaError, match="no such method"):
+        tds.execute("return tds.AtomicCounter().other")
+
+
+def test_counters_are_reached_through_the_c_functions(tds: bridge.Lua) -> None:
+    code = (
+        "local c, C = tds.AtomicCounter(), tds.C C.tds_atomic_set(c, 4) return C.tds_atomic_inc(c), c:get()"
+    )
+    assert tds.execute(code) == (4, 5)
+    assert tds.eval("tds.C.tds_has_atomic()") == 1
+
+
+def test_a_vec_prints_its_first_twenty_elements(tds: bridge.Lua) -> None:
+    lines = tds.execute("local v = tds.Vec() for i = 1, 21 do v[i] = i end return tostring(v)").splitlines()
+    assert lines[0] == "tds.Vec[21]{"
+    assert lines[20] == "   20 : 20"
+    assert lines[21:] == ["...", "}"]
 
 
 def test_types_and_lower_case_names(tds: bridge.Lua) -> None:

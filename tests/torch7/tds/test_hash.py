@@ -42,16 +42,42 @@ def test_a_number_and_its_text_are_two_keys(tds: bridge.Lua) -> None:
     )
 
 
-@pytest.mark.parametrize("key", ["nil", "0/0"])
-def test_nil_and_nan_are_no_keys(tds: bridge.Lua, key: str) -> None:
-    with pytest.raises(bridge.LuaError, match=r"a key of a tds\.Hash is not"):
-        tds.execute(f"tds.Hash()[{key}] = 1")
+@pytest.mark.parametrize("code", ["tds.Hash()[nil] = 1", "return tds.Hash()[nil]"])
+def test_nil_is_no_key(tds: bridge.Lua, code: str) -> None:
+    with pytest.raises(bridge.LuaError, match=r"^hash index is nil\n"):
+        tds.execute(code)
+
+
+def test_nan_is_no_key(tds: bridge.Lua) -> None:
+    with pytest.raises(bridge.LuaError, match=r"a key of a tds\.Hash is not NaN"):
+        tds.execute("tds.Hash()[0/0] = 1")
+
+
+@pytest.mark.parametrize("arguments", ["nil", "1", "{}, {}"])
+def test_a_hash_is_made_of_a_table_or_nothing(tds: bridge.Lua, arguments: str) -> None:
+    with pytest.raises(bridge.LuaError, match="lua table or nothing expected"):
+        tds.execute(f"tds.Hash({arguments})")
+
+
+def test_a_hash_prints_its_first_twenty_elements(tds: bridge.Lua) -> None:
+    code = "local h = tds.Hash() for i = 1, 30 do h[i] = 'a\\nb' end return tostring(h)"
+    lines = tds.execute(code).splitlines()
+    assert lines[0] == "tds.Hash[30]{"
+    assert len(lines) == 1 + 20 * 2 + 2
+    assert lines[1:3] == ["1  : a", "     b"]
+    assert lines[-2:] == ["...", "}"]
+
+
+def test_a_hash_names_the_types_of_keys_that_are_objects(tds: bridge.Lua) -> None:
+    assert tds.execute("local h = tds.Hash() h[tds.Vec()] = true return tostring(h)") == (
+        "tds.Hash[1]{\ntds.Vec : true\n}"
+    )
 
 
 @pytest.mark.parametrize("value", ["print", "{}", "io.stdout", "coroutine.create(print)"])
 @pytest.mark.parametrize("assign", ["tds.Hash().a =", "tds.Vec()[1] =", "tds.Vec():insert"])
 def test_what_is_no_c_type_is_refused(tds: bridge.Lua, value: str, assign: str) -> None:
-    with pytest.raises(bridge.LuaError, match="tds holds numbers, strings, booleans, torch tensors"):
+    with pytest.raises(bridge.LuaError, match=r"unsupported key/value type <\w+> \(set\)"):
         tds.execute(f"{assign} ({value})")
 
 

@@ -12,27 +12,50 @@ def test_a_vec_grows_to_the_index_that_is_written(tds: bridge.Lua) -> None:
 
 
 def test_a_vec_holds_nil(tds: bridge.Lua) -> None:
-    assert tds.execute("v = tds.Vec(1, nil, 3, nil) return #v, v[2], v[3]") == (4, None, 3)
+    assert tds.execute("v = tds.Vec(1, nil, 3, nil) return #v, v[2], v[3]") == (3, None, 3)
 
 
 def test_fractions_of_an_index_are_cut_off(tds: bridge.Lua) -> None:
     assert tds.execute("v = tds.Vec('a', 'b') v[1.9] = 'c' return v[1.5], v[2.99]") == ("c", "b")
 
 
-@pytest.mark.parametrize("index", ["0", "-1", "0/0", "1e300", "'x'", "true"])
+@pytest.mark.parametrize("index", ["0", "-1", "0/0", "'x'", "true"])
 def test_a_vec_is_written_at_positive_numbers(tds: bridge.Lua, index: str) -> None:
     with pytest.raises(bridge.LuaError, match="positive number expected"):
         tds.execute(f"tds.Vec()[{index}] = 1")
 
 
-@pytest.mark.parametrize("index", ["0", "-1", "0/0", "1e300", "3", "'nothing'"])
+@pytest.mark.parametrize("index", ["1e300", "3"])
 def test_a_vec_reads_nil_where_nothing_is(tds: bridge.Lua, index: str) -> None:
     assert tds.eval(f"tds.Vec(1, 2)[{index}]") is None
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("return tds.Vec(1)[0]", "positive number expected as key"),
+        ("return tds.Vec(1)[-1]", "positive number expected as key"),
+        ("return tds.Vec(1)[0/0]", "positive number expected as key"),
+        ("return tds.Vec(1).nothing", "invalid key (number) or method name"),
+        ("tds.Vec(1)[1e300] = 1", "out of memory"),
+        ("tds.Vec(1):insert()", "[key] value expected"),
+        ("tds.Vec(1):insert('x', 1)", "positive number expected as key"),
+        ("tds.Vec(1):remove(0)", "positive number expected as key"),
+        ("tds.Vec(1):resize(-1)", "size must be a positive number"),
+        ("tds.Vec(1):resize('2')", "size must be a positive number"),
+        ("tds.Vec(1):sort()", "compare function must be a lua or C function"),
+        ("tds.Vec{a = 1}", "lua table with number keys expected"),
+    ],
+)
+def test_errors_have_the_originals_words(tds: bridge.Lua, code: str, message: str) -> None:
+    with pytest.raises(bridge.LuaError) as raised:
+        tds.execute(code)
+    assert raised.value.message.endswith(message)
+
+
 def test_a_size_that_no_memory_holds_is_an_error_and_changes_nothing(tds: bridge.Lua) -> None:
     tds.execute("v = tds.Vec(1)")
-    with pytest.raises(bridge.LuaError, match="not enough memory"):
+    with pytest.raises(bridge.LuaError, match="out of memory"):
         tds.execute("v:resize(2^45)")
     assert tds.eval("#v, v[1]") == (1, 1)
 

@@ -18,9 +18,7 @@ def test_an_error_in_a_job_surfaces_here_with_its_traceback(threads: bridge.Lua)
         bridge.LuaError, match=r"(?s)\[thread 1 callback\] .*: boo\nstack traceback:.*in function 'f'"
     ):
         threads.execute("pool:synchronize()")
-    assert threads.eval("pool:haserror(), pool:hasjob()") == (True, False)
-    threads.execute("pool:synchronize()")
-    assert threads.eval("pool:haserror()") is False
+    assert threads.eval("pool:haserror(), pool:hasjob()") == (False, False)
     threads.execute("pool:addjob(function() return 1 end, function(x) one = x end) pool:terminate()")
     assert threads.eval("one") == 1
 
@@ -43,7 +41,7 @@ def test_an_error_that_is_a_table_surfaces(threads: bridge.Lua) -> None:
 
 def test_other_jobs_are_finished_after_one_that_failed(threads: bridge.Lua) -> None:
     threads.execute("""
-        pool = threads.Threads(2)
+        pool = threads.Threads(4)
         done = 0
         local ok = 0
         for i = 1, 4 do

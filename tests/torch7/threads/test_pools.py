@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import bridge
@@ -193,15 +195,16 @@ def test_in_specific_mode_a_job_goes_to_its_thread(threads: bridge.Lua) -> None:
 @pytest.mark.parametrize("number", ["0", "3", "nil", "'x'", "print"])
 def test_in_specific_mode_the_thread_must_exist(threads: bridge.Lua, number: str) -> None:
     threads.execute("pool = threads.Threads(2) pool:specific(true)")
-    with pytest.raises(bridge.LuaError, match="a thread id from 1 to 2 is expected"):
+    with pytest.raises(bridge.LuaError, match="thread index expected"):
         threads.execute(f"pool:addjob({number}, function() end)")
-    with pytest.raises(bridge.LuaError, match="a thread id from 1 to 2 is expected"):
+    with pytest.raises(bridge.LuaError, match="thread index expected"):
         threads.execute(f"pool:acceptsjob({number})")
     threads.execute("pool:terminate()")
 
 
 def test_a_pool_accepts_as_many_jobs_as_it_has_threads_before_it_waits(threads: bridge.Lua) -> None:
     threads.execute("""
+        require 'sys'
         mutex = threads.Mutex()
         local id = mutex:id()
         mutex:lock()
@@ -209,13 +212,56 @@ def test_a_pool_accepts_as_many_jobs_as_it_has_threads_before_it_waits(threads: 
         local function job() local m = require 'threads'.Mutex(id) m:lock() m:unlock() end
         before = pool:acceptsjob()
         added = 0
-        while added < 2 or pool:acceptsjob() do pool:addjob(job) added = added + 1 end
+        while added < 2 or pool:acceptsjob() do
+           while not pool:acceptsjob() do sys.sleep(0.001) end -- until the thread has taken the first
+           pool:addjob(job)
+           added = added + 1
+        end
         full, has = not pool:acceptsjob(), pool:hasjob()
         mutex:unlock()
         pool:terminate()
         mutex:free()
     """)
     assert threads.eval("before, added, full, has") == (True, 2, True, True)
+
+
+def test_results_do_not_pile_up_while_jobs_are_added(threads: bridge.Lua) -> None:
+    done = threads.execute("""
+        local pool = threads.Threads(2)
+        local done = 0
+        for i = 1, 100 do
+           pool:addjob(function() return i end, function() done = done + 1 end)
+        end
+        local before = done
+        pool:terminate()
+        return before, done
+    """)
+    assert done[1] == 100
+    assert (
+        done[0] >= 100 - 3 * 2
+    )  # in the queue, with the threads, and on their way back: one each per thread
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("addjob(1)", "function callback expected"),
+        ("addjob(print, 1)", "function (or nil) endcallback expected"),
+        ("specific(1)", "boolean expected"),
+    ],
+)
+def test_misuse_is_told_in_the_originals_words(threads: bridge.Lua, call: str, message: str) -> None:
+    threads.execute("pool = threads.Threads(1)")
+    with pytest.raises(bridge.LuaError) as raised:
+        threads.execute(f"pool:{call}")
+    assert raised.value.message == message
+    threads.execute("pool:terminate()")
+
+
+@pytest.mark.parametrize("kind", ["Mutex", "Condition"])
+def test_locks_print_their_kind_and_number(threads: bridge.Lua, kind: str) -> None:
+    text = threads.execute(f"local x = threads.{kind}() local text = tostring(x) x:free() return text")
+    assert re.fullmatch(f"threads.{kind} <[0-9a-f]+>", text)
 
 
 def test_jobs_can_be_fed_and_fetched_asynchronously(threads: bridge.Lua) -> None:
