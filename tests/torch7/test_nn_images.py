@@ -80,7 +80,14 @@ ERRORS: list[tuple[str, str]] = [
     ("nn.SpatialBatchNormalization(3):forward(torch.Tensor(2,4,2,2))", "got 4-feature tensor, expected 3"),
     (
         "nn.BatchNormalization(2):updateGradInput(torch.Tensor(3,2),torch.Tensor(3,2))",
-        "updateOutput has to be called",
+        "must call :updateOutput() first",
+    ),
+    (
+        (
+            "(function() local m = nn.BatchNormalization(2) m:forward(torch.randn(3,2)) "
+            "m:backward(torch.randn(3,2), torch.randn(4,2)) end)()"
+        ),
+        "input and gradOutput shapes do not match: input [3 x 2], gradOutput [4 x 2]",
     ),
     (
         "nn.SpatialDropout():forward(torch.Tensor(2,2))",
