@@ -14,7 +14,7 @@ import bridge
 
 HERE = Path(__file__).parent
 FACTS = HERE / "nn_facts.lua"
-MORE_FACTS = [HERE / f"nn_{subject}_facts.lua" for subject in ("layer", "norm", "sparse", "tool")]
+MORE_FACTS = [HERE / f"nn_{subject}_facts.lua" for subject in ("bend", "layer", "norm", "shape", "sparse", "tool")]
 MORE = "local path, checks = ... for name, fact in pairs(loadfile(path)(dofile(checks))) do more[name] = fact end"
 NET = """
 torch.setdefaulttensortype('torch.DoubleTensor')

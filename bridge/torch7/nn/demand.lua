@@ -15,16 +15,8 @@ end
 function demand.elements(name, t, other, u)
    local n, m = t:nElement(), u:nElement()
    if n ~= m then
-      error(string.format('%s and %s have different number of elements: %s%s has %d elements, while %s%s has %d elements',
-         name, other, name, shape.text(t), n, other, shape.text(u), m), 0)
-   end
-end
-
--- The tensor must have `dimensions` dimensions, and size `size` along the one at `index` (from 0).
-function demand.size(name, t, dimensions, index, size)
-   if t:dim() ~= dimensions or t:size(index + 1) ~= size then
-      error(string.format('Need %s of dimension %d and %s.size[%d] == %d but got %s to be of shape: %s', name, dimensions,
-         name, index, size, name, shape.text(t)), 0)
+      local text = '%s and %s have different number of elements: %s%s has %d elements, while %s%s has %d elements'
+      error(string.format(text, name, other, name, shape.text(t), n, other, shape.text(u), m), 0)
    end
 end
 
