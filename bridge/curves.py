@@ -11,6 +11,7 @@ import logging
 import os
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def draw(path: str, title: str, logscale: bool, *curves: Any) -> str | None:
         if (error.name or "").split(".", maxsplit=1)[0] != "matplotlib":
             raise
         return "matplotlib is not installed (pip install matplotlib)"
-    path = os.path.abspath(path)
+    path = str(Path.cwd() / path)
     with _guard:
         if time.monotonic() < _next.get(path, 0):
             _wait(path, (title, logscale, *curves))

@@ -1,8 +1,8 @@
 -- A node of a network: `data.module` makes its output from its children's outputs (it points at where they come from).
 --
 -- `data` is what the nodes of the forward graph and of the backward graph have in common. `data.mapindex` is the order
--- of the inputs: a list of their data, and the map from data to places. The keys of `data.reverseMap` are the nodes that
--- this one is an input of, whether they lead to the output or not.
+-- of the inputs: a list of their data, and the map from data to places. The keys of `data.reverseMap` are the nodes
+-- that this one is an input of, whether they lead to the output or not.
 local place = require 'nngraph.place'
 
 local Node, parent = torch.class('nngraph.Node', 'graph.Node')
