@@ -245,6 +245,22 @@ def test_printed_text(nn: bridge.Lua, expression: str, text: str) -> None:
     assert nn.eval(f"tostring({expression})") == text
 
 
+def test_loading_draws_the_numbers_of_one_small_linear_layer() -> None:
+    code = """
+    require 'torch'
+    torch.manualSeed(5)
+    require 'nn'
+    local after = torch.uniform()
+    require 'nn'
+    local again = torch.uniform()
+    torch.manualSeed(5)
+    nn.Linear(1, 2)
+    return after == torch.uniform(), again == torch.uniform()
+    """
+    with bridge.Lua() as lua:
+        assert lua.execute(code) == (True, True)
+
+
 def test_a_forward_pass_is_not_stopped_by_a_busy_python_thread(nn: bridge.Lua) -> None:
     code = f"{NET} for i = 1, 2000 do net:forward(x) net:backward(x, net.output) end"
     nn.execute(code)
