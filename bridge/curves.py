@@ -1,7 +1,17 @@
-"""Curves as pictures, for the `optim.Logger` of Lua; matplotlib is loaded when the first one is drawn."""
+"""Curves as pictures, for the `optim.Logger` of Lua; matplotlib is loaded when the first one is drawn.
+
+Programs plot after each step, so a file is drawn a few times a second at most. What came in between waits for the next
+plot, for the end of the Lua state or for that of the process: the last curves are always drawn.
+"""
 
 from __future__ import annotations
 
+import atexit
+import logging
+import os
+import threading
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +19,16 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+PAUSE = 0.25  # seconds between two drawings of a file, at least
+SHARE = 4  # of the time, one part is spent on drawing at most
+
+_log = logging.getLogger(__name__)
+_guard = threading.Lock()
+_next: dict[str, float] = {}  # file -> when it may be drawn again
+_waiting: dict[str, tuple[Any, ...]] = {}  # file -> what is to be drawn
+_owner = 0  # the process that is to draw it: no child of it
+
 
 STYLES: dict[str, dict[str, Any]] = {
     ".": {"linestyle": "none", "marker": "."},
@@ -19,7 +39,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def draw(path: str, title: str, logscale: bool, *curves: Any) -> str | None:
-    """Draw curves into a file; its ending says which kind (.png, .eps, .svg, .pdf).
+    """Draw curves into a file, now or soon; its ending says which kind (.png, .eps, .svg, .pdf).
 
     Parameters
     ----------
@@ -37,11 +57,55 @@ def draw(path: str, title: str, logscale: bool, *curves: Any) -> str | None:
         Why nothing was drawn, where matplotlib is missing.
     """
     try:
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError as error:
         if (error.name or "").split(".", maxsplit=1)[0] != "matplotlib":
             raise
         return "matplotlib is not installed (pip install matplotlib)"
+    path = str(Path.cwd() / path)
+    with _guard:
+        if time.monotonic() < _next.get(path, 0):
+            _wait(path, (title, logscale, *curves))
+        else:
+            _waiting.pop(path, None)
+            _now(path, title, logscale, *curves)
+    return None
+
+
+def flush() -> None:
+    """Draw what waits."""
+    if _owner != os.getpid():
+        return
+    with _guard:
+        waiting = dict(_waiting)
+        _waiting.clear()
+        for path, what in waiting.items():
+            try:
+                _now(path, *what)
+            except OSError as problem:
+                _log.warning("the last curves were not drawn: %s", problem)
+
+
+def _wait(path: str, what: tuple[Any, ...]) -> None:
+    global _owner  # noqa: PLW0603
+    if _owner != os.getpid():
+        if not _owner:
+            atexit.register(flush)
+        _owner = os.getpid()
+        _waiting.clear()
+    _waiting[path] = what
+
+
+def _now(path: str, title: str, logscale: bool, *curves: Any) -> None:
+    started = time.monotonic()
+    _draw(path, title, logscale, *curves)
+    ended = time.monotonic()
+    _next[path] = ended + max(PAUSE, (SHARE - 1) * (ended - started))
+
+
+def _draw(path: str, title: str, logscale: bool, *curves: Any) -> None:
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(8, 6), layout="constrained")
     axes = figure.add_subplot()
     for name, values, style in zip(curves[::3], curves[1::3], curves[2::3], strict=True):
@@ -56,7 +120,6 @@ def draw(path: str, title: str, logscale: bool, *curves: Any) -> str | None:
     for entry in legend.get_texts():
         entry.set_parse_math(False)
     figure.savefig(path)
-    return None
 
 
 def _curve(axes: Axes, name: str, values: NDArray[np.float64], style: str) -> None:

@@ -222,6 +222,7 @@ class Lua:
     def close(self) -> None:
         """Close the state. Arrays that share its memory stay valid; functions, tables and objects do not."""
         self._state.close()
+        finish()
 
     def __enter__(self) -> Lua:
         return self
@@ -233,6 +234,13 @@ class Lua:
 
     def __repr__(self) -> str:
         return f"<bridge.Lua{' (closed)' if self._state.closed else ''}>"
+
+
+def finish() -> None:
+    """Do what was put off: draw the last curves of programs that plot often."""
+    curves = sys.modules.get("bridge.curves")
+    if curves is not None:
+        curves.flush()
 
 
 class LuaFile:

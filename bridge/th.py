@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from bridge.errors import LuaError
-from bridge.lua import Lua
+from bridge.lua import Lua, finish
 
 HELP = """\
 usage: th [options] [script.lua [arguments]]
@@ -143,6 +143,7 @@ def _interactive(arguments: Arguments) -> bool:
 
 def _leave(code: int) -> None:
     """End the process as os.exit does in Lua: at once, whatever pcall is around it, all output written."""
+    finish()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(int(code) & 0xFF)

@@ -13,6 +13,42 @@ from bridge.convert.layer import Layer
 from bridge.convert.modules import Function
 
 
+class ByAverages(nn.modules.batchnorm._BatchNorm):
+    """A batch normalisation that takes one sample as Torch7 does: by the running averages, which stay as they are.
+
+    In evaluation the sample may lack the dimension of the batch; the output has it.
+    """
+
+    dimensions: int
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the normalised batch."""
+        if not self.training and x.dim() == self.dimensions - 1:
+            x = x.unsqueeze(0)
+        if self.training and x.shape[0] == 1:
+            mean, variance = self.running_mean, self.running_var
+            return functional.batch_norm(x, mean, variance, self.weight, self.bias, False, 0, self.eps)
+        return super().forward(x)
+
+
+class BatchNorm1d(ByAverages, nn.BatchNorm1d):
+    """A batch of vectors."""
+
+    dimensions = 2
+
+
+class BatchNorm2d(ByAverages, nn.BatchNorm2d):
+    """A batch of images."""
+
+    dimensions = 4
+
+
+class BatchNorm3d(ByAverages, nn.BatchNorm3d):
+    """A batch of volumes."""
+
+    dimensions = 5
+
+
 def batch(kind: Callable[..., Any]) -> Callable[[Layer], nn.Module]:
     """Return the converter of batch normalisations."""
 
@@ -116,12 +152,15 @@ def contrastive(layer: Layer) -> nn.Module:
 
 
 ROWS = {
-    "nn.BatchNormalization": batch(nn.BatchNorm1d),
+    "cudnn.BatchNormalization": batch(nn.BatchNorm1d),  # one sample has its own statistics there
+    "cudnn.SpatialBatchNormalization": batch(nn.BatchNorm2d),
+    "cudnn.VolumetricBatchNormalization": batch(nn.BatchNorm3d),
+    "nn.BatchNormalization": batch(BatchNorm1d),
     "nn.Normalize": normalized,
-    "nn.SpatialBatchNormalization": batch(nn.BatchNorm2d),
+    "nn.SpatialBatchNormalization": batch(BatchNorm2d),
     "nn.SpatialContrastiveNormalization": contrastive,
     "nn.SpatialCrossMapLRN": across_planes,
     "nn.SpatialDivisiveNormalization": divisive,
     "nn.SpatialSubtractiveNormalization": subtractive,
-    "nn.VolumetricBatchNormalization": batch(nn.BatchNorm3d),
+    "nn.VolumetricBatchNormalization": batch(BatchNorm3d),
 }

@@ -112,11 +112,12 @@ def replicated(layer: Layer) -> nn.Module:
 
 
 def narrow(x: Tensor, dim: int, index: int, length: int) -> Tensor:
-    """Return `length` places of a dimension from `index` (from 1) on; negative ones count from the end."""
+    """Return `length` places of a dimension from `index` (from 1) on, as nn.Narrow means negative ones."""
     place = dim - 1 if dim > 0 else x.dim() + dim
     size = x.shape[place]
-    first = index - 1 if index > 0 else size + index
-    return x.narrow(place, first, length if length >= 0 else size - first + length + 1)
+    if length < 0:
+        length += size - index + 2
+    return x.narrow(place, 0, size - length) if index < 0 else x.narrow(place, index - 1, length)
 
 
 def narrowed(layer: Layer) -> nn.Module:

@@ -214,11 +214,13 @@ FLOAT_TYPES(FLOAT_KERNELS)
 INTEGER_TYPES(INTEGER_TRIPLES)
 FLOAT_TYPES(FLOAT_TRIPLES)
 
-/* Functions with a bend, and what passes them on the way back. softshrink has no nan, softsign and elu keep it. */
+/* Functions with a bend, and what passes them on the way back. softshrink has no nan, softsign and elu keep it, cut
+   makes it w; inside and within let it pass. */
 #define BENT_KERNELS(T) \
    MAP(T, threshold, a > v ? a : w) MAP(T, softshrink, a > v ? a - v : a < -v ? a + v : 0) \
-   MAP(T, softsign, a / (1 + fabs(a))) \
-   GATE(T, above, a > v ? b : w * b) GATE(T, inside, a > v && a < w ? b : 0) \
+   MAP(T, softsign, a / (1 + fabs(a))) MAP(T, cut, a < v ? v : a <= w ? a : w) \
+   GATE(T, above, a > v ? b : w * b) GATE(T, inside, a <= v || a >= w ? 0 : b) \
+   GATE(T, within, a < v || a > w ? 0 : b) GATE(T, mirrored, a >= 0 ? b : -b) \
    GATE(T, outside, a > v || a < -v ? b : 0) GATE(T, softsignback, b / ((1 + fabs(a)) * (1 + fabs(a)))) \
    GATE(T, elu, a > 0 ? a : v * b) GATE(T, eluback, a > 0 ? b : (a + v) * b) GATE(T, softplus, a * v > w ? a : b / v) \
    GATE(T, softplusback, a > v ? b : a * b) \
@@ -267,6 +269,7 @@ static const kernel maps[BR_MAPS][BR_TYPES] = {
    [BR_CEIL] = PER_FLOAT(ceil), [BR_ROUND] = PER_FLOAT(round), [BR_TRUNC] = PER_FLOAT(trunc),
    [BR_FRAC] = PER_FLOAT(frac), [BR_SIGMOID] = PER_FLOAT(sigmoid),
    [BR_THRESHOLD] = PER_FLOAT(threshold), [BR_SOFTSHRINK] = PER_FLOAT(softshrink), [BR_SOFTSIGN] = PER_FLOAT(softsign),
+   [BR_CUT] = PER_FLOAT(cut),
 };
 static const kernel pairs[BR_PAIRS][BR_TYPES] = {
    [BR_ADD] = PER_TYPE(add), [BR_MUL] = PER_TYPE(mul), [BR_DIV] = PER_TYPE(div), [BR_FMOD] = PER_TYPE(fmod),
@@ -279,7 +282,8 @@ static const kernel triples[BR_TRIPLES][BR_TYPES] = {
    [BR_ADDCMUL] = PER_TYPE(addcmul), [BR_ADDCDIV] = PER_TYPE(addcdiv), [BR_PRELU] = PER_FLOAT(prelu),
 };
 static const kernel gates[BR_GATES][BR_TYPES] = {
-   [BR_ABOVE] = PER_FLOAT(above), [BR_INSIDE] = PER_FLOAT(inside), [BR_OUTSIDE] = PER_FLOAT(outside),
+   [BR_ABOVE] = PER_FLOAT(above), [BR_INSIDE] = PER_FLOAT(inside), [BR_WITHIN] = PER_FLOAT(within),
+   [BR_OUTSIDE] = PER_FLOAT(outside), [BR_MIRRORED] = PER_FLOAT(mirrored),
    [BR_SOFTSIGNBACK] = PER_FLOAT(softsignback), [BR_ELU] = PER_FLOAT(elu), [BR_ELUBACK] = PER_FLOAT(eluback),
    [BR_SOFTPLUS] = PER_FLOAT(softplus), [BR_SOFTPLUSBACK] = PER_FLOAT(softplusback),
 };

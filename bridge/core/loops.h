@@ -19,14 +19,15 @@ enum { BR_ADDS, BR_MULS, BR_DIVS, BR_FMODS, BR_REMAINDERS, BR_CMAXS, BR_CMINS, B
        BR_LSHIFTS, BR_RSHIFTS, BR_ANDS, BR_ORS, BR_XORS, BR_ABS, BR_SIGN, BR_RSUBS, BR_RDIVS,
        BR_NEG, BR_CINV, BR_SQRT, BR_RSQRT, BR_EXP, BR_LOG, BR_LOG1P, BR_SIN, BR_COS, BR_TAN, BR_ASIN, BR_ACOS, BR_ATAN,
        BR_SINH, BR_COSH, BR_TANH, BR_FLOOR, BR_CEIL, BR_ROUND, BR_TRUNC, BR_FRAC, BR_SIGMOID,
-       BR_THRESHOLD, BR_SOFTSHRINK, BR_SOFTSIGN, BR_MAPS };
+       BR_THRESHOLD, BR_SOFTSHRINK, BR_SOFTSIGN, BR_CUT, BR_MAPS };
 /* r = f(a, b): the scalar is v. */
 enum { BR_ADD, BR_MUL, BR_DIV, BR_FMOD, BR_REMAINDER, BR_CMAX, BR_CMIN, BR_POW, BR_LSHIFT, BR_RSHIFT, BR_AND, BR_OR,
        BR_XOR, BR_ATAN2, BR_LERP, BR_PAIRS };
 /* r = f(a, b, c): the scalar is v. */
 enum { BR_ADDCMUL, BR_ADDCDIV, BR_PRELU, BR_TRIPLES };
 /* r = f(a, b) for floating-point tensors: what of b (a gradient, or another function of a) a function of a lets pass. */
-enum { BR_ABOVE, BR_INSIDE, BR_OUTSIDE, BR_SOFTSIGNBACK, BR_ELU, BR_ELUBACK, BR_SOFTPLUS, BR_SOFTPLUSBACK, BR_GATES };
+enum { BR_ABOVE, BR_INSIDE, BR_WITHIN, BR_OUTSIDE, BR_MIRRORED, BR_SOFTSIGNBACK, BR_ELU, BR_ELUBACK, BR_SOFTPLUS,
+       BR_SOFTPLUSBACK, BR_GATES };
 enum { BR_LT, BR_GT, BR_LE, BR_GE, BR_EQ, BR_NE, BR_COMPARISONS };
 /* One number from many; v is the exponent of NORM, what SQUARES takes off first, 1 for a biased VAR or STD. NORM and
    SQUARES of a whole tensor are sums of powers; MEAN, VAR and STD go along a dimension only. */

@@ -34,6 +34,7 @@ ALGORITHMS = {
     "rprop": "Resilient propagation.",
     "sgd": "Stochastic gradient descent with momentum and weight decay.",
 }
+SEARCHES = ("cmaes", "de")  # which leave x as it is, and give the point back that they found
 FUNCTIONS = {
     "FistaLS": "(f, g, pl, xinit, params): FISTA with a line search.",
     "checkgrad": "(opfunc, x, eps): how far a gradient is from finite differences.",
@@ -66,12 +67,17 @@ def _algorithm(name: str) -> Callable[..., Any]:
         left = session.from_lua(left, kind)
         _remember(config, left[0])
         _remember(state, left[1])
-        return (x, *left[3:])
+        return tuple(left[2:]) if name in SEARCHES else (x, *left[3:])
 
     algorithm.__name__ = algorithm.__qualname__ = name
+    what = (
+        "where to begin. Returns the best\npoint found, a vector, and the losses"
+        if name in SEARCHES
+        else "changed in\nplace. Returns x and the list of losses"
+    )
     algorithm.__doc__ = (
-        f"{ALGORITHMS[name]}\n\nopfunc(x) returns (loss, gradient); x is a numpy or torch vector, changed in\n"
-        "place. Returns x and the list of losses. config and state are dicts that keep what the next call needs."
+        f"{ALGORITHMS[name]}\n\nopfunc(x) returns (loss, gradient); x is a numpy or torch vector, {what}. "
+        "config and state are dicts that keep what the next call needs."
     )
     return algorithm
 

@@ -22,13 +22,17 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "adamax": {"learningRate": 0.1},
     "asgd": {"eta0": 0.1},
     "cg": {"maxIter": 5},
-    "cmaes": {"maxEval": 60},
-    "de": {"maxFEval": 200},
     "lbfgs": {"maxIter": 5},
     "nag": {"learningRate": 0.05, "momentum": 0.5},
     "rmsprop": {"learningRate": 0.05},
     "rprop": {},
     "sgd": {"learningRate": 0.1, "momentum": 0.5},
+}
+
+
+SEARCHES: dict[str, dict[str, Any]] = {
+    "cmaes": {"sigma": 0.5, "maxEval": 300, "verb_disp": 0},
+    "de": {"maxFEs": 600, "scaleFactor": 0.5, "crossoverRate": 0.9},
 }
 
 
@@ -59,6 +63,18 @@ def test_every_algorithm_goes_down_in_place(name: str, make: Any) -> None:
     assert isinstance(result[1], list)
     assert bowl(x)[0] < 5 * 0.999
     assert CONFIGS[name].items() <= config.items()
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("library", [np, torch], ids=["numpy", "torch"])
+def test_a_search_gives_a_point_back_and_leaves_x_alone(name: str, library: Any) -> None:
+    legacy.state().torch.manualSeed(1)
+    x = library.zeros(2, dtype=library.float64)
+    found, losses = getattr(optim, name)(bowl, x, dict(SEARCHES[name]))[:2]
+    assert float(abs(x).sum()) == 0
+    assert type(found) is type(x)
+    assert bowl(found)[0] < 0.05
+    assert len(losses) > 1
 
 
 def test_sgd_equals_torch_s() -> None:

@@ -273,6 +273,40 @@ facts['LookupTable gives padding no gradient'] = function()
    return l.gradWeight[1]:sum() == 2 and l.gradWeight[2]:sum() == 0
 end
 
+facts['LookupTable can learn without a gradWeight'] = function()
+   local l = nn.LookupTable(3, 2):accUpdateOnly()
+   local x, before = torch.Tensor{2, 2}, l.weight:clone()
+   l:forward(x)
+   l:accUpdateGradParameters(x, torch.ones(2, 2), 0.5)
+   return l.gradWeight == nil and math.abs((l.weight - before)[2][1] + 1) < 1e-12 and (l.weight - before)[1][1] == 0
+end
+
+facts['LookupTable keeps the indices it copied for its gradient'] = function()
+   local l, x = nn.LookupTable(3, 2), torch.Tensor{1, 3}
+   l:forward(x)
+   local copied = l.copiedInput and l._input:type() == 'torch.LongTensor' and l._count:type() == 'torch.IntTensor'
+   x:fill(2)
+   l:zeroGradParameters()
+   l:accGradParameters(x, torch.ones(2, 2))
+   l:forward(torch.LongTensor{1, 2})
+   return copied and l.gradWeight[2]:sum() == 0 and l.gradWeight[3]:sum() == 2 and l.copiedInput == false
+      and l.shouldScaleGradByFreq == false
+end
+
+facts['LookupTable keeps what is in a gradInput of the right size'] = function()
+   local l, x = nn.LookupTable(3, 2), torch.LongTensor{1, 3}
+   l:forward(x)
+   local g = l:updateGradInput(x, torch.ones(2, 2)):fill(7)
+   return l:updateGradInput(x, torch.ones(2, 2)) == g and g[1] == 7 and g:type() == 'torch.LongTensor'
+      and l:updateGradInput(torch.Tensor{1, 3}):type() == 'torch.DoubleTensor'
+end
+
+facts['LookupTable keeps longs when it is converted'] = function()
+   local l = nn.LookupTable(3, 2):float()
+   l:forward(torch.FloatTensor{1, 2})
+   return l._input:type() == 'torch.LongTensor' and l.output:type() == 'torch.FloatTensor'
+end
+
 facts['LookupTable limits norms'] = function()
    local l = nn.LookupTable(3, 2, 0, 1)
    l.weight:fill(5)

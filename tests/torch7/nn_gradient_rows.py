@@ -44,7 +44,7 @@ MODULES: list[tuple[str, str]] = [
     ("nn.Reshape(12)", "torch.randn(2,3,4)"),
     ("nn.Reshape(4,3)", T),
     ("nn.Narrow(2,2,2)", T),
-    ("nn.Narrow(-1,-2,-1)", T),
+    ("nn.Narrow(-1,-2,1)", T),
     ("nn.Select(1,2)", T),
     ("nn.Select(-1,-1)", T),
     ("nn.Transpose({1,2},{2,3})", "torch.randn(2,3,4)"),

@@ -174,4 +174,57 @@ facts['a shared network of two sizes of images'] = function()
    return two == 5 and close(m:forward(a), one) and m.output:dim() == 3
 end
 
+facts['a fractional pooling of volumes has axes height, width, time and ratios for time, width, height'] = function()
+   local m, x = nn.VolumetricFractionalMaxPooling(2, 2, 2, 0.5, 0.6, 0.7), torch.randn(2, 3, 10, 11, 12)
+   local y = m:forward(x)
+   -- where the windows of one axis start
+   local function starts(sample, size, count)
+      local apart, list = (size - 2) / (count - 1), {}
+      for i = 0, count - 2 do
+         list[i + 1] = math.floor((i + sample) * apart) - math.floor(sample * apart)
+      end
+      list[count] = size - 2
+      return list
+   end
+   local samples = m.randomSamples[2][3]
+   local T, W, H = starts(samples[1], 12, 6), starts(samples[2], 11, 6), starts(samples[3], 10, 7)
+   for h = 1, 7 do
+      for w = 1, 6 do
+         for t = 1, 6 do
+            local window = x[2][3]:narrow(1, H[h] + 1, 2):narrow(2, W[w] + 1, 2):narrow(3, T[t] + 1, 2)
+            if y[2][3][h][w][t] ~= window:max() then
+               return false
+            end
+         end
+      end
+   end
+   return y:size(3) == 7 and y:size(4) == 6 and y:size(5) == 6
+end
+
+facts['a fractional pooling makes its samples and indices at the first use'] = function()
+   local m, x = nn.SpatialFractionalMaxPooling(2, 2, 3, 3), torch.randn(1, 4, 8, 8)
+   local before = m.indices == nil and m.randomSamples == nil and m.newRandomPool == false
+   m:forward(x)
+   local first = m.randomSamples:clone()
+   m:forward(x)
+   local drawn = not first:equal(m.randomSamples)
+   first = m:fixPoolingRegions().randomSamples:clone()
+   m:forward(x)
+   local kept = first:equal(m.randomSamples) and m.newRandomPool == true
+   m:clearState()
+   return before and drawn and kept and m.indices == nil and m.randomSamples == nil
+end
+
+facts['the weight of a depth-wise convolution is a matrix until it is used'] = function()
+   local m, x = nn.SpatialDepthWiseConvolution(2, 3, 3, 2), torch.randn(1, 2, 5, 6)
+   local weight, made = m.weight, m.weight:dim() == 2 and m.weight:size(1) == 3 and m.weight:size(2) == 12
+   made = made and m.gradWeight:isSameSizeAs(m.weight)
+   local y = m:forward(x)
+   m:zeroGradParameters()
+   local gradInput = m:backward(x, y):clone()
+   local two = m:updateGradInput(x, y:view(1, 2, 3, 4, 4))
+   return made and m.weight == weight and m.weight:dim() == 4 and m.gradWeight:dim() == 4 and m.bias:size(2) == 2
+      and close(gradInput, two)
+end
+
 return facts

@@ -21,7 +21,7 @@ facts['a node knows where it was made'] = function()
    local line = debug.getinfo(1, 'l').currentline + 1
    local x = nn.Identity()()
    local label = x.data.annotations._debugLabel
-   return label == string.format('[%s]:%d', debug.getinfo(1, 'S').short_src, line)
+   return label == string.format('[%s]:%d_', debug.getinfo(1, 'S').short_src, line)
 end
 
 facts['a graph does what its modules do'] = function()
@@ -179,6 +179,60 @@ end
 facts['a criterion called with tensors still evaluates'] = function()
    local loss = nn.MSECriterion()(torch.ones(2), torch.zeros(2))
    return math.abs(loss - 1) < 1e-12
+end
+
+facts['a node that does not reach the output is an error with its place'] = function()
+   local x = nn.Identity()()
+   local h = nn.Linear(2, 2)(x)
+   local line = debug.getinfo(1, 'l').currentline + 1
+   nn.Tanh()(h)
+   local ok, message = pcall(nn.gModule, {x}, {nn.Abs()(h)})
+   local place = string.format('[%s]:%d_', debug.getinfo(1, 'S').short_src, line)
+   return not ok and message:find('node declared on ' .. place .. ' does not connect to gmodule output', 1, true) ~= nil
+end
+
+facts['nodes of one graph cannot be a part of another that has fewer'] = function()
+   local function nodes()
+      local x = nn.Identity()()
+      local h = nn.Linear(2, 2)(x)
+      return x, h, nn.Tanh()(h)
+   end
+   local x, h, y = nodes()
+   local whole = pcall(nn.gModule, {x}, {h, y})
+   x, h = nodes()
+   return whole and not pcall(nn.gModule, {x}, {h})
+end
+
+facts['a split into another number of elements is refused'] = function()
+   local x = nn.Identity()()
+   local a, b = x:split(2)
+   local m = nn.gModule({x}, {nn.CAddTable()({a, b})})
+   local ok, message = pcall(m.forward, m, {torch.ones(2), torch.ones(2), torch.ones(2)})
+   return not ok and message:find('split(2) cannot split 3 outputs', 1, true) ~= nil
+end
+
+facts['a module without a gradient of its input may follow an Identity'] = function()
+   local words, features = nn.Identity()(), nn.Identity()()
+   local both = nn.Identity()({words, features})
+   local lookup = nn.LookupTable(5, 3)
+   lookup.updateGradInput = function() end
+   local embedded = nn.ParallelTable():add(lookup):add(nn.Linear(2, 3))(both)
+   local m = nn.gModule({words, features}, {nn.CAddTable()(embedded)})
+   local input = {torch.Tensor{1, 5}, torch.randn(2, 2)}
+   m:zeroGradParameters()
+   local y = m:forward(input)
+   local gradInput = m:backward(input, torch.ones(2, 3))
+   return y:size(2) == 3 and gradInput[1] == nil and gradInput[2]:size(2) == 2 and lookup.gradWeight:sum() == 6
+end
+
+facts['an Identity of a table that several modules read sums tables of gradients'] = function()
+   local x = nn.Identity()()
+   local both = nn.Identity()(x)
+   local m = nn.gModule({x}, {nn.CMulTable()(both), nn.SelectTable(2)(both), nn.Identity()(both)})
+   local a, b, g = torch.randn(2), torch.randn(2), torch.ones(2)
+   m:forward{a, b}
+   local gradInput = m:backward({a, b}, {g, g, {g, g}})
+   return close(gradInput[1], b + 1) and close(gradInput[2], a + 2)
 end
 
 return facts

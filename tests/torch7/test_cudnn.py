@@ -303,3 +303,12 @@ def test_what_cannot_be_is_told(cudnn: bridge.Lua, code: str, message: str) -> N
     with pytest.raises(bridge.LuaError, match=r".") as raised:
         cudnn.execute(code)
     assert message in raised.value.message
+
+
+def test_a_batch_of_one_has_statistics_of_its_own(cudnn: bridge.Lua) -> None:
+    code = """
+    local m = cudnn.SpatialBatchNormalization(1)
+    local y = m:forward(torch.Tensor{1, 3}:view(1, 1, 1, 2):type(m.output:type()))
+    return m.save_mean[1], math.abs(y:sum()) < 1e-6
+    """
+    assert cudnn.execute(code) == (2, True)

@@ -14,7 +14,9 @@ import bridge
 
 HERE = Path(__file__).parent
 FACTS = HERE / "nn_facts.lua"
-MORE_FACTS = [HERE / f"nn_{subject}_facts.lua" for subject in ("layer", "sparse", "tool")]
+MORE_FACTS = [
+    HERE / f"nn_{subject}_facts.lua" for subject in ("bend", "layer", "norm", "shape", "sparse", "tool")
+]
 MORE = "local path, checks = ... for name, fact in pairs(loadfile(path)(dofile(checks))) do more[name] = fact end"
 NET = """
 torch.setdefaulttensortype('torch.DoubleTensor')
@@ -157,8 +159,20 @@ ERRORS: list[tuple[str, str]] = [
     ("nn.JoinTable(1):forward{}", "nothing to join: at least one tensor expected"),
     ("nn.MapTable():forward{torch.ones(2)}", "nn.MapTable: no module was added"),
     ("nn.Replicate(0)", "at least one feature expected, got 0"),
-    ("nn.SparseLinear(3,2):forward(torch.Tensor{{1e12,1,1}})", "not enough memory: you tried to allocate"),
-    ("nn.SparseLinear(3,2):forward(torch.Tensor{{0.5,1,1}})", "samples are numbered from 1 on, got 0.5"),
+    ("nn.SparseLinear(3,2):forward(torch.Tensor{{1,1,1}})", "inconsistent tensor size"),
+    (
+        "nn.SparseLinear(3,2):forward(torch.Tensor(2,2,3))",
+        "bad argument #2 to 'v' (input size must be batchsize x nnz x 2)",
+    ),
+    ("nn.IndexLinear(3,2):forward{torch.LongTensor{1},{torch.ones(1)}}", "Wrong input format."),
+    (
+        "nn.IndexLinear(3,2):forward{torch.LongTensor{1,2},torch.ones(1),torch.LongTensor{1}}",
+        "Keys and values should be of same size",
+    ),
+    (
+        "nn.LookupTable(3,2,0,1):forward(torch.Tensor{4})",
+        "input need to be in the range 1 <= input < 4, but got input of value: 4",
+    ),
 ]
 
 
@@ -229,6 +243,22 @@ PRINTED: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("expression", "text"), PRINTED)
 def test_printed_text(nn: bridge.Lua, expression: str, text: str) -> None:
     assert nn.eval(f"tostring({expression})") == text
+
+
+def test_loading_draws_the_numbers_of_one_small_linear_layer() -> None:
+    code = """
+    require 'torch'
+    torch.manualSeed(5)
+    require 'nn'
+    local after = torch.uniform()
+    require 'nn'
+    local again = torch.uniform()
+    torch.manualSeed(5)
+    nn.Linear(1, 2)
+    return after == torch.uniform(), again == torch.uniform()
+    """
+    with bridge.Lua() as lua:
+        assert lua.execute(code) == (True, True)
 
 
 def test_a_forward_pass_is_not_stopped_by_a_busy_python_thread(nn: bridge.Lua) -> None:

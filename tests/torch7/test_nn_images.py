@@ -70,7 +70,16 @@ ERRORS: list[tuple[str, str]] = [
         "nn.SpatialMaxUnpooling(nn.SpatialMaxPooling(2,2)):forward(torch.Tensor(1,2,2))",
         "must have seen an input",
     ),
-    ("nn.SpatialFractionalMaxPooling(2,2,0.5,3)", "ratios"),
+    ("nn.SpatialFractionalMaxPooling(2,2,0.5,3)", "assertion failed!"),
+    ("nn.SpatialFractionalMaxPooling(2,2,3,3):forward(torch.Tensor(5,5))", "input must be dim 3 or 4"),
+    (
+        "nn.VolumetricFractionalMaxPooling(2,2,2,.1,.5,.5):forward(torch.Tensor(1,9,9,9))",
+        "reduction ratio or input time too small",
+    ),
+    (
+        "nn.VolumetricFractionalMaxPooling(2,2,2,2,9,2):forward(torch.Tensor(1,9,9,9))",
+        "bad argument #8 to 'v' (poolSizeW (2) too large relative to input width (9))",
+    ),
     ("nn.SpatialFractionalMaxPooling(2,2,5,5):forward(torch.Tensor(1,5,5))", "too large relative to input"),
     ("nn.SpatialAdaptiveAveragePooling(0,2):forward(torch.Tensor(1,5,5))", "Output size is too small"),
     (
@@ -80,7 +89,14 @@ ERRORS: list[tuple[str, str]] = [
     ("nn.SpatialBatchNormalization(3):forward(torch.Tensor(2,4,2,2))", "got 4-feature tensor, expected 3"),
     (
         "nn.BatchNormalization(2):updateGradInput(torch.Tensor(3,2),torch.Tensor(3,2))",
-        "updateOutput has to be called",
+        "must call :updateOutput() first",
+    ),
+    (
+        (
+            "(function() local m = nn.BatchNormalization(2) m:forward(torch.randn(3,2)) "
+            "m:backward(torch.randn(3,2), torch.randn(4,2)) end)()"
+        ),
+        "input and gradOutput shapes do not match: input [3 x 2], gradOutput [4 x 2]",
     ),
     (
         "nn.SpatialDropout():forward(torch.Tensor(2,2))",
@@ -164,7 +180,7 @@ PRINTED: list[tuple[str, str]] = [
     ("nn.SpatialMaxPooling(2,3,1,1):ceil()", "nn.SpatialMaxPooling(2x3, 1,1)"),
     ("nn.SpatialDilatedMaxPooling(2,2)", "nn.SpatialDilatedMaxPooling(2x2, 2,2, 1,1)"),
     ("nn.VolumetricMaxPooling(2,3,4,1,1,1,1,1,1)", "nn.VolumetricMaxPooling(2x3x4, 1,1,1, 1,1,1)"),
-    ("nn.SpatialFractionalMaxPooling(2,3,0.5,0.7)", "nn.SpatialFractionalMaxPooling(0.5x0.7, 2,3)"),
+    ("nn.SpatialFractionalMaxPooling(2,3,0.5,0.7)", "nn.SpatialFractionalMaxPooling(0x0, 2,3)"),
     (
         "nn.SpatialMaxUnpooling(nn.SpatialMaxPooling(2,2))",
         "nn.SpatialMaxUnpooling associated to nn.SpatialMaxPooling(2x2, 2,2)",

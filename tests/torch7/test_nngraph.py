@@ -184,9 +184,9 @@ def test_gradients_equal_finite_differences(nngraph: bridge.Lua) -> None:
         ("nngraph.Node(5)", "needs a table of data, got number"),
         ("return 5 - nn.Tanh()", "should be an nngraph.Node but is of type number"),
         ("return nn.Identity()() - 5", "nngraph.Node"),
-        ("two:forward(torch.ones(2))", "expecting 2 inputs, got a torch.DoubleTensor"),
+        ("two:forward(torch.ones(2))", "expecting table of 2 inputs"),
         ("two:forward{torch.ones(2)}", "Got 1 inputs instead of 2"),
-        ("two:forward()", "expecting 2 inputs"),
+        ("two:forward()", "expecting table of 2 inputs"),
         (
             "two:forward{torch.ones(2), torch.ones(2)} two:backward({}, {torch.ones(2)})",
             "Got 1 gradOutputs instead of 2",
@@ -215,7 +215,7 @@ def test_an_error_names_the_node_and_where_it_was_made(nngraph: bridge.Lua, meth
     net:forward(torch.ones(2))
     net:backward(torch.ones(2), torch.ones(2))"""
     broken = {"forward": "updateOutput", "backward": "updateGradInput"}[method]
-    where = r"In node broken one \(nn.Tanh, declared at \[.*\]:5\) of nn.gModule:\n.*out of order"
+    where = r"In node broken one \(nn.Tanh, declared at \[.*\]:5_\) of nn.gModule:\n.*out of order"
     with pytest.raises(bridge.LuaError, match=where):
         nngraph.execute(code % broken)
 

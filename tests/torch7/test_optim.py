@@ -90,11 +90,11 @@ STEPS = {
     "rmsprop": {"learningRate": 0.005},
     "rprop": {},
 }
-RUNS = {
-    "cg": {},
-    "lbfgs": {},
-    "cmaes": {"maxEval": 3000, "verb_disp": 0},
-    "de": {"maxEval": 6000},
+RUNS = {"cg": {}, "lbfgs": {}}
+# Those without a gradient leave x as it is, and give a vector back.
+SEARCHES = {
+    "cmaes": {"sigma": 0.5, "maxEval": 3000, "verb_disp": 0},
+    "de": {"maxFEs": 6000, "scaleFactor": 0.5, "crossoverRate": 0.9},
 }
 
 
@@ -131,6 +131,65 @@ def test_one_call_finds_the_minimum_of_a_quadratic(optim: bridge.Lua, name: str)
     assert same
     assert values[0] == 22.5
     assert values[-1] < 1e-7
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_gives_the_minimum_back_and_leaves_x_alone(optim: bridge.Lua, name: str) -> None:
+    code = """
+    local name, config = ...
+    torch.manualSeed(1)
+    local x = torch.zeros(3, 1)
+    local found, values, evaluations = optim[name](function(at) return quadratic(at:view(-1)) end, x, config)
+    return x:sum(), found, values, evaluations
+    """
+    x, found, values, evaluations = optim.execute(code, name, SEARCHES[name])
+    assert x == 0
+    np.testing.assert_allclose(found, [1, 2, 3], atol=1e-4)
+    if name == "cmaes":
+        assert (values[0], values[-1]) == (22.5, min(values))
+        assert evaluations % 7 == 0
+        assert len(values) == evaluations / 7 + 2
+    else:
+        assert isinstance(values, np.ndarray)
+        assert values.shape == (6000,)
+        assert evaluations is None
+
+
+def test_differential_evolution_draws_from_a_generator_of_its_own(optim: bridge.Lua) -> None:
+    code = """
+    local function search() return optim.de(quadratic, torch.zeros(3), {maxFEs = 300}) end
+    torch.manualSeed(1)
+    local one = search()
+    local drawn = torch.uniform()
+    torch.manualSeed(1)
+    return one:equal((search())), drawn == torch.uniform()
+    """
+    assert optim.execute(code) == (True, True)
+
+
+def test_cmaes_says_why_it_ends(optim: bridge.Lua, capsys: pytest.CaptureFixture[str]) -> None:
+    optim.execute("torch.manualSeed(1) optim.cmaes(quadratic, torch.zeros(3), {maxEval = 14, verb_disp = 1})")
+    out = capsys.readouterr().out
+    assert out.startswith("evals:\t ax-ratio max(std)   f-value\n7:     1.0 ")
+    assert "termination by\tevals\t=\t14\n" in out
+    assert "best found at iteration: \t" in out
+
+
+def test_cg_goes_on_where_the_number_of_evaluations_is_no_whole_one(optim: bridge.Lua) -> None:
+    code = """
+    local x, state = torch.zeros(3), {}
+    local _, values, evaluations = optim.cg(quadratic, x, {maxIter = 5}, state)
+    local _, gradient = quadratic(x)
+    return values, evaluations, state.df1:equal(gradient)
+    """
+    values, evaluations, remembered = optim.execute(code)
+    assert evaluations >= 6
+    assert values[-1] < values[0]
+    assert remembered
+    rest = optim.execute(
+        "return select(3, optim.cg(quadratic, ..., {maxIter = 5}))", np.array([1.0, 2.0, 3.0])
+    )
+    assert rest < 10
 
 
 @pytest.mark.parametrize(

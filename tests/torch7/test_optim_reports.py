@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -225,3 +229,83 @@ def test_without_matplotlib_the_log_is_kept_and_one_line_says_why(
     assert [path.name for path in tmp_path.iterdir()] == ["a.log"]
     out = capsys.readouterr().out
     assert out == "<Logger> warning: cannot plot: matplotlib is not installed (pip install matplotlib)\n"
+
+
+def test_counts_are_long_integers(optim: bridge.Lua) -> None:
+    code = """
+    local C = optim.ConfusionMatrix(2)
+    C:batchAdd(torch.Tensor{1, 2, 2}, torch.Tensor{1, 2, 1})
+    C:updateValids()
+    local rejected = C:farFrr()
+    return C.mat:type(), C.valids:type(), C.valids[1], rejected[1], C._mat_flat == nil
+    """
+    assert optim.execute(code) == ("torch.LongTensor", "torch.FloatTensor", 0.5, 0.5, True)
+
+
+PLOTS = """
+local optim, file, count = require 'optim', ...
+local log = optim.Logger(file)
+log:setNames{'a', 'b'}:style{'-', '-'}
+for i = 1, count do
+   log:add{i, i % 7}
+   log:plot()
+end
+"""
+
+
+def test_ten_thousand_plots_draw_a_few_pictures(
+    optim: bridge.Lua, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from bridge import curves
+
+    drawn: list[tuple[str, int]] = []
+    draw = curves._draw
+
+    def watched(path: str, title: str, logscale: bool, *what: Any) -> None:
+        drawn.append((path, len(what[1])))
+        draw(path, title, logscale, *what)
+
+    monkeypatch.setattr(curves, "_draw", watched)
+    started = time.monotonic()
+    optim.execute(PLOTS, str(tmp_path / "a.log"), 10_000)
+    seconds = time.monotonic() - started
+    assert 2 <= len(drawn) <= 4 + 2 * seconds / curves.PAUSE
+    optim.close()
+    assert sorted(drawn[-2:]) == [(str(tmp_path / f"a.log.{kind}"), 10_000) for kind in ("eps", "png")]
+
+
+def test_what_was_not_plotted_is_not_drawn_at_the_end(
+    optim: bridge.Lua, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from bridge import curves
+
+    sizes: list[list[float]] = []
+    monkeypatch.setattr(curves, "_draw", lambda path, title, logscale, *what: sizes.append(what[1].tolist()))
+    code = PLOTS + "log:add{100, 100} log.symbols[1][1] = 9"
+    optim.execute(code, str(tmp_path / "a.log"), 70)
+    optim.close()
+    assert sizes[0] == [1.0, 2.0]
+    assert sizes[-1] == [float(i) for i in range(1, 71)]
+
+
+@pytest.mark.parametrize("end", ["", "os.exit(0)", "error('over')"])
+def test_a_program_s_last_curves_are_drawn(tmp_path: Path, end: str) -> None:
+    pytest.importorskip("matplotlib")
+    program, log = tmp_path / "plot.lua", tmp_path / "a.log"
+    program.write_text(PLOTS + f"os.remove('{log}.png') os.remove('{log}.eps') {end}")
+    subprocess.run([sys.executable, "-m", "bridge.th", program, log, "40"], timeout=120, check=False)
+    assert Path(f"{log}.png").read_bytes().startswith(PNG)
+    assert Path(f"{log}.eps").read_bytes().startswith(EPS)
+
+
+def test_curves_that_cannot_be_drawn_at_the_end_are_told(
+    optim: bridge.Lua, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pytest.importorskip("matplotlib")
+    directory = tmp_path / "gone"
+    optim.execute(PLOTS, str(directory / "a.log"), 9)
+    shutil.rmtree(directory)
+    optim.close()
+    assert "the last curves were not drawn" in caplog.text

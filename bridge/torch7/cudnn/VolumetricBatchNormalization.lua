@@ -1,8 +1,9 @@
--- nn.VolumetricBatchNormalization.
+-- nn.VolumetricBatchNormalization, for which a batch of one has statistics of its own.
 local VolumetricBatchNormalization, parent = torch.class('cudnn.VolumetricBatchNormalization',
    'nn.VolumetricBatchNormalization')
 
 VolumetricBatchNormalization.__version = 2
+VolumetricBatchNormalization.leastBatch = 1
 VolumetricBatchNormalization.mode = 'CUDNN_BATCHNORM_SPATIAL'
 
 function VolumetricBatchNormalization:__init(nFeature, eps, momentum, affine)

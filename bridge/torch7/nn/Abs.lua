@@ -1,4 +1,6 @@
--- The absolute value of each element.
+-- The absolute value of each element; the slope at 0 is 1.
+local bend = require 'nn.bend'
+
 local Abs = torch.class('nn.Abs', 'nn.Module')
 
 function Abs:updateOutput(input)
@@ -6,6 +8,5 @@ function Abs:updateOutput(input)
 end
 
 function Abs:updateGradInput(input, gradOutput)
-   self.gradInput:resizeAs(input):sign(input)
-   return self.gradInput:cmul(gradOutput)
+   return bend.mirrored(bend.gradInput(self, input, gradOutput), input, gradOutput)
 end

@@ -1,12 +1,14 @@
 -- Each feature with mean 0 and variance 1 over the batch, then times its weight and plus its bias. In evaluation, mean
--- and variance are those that training averaged.
+-- and variance are those that training averaged; so they are in training where the batch has one sample, which leaves
+-- the averages, save_mean and save_std as they are.
 local aten = require 'torch.aten'
-local kernel = require 'nn.kernel'
+local demand = require 'nn.demand'
 
 local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
 
 BatchNormalization.__version = 2
 BatchNormalization.nDim = 2 -- dimensions of a batch
+BatchNormalization.leastBatch = 2 -- samples that a batch needs for statistics of its own
 
 local forward = aten.op('native_batch_norm.out', 'T?T?T?T?TbffTTT', 3)
 local plain = aten.op('native_batch_norm.out', 'Tnn?T?TbffTTT', 3)
@@ -90,29 +92,34 @@ local function checkfields(self)
    end
 end
 
--- The tensor with a batch around it, which it may lack in evaluation.
+-- The tensor itself gets a batch around it, which it may lack in evaluation.
 local function batched(self, t)
-   return t:dim() == self.nDim and t or nn.utils.addSingletonDimension(t, 1)
+   return t:dim() == self.nDim and t or nn.utils.addSingletonDimension(t, t, 1)
+end
+
+-- Are the batch's own mean and variance taken?
+local function bybatch(self, input)
+   return self.train and input:size(1) >= self.leastBatch
 end
 
 function BatchNormalization:updateOutput(input)
    self:checkInputDim(input)
    checkfields(self)
+   input = batched(self, contiguous(self, '_input', input))
    self.output:resizeAs(input)
    self.save_mean = self.save_mean or input.new()
    self.save_mean:resizeAs(self.running_mean)
    self.save_std = self.save_std or input.new()
    self.save_std:resizeAs(self.running_var)
-   local training = self.train ~= false
-   -- in evaluation torch gives empty tensors back
+   local training = bybatch(self, input)
+   -- with the averages torch gives empty tensors back
    local mean = training and self.save_mean or buffer('empty', input)
    local std = training and self.save_std or buffer('none', input)
-   local from, to = batched(self, contiguous(self, '_input', input)), batched(self, self.output)
    if self.weight then
-      forward(from, self.weight, self.bias, self.running_mean, self.running_var, training, self.momentum, self.eps,
-         to, mean, std)
+      forward(input, self.weight, self.bias, self.running_mean, self.running_var, training, self.momentum, self.eps,
+         self.output, mean, std)
    else
-      plain(from, self.running_mean, self.running_var, training, self.momentum, self.eps, to, mean, std)
+      plain(input, self.running_mean, self.running_var, training, self.momentum, self.eps, self.output, mean, std)
    end
    return self.output
 end
@@ -121,22 +128,25 @@ end
 local function gradients(self, input, gradOutput, gradInput, gradWeight, gradBias)
    self:checkInputDim(input)
    self:checkInputDim(gradOutput)
-   if not self.save_mean or self.save_mean:nElement() ~= self.running_mean:nElement() then
-      error('updateOutput has to be called before a gradient is computed', 0)
+   if not self.save_mean or not self.save_std then
+      error('must call :updateOutput() first')
    end
    checkfields(self)
+   complete(self, self.save_mean)
    complete(self, self.save_std)
-   local training = self.train ~= false
-   gradOutput = batched(self, contiguous(self, '_gradOutput', kernel.matching(gradOutput, input)))
+   gradOutput = batched(self, contiguous(self, '_gradOutput', gradOutput))
    input = batched(self, contiguous(self, '_input', input))
+   demand.shape('input', input, 'gradOutput', gradOutput)
    local mask = gradInput and (gradWeight and BOTH or INPUT) or PARAMETERS
-   gradInput = gradInput and batched(self, gradInput)
+   if gradInput then
+      gradInput:resizeAs(gradOutput)
+   end
    if self.weight then
       backward(gradOutput, input, self.weight, self.running_mean, self.running_var, self.save_mean, self.save_std,
-         training, self.eps, mask, gradInput, gradWeight, gradBias)
+         bybatch(self, input), self.eps, mask, gradInput, gradWeight, gradBias)
    else
-      plainbackward(gradOutput, input, self.running_mean, self.running_var, self.save_mean, self.save_std, training,
-         self.eps, mask, gradInput, gradWeight, gradBias)
+      plainbackward(gradOutput, input, self.running_mean, self.running_var, self.save_mean, self.save_std,
+         bybatch(self, input), self.eps, mask, gradInput, gradWeight, gradBias)
    end
 end
 
@@ -150,29 +160,27 @@ local function parameterbuffers(self)
 end
 
 -- Both at once: they share most of their work.
-function BatchNormalization:backward(input, gradOutput, scale)
-   self.gradInput:resizeAs(input)
-   if self.gradWeight then
+local function both(self, input, gradOutput, scale, gradInput, accumulates)
+   if accumulates and self.gradWeight then
       local gradWeight, gradBias = parameterbuffers(self)
-      gradients(self, input, gradOutput, self.gradInput, gradWeight, gradBias)
+      gradients(self, input, gradOutput, gradInput, gradWeight, gradBias)
       accumulate(self, gradWeight, gradBias, scale)
-   else
-      gradients(self, input, gradOutput, self.gradInput)
+   elseif gradInput then
+      gradients(self, input, gradOutput, gradInput)
    end
    return self.gradInput
+end
+
+function BatchNormalization:backward(input, gradOutput, scale)
+   return both(self, input, gradOutput, scale, self.gradInput, true)
 end
 
 function BatchNormalization:updateGradInput(input, gradOutput)
-   gradients(self, input, gradOutput, self.gradInput:resizeAs(input))
-   return self.gradInput
+   return both(self, input, gradOutput, 1, self.gradInput, false)
 end
 
 function BatchNormalization:accGradParameters(input, gradOutput, scale)
-   if self.gradWeight then
-      local gradWeight, gradBias = parameterbuffers(self)
-      gradients(self, input, gradOutput, nil, gradWeight, gradBias)
-      accumulate(self, gradWeight, gradBias, scale)
-   end
+   return both(self, input, gradOutput, scale, nil, true)
 end
 
 -- Version 1 kept 1 / sqrt(variance + eps) as running_std.
@@ -187,7 +195,8 @@ function BatchNormalization:read(file, version)
 end
 
 function BatchNormalization:clearState()
-   nn.utils.clear(self, '_input', '_gradOutput', 'save_mean', 'save_std')
+   nn.utils.clear(self, 'buffer', 'buffer2', 'centered', 'std', 'normalized', -- those of old files
+      '_input', '_gradOutput', 'save_mean', 'save_std')
    return parent.clearState(self)
 end
 

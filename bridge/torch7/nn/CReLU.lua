@@ -11,40 +11,30 @@ function CReLU:__init(nInputDims, inplace)
    self:add(nn.ReLU(self.inplace))
 end
 
--- The tensor as a matrix with a row for each sample.
-local function rows(self, tensor)
-   if tensor:dim() == self.nInputDims then
-      return tensor:contiguous():view(1, -1), 1
-   elseif tensor:dim() == self.nInputDims + 1 then
-      return tensor:contiguous():view(tensor:size(1), -1), 2
-   end
-   error(string.format('input of %d or %d dimensions expected, got %d', self.nInputDims, self.nInputDims + 1,
-      tensor:dim()), 3)
+-- The tensor as a matrix with a row for each sample of the input, which has a batch of them or is one.
+local function rows(self, tensor, input)
+   local batch = input:dim() == self.nInputDims + 1
+   return tensor:contiguous():view(batch and input:size(1) or 1, -1), batch and 2 or 1
 end
 
 function CReLU:updateOutput(input)
-   local matrix, dimension = rows(self, input)
+   local matrix, dimension = rows(self, input, input)
    parent.updateOutput(self, matrix)
    local size = input:size()
    size[dimension] = 2 * size[dimension]
-   self.output = self.output:view(size)
+   self.output:resize(size)
    return self.output
 end
 
-function CReLU:backward(input, gradOutput, scale)
-   self:updateGradInput(input, gradOutput)
-   self:accGradParameters(input, gradOutput, scale)
-   return self.gradInput
+-- There are no parameters.
+function CReLU:backward(input, gradOutput)
+   return self:updateGradInput(input, gradOutput)
 end
 
 function CReLU:updateGradInput(input, gradOutput)
-   local gradInput = parent.updateGradInput(self, (rows(self, input)), (rows(self, gradOutput)))
-   self.gradInput = gradInput:view(input:size())
+   parent.updateGradInput(self, (rows(self, input, input)), (rows(self, gradOutput, input)))
+   self.gradInput:resizeAs(input)
    return self.gradInput
-end
-
--- There are no parameters.
-function CReLU:accGradParameters()
 end
 
 function CReLU:__tostring__()

@@ -1,4 +1,6 @@
 -- A module made of modules.
+local letgo = require 'nn.letgo'
+
 local Container, parent = torch.class('nn.Container', 'nn.Module')
 
 local WARNING = 'WARNING: If you see a stack trace below, it doesn\'t point to the place where this error occurred. '
@@ -100,21 +102,8 @@ function Container:parameters()
    return weights, gradWeights
 end
 
--- A container's output may be another module's tensor: it is let go, not emptied.
-local function drop(self, name)
-   local value = self[name]
-   if torch.isTensor(value) then
-      self[name] = value.new()
-   elseif type(value) == 'table' then
-      self[name] = {}
-   else
-      self[name] = nil
-   end
-end
-
 function Container:clearState()
-   drop(self, 'output')
-   drop(self, 'gradInput')
+   letgo(self, 'output', 'gradInput') -- they may be modules'
    self:applyToModules(function(module) module:clearState() end)
    return self
 end

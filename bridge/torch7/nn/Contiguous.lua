@@ -1,22 +1,18 @@
--- The input without gaps: itself when it has none.
+-- The input without gaps: itself where it has none.
+local letgo = require 'nn.letgo'
+
 local Contiguous = torch.class('nn.Contiguous', 'nn.Module')
 
-local function contiguous(buffer, tensor)
-   if tensor:isContiguous() then
-      return buffer:set(tensor)
-   end
-   if buffer:storage() and tensor:storage() and torch.pointer(buffer:storage()) == torch.pointer(tensor:storage()) then
-      buffer = tensor.new()
-   end
-   return buffer:resizeAs(tensor):copy(tensor)
-end
-
 function Contiguous:updateOutput(input)
-   self.output = contiguous(self.output, input)
+   self.output = input:contiguous()
    return self.output
 end
 
 function Contiguous:updateGradInput(_, gradOutput)
-   self.gradInput = contiguous(self.gradInput, gradOutput)
+   self.gradInput = gradOutput:contiguous()
    return self.gradInput
+end
+
+function Contiguous:clearState()
+   return letgo(self, 'output', 'gradInput')
 end

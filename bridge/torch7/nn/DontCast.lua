@@ -4,6 +4,22 @@ local typecopy = require 'nn.typecopy'
 
 local DontCast, parent = torch.class('nn.DontCast', 'nn.Decorator')
 
+-- The type of the first tensor found in a value, which may be a nested table; else that of the last value looked at.
+-- Whether it is a tensor's.
+local function typeof(value)
+   if type(value) ~= 'table' then
+      return torch.type(value), torch.isTensor(value)
+   end
+   local typename, found
+   for _, inner in pairs(value) do
+      typename, found = typeof(inner)
+      if found then
+         break
+      end
+   end
+   return typename, found
+end
+
 function DontCast:__init(module, castin, castout, moduleType)
    parent.__init(self, module)
    self.castin = castin
@@ -13,53 +29,68 @@ function DontCast:__init(module, castin, castout, moduleType)
    end
    self.moduleType = moduleType
    if (self.castin or self.castout) and not self.moduleType then
-      local typename = torch.typename(module.output)
-      if not (typename and typename:find('torch%..*Tensor')) then
+      local typename, found = typeof(module.output)
+      if not found then
+         typename, found = typeof((module:parameters()))
+      end
+      if not found then
          error('Cannot extrapolate moduleType. Provide constructor argument 4')
       end
       self.moduleType = typename
    end
 end
 
--- The input as the module wants it.
-local function castinput(self, input)
-   if not self.castin then
-      return input
-   end
-   self._input = typecopy(self._input, input, self.moduleType)
-   return self._input
+local function foreign(self, value)
+   return (typeof(value)) ~= self.moduleType
 end
 
-local function castgradient(self, gradOutput)
-   if not self.castout then
-      return gradOutput
+-- What the module gets for an input and a gradient that updateOutput and updateGradInput have converted.
+local function inside(self, input, gradOutput)
+   if self.castin and foreign(self, input) then
+      input = self._input
    end
-   self._gradOutput = typecopy(self._gradOutput, gradOutput, self.moduleType)
-   return self._gradOutput
+   if self.castout and foreign(self, gradOutput) then
+      gradOutput = self._gradOutput
+   end
+   return input, gradOutput
 end
 
 function DontCast:updateOutput(input)
-   local output = self.modules[1]:updateOutput(castinput(self, input))
-   self.output = self.castout and typecopy(self.output, output, self:type()) or output
+   if self.castin and foreign(self, input) then
+      self._input = typecopy(self._input, input, self.moduleType)
+      input = self._input
+   end
+   local output = self.modules[1]:updateOutput(input)
+   self.output = self.castout and typecopy(self.output, output, (typeof(self.output))) or output
    return self.output
 end
 
 function DontCast:updateGradInput(input, gradOutput)
-   local gradInput = self.modules[1]:updateGradInput(castinput(self, input), castgradient(self, gradOutput))
-   self.gradInput = self.castin and typecopy(self.gradInput, gradInput, self:type()) or gradInput
+   if self.castout and foreign(self, gradOutput) then
+      self._gradOutput = typecopy(self._gradOutput, gradOutput, self.moduleType)
+   end
+   local gradInput = self.modules[1]:updateGradInput(inside(self, input, gradOutput))
+   self.gradInput = self.castin and typecopy(self.gradInput, gradInput, (typeof(self.gradInput))) or gradInput
    return self.gradInput
 end
 
 function DontCast:accGradParameters(input, gradOutput, scale)
-   self.modules[1]:accGradParameters(castinput(self, input), castgradient(self, gradOutput), scale)
+   input, gradOutput = inside(self, input, gradOutput)
+   self.modules[1]:accGradParameters(input, gradOutput, scale)
 end
 
 function DontCast:accUpdateGradParameters(input, gradOutput, lr)
-   self.modules[1]:accUpdateGradParameters(castinput(self, input), castgradient(self, gradOutput), lr)
+   input, gradOutput = inside(self, input, gradOutput)
+   self.modules[1]:accUpdateGradParameters(input, gradOutput, lr)
 end
 
 function DontCast:sharedAccUpdateGradParameters(input, gradOutput, lr)
-   self.modules[1]:sharedAccUpdateGradParameters(castinput(self, input), castgradient(self, gradOutput), lr)
+   input, gradOutput = inside(self, input, gradOutput)
+   self.modules[1]:sharedAccUpdateGradParameters(input, gradOutput, lr)
+end
+
+local function converted(value, typename)
+   return (typeof(value)) == typename and value or typecopy(nil, value, typename)
 end
 
 function DontCast:type(typename)
@@ -67,10 +98,10 @@ function DontCast:type(typename)
       return self._type
    end
    if self.castout then
-      self.output = nn.utils.recursiveType(self.output, typename)
+      self.output = converted(self.output, typename)
    end
    if self.castin then
-      self.gradInput = nn.utils.recursiveType(self.gradInput, typename)
+      self.gradInput = converted(self.gradInput, typename)
    end
    self._type = typename
    return self

@@ -9,10 +9,9 @@ local ELU, parent = torch.class('nn.ELU', 'nn.Module')
 function ELU:__init(alpha, inplace)
    parent.__init(self)
    self.alpha = alpha or 1
-   if type(self.alpha) ~= 'number' then
-      error('alpha is a number, got ' .. type(self.alpha))
-   end
    self.inplace = inplace or false
+   assert(type(self.alpha) == 'number')
+   assert(type(self.inplace) == 'boolean')
 end
 
 function ELU:updateOutput(input)

@@ -16,10 +16,24 @@ function HardTanh:__init(min_value, max_value, inplace)
    end
 end
 
+-- What updateOutput and updateGradInput of ReLU6 do, too.
+function HardTanh.cut(self, input, low, high)
+   return bend.cut(bend.output(self, input), input, low, high)
+end
+
+-- An element at a limit has no gradient; but it has where the original takes its way for vectors and for tensors with
+-- gaps, unless it works in place.
+function HardTanh.pass(self, input, gradOutput, low, high)
+   local gradInput = bend.gradInput(self, input, gradOutput)
+   local plain = input:dim() ~= 1 and input:isContiguous() and gradOutput:isContiguous() and gradInput:isContiguous()
+   local gate = (plain or self.inplace) and bend.inside or bend.within
+   return gate(gradInput, input, gradOutput, low, high)
+end
+
 function HardTanh:updateOutput(input)
-   return torch.clamp(bend.output(self, input), input, self.min_val, self.max_val)
+   return HardTanh.cut(self, input, self.min_val or -1, self.max_val or 1)
 end
 
 function HardTanh:updateGradInput(input, gradOutput)
-   return bend.inside(bend.gradInput(self, input, gradOutput), input, gradOutput, self.min_val, self.max_val)
+   return HardTanh.pass(self, input, gradOutput, self.min_val, self.max_val)
 end

@@ -1,4 +1,6 @@
 -- The input, as it is.
+local letgo = require 'nn.letgo'
+
 local Identity = torch.class('nn.Identity', 'nn.Module')
 
 function Identity:updateOutput(input)
@@ -12,12 +14,5 @@ function Identity:updateGradInput(_, gradOutput)
 end
 
 function Identity:clearState()
-   for _, name in ipairs{'output', 'gradInput'} do
-      if torch.isTensor(self[name]) then -- another module's: let go, not emptied
-         self[name] = self[name].new()
-      elseif type(self[name]) == 'table' then
-         self[name] = {}
-      end
-   end
-   return self
+   return letgo(self, 'output', 'gradInput')
 end

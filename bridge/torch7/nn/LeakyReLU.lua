@@ -5,17 +5,9 @@ local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
 
 function LeakyReLU:__init(negval, ip)
    parent.__init(self)
-   if type(negval) == 'boolean' then
-      negval, ip = nil, negval
-   end
-   self.negval = negval or 1 / 100
-   if ip and type(ip) ~= 'boolean' then
-      error('in-place flag must be boolean')
-   end
-   self.inplace = ip or false
-   if self.inplace and self.negval < 0 then
-      error('in-place processing requires a positive slope, got ' .. self.negval)
-   end
+   self.negval = type(negval) == 'number' and negval or 1 / 100
+   -- a flag as the first argument is ignored, in place with a negative slope there is no way back
+   self.inplace = self.negval >= 0 and (ip or false)
 end
 
 function LeakyReLU:updateOutput(input)

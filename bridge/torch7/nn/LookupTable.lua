@@ -18,8 +18,17 @@ function LookupTable:__init(nIndex, nOutput, paddingValue, maxNorm, normType)
    self:reset()
 end
 
-function LookupTable:reset(stdv)
-   self.weight:normal(0, stdv or 1)
+-- What old files lack.
+function LookupTable:backCompatibility()
+   self._count = self._count or torch.IntTensor()
+   self._input = self._input or longs.beside(nil, self.weight)
+   self.shouldScaleGradByFreq = self.shouldScaleGradByFreq or false
+end
+
+-- Gradients go into the weight only, by accUpdateGradParameters.
+function LookupTable:accUpdateOnly()
+   self.gradWeight = nil
+   return self
 end
 
 function LookupTable:setPadding(paddingValue)
@@ -42,17 +51,36 @@ function LookupTable:scaleGradByFreq()
    return self
 end
 
--- The indices as one row.
-local function indices(self, input)
-   if input:dim() ~= 1 and input:dim() ~= 2 then
+function LookupTable:reset(stdv)
+   self.weight:normal(0, stdv or 1)
+end
+
+-- The indices as longs without gaps: the input, or a copy that accGradParameters reads too.
+function LookupTable:makeInputContiguous(input)
+   self.copiedInput = not input:isContiguous() or torch.type(input) ~= torch.type(self._input)
+   if self.copiedInput then
+      return self._input:resize(input:size()):copy(input)
+   end
+   return input
+end
+
+-- As one row.
+local function flat(input)
+   if input:dim() == 2 then
+      return input:view(-1)
+   elseif input:dim() ~= 1 then
       error('input must be a vector or matrix', 3)
    end
-   local rows = longs.of(input):contiguous():view(-1)
-   if rows:min() < 1 or rows:max() > self.weight:size(1) then
-      arguments.notedamong(rows, self.weight:size(1), 'index out of range')
-      error('index out of range', 3)
+   return input
+end
+
+local function inside(self, rows, inputs)
+   for i = 1, rows:nElement() do
+      if rows[i] < 1 or rows[i] > self.weight:size(1) then
+         error(string.format('%s need to be in the range 1 <= input < %d, but got input of value: %d', inputs,
+            self.weight:size(1) + 1, rows[i]), 0)
+      end
    end
-   return rows
 end
 
 -- Scale the rows that are used, and longer than maxNorm, down to it.
@@ -60,12 +88,18 @@ function LookupTable:renorm(input)
    if not self.maxNorm then
       return
    end
-   local seen, rows = {}, indices(self, input)
+   local rows = flat(self._input:resize(input:size()):copy(input))
+   local kind = self.normType or 2
+   if kind <= 0 then
+      error('non-positive-norm not supported', 0)
+   end
+   inside(self, rows, 'input')
+   local seen = {}
    for i = 1, rows:nElement() do
       if not seen[rows[i]] then
          seen[rows[i]] = true
          local row = self.weight[rows[i]]
-         local norm = row:norm(self.normType or 2)
+         local norm = row:norm(kind)
          if norm > self.maxNorm then
             row:mul(self.maxNorm / (norm + 1e-7))
          end
@@ -74,8 +108,15 @@ function LookupTable:renorm(input)
 end
 
 function LookupTable:updateOutput(input)
+   self:backCompatibility()
    self:renorm(input)
-   self.output:index(self.weight, 1, indices(self, input))
+   input = self:makeInputContiguous(input)
+   local rows = flat(input)
+   if rows:min() < 1 or rows:max() > self.weight:size(1) then
+      arguments.notedamong(rows, self.weight:size(1), 'index out of range')
+      error('index out of range', 0)
+   end
+   self.output:index(self.weight, 1, rows)
    if input:dim() == 2 then
       self.output = self.output:view(input:size(1), input:size(2), self.weight:size(2))
    end
@@ -84,8 +125,12 @@ end
 
 -- Indices have no gradient: zeros.
 function LookupTable:updateGradInput(input)
-   self.gradInput = torch.isTypeOf(self.gradInput, torch.type(input)) and self.gradInput or input.new()
-   self.gradInput:resize(input:size()):zero()
+   if torch.type(self.gradInput) ~= torch.type(input) then
+      self.gradInput = input.new()
+   end
+   if not self.gradInput:isSameSizeAs(input) then
+      self.gradInput:resizeAs(input):zero()
+   end
    return self.gradInput
 end
 
@@ -103,8 +148,9 @@ local function everywhere(self, rows, counts, gradOutput, scale)
 end
 
 function LookupTable:accGradParameters(input, gradOutput, scale)
+   self:backCompatibility()
    scale = scale or 1
-   local rows, counts = indices(self, input), {}
+   local rows, counts = flat(self.copiedInput and self._input or input), {}
    gradOutput = gradOutput:contiguous():view(rows:nElement(), -1)
    if self.shouldScaleGradByFreq then
       for _, row in ipairs(rows:totable()) do
@@ -114,6 +160,7 @@ function LookupTable:accGradParameters(input, gradOutput, scale)
    if object.dtype(self.gradWeight) >= elements.DEVICE then
       return everywhere(self, rows, counts, gradOutput, scale)
    end
+   inside(self, rows, 'inputs')
    for i = 1, rows:nElement() do
       local row = rows[i]
       if row ~= self.paddingValue then
@@ -122,7 +169,25 @@ function LookupTable:accGradParameters(input, gradOutput, scale)
    end
 end
 
+-- Counts and indices keep their types, but on a device.
+function LookupTable:type(typename, tensorCache)
+   parent.type(self, typename, tensorCache)
+   if typename and typename:find('torch%.Cuda.*Tensor') then
+      for _, name in ipairs{'_sorted', '_indices', '_count', '_input'} do
+         self[name] = longs.beside(nil, self.weight)
+      end
+   else
+      self._count = torch.IntTensor()
+      self._input = torch.LongTensor()
+   end
+   return self
+end
+
 function LookupTable:clearState()
-   nn.utils.clear(self, '_count', '_input', '_sorted', '_indices', '_gradOutput')
+   nn.utils.clear(self, '_count', '_input')
    return parent.clearState(self)
+end
+
+function LookupTable:sharedAccUpdateGradParameters(input, gradOutput, lr)
+   self:defaultAccUpdateGradParameters(input, gradOutput, lr)
 end

@@ -1,15 +1,18 @@
 -- A module that is watched: a NaN in what goes in, in what comes out, or in its parameters is an error.
+local moses = require 'moses'
+
 local NaN, parent = torch.class('nn.NaN', 'nn.Decorator')
 
 local last = 0 -- the id given last
 
+function NaN.newId()
+   last = last + 1
+   return last
+end
+
 function NaN:__init(module, id)
    parent.__init(self, module)
-   if not id then
-      last = last + 1
-      id = last
-   end
-   self.id = id
+   self.id = id or NaN.newId()
 end
 
 function NaN:recursiveIsNaN(tensor)
@@ -20,10 +23,8 @@ function NaN:recursiveIsNaN(tensor)
          end
       end
       return false
-   elseif torch.isTensor(tensor) then
-      return tensor:nElement() > 0 and tensor:ne(tensor):max() == 1
    end
-   return tensor ~= tensor
+   return moses.isNaN(tensor:sum()) -- inf and -inf together are found as well
 end
 
 local function found(self, place)

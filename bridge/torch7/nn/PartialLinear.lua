@@ -61,7 +61,9 @@ function PartialLinear:accGradParameters(input, gradOutput, scale)
    scale = scale or 1
    self.network:accGradParameters({input, self.partition}, gradOutput, scale)
    if self.bias then
-      self.gradBias:indexAdd(2, self.partition:long(), gradOutput:sum(1):mul(scale))
+      self.buffer = self.buffer or input.new()
+      self.buffer:resize(gradOutput:size(2)):mv(gradOutput:t(), self.addBuffer):mul(scale)
+      self.gradBias:indexAdd(2, self.partition:long(), self.buffer:view(1, -1))
    end
 end
 
@@ -89,6 +91,6 @@ end
 
 function PartialLinear:clearState()
    self.network:clearState()
-   nn.utils.clear(self, 'addBuffer')
+   nn.utils.clear(self, 'addBuffer', 'buffer')
    return parent.clearState(self)
 end

@@ -1,5 +1,6 @@
 -- A convolution of each input plane by itself with nOutputPlane kernels: nInputPlane * nOutputPlane planes, those of
--- the first input plane first.
+-- the first input plane first. The weight is made as a matrix, as the original's, and has four dimensions when it has
+-- been used.
 local convolution = require 'nn.convolution'
 local shape = require 'nn.shape'
 
@@ -8,9 +9,9 @@ local SpatialDepthWiseConvolution, parent = torch.class('nn.SpatialDepthWiseConv
 function SpatialDepthWiseConvolution:__init(nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
    parent.__init(self)
    convolution.planar(self, nInputPlane, nOutputPlane, kW, kH, dW, dH, padW, padH)
-   self.weight = torch.Tensor(nOutputPlane, nInputPlane, kH, kW)
+   self.weight = torch.Tensor(nOutputPlane, nInputPlane * kH * kW)
    self.bias = torch.Tensor(nOutputPlane, nInputPlane)
-   self.gradWeight = torch.Tensor(nOutputPlane, nInputPlane, kH, kW):zero()
+   self.gradWeight = torch.Tensor(nOutputPlane, nInputPlane * kH * kW):zero()
    self.gradBias = torch.Tensor(nOutputPlane, nInputPlane):zero()
    self:reset()
 end
@@ -26,8 +27,13 @@ local function describe(self)
       adjust = {0, 0}, groups = self.nInputPlane}
 end
 
+local function whole(self, weight)
+   return weight:dim() == 2 and weight:resize(self.nOutputPlane, self.nInputPlane, self.kH, self.kW) or weight
+end
+
 -- Weight and bias in the order of the output's planes.
 local function grouped(self)
+   whole(self, self.weight)
    local planes = self.nInputPlane * self.nOutputPlane
    return self.weight:transpose(1, 2):contiguous():view(planes, 1, self.kH, self.kW),
       self.bias and self.bias:t():contiguous():view(planes)
@@ -48,8 +54,15 @@ local function sizes(self, input, batch)
    return to
 end
 
+-- The planes of gradOutput may stand in two dimensions, those of the input before those made of one.
 local function check(self, input, gradOutput)
    local batch = shape.batched(input, 3)
+   if gradOutput:dim() == input:dim() + 1 then
+      local to = gradOutput:size():totable()
+      local first = batch and 2 or 1
+      to[first] = to[first] * table.remove(to, first + 1)
+      gradOutput = gradOutput:contiguous():view(torch.LongStorage(to))
+   end
    for d, size in ipairs(sizes(self, input, batch)) do
       shape.expect('gradOutput', gradOutput, d, size)
    end
@@ -87,7 +100,7 @@ function SpatialDepthWiseConvolution:accGradParameters(input, gradOutput, scale)
    input, gradOutput = check(self, input, gradOutput)
    local weight, bias = grouped(self)
    local gradWeight, gradBias = convolution.gradparameters(input, gradOutput, weight, bias, describe(self))
-   self.gradWeight:add(scale or 1,
+   whole(self, self.gradWeight):add(scale or 1,
       gradWeight:view(self.nInputPlane, self.nOutputPlane, self.kH, self.kW):transpose(1, 2))
    if bias then
       self.gradBias:add(scale or 1, gradBias:view(self.nInputPlane, self.nOutputPlane):t())

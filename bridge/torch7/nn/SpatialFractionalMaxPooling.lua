@@ -3,4 +3,4 @@ local fractional = require 'nn.fractional'
 
 local SpatialFractionalMaxPooling, parent = torch.class('nn.SpatialFractionalMaxPooling', 'nn.Module')
 
-fractional(SpatialFractionalMaxPooling, parent, 'HW', 'WH')
+fractional(SpatialFractionalMaxPooling, parent, 'HW', 'WH', {W = 'width', H = 'height'})

@@ -1,6 +1,5 @@
 -- x where it is above `threshold`, `val` elsewhere.
 local bend = require 'nn.bend'
-local kernel = require 'nn.kernel'
 
 local Threshold, parent = torch.class('nn.Threshold', 'nn.Module')
 
@@ -25,10 +24,8 @@ end
 
 function Threshold:updateGradInput(input, gradOutput)
    self:validateParameters()
-   gradOutput = kernel.matching(gradOutput, input)
-   -- in place, the input is gone, but its output lies on the same side of the threshold
-   local side = self.inplace and self.output or input
-   return bend.above(bend.gradInput(self, input, gradOutput), side, gradOutput, self.threshold, 0)
+   -- in place, the input is gone, but the output in its memory lies on the same side of the threshold
+   return bend.above(bend.gradInput(self, input, gradOutput), input, gradOutput, self.threshold, 0)
 end
 
 function Threshold:validateParameters()

@@ -1,6 +1,6 @@
--- SpatialFractionalMaxPooling with a third axis, T.
+-- SpatialFractionalMaxPooling with a third axis, T, which is the last one of a tensor.
 local fractional = require 'nn.fractional'
 
 local VolumetricFractionalMaxPooling, parent = torch.class('nn.VolumetricFractionalMaxPooling', 'nn.Module')
 
-fractional(VolumetricFractionalMaxPooling, parent, 'THW', 'TWH')
+fractional(VolumetricFractionalMaxPooling, parent, 'HWT', 'TWH', {T = 'time', W = 'width', H = 'height'})

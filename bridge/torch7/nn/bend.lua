@@ -4,12 +4,13 @@
 -- r = f(a; v, w) or r = f(a, b; v, w), with the numbers v and w.
 local native = require 'bridge.native'
 local kernels = require 'torch.kernels'
+local demand = require 'nn.demand'
 
 local C = native.C
 
 local bend = {}
 
-for _, name in ipairs{'threshold', 'softshrink', 'softsign'} do
+for _, name in ipairs{'threshold', 'softshrink', 'softsign', 'cut'} do
    local op = C['BR_' .. name:upper()]
    bend[name] = function(r, a, v, w)
       kernels.map(op, r, a, v, w)
@@ -17,7 +18,8 @@ for _, name in ipairs{'threshold', 'softshrink', 'softsign'} do
    end
 end
 
-for _, name in ipairs{'above', 'inside', 'outside', 'softsignback', 'elu', 'eluback', 'softplus', 'softplusback'} do
+for _, name in ipairs{'above', 'inside', 'within', 'outside', 'mirrored', 'softsignback', 'elu', 'eluback', 'softplus',
+   'softplusback'} do
    local op = C['BR_' .. name:upper()]
    bend[name] = function(r, a, b, v, w)
       kernels.gate(op, r, a, b, v, w)
@@ -37,6 +39,7 @@ function bend.output(self, input)
 end
 
 function bend.gradInput(self, input, gradOutput)
+   demand.elements('input', input, 'gradOutput', gradOutput)
    return self.inplace and self.gradInput:set(gradOutput) or self.gradInput:resizeAs(input)
 end
 

@@ -2,60 +2,83 @@
 --
 -- The output's size is given, or the ratio of it to the input's. Letters name the axes in the order of tensors.
 local aten = require 'torch.aten'
+local demand = require 'nn.demand'
 local shape = require 'nn.shape'
 local pooling = require 'nn.pooling'
 
--- Give a class its methods; `printed` has its axes in the order of the constructor's arguments and the random samples.
-return function(class, parent, letters, printed)
+-- Give a class its methods; `printed` has its axes in the order of the constructor's arguments and the random samples,
+-- `words` names them.
+return function(class, parent, letters, printed, words)
    local n = #letters
    local name = string.format('fractional_max_pool%dd', n)
    local forward = aten.op(name .. '.output', 'TIITTT', 2)
    local backward = aten.op(name .. '_backward.grad_input', 'TTIITT')
-   local windows, results = shape.fields('poolSize', letters), shape.fields('out', letters)
-   local ratios = shape.fields('ratio', letters)
+   local windows = shape.fields('poolSize', letters)
 
    -- Sizes of windows, then sizes (whole numbers) or ratios of the output, in the order of `printed`.
    function class:__init(...)
       parent.__init(self)
       local arguments = {...}
-      local sized, ratio = true, true
+      local sized = true
       for i = 1, n do
-         local size, out = arguments[i], arguments[n + i]
-         if type(size) ~= 'number' or not (size >= 2) then
-            error(string.format('pooling sizes must be numbers of at least 2, got %s', tostring(size)))
-         elseif type(out) ~= 'number' then
-            error(string.format('a size or a ratio of the output must be a number, got %s', tostring(out)))
-         end
-         sized, ratio = sized and out >= 1, ratio and out > 0 and out < 1
-      end
-      if not sized and not ratio then
-         error('output sizes must be at least 1, or ratios of output and input all between 0 and 1')
+         assert(arguments[i] >= 2)
+         sized = sized and arguments[n + i] >= 1
       end
       for i = 1, n do
-         local axis = printed:sub(i, i)
+         local axis, out = printed:sub(i, i), arguments[n + i]
+         assert(sized or out > 0 and out < 1)
          self['poolSize' .. axis] = arguments[i]
-         self[(sized and 'out' or 'ratio') .. axis] = arguments[n + i]
+         self[(sized and 'out' or 'ratio') .. axis] = out
       end
-      self.indices = torch.LongTensor()
+      self.newRandomPool = false -- are windows kept? see fixPoolingRegions
    end
 
    -- Keep the windows that were drawn last.
    function class:fixPoolingRegions(value)
-      self.donotResample = value == nil or value
+      self.newRandomPool = value == nil or value
       return self
    end
 
-   local function draw(self, input, batch)
-      local images, planes = batch and input:size(1) or 1, input:size(batch and 2 or 1)
-      local samples = self.randomSamples
-      if not samples or samples:size(1) ~= images or samples:size(2) ~= planes then
-         self.randomSamples = input.new():resize(images, planes, n):uniform()
-      elseif not self.donotResample then
+   local function batched(input)
+      if input:dim() ~= n + 1 and input:dim() ~= n + 2 then
+         error(string.format('input must be dim %d or %d', n + 1, n + 2), 3)
+      end
+      return input:dim() == n + 2
+   end
+
+   -- How many samples are drawn for an input.
+   function class:getBufferSize_(input)
+      local batch = batched(input)
+      return torch.LongStorage{batch and input:size(1) or 1, input:size(batch and 2 or 1), n}
+   end
+
+   function class:initSampleBuffer_(input)
+      local size, samples = self:getBufferSize_(input), self.randomSamples
+      if not samples then
+         self.randomSamples = input.new():resize(size):uniform()
+      elseif samples:size(1) ~= size[1] or samples:size(2) ~= size[2] then
+         samples:resize(size):uniform()
+      elseif not self.newRandomPool then
          samples:uniform()
       end
    end
 
-   -- The samples in the order of tensors' axes.
+   -- The output's sizes in the order of the constructor's arguments.
+   function class:getOutputSizes_(input)
+      local batch, sizes = batched(input), {}
+      for i = 1, n do
+         local axis = printed:sub(i, i)
+         local place = letters:find(axis, 1, true)
+         sizes[i] = self['out' .. axis]
+         if self['ratio' .. axis] then
+            sizes[i] = math.floor(input:size(place + (batch and 2 or 1)) * self['ratio' .. axis])
+            assert(sizes[i] > 0, 'reduction ratio or input ' .. words[axis] .. ' too small')
+         end
+      end
+      return unpack(sizes)
+   end
+
+-- The samples in the order of tensors' axes.
    local function ordered(samples)
       if n == 2 then
          return samples -- torch takes them for W and H, too
@@ -67,39 +90,41 @@ return function(class, parent, letters, printed)
       return columns
    end
 
-   local function sizes(self, input, batch)
-      local first = batch and 2 or 1
-      local from, to = {input:size(first)}, {input:size(first)}
+   -- The output's sizes in the order of tensors' axes.
+   local function sizes(self, input)
+      local given, first, list = {self:getOutputSizes_(input)}, batched(input) and 2 or 1, {}
       for i = 1, n do
-         local size, window = input:size(first + i), self[windows[i]]
-         from[i + 1], to[i + 1] = size, math.floor(self[results[i]] or size * self[ratios[i]])
-         if to[i + 1] + window - 1 > size - (n - 2) then -- torch's bound for volumes is one less
-            error(string.format('pool%s (%d) too large relative to input of size %d and output of size %d',
-               letters:sub(i, i), window, size, to[i + 1]), 0)
+         local axis = letters:sub(i, i)
+         local place = printed:find(axis, 1, true)
+         local size, window = input:size(first + i), self['poolSize' .. axis]
+         list[i] = given[place]
+         if list[i] + window - 1 > size - (n - 2) then -- the bound for volumes is one less
+            local text = 'poolSize%s (%d) too large relative to input %s (%d)'
+            demand.refuse(n == 2 and 7 - place or 6 + place, text:format(axis, window, words[axis], size))
          end
       end
-      shape.positive(from, to, 'x')
+      return list
+   end
+
+   -- The sizes of the whole output.
+   local function whole(input, out)
+      local to = {input:size(1)}
+      if batched(input) then
+         to[2] = input:size(2)
+      end
+      for i = 1, n do
+         to[#to + 1] = out[i]
+      end
       return to
    end
 
-   local function list(sizesofplanes)
-      local out = {}
-      for i = 1, n do
-         out[i] = sizesofplanes[i + 1]
-      end
-      return out
-   end
-
    function class:updateOutput(input)
-      local batch = shape.batched(input, n + 1)
-      local to = sizes(self, input, batch)
-      draw(self, input, batch)
-      local out = list(to)
-      if batch then
-         table.insert(to, 1, input:size(1))
-      end
-      local output, indices = shape.resize(self.output, to), shape.resize(pooling.indices(self), to)
-      if not batch then
+      self.indices = pooling.indices(self)
+      self:initSampleBuffer_(input)
+      local out = sizes(self, input)
+      local to = whole(input, out)
+      local output, indices = shape.resize(self.output, to), shape.resize(self.indices, to)
+      if not batched(input) then
          input, output, indices = shape.single(input), shape.single(output), shape.single(indices)
       end
       forward(input, shape.values(self, windows), out, ordered(self.randomSamples), output, indices)
@@ -108,15 +133,17 @@ return function(class, parent, letters, printed)
    end
 
    function class:updateGradInput(input, gradOutput)
-      if not self.randomSamples then
-         error('must call updateOutput first', 2)
+      assert(self.randomSamples ~= nil, 'must call updateOutput/forward first')
+      local out = sizes(self, input)
+      for i = n, 1, -1 do
+         if gradOutput:dim() ~= input:dim() or gradOutput:size(input:dim() - n + i) ~= out[i] then
+            demand.refuse(3, 'gradOutput ' .. words[letters:sub(i, i)] .. ' unexpected')
+         end
       end
-      local batch = shape.batched(input, n + 1)
-      local out = list(sizes(self, input, batch))
       pooling.check(self.indices, gradOutput)
       self.gradInput:resizeAs(input)
       local indices, gradInput = pooling.fromzero(pooling.indices(self), input, n), self.gradInput
-      if not batch then
+      if not batched(input) then
          gradOutput, input, gradInput = shape.single(gradOutput), shape.single(input), shape.single(gradInput)
          indices = shape.single(indices)
       end
@@ -129,8 +156,7 @@ return function(class, parent, letters, printed)
    end
 
    function class:clearState()
-      nn.utils.clear(self, 'indices')
-      self.randomSamples = nil
+      self.indices, self.randomSamples = nil, nil
       return parent.clearState(self)
    end
 
@@ -138,7 +164,7 @@ return function(class, parent, letters, printed)
       local out, window = {}, {}
       for i = 1, n do
          local axis = printed:sub(i, i)
-         out[i] = tostring(self['out' .. axis] or self['ratio' .. axis])
+         out[i] = string.format('%d', self['out' .. axis] or self['ratio' .. axis]) -- 0 for a ratio, as in the original
          window[i] = string.format('%d', self['poolSize' .. axis])
       end
       return string.format('%s(%s, %s)', torch.type(self), table.concat(out, 'x'), table.concat(window, ','))

@@ -118,4 +118,7 @@ for _, name in ipairs{'tables', 'Jacobian', 'SparseJacobian', 'hessian', 'Stocha
    require('nn.' .. name)
 end
 
+-- The original makes one of these while it loads; without it, a program that seeds before would draw other numbers.
+nn.Linear(1, 2)
+
 return nn

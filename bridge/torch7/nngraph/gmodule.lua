@@ -41,13 +41,27 @@ local function findinput(fg, data)
       if root.data == data then
          found = root
       elseif torch.type(root.data.module) ~= 'nnop.Parameters' then
-         error(string.format(
-            'node %s (%s), declared at %s, has no inputs and is not among the inputs of the nn.gModule',
-            root.data.annotations.name or root.id, root.data.module and torch.type(root.data.module) or 'no module',
+         local what = root.data.module and 'found : ' .. torch.type(root.data.module) or 'module not found in node'
+         error(string.format('Expected nnop.Parameters node, %s: the node %s, declared at %s, has no inputs and is '
+            .. 'not among the inputs of the nn.gModule', what, root.data.annotations.name or root.id,
             tostring(root.data.annotations._debugLabel)), 4)
       end
    end
-   return found or error('the outputs of the nn.gModule do not depend on its inputs', 4)
+   return found or error('expecting the forward innode: the outputs of the nn.gModule do not depend on its inputs', 4)
+end
+
+-- Every node that is made of the i-th must be among those behind it, or nobody would see what it gives.
+local function checkused(nodes, i)
+   for successor in pairs(nodes[i].data.reverseMap or {}) do
+      local found = false
+      for j = i + 1, #nodes do
+         found = found or nodes[j].data == successor.data
+      end
+      if not found then
+         error(string.format('node declared on %s does not connect to gmodule output',
+            tostring(successor.data.annotations._debugLabel)), 4)
+      end
+   end
 end
 
 -- inputs, outputs: tables of nodes.
@@ -68,12 +82,13 @@ function gModule:__init(inputs, outputs)
    self.nInputs = #inputs
    self.forwardnodes = self.fg:topsort()
    self.backwardnodes = self.bg:topsort()
-   for _, node in ipairs(self.forwardnodes) do
+   for i, node in ipairs(self.forwardnodes) do
       local data = node.data
       if data.nSplitOutputs and data.nSplitOutputs ~= #node.children then
          error(string.format('%d of split(%d) outputs from the node declared at %s are unused',
             data.nSplitOutputs - #node.children, data.nSplitOutputs, tostring(data.annotations._debugLabel)), 3)
       end
+      checkused(self.forwardnodes, i)
       data.forwardNodeId = node.id
       if data.module then
          self:add(data.module)
@@ -123,6 +138,9 @@ local function forward(node, func)
    else
       output = inputof(data)
    end
+   if data.nSplitOutputs and data.nSplitOutputs ~= #output then
+      error(string.format('split(%s) cannot split %s outputs', data.nSplitOutputs, tostring(#output)), 0)
+   end
    local children = node.children
    for i = 1, #children do
       local to = children[i].data
@@ -155,7 +173,7 @@ function gModule:runForwardFunction(func, input)
    if n <= 1 then
       input = {input}
    elseif type(input) ~= 'table' then
-      error(string.format('expecting %s inputs, got a %s', n, torch.type(input)), 2)
+      error(string.format('expecting table of %s inputs', n), 2)
    end
    if #input ~= n then
       error(string.format('Got %s inputs instead of %s', #input, n), 2)

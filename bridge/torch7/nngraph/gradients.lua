@@ -67,13 +67,13 @@ local function only(list)
    return count < 2 and list[found] or nil
 end
 
--- The sum of what came; in `data.gradOutputBuffer` when there is something to sum.
+-- The sum of what came, nil if there was nothing; in `data.gradOutputBuffer` when there is something to sum.
 function gradients.sum(data)
    local list = data.gradOutput
-   if type(list) ~= 'table' or list[1] == nil then
+   if type(list) ~= 'table' then
       error('expecting gradients to sum', 0)
-   elseif #list == 1 then
-      return list[1]
+   elseif #list <= 1 then
+      return list[1] -- nil where the modules that this node leads to have no gradient of their input
    end
    local lone = not data.gradOutputBuffer and only(list)
    if lone then
@@ -90,9 +90,9 @@ end
 -- What `sum` gave the last time.
 function gradients.summed(data)
    local list = data.gradOutput
-   if type(list) ~= 'table' or list[1] == nil then
+   if type(list) ~= 'table' then
       error('no gradient came to this node yet: call updateGradInput first', 0)
-   elseif #list == 1 then
+   elseif #list <= 1 then
       return list[1]
    end
    return data.gradOutputBuffer or only(list)

@@ -1,7 +1,8 @@
 -- A node of a network: `data.module` makes its output from its children's outputs (it points at where they come from).
 --
 -- `data` is what the nodes of the forward graph and of the backward graph have in common. `data.mapindex` is the order
--- of the inputs: a list of their data, and the map from data to places.
+-- of the inputs: a list of their data, and the map from data to places. The keys of `data.reverseMap` are the nodes
+-- that this one is an input of, whether they lead to the output or not.
 local place = require 'nngraph.place'
 
 local Node, parent = torch.class('nngraph.Node', 'graph.Node')
@@ -13,7 +14,8 @@ function Node:__init(data)
    end
    data.annotations = data.annotations or {}
    data.mapindex = data.mapindex or {}
-   data.annotations._debugLabel = data.annotations._debugLabel or place()
+   data.reverseMap = data.reverseMap or {}
+   data.annotations._debugLabel = data.annotations._debugLabel or place('_')
 end
 
 -- With `domap`, the child is the next input.
@@ -26,6 +28,8 @@ function Node:add(child, domap)
       end
       mapindex[#mapindex + 1] = data
       mapindex[data] = #mapindex
+      data.reverseMap = data.reverseMap or {} -- files of the first versions have none
+      data.reverseMap[self] = true
    end
 end
 
@@ -38,7 +42,7 @@ function Node:split(noutput)
    end
    local label = tostring(self.data.annotations._debugLabel)
    local splitter = nngraph.Node{nSplitOutputs = noutput,
-      annotations = {_debugLabel = label .. ' split at ' .. tostring(place())}}
+      annotations = {_debugLabel = label .. ' split at ' .. tostring(place()) .. '-mnode'}}
    splitter:add(self, true)
    local elements = {}
    for i = 1, noutput do
@@ -114,5 +118,6 @@ function Node:label()
       end
    end
    table.sort(lines)
-   return table.concat(lines, '\\l') .. '\\l'
+   local description = (self.data.annotations or {}).description
+   return (description and 'desc = ' .. description .. '\\n' or '') .. table.concat(lines, '\\l')
 end

@@ -40,6 +40,7 @@ local function rebuild(self)
    local byData, inputs, typename = {}, {}, self._type
    for _, node in ipairs(self.backwardnodes) do
       byData[node.data] = node
+      node.data.reverseMap = nil -- no node is unused in a graph that was whole
    end
    for i, child in ipairs(self.innode.children) do
       local node = byData[child.data]

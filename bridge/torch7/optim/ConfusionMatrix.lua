@@ -10,7 +10,7 @@ function ConfusionMatrix:__init(nclasses, classes)
       error('optim.ConfusionMatrix: expected a number of classes of at least 1 or a list of their names, got ' ..
          tostring(nclasses))
    end
-   self.mat = torch.FloatTensor(nclasses, nclasses):zero()
+   self.mat = torch.LongTensor(nclasses, nclasses):zero()
    self.valids = torch.FloatTensor(nclasses):zero()
    self.unionvalids = torch.FloatTensor(nclasses):zero()
    self.nclasses = nclasses
@@ -18,7 +18,6 @@ function ConfusionMatrix:__init(nclasses, classes)
    self.averageValid = 0
    self.classes = classes or {}
    -- buffers
-   self._mat_flat = self.mat:view(-1)
    self._target = torch.FloatTensor()
    self._prediction = torch.FloatTensor()
    self._max = torch.FloatTensor()

@@ -1,12 +1,36 @@
 -- A log of numbers: a file with a line for each `add`, and curves of them.
 --
 -- `plot` draws what Torch7 drew with gnuplot: into `epsfile` (<name>.eps unless a program changes it), and, in the
--- place of a window, <name>.png unless `display(false)` was said.
+-- place of a window, <name>.png unless `display(false)` was said. Programs plot after each `add`, so a plot must not
+-- cost what all numbers before cost: they are kept in a tensor, of which each drawing gets the part that it shows.
 local native = require 'bridge.native'
 local paths = require 'paths'
 local xlua = require 'xlua'
 
 local Logger = torch.class('optim.Logger')
+
+local kept = setmetatable({}, {__mode = 'k'}) -- list of numbers -> {tensor, how many are in it}
+
+-- The numbers of a list as a vector. What was given out is never changed: only what is behind it, or another tensor.
+local function vector(list)
+   local entry = kept[list]
+   if not entry or entry.count > #list then
+      entry = {tensor = torch.DoubleTensor(64), count = 0}
+      kept[list] = entry
+   end
+   if #list > entry.tensor:size(1) then
+      local larger = torch.DoubleTensor(2 * #list)
+      if entry.count > 0 then
+         larger:narrow(1, 1, entry.count):copy(entry.tensor:narrow(1, 1, entry.count))
+      end
+      entry.tensor = larger
+   end
+   for i = entry.count + 1, #list do
+      entry.tensor[i] = tonumber(list[i]) or 0 / 0 -- words leave a gap
+   end
+   entry.count = #list
+   return entry.tensor:narrow(1, 1, #list)
+end
 
 function Logger:__init(filename, timestamp)
    if filename then
@@ -117,10 +141,7 @@ local function curves(self, column, into)
    if #list < 2 then
       return
    end
-   local values = torch.DoubleTensor(#list)
-   for i, value in ipairs(list) do
-      values[i] = tonumber(value) or 0 / 0 -- words leave a gap
-   end
+   local values = vector(list)
    for _, style in ipairs(self.styles[column]) do
       into[#into + 1] = tostring(self.names[column])
       into[#into + 1] = values

@@ -50,10 +50,9 @@ return function(opfunc, x, config, state)
    local maxEval = config.maxEval or maxIter * 1.25
 
    for _, name in ipairs{'df0', 'df1', 'df2', 'df3', 's', 'x0'} do
-      state[name] = state[name] or x.new()
-      state[name]:resizeAs(x)
+      state[name] = (state[name] or x.new()):resizeAs(x)
    end
-   local df0, df1, df2, s, x0 = state.df0, state.df1, state.df2, state.s, state.x0
+   local df0, df1, df2, df3, s, x0 = state.df0, state.df1, state.df2, state.df3, state.s, state.x0
 
    local evaluations, values = 0, {}
    local function evaluate(df)
@@ -95,7 +94,8 @@ return function(opfunc, x, config, state)
          elseif d2 > sig * d1 then
             success = true
             break
-         elseif left <= 0 then
+         elseif left == 0 or left < 0 and not (d1 ~= 0 and finite(f2) and finite(z1)) then
+            -- where maxEval is no whole number `left` never is 0: the original goes on, and without an end at a minimum
             break
          end
          local z2 = extrapolate(f2, d2, f3, d3, z1, z3, limit, int, ext)
@@ -115,7 +115,9 @@ return function(opfunc, x, config, state)
       f1 = f2
       values[#values + 1] = f1
       s:mul((df2:dot(df2) - df2:dot(df1)) / df1:dot(df1)):add(-1, df2)
-      df1, df2 = df2, df1
+      df3:copy(df1)
+      df1:copy(df2)
+      df2:copy(df3)
       d2 = df1:dot(s)
       if d2 > 0 then -- no descent: start afresh from the gradient
          s:copy(df1):mul(-1)

@@ -1,125 +1,158 @@
 -- CMA-ES, the evolution strategy that adapts its covariance matrix: minimises without a gradient. The algorithm and
 -- its constants are those of N. Hansen's barecmaes2 (https://www.lri.fr/~hansen/barecmaes2.html).
 --
--- Only the first result of opfunc is used. Returns x (changed in place to the best point seen) and the values of x
--- before, and of the best point after each generation.
-local function constants(n, popsize)
-   local mu = math.floor(popsize / 2)
-   local weights = torch.DoubleTensor(mu)
-   for i = 1, mu do
-      weights[i] = math.log(popsize / 2 + 0.5) - math.log(i)
-   end
+-- Only the first result of opfunc is used, and x stays as it is. Returns the best point, a vector; the value of x, of
+-- the best point of each generation and of the best of all; and how many points were tried.
+local function constants(n, popsize, x)
+   local mu = popsize / 2
+   local weights = torch.range(0, mu - 1):apply(function(i)
+      return math.log(mu + 0.5) - math.log(i + 1)
+   end)
    weights:div(weights:sum())
-   local mueff = 1 / weights:dot(weights)
+   local mueff = weights:sum() ^ 2 / torch.pow(weights, 2):sum()
    local c1 = 2 / ((n + 1.3) ^ 2 + mueff)
    local cs = (mueff + 2) / (n + mueff + 5)
    return {
-      mu = mu, weights = weights, mueff = mueff, c1 = c1, cs = cs,
+      popsize = popsize, mu = mu, weights = weights:typeAs(x), mueff = mueff, c1 = c1, cs = cs,
       cc = (4 + mueff / n) / (n + 4 + 2 * mueff / n),
       cmu = math.min(1 - c1, 2 * (mueff - 2 + 1 / mueff) / ((n + 2) ^ 2 + mueff)),
       damps = 2 * mueff / popsize + 0.3 + cs,
-      chi = 2 + 4 / (n + 1),
    }
 end
 
--- C = B diag(D^2) B'; and its inverse root.
+-- C = B diag(D^2) B', and its inverse root.
 local function decompose(s)
-   s.C:add(s.C:t():clone()):mul(0.5)
-   local values, vectors = torch.symeig(s.C, 'V')
-   s.B = vectors
-   s.D = values:clamp(1e-300, math.huge):sqrt()
-   local scaled = s.B:clone()
-   for i = 1, scaled:size(2) do
-      scaled:select(2, i):div(s.D[i])
+   s.C = torch.triu(s.C) + torch.triu(s.C, 1):t()
+   s.D, s.B = torch.symeig(s.C, 'V')
+   s.D = torch.sqrt(s.D)
+   s.inverse = s.B * torch.diag(torch.pow(s.D, -1)) * s.B:t()
+end
+
+-- Fill `points` with candidates.
+local function ask(s, k, points)
+   if s.evaluations - s.decomposed > k.popsize / (k.c1 + k.cmu) / s.C:size(1) / 10 then
+      s.decomposed = s.evaluations
+      decompose(s)
    end
-   s.invsqrtC = torch.mm(scaled, s.B:t())
+   for i = 1, k.popsize do
+      local z = s.D:clone():normal(0, 1):cmul(s.D)
+      points[i]:copy(torch.add(s.mean, (s.B * z) * s.sigma))
+   end
+end
+
+-- The covariance after a generation: element by element, since the order of sums decides which numbers come.
+local function adapt(s, k, best, old, c1a)
+   local n, C, rows, from = old:size(1), s.C, {}, old:totable()
+   local weights, pc = k.weights:totable(), s.pc:totable()
+   for i = 1, best:size(1) do
+      rows[i] = best[i]:totable()
+   end
+   for i = 1, n do
+      for j = 1, n do
+         local sum = 0
+         for r = 1, #rows do
+            sum = sum + weights[r] * (rows[r][i] - from[i]) * (rows[r][j] - from[j])
+         end
+         local was = C[i][j]
+         C[i][j] = was + ((-c1a - k.cmu) * was + k.c1 * pc[i] * pc[j] + k.cmu * (sum / s.sigma ^ 2))
+      end
+   end
 end
 
 -- Move mean, paths, covariance and step size by one generation: `points` in rows, best first.
-local function adapt(s, k, points, popsize)
-   local n = s.xmean:size(1)
-   local old = s.xmean
-   local best = points:narrow(1, 1, k.mu)
-   s.xmean = torch.mv(best:t(), k.weights)
-   local y = s.xmean - old
-
-   s.ps:mul(1 - k.cs):add(math.sqrt(k.cs * (2 - k.cs) * k.mueff) / s.sigma, torch.mv(s.invsqrtC, y))
-   local length = s.ps:dot(s.ps) / n
-   local hsig = length / (1 - (1 - k.cs) ^ (2 * s.counteval / popsize)) < k.chi and 1 or 0
-   s.pc:mul(1 - k.cc):add(hsig * math.sqrt(k.cc * (2 - k.cc) * k.mueff) / s.sigma, y)
-
-   local c1a = k.c1 * (1 - (1 - hsig) * k.cc * (2 - k.cc))
-   s.C:mul(1 - c1a - k.cmu):addr(k.c1, s.pc, s.pc)
-   for i = 1, k.mu do
-      local step = (best[i] - old):div(s.sigma)
-      s.C:addr(k.cmu * k.weights[i], step, step)
-   end
-   s.sigma = s.sigma * math.exp(math.min(1, k.cs / k.damps * (length - 1) / 2))
+local function tell(s, k, points)
+   local n, old = s.mean:size(1), s.mean:clone()
+   s.mean:zero():addmv(points:t(), k.weights)
+   local y = s.mean - old
+   s.ps = s.ps - s.ps * k.cs + (s.inverse * y) * ((k.cs * (2 - k.cs) * k.mueff) ^ 0.5 / s.sigma)
+   local length = torch.pow(s.ps, 2):sum()
+   local hsig = length / (1 - (1 - k.cs) ^ (2 * s.evaluations / k.popsize)) / n < 2 + 4 / (n + 1) and 1 or 0
+   s.pc = s.pc - s.pc * k.cc + y * ((k.cc * (2 - k.cc) * k.mueff) ^ 0.5 / s.sigma) * hsig
+   adapt(s, k, points, old, k.c1 - (1 - hsig ^ 2) * k.c1 * k.cc * (2 - k.cc))
+   s.sigma = s.sigma * math.exp(math.min(0.6, (k.cs / k.damps) * (length / n - 1) / 2))
 end
 
-local function check(state, n)
-   local popsize = state.popsize or 4 + math.floor(3 * math.log(n))
-   if type(popsize) ~= 'number' or popsize < 4 then
-      error('optim.cmaes: expected a popsize of at least 4, got ' .. tostring(popsize))
+-- Why to stop: a table of reasons and limits.
+local function reasons(s, maxEval, target)
+   local list, values = {}, s.values
+   if s.evaluations == 0 then
+      return list
    end
-   local sigma = state.sigma or 0.5
-   if type(sigma) ~= 'number' or not (sigma > 0) then
-      error('optim.cmaes: expected a sigma above 0, got ' .. tostring(sigma))
+   list.evals = s.evaluations >= maxEval and maxEval or nil
+   list.ftarget = target ~= nil and values[1] <= target and target or nil
+   list.condition = s.D:max() > 1e7 * s.D:min() and 1e7 or nil
+   list.tolfun = values:nElement() > 1 and values[values:nElement()] - values[1] < 1e-12 and 1e-12 or nil
+   list.tolx = s.sigma * s.D:max() < 1e-11 and 1e-11 or nil
+   return list
+end
+
+local function display(s, k, every)
+   local generation = s.evaluations / k.popsize
+   if generation == 1 or generation % (10 * every) == 0 then
+      print('evals:\t ax-ratio max(std)   f-value')
    end
-   return math.floor(popsize), sigma
+   if generation <= 2 or generation % every == 0 then
+      local deviation = math.sqrt(torch.diag(s.C):max())
+      print(tostring(s.evaluations) .. ': ' .. string.format(' %6.1f %8.1e ', s.D:max() / s.D:min(),
+         s.sigma * deviation) .. tostring(s.values[1]))
+   end
+end
+
+local function check(x)
+   if x.triu == nil or x.diag == nil then
+      error('Unsupported Tensor ' .. x:type() .. ' please use Float- or DoubleTensor for x', 3)
+   elseif not pcall(function() torch.symeig(torch.eye(1):typeAs(x), 'V') end) then
+      error('torch.symeig not available for ' .. x:type() .. ' please use Float- or DoubleTensor for x', 3)
+   end
 end
 
 return function(opfunc, x, config, state)
+   check(x)
    state = state or config or {}
    local n = x:nElement()
-   local popsize, sigma = check(state, n)
-   local maxEval = state.maxEval or 1e3 * n ^ 2
-   local verb_disp = state.verb_disp or 100
-   local k = constants(n, popsize)
+   local popsize = state.popsize or 4 + math.floor(3 * math.log(n))
+   local sigma, every = state.sigma or 0.5, state.verb_disp or 0
+   local maxEval = tonumber(state.maxEval) or 1e3 * n ^ 2
+   local least = state.min_iterations or 1
+   local k = constants(n, popsize, x)
+   local function zeros()
+      return torch.Tensor(n):zero():typeAs(x)
+   end
    local s = {
-      xmean = x:clone():double():view(n), sigma = sigma, counteval = 0,
-      pc = torch.DoubleTensor(n):zero(), ps = torch.DoubleTensor(n):zero(),
-      C = torch.DoubleTensor(n, n):zero(),
+      mean = x:clone():view(-1), sigma = sigma, evaluations = 0, decomposed = 0, pc = zeros(), ps = zeros(),
+      B = torch.eye(n):typeAs(x), C = torch.eye(n):typeAs(x), inverse = torch.eye(n):typeAs(x), D = zeros():fill(1),
+      values = torch.Tensor(popsize),
    }
-   for i = 1, n do
-      s.C[i][i] = 1
-   end
-   decompose(s)
-
-   local candidate = x:clone()
-   local least = opfunc(candidate)
-   local best, values, decomposed, generation = s.xmean:clone(), {least}, 0, 0
-   while s.counteval < maxEval do
-      if s.counteval - decomposed > popsize / (k.c1 + k.cmu) / n / 10 then
-         decompose(s)
-         decomposed = s.counteval
-      end
-      local points, fitness = torch.DoubleTensor(popsize, n), torch.DoubleTensor(popsize)
-      for i = 1, popsize do
-         local normal = torch.DoubleTensor(n):normal():cmul(s.D)
-         points[i]:mv(s.B, normal):mul(s.sigma):add(s.xmean)
-         candidate:copy(points[i])
-         fitness[i] = opfunc(candidate)
-      end
-      s.counteval = s.counteval + popsize
+   local points, history = torch.Tensor(popsize, n):typeAs(x), {(opfunc(x))}
+   local best, lowest, found, generation = nil, nil, 0, 0
+   while next(reasons(s, maxEval, state.ftarget)) == nil or generation < least do
       generation = generation + 1
-      local sorted, order = fitness:sort()
-      if sorted[1] < least then
-         least = sorted[1]
-         best:copy(points[order[1]])
+      ask(s, k, points)
+      for i = 1, popsize do
+         s.values[i] = opfunc(points[i]:viewAs(x))
       end
-      values[#values + 1] = least
-      adapt(s, k, points:index(1, order), popsize)
-      if verb_disp > 0 and generation % verb_disp == 0 then
-         print(string.format('evals: %d, ratio: %.1e, sigma: %.1e, f: %.6e', s.counteval,
-            s.D:max() / s.D:min(), s.sigma, least))
+      s.evaluations = s.evaluations + popsize
+      local order
+      s.values, order = torch.sort(s.values)
+      local chosen = points:index(1, order:narrow(1, 1, k.weights:size(1)))
+      history[#history + 1] = s.values[1]
+      if lowest == nil or s.values[1] < lowest then
+         best, lowest, found = chosen[1]:clone(), s.values[1], s.evaluations
       end
-      if state.ftarget and least <= state.ftarget or sorted[1] == sorted[popsize]
-         or not (s.D:max() <= 1e7 * s.D:min()) or s.sigma * s.D:max() < 1e-13 or s.sigma ~= s.sigma then
-         break
+      tell(s, k, chosen)
+      if every ~= 0 then
+         display(s, k, every)
       end
    end
-   state.evalCounter = (state.evalCounter or 0) + s.counteval + 1
-   x:copy(best)
-   return x, values, s.counteval + 1
+   if every > 0 then
+      for reason, limit in pairs(reasons(s, maxEval, state.ftarget)) do
+         print('termination by', reason, '=', limit)
+      end
+      print('best f-value =', lowest)
+      print('solution = ')
+      print(best)
+      print('best found at iteration: ', found / popsize, ' , total iterations: ', generation)
+   end
+   history[#history + 1] = lowest
+   return best, history, s.evaluations
 end

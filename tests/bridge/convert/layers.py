@@ -134,6 +134,10 @@ CONVERTED: list[tuple[str, str]] = [
     ("BatchNormalization(4,1e-3,0.2,false)", T),
     ("SpatialBatchNormalization(4,1e-3,0.2)", IMAGES),
     ("VolumetricBatchNormalization(4)", VOLUMES),
+    ("BatchNormalization(4)", "torch.randn(1,4)"),
+    ("BatchNormalization(4,1e-3,0.2,false)", "torch.randn(1,4)"),
+    ("SpatialBatchNormalization(4)", "torch.randn(1,4,3,2)"),
+    ("VolumetricBatchNormalization(4)", "torch.randn(1,4,2,3,2)"),
     ("SpatialCrossMapLRN(3,0.1,0.6,2)", IMAGES),
     ("SpatialCrossMapLRN(4,0.1,0.6,2)", IMAGES),
     ("Normalize(2)", T),
@@ -165,7 +169,8 @@ CONVERTED: list[tuple[str, str]] = [
     ("Reshape(12)", "torch.randn(1,3,4)"),
     ("Collapse(2)", "torch.randn(2,3,4)"),
     ("Narrow(2,2,2)", T),
-    ("Narrow(-1,-2,-1)", T),
+    ("Narrow(-1,-2,1)", T),
+    ("Narrow(2,2,-2)", T),
     ("Select(1,2)", T),
     ("Select(-1,-1)", T),
     ("Transpose({1,2},{2,3})", "torch.randn(2,3,4)"),
@@ -241,7 +246,7 @@ CONVERTED: list[tuple[str, str]] = [
     ("Maxout(4,3,2)", T),
 ]
 
-# Layers that draw in training: compared in evaluation.
+# Layers that draw in training, or take a single sample in evaluation only: compared in evaluation.
 RANDOM: list[tuple[str, str]] = [
     ("Dropout(0.4)", T),
     ("Dropout(0.4,true)", T),
@@ -249,6 +254,9 @@ RANDOM: list[tuple[str, str]] = [
     ("VolumetricDropout(0.3)", VOLUMES),
     ("RReLU()", T),
     ("WhiteNoise(0,0.1)", T),
+    ("BatchNormalization(4)", V),
+    ("SpatialBatchNormalization(4)", IMAGE),
+    ("VolumetricBatchNormalization(4)", VOLUME),
 ]
 
 # Layers that stay Lua's.

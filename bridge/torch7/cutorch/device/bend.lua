@@ -12,9 +12,10 @@ local C = native.C
 local op, fresh, check = aten.op, place.fresh, place.check
 
 local above, below = op('gt.Tensor_out', 'TST'), op('lt.Tensor_out', 'TST')
+local from, upto = op('ge.Tensor_out', 'TST'), op('le.Tensor_out', 'TST')
 local multiply, divide, quotient = op('mul.out', 'TST'), op('div.out', 'TST'), op('div.out', 'TTT')
 local absolute, either = op('abs.out', 'TT'), op('bitwise_or.Tensor_out', 'TTT')
-local both, choose = op('bitwise_and.Tensor_out', 'TTT'), op('where.self_out', 'MTTT')
+local choose = op('where.self_out', 'MTTT')
 
 -- A mask of a's elements beyond v.
 local function beyond(compare, a, v)
@@ -68,14 +69,33 @@ maps[C.BR_SOFTSIGN] = function(r, a)
    quotient(a, growth(a), r)
 end
 
+maps[C.BR_CUT] = function(r, a, v, w)
+   local top = fresh(a)
+   choose(beyond(upto, a, w), a, place.filled(a, w), top)
+   choose(beyond(below, a, v), place.filled(a, v), top, r)
+end
+
 gates[C.BR_ABOVE] = function(r, a, b, v, w)
    choose(beyond(above, a, v), b, scaled(b, w), r)
 end
 
+-- b, and 0 where a compares as `low` with v or as `high` with w
+local function between(r, a, b, low, v, high, w)
+   local mask = beyond(low, a, v)
+   either(mask, beyond(high, a, w), mask)
+   choose(mask, place.filled(b, 0), b, r)
+end
+
 gates[C.BR_INSIDE] = function(r, a, b, v, w)
-   local mask = beyond(above, a, v)
-   both(mask, beyond(below, a, w), mask)
-   choose(mask, b, place.filled(b, 0), r)
+   between(r, a, b, upto, v, from, w)
+end
+
+gates[C.BR_WITHIN] = function(r, a, b, v, w)
+   between(r, a, b, below, v, above, w)
+end
+
+gates[C.BR_MIRRORED] = function(r, a, b)
+   choose(beyond(from, a, 0), b, scaled(b, -1), r)
 end
 
 gates[C.BR_OUTSIDE] = function(r, a, b, v)
