@@ -28,7 +28,7 @@ CONTENTS = {
     "a sequence": ({1, 2}, 2, 0),
     "a module": ({"modules", "output", "gradInput", "_type"}, "modules", 0),
     "a hash": ({"a", "b"}, "b", "x"),
-    "a vector": ({1, 2}, 1, 0),
+    "a vector": ({1, 2}, 1, 3),
 }
 
 
@@ -54,6 +54,11 @@ def test_a_missing_key_is_a_key_error(made: dict[str, Any], kind: str) -> None:
     assert made[kind][there] is not None
     with pytest.raises(KeyError, match=str(missing)):
         made[kind][missing]
+
+
+def test_a_key_that_the_object_refuses_is_its_error(made: dict[str, Any]) -> None:
+    with pytest.raises(bridge.LuaError, match="positive number expected as key"):
+        made["a vector"][0]
 
 
 @pytest.mark.parametrize("kind", CONTENTS)
