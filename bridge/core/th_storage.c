@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "th_storage.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -100,10 +102,20 @@ static void give_back(void *context, void *data)
 /* Without a realloc TH takes new memory, copies, and gives the old one back. */
 static br_th_allocator keeping = {take, NULL, give_back};
 
+/* Memory outlives the state that loaded TH, and with it TH's library would go, which gives the memory back. */
+static void keep_library(const br_th_allocator *allocator)
+{
+   Dl_info info;
+   if (dladdr(*(void *const *)&allocator->free, &info)) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 void br_th_default(br_th_allocator *allocator)
 {
    pthread_mutex_lock(&kept.mutex);
-   if (!kept.standard) kept.standard = allocator;
+   if (!kept.standard) {
+      kept.standard = allocator;
+      keep_library(allocator);
+   }
    pthread_mutex_unlock(&kept.mutex);
 }
 

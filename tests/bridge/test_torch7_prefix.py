@@ -1,10 +1,14 @@
-"""A Torch7 installation named by its prefix: tensors are its own userdata, reached as a real Torch7's are.
+"""A Torch7 installation named by its prefix: tensors are its own userdata, whose memory it moves and gives back.
 
-The installation here is our own runtime behind the layout of a real one; the boundary is told nothing of its types.
+The installation here is small (`installation/`), but lays out its structs, counts references and resizes as TH does;
+what it gives back nobody can read any more, so that an array over it would end the process.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,18 +21,21 @@ import bridge
 from bridge import legacy
 from bridge.nn import LuaModule
 
-RUNTIME = Path(bridge.__file__).parent / "torch7"
+INSTALLATION = Path(__file__).parent / "installation"
 DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float32", "float64"]
 
 
-@pytest.fixture
-def prefix(tmp_path: Path) -> Path:
-    share = tmp_path / "share" / "lua" / "5.1"
-    share.mkdir(parents=True)
-    (tmp_path / "lib").mkdir()
-    for package in RUNTIME.iterdir():
-        (share / package.name).symlink_to(package)
-    return tmp_path
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the Lua files and the C library where a real Torch7 puts its own."""
+    root = tmp_path_factory.mktemp("torch7")
+    share, lib = root / "share" / "lua" / "5.1", root / "lib" / "lua" / "5.1"
+    shutil.copytree(INSTALLATION, share, ignore=shutil.ignore_patterns("*.c"))
+    lib.mkdir(parents=True)
+    made = lib / "libtorch.so"
+    compiler = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    subprocess.run([*compiler, "-o", str(made), str(INSTALLATION / "th.c")], check=True, timeout=60)
+    return root
 
 
 @pytest.fixture
@@ -108,3 +115,173 @@ def test_legacy_modules_run_in_it(lua: bridge.Lua) -> None:
         gradient = module.get_parameter("0.weight").grad
         np.testing.assert_allclose(gradient[3], net.get(1).weight.sum(0))
         assert gradient[1].tolist() == [0, 0, 0]
+
+
+# ---- memory that TH moves and gives back
+
+
+def linear(lua: bridge.Lua, inputs: int, outputs: int) -> bridge.LuaObject:
+    module = lua.execute("require 'nn' return nn.Linear(...)", inputs, outputs)
+    assert isinstance(module, bridge.LuaObject)
+    return module
+
+
+def test_an_output_stays_when_a_larger_batch_moves_the_buffer(lua: bridge.Lua) -> None:
+    net = linear(lua, 3, 2)
+    first = net.forward(np.ones((2, 3)))
+    net.forward(np.full((20000, 3), 2.0))
+    lua.collect()
+    assert first.tolist() == [[3, 3], [3, 3]]
+
+
+def test_arrays_of_many_batch_sizes_may_be_written(lua: bridge.Lua) -> None:
+    net = lua.execute("require 'nn' return nn.Sequential():add(nn.Linear(8, 8)):add(nn.Linear(8, 8))")
+    outputs = [net.forward(np.ones((batch, 8))) for batch in range(1, 200)]
+    for output in outputs:
+        output[:] = 7
+    for batch in range(1, 200):
+        assert (net.forward(np.ones((batch, 8))) == 64).all()
+    assert all((output == 7).all() or (output == 64).all() for output in outputs)
+
+
+def test_a_weight_stays_when_get_parameters_moves_it(lua: bridge.Lua) -> None:
+    net = linear(lua, 100, 50)
+    weight = net.weight
+    net.getParameters()
+    for _ in range(2):
+        lua.collect()
+    assert weight.sum() == 5000
+    assert net.weight.sum() == 5000
+
+
+def test_an_array_stays_when_its_tensor_is_set_to_another(lua: bridge.Lua) -> None:
+    array = lua.execute("x = torch.ones(1000) return x")
+    lua.execute("x:set(torch.zeros(10))")
+    lua.collect()
+    assert array.sum() == 1000
+
+
+def test_an_array_stays_when_its_storage_shrinks(lua: bridge.Lua) -> None:
+    array = lua.execute("x = torch.ones(100000) return x")
+    lua.execute("x:resize(1):resize(200000):fill(3)")
+    lua.collect()
+    assert array.sum() == 100000
+
+
+def test_arrays_over_one_storage_share_it(lua: bridge.Lua) -> None:
+    whole, row = lua.execute("x = torch.zeros(2, 3) return x, x[2]")
+    row[:] = 5
+    assert whole[1].tolist() == [5, 5, 5]
+    assert lua.eval("x:sum()") == 15
+
+
+def test_memory_goes_back_once_the_last_reader_is_gone(lua: bridge.Lua) -> None:
+    before = resident()
+    for _ in range(100):
+        array = lua.eval("torch.ones(1000000)")
+        assert array[999999] == 1
+        del array
+    lua.execute("x = nil")
+    lua.collect()
+    assert resident() - before < 400 * 2**20
+
+
+def test_arrays_that_are_passed_in_are_let_go_of(lua: bridge.Lua) -> None:
+    rows = lua.eval("function(x) return x:size(1) end")
+    before = resident()
+    for _ in range(600):
+        assert rows(np.ones(1000000)) == 1000000
+    assert resident() - before < 1 << 30
+
+
+def resident() -> int:
+    """Return the bytes of memory that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# ---- lent arrays that Lua resizes
+
+
+def test_a_lent_array_grows_into_memory_of_its_own(lua: bridge.Lua) -> None:
+    array = np.zeros(4)
+    grown = lua.eval("(...):resize(8):fill(5)", array)
+    assert grown.tolist() == [5] * 8
+    assert array.tolist() == [0] * 4
+
+
+@pytest.mark.parametrize(
+    "code", ["torch.DoubleTensor():resizeAs(...):copy(...)", "torch.cat({..., ...})"], ids=["resizeAs", "cat"]
+)
+def test_operations_make_their_results_of_lent_arrays(lua: bridge.Lua, code: str) -> None:
+    assert set(lua.eval(code, np.full(3, 2.0)).tolist()) == {2}
+
+
+def test_an_array_that_is_lent_twice_survives_the_first_tensor(lua: bridge.Lua) -> None:
+    array = np.ones(1000)
+    lua.execute("x = ...", array)
+    lua.execute("y = ...", array)
+    lua.execute("x:resize(2000) x = nil")
+    lua.collect()
+    array[999] = 8
+    assert lua.eval("y[1000]") == 8
+
+
+# ---- storages
+
+
+def test_a_storage_is_an_array(lua: bridge.Lua) -> None:
+    sizes = lua.eval("torch.zeros(3, 2):size()")
+    assert sizes.tolist() == [3, 2]
+    assert sizes.dtype == np.int64
+
+
+def test_a_storage_made_over_foreign_memory_is_copied(lua: bridge.Lua) -> None:
+    lua.execute(
+        "x = torch.ones(4) s = torch.DoubleStorage(4, tonumber(require('ffi').cast('intptr_t', x:data())))"
+    )
+    array = lua.eval("s")
+    lua.execute("x:fill(9)")
+    assert array.tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("layer", ["nn.View(-1, 4)", "nn.Reshape(4)"])
+def test_layers_with_storages_become_pytorchs(lua: bridge.Lua, layer: str) -> None:
+    net = lua.execute(f"require 'nn' return nn.Sequential():add({layer}):add(nn.Linear(4, 2))")
+    made = bridge.to_torch(net)
+    x = torch.arange(16, dtype=torch.float64).reshape(4, 2, 2)
+    np.testing.assert_array_equal(made(x).detach().numpy(), net.forward(x.numpy()))
+
+
+# ---- what is promised of every state
+
+
+@pytest.fixture
+def function(tmp_path: Path) -> str:
+    path = str(tmp_path / "f.t7")
+    with bridge.Lua() as lua:
+        lua.require("torch")
+        lua.execute("torch.save((...), function() return 'ran' end)", path)
+    return path
+
+
+def test_a_function_from_a_file_is_not_run(lua: bridge.Lua, function: str) -> None:
+    with pytest.raises(bridge.LuaError, match=r"allow_functions=True"):
+        lua.eval("torch.load(...)()", function)
+
+
+def test_a_function_from_a_file_runs_where_that_was_allowed(prefix: Path, function: str) -> None:
+    with bridge.Lua(torch7=prefix, allow_functions=True) as lua:
+        lua.require("torch")
+        assert lua.eval("torch.load(...)()", function) == "ran"
+
+
+def test_lua_loads_strings_as_before(lua: bridge.Lua) -> None:
+    assert lua.eval("loadstring(string.dump(function() return 3 end))()") == 3
+
+
+def test_states_that_threads_make_find_the_packages(lua: bridge.Lua, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("LUA_PATH", "LUA_CPATH"):
+        monkeypatch.delenv(variable, raising=False)
+    lua.require("threads")
+    found = lua.eval("""require('threads').run("require 'torch' return tostring(torch.ones(3):sum())")""")
+    assert found == "3"
