@@ -3,6 +3,15 @@
 local native, options = ...
 local ffi = require 'ffi'
 
+-- Where LuaJIT fuses a load with the instruction that uses it, the memory is read there: after a call of C that wrote
+-- to it since. Without that, every number is read where the program reads it (docs/design.md).
+local optimize = jit.opt.start
+rawset(jit.opt, 'start', function(...)
+   optimize(...)
+   optimize('-fuse')
+end)
+optimize('-fuse')
+
 local function own(name, ...)
    local made = assert(loadfile(options.root .. '/lua/' .. name .. '.lua'))(...)
    package.loaded['bridge.lua.' .. name] = made

@@ -166,3 +166,28 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert found.stdout.split() == ["0"]
+
+
+@pytest.mark.parametrize(
+    "options", ["", "require('jit.opt').start(3)", "require('jit').opt.start('hotloop=10')"]
+)
+def test_a_number_is_read_before_the_call_that_writes_over_it(lua: bridge.Lua, options: str) -> None:
+    code = """
+    local ffi = require 'ffi'
+    ffi.cdef 'double modf(double, double *);'
+    local whole = ffi.new('double[1]')
+    local function floor(x)
+       ffi.C.modf(x, whole)
+       return whole[0]
+    end
+    local wrong = 0
+    for i = 1, 1000 do
+       local a, b = floor(i + 0.5), floor(i + 1.5)
+       if a == b then
+          wrong = wrong + 1
+       end
+    end
+    return wrong
+    """
+    lua.execute(options)
+    assert lua.execute(code) == 0

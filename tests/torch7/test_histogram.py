@@ -48,12 +48,17 @@ def test_a_given_result(lua: bridge.Lua) -> None:
     assert lua.eval("r:totable()") == [[3, 0], [3, 0], [4, 0]]
 
 
+def test_compiled_calls_count_as_the_first_one(lua: bridge.Lua) -> None:
+    for _ in range(200):
+        assert lua.eval("torch.histc(torch.range(1, 10), 3):totable()") == [3, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         ("histc(torch.Tensor())", "must have one dimension"),
         ("histc(torch.ones(2), 0)", "number of bins"),
-        ("bhistc(torch.ones(2), 2)", "the input must be a 2d tensor"),
+        ("bhistc(torch.ones(2), 2)", "invalid dimension 2"),
         ("histc(torch.IntTensor(2))", r"does not implement the torch\.histc\(\) function"),
     ],
 )
