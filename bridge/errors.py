@@ -54,7 +54,7 @@ class LuaError(Exception):
         self.traceback = traceback
         self.value = value
         self.original = original
-        self._range = _out_of_range(detail, message)
+        self._noted = _noted(detail, message)
         self._base = 1
         match = CONTAINED.match(message) or TRACED.match(message)
         inner = match.group("traceback") if match is not None else None
@@ -66,8 +66,11 @@ class LuaError(Exception):
         match = CONTAINED.match(self.message) or TRACED.match(self.message)
         cause = self.message if match is None else match.group("cause")
         shown = OUR_PLACE.sub("", without_addresses(cause))
-        if self._range is not None:
-            value, low, high = (number - 1 + self._base for number in self._range)
+        if len(self._noted) == 1:
+            kind = self._noted[0]
+            shown = f"{shown}: it is {kind if kind == 'nil' else 'a ' + kind}"
+        elif self._noted:
+            value, low, high = (float(number) - 1 + self._base for number in self._noted)
             shown = f"{shown.rstrip('. ')}: got {value:g}, where {low:g} to {high:g} exist, counted from {self._base}"
         for number, container in PLACE.findall(match.groupdict().get("places", "") if match else ""):
             place = int(number) - 1 + self._base
@@ -109,10 +112,7 @@ def without_addresses(text: str) -> str:
     return ADDRESS.sub(lambda match: match.group(1) or match.group(2) or "", text)
 
 
-def _out_of_range(detail: str, message: str) -> tuple[float, float, float] | None:
-    """Return a value and its least and largest, if they were noted for this message."""
-    numbers, _, said = detail.partition(" | ")
-    if not said or said not in message:
-        return None
-    value, low, high = map(float, numbers.split())
-    return value, low, high
+def _noted(detail: str, message: str) -> list[str]:
+    """Return what was noted for this message: a value with its least and largest, the type of a value, or nothing."""
+    noted, _, said = detail.partition(" | ")
+    return noted.split() if said and said in message else []

@@ -26,8 +26,8 @@ end
 local function positions(t, list)
    list = list or {}
    if torch.isTensor(t) then
-      local flat = t:contiguous():view(t:nElement())
-      for i = 1, flat:nElement() do list[#list + 1] = {flat, i} end
+      local flat = t:nElement() > 0 and t:contiguous():view(t:nElement())
+      for i = 1, t:nElement() do list[#list + 1] = {flat, i} end
    else
       for _, inner in ipairs(t) do positions(inner, list) end
    end

@@ -106,7 +106,7 @@ def test_tensors_on_the_cpu_and_on_a_device_do_not_go_together(
     ("code", "message"),
     [
         ("t:index(1, torch.LongTensor{3})", "out of range"),
-        ("t:gather(1, torch.CudaLongTensor{{0, 1, 1}})", "out of range"),
+        ("t:gather(1, torch.CudaLongTensor{{0, 1, 1}})", "Invalid index in gather"),
         ("t:maskedFill(torch.ByteTensor(2, 3):fill(2), 1)", "Mask tensor can take 0 and 1 values only"),
         ("t:cudaInt():div(0)", "division by zero"),
         ("t:cudaInt():fmod(0.5)", "division by zero"),

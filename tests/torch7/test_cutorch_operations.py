@@ -135,7 +135,7 @@ NUMERIC = [
     "r = a:clone():map(b, function(x, y) return x * y end)",
     "r = a.new():range(1, 5)",
     "r = a.new():eye(3)",
-    "r = {a.new(a:size()):fill(1), a.new{1, 2}, a.new(a:storage(), 2, 3), a:totable()}",
+    "r = {a.new():resize(a:size()):fill(1), a.new{1, 2}, a.new(a:storage(), 2, 3), a:totable()}",
     "r = {a:double(), a:long(), a:byte():int(), to(a:float()), to(torch.ShortTensor{1, 2})}",
     "r = a:squeeze() r = r:view(1, 3, 1, 4):squeeze()",
     "r = {a:storage()[2], #a:storage(), a:clone():storage():fill(3):totable(), a:storage():totable()}",

@@ -66,7 +66,7 @@ EXPRESSIONS: list[tuple[str, Any]] = [
     ("rawequal(t:cuda(), t)", True),
     ("t:sum()", 21),
     ("t:getDevice()", 1),
-    ("t:isSameSizeAs(torch.Tensor(2, 3))", True),
+    ("t:isSameSizeAs(t:clone())", True),
     ("torch.type(t:float())", "torch.FloatTensor"),
     ("torch.type(t:long())", "torch.LongTensor"),
     ("torch.type(t:type('torch.DoubleTensor'))", "torch.DoubleTensor"),

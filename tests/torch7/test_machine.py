@@ -61,5 +61,5 @@ def test_heap_tracking_is_remembered(lua: bridge.Lua) -> None:
     assert lua.eval("torch._heaptracking") is True
     lua.execute("torch.setheaptracking(false)")
     assert lua.eval("torch._heaptracking") is False
-    with pytest.raises(bridge.LuaError, match="boolean expected, got number"):
+    with pytest.raises(bridge.LuaError, match=r"boolean expected, got boolean.: it is a number"):
         lua.execute("torch.setheaptracking(1)")

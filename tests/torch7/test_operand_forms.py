@@ -136,6 +136,15 @@ def test_layout_changes_no_element(
         assert lua.eval("same(found, expected)"), lua.eval("tostring(found) .. tostring(expected)")
 
 
+def into(name: str, result: str, operands: str) -> str:
+    """Return the call that fills a result: torch looks at its type first, and comparisons give bytes."""
+    return f"{'a' if name in ('lt', 'eq') else 'torch'}.{name}({result}, {operands})"
+
+
+# What a given result must be where it gets no size: products and gathered elements.
+GIVEN = dict.fromkeys(("mm", "gather"), "expected:clone():zero()")
+
+
 @pytest.mark.parametrize(("name", "arguments", "types"), OPERATIONS + MAKERS)
 @pytest.mark.parametrize("layout", ["plain", "transposed", "strided", "offset"])
 def test_a_given_result_is_filled_in_place(
@@ -144,16 +153,16 @@ def test_a_given_result_is_filled_in_place(
     for lua in (states[kind] for kind in types):
         rest = f"a{', ' if arguments else ''}{arguments}"
         lua.execute(f"operands('plain'); expected = {call(name, 'a', arguments)}")
-        lua.execute(f"empty = expected.new(); found = {call(name, 'empty', rest)}")
+        lua.execute(f"empty = {GIVEN.get(name, 'expected.new()')}; found = {into(name, 'empty', rest)}")
         assert lua.eval("torch.pointer(found) == torch.pointer(empty) and same(empty, expected)")
         lua.execute(f"""
-           if expected:isSameSizeAs(a) and expected:type() == a:type() then
+           if expected:type() == a:type() and expected:isSameSizeAs(a) then
               shaped = layouts['{layout}'](expected):zero()
            else
               shaped = expected.new():resize(expected:size()):zero()
            end
            strides = shaped:stride():totable()
-           found = {call(name, "shaped", rest)}""")
+           found = {into(name, "shaped", rest)}""")
         assert lua.eval("torch.pointer(found) == torch.pointer(shaped) and same(shaped, expected)")
         assert lua.eval("shaped:stride():totable()") == lua.eval("strides")
 
@@ -178,11 +187,7 @@ def test_the_result_may_be_an_operand(
 
 @pytest.mark.parametrize(
     ("name", "arguments", "types"),
-    [
-        o
-        for o in MAKERS
-        if o[0] in ("cumsum", "cumprod", "tril", "triu", "sort", "mm", "cat", "gather", "conv2")
-    ],
+    [o for o in MAKERS if o[0] in ("cumsum", "cumprod", "tril", "triu", "sort", "cat", "conv2")],
 )
 def test_what_is_made_may_replace_its_source(
     states: dict[str, bridge.Lua], name: str, arguments: str, types: list[str]

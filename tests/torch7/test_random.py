@@ -194,10 +194,10 @@ def test_a_fill_returns_its_tensor(lua: bridge.Lua) -> None:
         ("torch.rand()", "invalid arguments: no arguments provided"),
         ("torch.uniform('x')", "invalid arguments: string"),
         ("torch.LongTensor(3):uniform()", "attempt to call method 'uniform' (a nil value)"),
-        ("torch.manualSeed()", "number expected, got no value"),
+        ("torch.manualSeed()", "invalid arguments: no arguments provided"),
         ("torch.setRNGState(torch.ByteTensor(10))", "RNG state is wrong size"),
         ("torch.setRNGState(torch.ByteTensor(5048):zero())", "Invalid RNG state"),
-        ("torch.multinomial()", "torch.*Tensor expected, got no value"),
+        ("torch.multinomial()", "invalid arguments: no arguments provided"),
     ],
 )
 def test_bad_arguments_are_named(lua: bridge.Lua, expression: str, message: str) -> None:

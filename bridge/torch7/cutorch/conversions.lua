@@ -26,9 +26,9 @@ return function(torch)
       return result
    end
 
-   local function converter(name, target)
+   local function converter(target)
       return function(self)
-         arguments.tensor(1, name, self)
+         arguments.tensor(1, self)
          return convert(self, target)
       end
    end
@@ -36,7 +36,7 @@ return function(torch)
    local methods = {}
 
    function methods:type(name)
-      arguments.tensor(1, 'type', self)
+      arguments.tensor(1, self)
       if name == nil then
          return getmetatable(self).__typename
       end
@@ -45,14 +45,14 @@ return function(torch)
    end
 
    function methods:typeAs(other)
-      arguments.tensor(2, 'typeAs', other)
+      arguments.tensor(2, other)
       return methods.type(self, getmetatable(other).__typename)
    end
 
    for id = 0, elements.count - 1 do
       local name = elements[id].name:lower()
-      methods[name] = converter(name, targets[elements[id].tensortype])
-      methods[types[id].conversion] = converter(types[id].conversion, targets[types[id].tensortype])
+      methods[name] = converter(targets[elements[id].tensortype])
+      methods[types[id].conversion] = converter(targets[types[id].tensortype])
    end
    methods.real = methods.double
 

@@ -83,11 +83,12 @@ local function tensors(kind, more)
    metatable.__index, metatable.__newindex = object.specialise(element)(described, metatable, native,
       retag.wrap(index.get), index.set)
    local make = construct(described)
-   metatable.new = retag.wrap(function(first, ...)
-      if select('#', ...) == 0 and class.name(getmetatable(first)) == kind.storagetype then
+   metatable.new = retag.wrap(function(...)
+      local first = ...
+      if select('#', ...) == 1 and class.name(getmetatable(first)) == kind.storagetype then
          return make():set(first) -- memory also where a torch.LongStorage would be sizes
       end
-      return make(first, ...)
+      return make(...)
    end)
    metatable.__factory = retag.wrap(base.__factory)
    metatable.getDevice = function()

@@ -3,7 +3,7 @@ local object = require 'torch.object'
 local retag = require 'cutorch.retag'
 
 local drawing = {'bernoulli', 'cauchy', 'exponential', 'geometric', 'logNormal', 'normal', 'random', 'uniform',
-   'multinomial', 'rand', 'randn', 'randperm'}
+   'rand', 'randn', 'randperm'}
 
 return function(cutorch, backend)
    local generator = torch.Generator()
@@ -63,6 +63,18 @@ return function(cutorch, backend)
                return draw(self, generator, first, ...)
             end
          end
+      end
+   end
+   -- The generator stands before the weights, and behind a result.
+   for _, metatable in pairs(retag.twins) do
+      local draw = metatable.multinomial
+      metatable.multinomial = draw and function(first, second, ...)
+         if object.dtype(first) and object.dtype(second) then
+            return draw(first, generator, second, ...)
+         elseif object.dtype(first) and type(second) == 'number' then
+            return draw(generator, first, second, ...)
+         end
+         return draw(first, second, ...)
       end
    end
    cutorch._generator = generator

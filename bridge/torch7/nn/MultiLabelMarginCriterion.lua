@@ -1,6 +1,7 @@
 -- The mean (or sum) over rows of sum_tj max(0, 1 - x[t] + x[j]) / classes: t runs over the row's targets, which end at
 -- the first 0, j over all other classes.
 local rows = require 'nn.rows'
+local shape = require 'nn.shape'
 
 local MultiLabelMarginCriterion, parent = torch.class('nn.MultiLabelMarginCriterion', 'nn.Criterion')
 
@@ -29,7 +30,7 @@ end
 -- Call f(row, target, violations), which are max(0, 1 - x[t] + x[j]) for all others j and 0 at the targets.
 local function each(self, matrix, target, f)
    target = rows(target)
-   if not target:isSameSizeAs(matrix) then
+   if not shape.same(target, matrix) then
       error('inconsistent target size', 3)
    end
    self.isTarget:resizeAs(matrix):zero()

@@ -5,7 +5,7 @@ local demand = {}
 
 -- The tensors must have the same sizes.
 function demand.shape(name, t, other, u)
-   if not t:isSameSizeAs(u) then
+   if not shape.same(t, u) then
       error(string.format('%s and %s shapes do not match: %s %s, %s %s', name, other, name, shape.text(t), other,
          shape.text(u)), 0)
    end

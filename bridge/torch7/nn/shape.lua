@@ -9,6 +9,11 @@ function shape.text(t)
    return geometry.describe(object.tensor(t))
 end
 
+-- Have two tensors, of whatever types, the same sizes?
+function shape.same(a, b)
+   return geometry.samesize(object.tensor(a), object.tensor(b))
+end
+
 -- The names of the fields that have a letter for each axis: fields('k', 'HW') is {'kH', 'kW'}.
 function shape.fields(prefix, letters)
    local list = {}

@@ -42,7 +42,7 @@ return function(class, parent, letters, wanted, fields)
          end
          self['o' .. field], sizes[i] = size, size
       end
-      if not input:isSameSizeAs(self.indices) then
+      if not shape.same(input, self.indices) then
          error(string.format('Expected input of the shape of the indices, %s, but got %s', shape.text(self.indices),
             shape.text(input)), 0)
       end

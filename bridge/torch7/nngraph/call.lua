@@ -43,10 +43,11 @@ end
 -- The module is on the right; on its left a node or a table of them.
 function Module.__sub__(inputs, module)
    if not torch.isTypeOf(module, 'nn.Module') then
-      error('on the right of `-` a module is expected, got ' .. torch.type(module), 2)
+      error('on the right of `-`, behind an nngraph.Node, a module is expected, got ' .. torch.type(module), 2)
    end
    return module(inputs)
 end
+nngraph.Node.__sub__ = Module.__sub__ -- the operand on the left decides
 
 local evaluate = Criterion.__call__
 

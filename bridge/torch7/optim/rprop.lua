@@ -23,15 +23,15 @@ return function(opfunc, x, config, state)
       -- `sign` is that of the derivative's change until the steps are adapted, then that of the derivative.
       local sign, stepsize, limit = state.sign, state.stepsize, state.dminmax
       sign:cmul(dfdx, state.delta):sign()
-      state.psign:gt(sign, 0)
-      state.nsign:lt(sign, 0)
-      state.zsign:eq(sign, 0)
+      sign.gt(state.psign, sign, 0)
+      sign.lt(state.nsign, sign, 0)
+      sign.eq(state.zsign, sign, 0)
       sign[state.psign] = config.etaplus or 1.2
       sign[state.nsign] = config.etaminus or 0.5
       sign[state.zsign] = 1
       stepsize:cmul(sign)
-      stepsize[limit:gt(stepsize, largest)] = largest
-      stepsize[limit:lt(stepsize, smallest)] = smallest
+      stepsize[stepsize.gt(limit, stepsize, largest)] = largest
+      stepsize[stepsize.lt(limit, stepsize, smallest)] = smallest
 
       dfdx[state.nsign] = 0 -- a parameter that passed its minimum waits for one step
       sign:sign(dfdx)

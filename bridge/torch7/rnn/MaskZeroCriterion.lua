@@ -24,7 +24,8 @@ local function rows(into, source, list)
       return into
    end
    into = torch.type(into) == torch.type(source) and into or source.new()
-   return into:index(source, 1, list)
+   into:index(source, 1, list)
+   return into
 end
 
 function MaskZeroCriterion:updateOutput(input, target)

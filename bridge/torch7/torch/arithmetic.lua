@@ -5,75 +5,83 @@ local arguments = require 'torch.arguments'
 
 local dtype = object.dtype
 
--- What stands on the wrong side of an operator.
-local function expected(argument, value)
-   error(string.format("bad argument #%d to '?' (number expected, got %s)", argument, type(value)), 3)
+-- A number beside a tensor. The faults of operators have no name and no position: another function calls them.
+local function scalar(argument, value)
+   local number = arguments.number(value)
+   if not number then
+      error(string.format("bad argument #%d to '?' (number expected, got %s)", argument, type(value)), 0)
+   end
+   return number
 end
 
 local operators = {}
+local mv, mm
 
 function operators.__add__(a, b)
-   if dtype(a) and dtype(a) == dtype(b) then
+   if not dtype(a) then
+      return b:clone():add(scalar(1, a))
+   elseif dtype(a) == dtype(b) then
       return a:clone():add(b)
-   elseif dtype(a) then
-      return a:clone():add(arguments.number(b) or expected(2, b))
    end
-   return b:clone():add(arguments.number(a) or expected(1, a))
+   return a:clone():add(scalar(2, b))
 end
 
 function operators.__sub__(a, b)
-   if dtype(a) and dtype(a) == dtype(b) then
+   if not dtype(a) then
+      local r = b.new():resizeAs(b):fill(scalar(1, a))
+      return r:add(-1, b)
+   elseif dtype(a) == dtype(b) then
       return a:clone():add(-1, b)
-   elseif dtype(a) then
-      return a:clone():add(-(arguments.number(b) or expected(2, b)))
    end
-   local r = b.new():resizeAs(b):fill(arguments.number(a) or expected(1, a))
-   return r:add(-1, b)
+   return a:clone():add(-scalar(2, b))
 end
 
 function operators.__unm__(a)
-   return a.new():resizeAs(a):zero():add(-1, a)
+   return a:clone():mul(-1)
 end
 
 function operators.__mul__(a, b)
    if not dtype(a) then
-      return b:clone():mul(arguments.number(a) or expected(1, a))
-   elseif not dtype(b) or dtype(a) ~= dtype(b) then
-      return a:clone():mul(arguments.number(b) or expected(2, b))
+      return b:clone():mul(scalar(1, a))
+   elseif dtype(a) ~= dtype(b) then
+      return a:clone():mul(scalar(2, b))
    end
    local n, m = a:dim(), b:dim()
    if n == 1 and m == 1 then
       return a:dot(b)
    elseif n == 2 and m == 1 then
-      return a.new():mv(a, b)
+      return mv(a, b)
    elseif n == 2 and m == 2 then
-      return a.new():mm(a, b)
+      return mm(a, b)
    end
-   error(string.format('multiplication between %dD and %dD tensors not yet supported', n, m), 2)
+   error(string.format('multiplication between %dD and %dD tensors not yet supported', n, m), 0)
 end
 
--- Torch7 says "boolean" of whatever stands there.
-local function nothing(b)
-   error(string.format("bad argument #1 to '?' (%s expected, got boolean)", elements[dtype(b)].tensortype), 3)
+-- A tensor has to stand first. Torch7 says "boolean" of whatever stands there.
+local function first(a, b)
+   if not dtype(a) then
+      error(string.format("bad argument #1 to '?' (%s expected, got boolean)", elements[dtype(b)].tensortype), 0)
+   end
 end
 
 function operators.__div__(a, b)
-   if not dtype(a) then
-      nothing(b)
-   elseif not arguments.number(b) then
-      error("bad argument #2 to '?' (number expected)", 2)
+   first(a, b)
+   if not arguments.number(b) then
+      error("bad argument #2 to '?' (number expected)", 0)
    end
    return a:clone():div(arguments.number(b))
 end
 
 function operators.__mod__(a, b)
-   if not dtype(a) then
-      nothing(b)
+   first(a, b)
+   if not arguments.number(b) then
+      error("bad argument #2 to '?' (number expected)", 0)
    end
-   return a:clone():remainder(arguments.number(b) or expected(2, b))
+   return a:clone():remainder(arguments.number(b))
 end
 
-return function()
+return function(torch)
+   mv, mm = torch.mv, torch.mm
    for id = 0, elements.count - 1 do
       for name, operator in pairs(operators) do
          object.metatables[id][name] = operator

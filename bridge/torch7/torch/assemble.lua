@@ -1,164 +1,74 @@
--- Tensors from tensors: cat, split, chunk, repeatTensor.
+-- Tensors from tensors: split, chunk, repeatTensor.
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
-local kernels = require 'torch.kernels'
 local arguments = require 'torch.arguments'
-local views = require 'torch.views'
 
 local pointer, scratch = object.tensor, object.scratch
-local tensor, fail, integer = arguments.tensor, arguments.fail, arguments.integer
+local tensor, bad, raise, integer = arguments.tensor, arguments.bad, arguments.raise, arguments.integer
 
 local methods = {}
 
--- Sizes and strides of t in n dimensions: new ones of size 1 at the end.
-local function padded(t, n)
-   local sizes = {}
-   for d = 1, n do
-      sizes[d] = d <= t.nDimension and tonumber(t.size[d - 1]) or 1
+-- The arguments of a function that takes an optional result first: a table, which is emptied.
+local function leading(first, ...)
+   if arguments.typename(first) ~= 'table' then
+      return {}, first, ...
    end
-   return sizes
+   for key in pairs(first) do
+      first[key] = nil
+   end
+   return first, ...
 end
 
-local function concatenate(r, list, d)
-   local n, first = 1, nil
-   local parts = {}
-   for i = 1, #list do
-      local t = tensor(2, 'cat', list[i], pointer(r).dtype)
-      if t.nDimension > 0 then
-         parts[#parts + 1] = {tensor = list[i], pointer = t}
-         n = math.max(n, t.nDimension)
-      end
-   end
-   if #parts == 0 then
-      geometry.resize(pointer(r), 0)
-      return r
-   end
-   d = d or n
-   if d < 1 or d > n + 1 then
-      fail(3, 'cat', 'invalid dimension ' .. d, 1)
-   end
-   n = math.max(n, d)
-   local total = 0
-   for _, part in ipairs(parts) do
-      part.sizes = padded(part.pointer, n)
-      first = first or part.sizes
-      for k = 1, n do
-         if k ~= d and part.sizes[k] ~= first[k] then
-            error('inconsistent tensor sizes', 3)
-         end
-      end
-      total = total + part.sizes[d]
-   end
-   local target = r
-   for _, part in ipairs(parts) do -- the result may be one of the parts
-      if pointer(r).storage ~= nil and part.pointer.storage == pointer(r).storage then
-         target = object.newtensor(pointer(r).dtype)
-      end
-   end
-   for k = 1, n do
-      scratch[k - 1] = k == d and total or first[k]
-   end
-   geometry.resize(pointer(target), n)
-   local at = 1
-   for _, part in ipairs(parts) do
-      kernels.copy(target:narrow(d, at, part.sizes[d]), part.tensor)
-      at = at + part.sizes[d]
-   end
-   if target ~= r then
-      geometry.resizeas(pointer(r), pointer(target))
-      kernels.copy(r, target)
-   end
-   return r
-end
-
--- cat([result,] a, b [, dimension]) or cat([result,] {tensors} [, dimension]).
-function methods.cat(a, b, c, d)
-   local given = {a, b, c, d}
-   local tensors, last = {}, nil
-   for i = 1, 4 do
-      local value = given[i]
-      if object.dtype(value) then
-         tensors[#tensors + 1] = value
-      elseif type(value) == 'table' then
-         local dtype = #tensors > 0 and object.dtype(tensors[1]) or object.dtype(value[1])
-         if not dtype then
-            fail(1, '?', 'expected a table of tensors')
-         end
-         local result = tensors[1] or object.newtensor(dtype)
-         return concatenate(result, value, given[i + 1] and integer(i + 1, 'cat', given[i + 1]))
-      elseif value ~= nil then
-         last = integer(i, 'cat', value)
-      end
-   end
-   if #tensors == 3 then
-      return concatenate(tensors[1], {tensors[2], tensors[3]}, last)
-   elseif #tensors == 2 then
-      return concatenate(object.newtensor(object.dtype(tensors[1])), tensors, last)
-   end
-   error('invalid arguments: cat takes two tensors, or a table of tensors', 2)
-end
-
--- The arguments of a function that takes an optional result (a table) first.
-local function list(first, ...)
-   if type(first) == 'table' then
-      for i = #first, 1, -1 do
-         first[i] = nil
-      end
-      return first, ...
-   end
-   return {}, first, ...
-end
-
-local function pieces(name, result, source, size, d)
-   local t = tensor(1, name, source)
-   size = integer(2, name, size)
-   d = d and integer(3, name, d) or 1
-   if t.nDimension == 0 or d < 1 or d > t.nDimension then
-      fail(3, name, 'dimension out of range', 1)
-   elseif size < 1 then
-      fail(2, name, 'size must be positive', 1)
-   end
-   return t, size, d, tonumber(t.size[d - 1]), result
-end
-
-local function cut(result, source, size, d, extent)
-   for first = 1, extent, size do
-      result[#result + 1] = source:narrow(d, first, math.min(size, extent - first + 1))
+local function cut(result, source, size, d)
+   local extent, first = source:size(d), 1
+   while first <= extent do
+      local length = math.min(size, extent - first + 1)
+      result[#result + 1] = source:narrow(d, first, length)
+      first = first + length
    end
    return result
 end
 
 -- split([result,] tensor, size [, dimension]): narrowed views of that size; the last may be smaller.
 function methods.split(...)
-   local result, source, size, d = list(...)
-   local _, extent
-   _, size, d, extent = pieces('split', result, source, size, d)
-   return cut(result, source, size, d, extent)
+   local result, source, size, d = leading(...)
+   return cut(result, source, size, d or 1)
 end
 
 -- chunk([result,] tensor, n [, dimension]): at most n views of equal size.
 function methods.chunk(...)
-   local result, source, n, d = list(...)
-   local _, extent
-   _, n, d, extent = pieces('chunk', result, source, n, d)
-   return cut(result, source, math.ceil(extent / n), d, extent)
+   local result, source, n, d = leading(...)
+   d = d or 1
+   return cut(result, source, math.ceil(source:size(d) / n), d)
+end
+
+-- The elements of one LongStorage, or numbers, of which the first is argument `at`.
+local function list(at, first, ...)
+   if object.storagetype(first) == elements.Long.id then
+      return first:totable()
+   end
+   local counts = {first, ...}
+   for i = 1, #counts do
+      counts[i] = integer(at + i - 1, counts[i], at + #counts - 1)
+   end
+   return counts
 end
 
 -- repeatTensor([result,] tensor, counts).
-function methods.repeatTensor(first, second, ...)
+function methods.repeatTensor(...)
+   local first, second = ...
    local r, source, counts
-   local t = tensor(1, 'repeatTensor', first)
+   local t = tensor(1, first)
    if object.dtype(second) then
-      r, source, counts = first, second, views.list('repeatTensor', ...)
-      tensor(2, 'repeatTensor', second, t.dtype)
-      t = pointer(second)
+      r, source, counts = first, second, list(3, select(3, ...))
+      t = tensor(2, second, t.dtype)
    else
-      r, source, counts = object.newtensor(t.dtype), first, views.list('repeatTensor', second, ...)
+      r, source, counts = object.newtensor(t.dtype), first, list(2, select(2, ...))
    end
    local n = t.nDimension
    if #counts < n then
-      error('Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor', 2)
+      raise('Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor')
    end
    source = source:contiguous()
    if n > 0 and pointer(r).storage == pointer(source).storage then
@@ -167,7 +77,7 @@ function methods.repeatTensor(first, second, ...)
    local dims, shape, extended = #counts, {}, {}
    for k = 1, dims do
       if counts[k] < 1 then
-         fail(k + 1, 'repeatTensor', 'counts must be positive')
+         bad(k + 1, 'counts must be positive')
       end
       local size = k > dims - n and tonumber(t.size[k - 1 - (dims - n)]) or 1
       shape[2 * k - 1], shape[2 * k] = 1, size
@@ -186,6 +96,8 @@ function methods.repeatTensor(first, second, ...)
    end
    return r
 end
+
+arguments.publish(methods)
 
 return function(torch)
    for name, method in pairs(methods) do

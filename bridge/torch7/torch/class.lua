@@ -142,9 +142,11 @@ local function newmetatable(name, parentname, constructor, destructor, factory, 
    return metatable
 end
 
-local function named(what, index, name, optional)
-   if type(name) ~= 'string' and not (optional and not name) then
-      error(string.format("bad argument #%d to '%s' (string expected, got %s)", index, what, type(name)), 3)
+-- Argument `index` must be of a type, or nothing where that is allowed; `message` says so.
+local function expect(index, what, value, kind, message, optional)
+   if type(value) ~= kind and not (optional and value == nil) then
+      error(string.format("bad argument #%d to '%s' (%s)", index, what, message
+         or string.format('%s expected, got %s', kind, value == nil and 'no value' or type(value))), 3)
    end
 end
 
@@ -152,17 +154,24 @@ local function install(torch)
    class.torch = torch
 
    function torch.newmetatable(name, parentname, constructor, destructor, factory, module)
-      named('newmetatable', 1, name)
-      named('newmetatable', 2, parentname, true)
+      expect(1, 'newmetatable', name, 'string')
+      expect(2, 'newmetatable', parentname, 'string', 'parent class name or nil expected', true)
+      expect(3, 'newmetatable', constructor, 'function', 'constructor function or nil expected', true)
+      expect(4, 'newmetatable', destructor, 'function', 'destructor function or nil expected', true)
+      expect(5, 'newmetatable', factory, 'function', 'factory function or nil expected', true)
+      expect(6, 'newmetatable', module, 'table', 'module table or nil expected', true)
       local metatable, message = newmetatable(name, parentname, constructor, destructor, factory, module)
       return metatable or error(message, 2)
    end
 
    function torch.getmetatable(name)
+      expect(1, 'getmetatable', name, 'string')
       return classes[name]
    end
 
    function torch.setmetatable(object, name)
+      expect(2, 'setmetatable', name, 'string')
+      expect(1, 'setmetatable', object, 'table')
       local metatable = classes[name]
       if not metatable then
          error(string.format('unknown typename %s\n', tostring(name)), 2)
@@ -172,23 +181,28 @@ local function install(torch)
    end
 
    function torch.getconstructortable(name)
+      expect(1, 'getconstructortable', name, 'string')
       return constructors[classes[name]]
    end
 
    function torch.factory(name)
+      expect(1, 'factory', name, 'string')
       local metatable = classes[name]
       return metatable and rawget(metatable, '__factory')
    end
 
    -- torch.class(name, [parentname], [module]): the new class and its parent.
-   function torch.class(name, parentname, module)
-      named('class', 1, name)
-      if type(parentname) == 'table' then
-         parentname, module = nil, parentname
+   function torch.class(...)
+      local name, parentname, module = ...
+      local kinds = {}
+      for i = 1, select('#', ...) do
+         kinds[i] = type((select(i, ...)))
       end
-      named('class', 2, parentname, true)
-      if module ~= nil and type(module) ~= 'table' then
-         error("bad argument #3 to 'class' (table expected, got " .. type(module) .. ')', 2)
+      kinds = table.concat(kinds, ' ')
+      if kinds == 'string table' then
+         parentname, module = nil, parentname
+      elseif kinds ~= 'string' and kinds ~= 'string string' and kinds ~= 'string string table' then
+         error('<class name> [<parent class name>] [<module table>] expected', 2)
       end
       local metatable
       local function constructor(...)

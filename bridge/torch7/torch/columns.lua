@@ -4,17 +4,13 @@ local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local bad = require('torch.arguments').bad
 
 local C = native.C
 local tensor, scratch = object.tensor, object.scratch
 local LIMIT = 2^31 - 1 -- LAPACK's integers
 
 local columns = {}
-
-function columns.fail(argument, name, message, ...)
-   error(string.format("bad argument #%d to '%s' (%s)", argument, name, string.format(message, ...)), 0)
-end
-local fail = columns.fail
 
 -- Raise what LAPACK's `info` means: `format` takes the routine's name, and `info` as often as it likes.
 function columns.report(info, name, format)
@@ -26,37 +22,37 @@ function columns.report(info, name, format)
 end
 
 -- The rows and columns of a matrix. `message` may name the wrong number of dimensions.
-function columns.matrix(argument, name, userdata, message)
+function columns.matrix(argument, userdata, message)
    local t = tensor(userdata)
    if t.nDimension ~= 2 then
-      fail(argument, name, message, t.nDimension)
+      bad(argument, message, t.nDimension)
    end
    local m, n = tonumber(t.size[0]), tonumber(t.size[1])
    if m > LIMIT or n > LIMIT then
-      fail(argument, name, '%s is larger than LAPACK can count (%d)', geometry.describe(t), LIMIT)
+      bad(argument, '%s is larger than LAPACK can count (%d)', geometry.describe(t), LIMIT)
    end
    return m, n
 end
 
 -- The order of a square matrix.
-function columns.square(name, userdata)
-   local m, n = columns.matrix(1, name, userdata, 'A should be 2 dimensional')
+function columns.square(userdata)
+   local m, n = columns.matrix(1, userdata, 'A should be 2 dimensional')
    if m ~= n then
-      fail(1, name, 'A should be square')
+      bad(1, 'A should be square')
    end
    return n
 end
 
 -- Do A and B of a system A X = B belong together? The sizes of A, and B's columns.
-function columns.operands(name, b, a, square)
-   local m, n = columns.matrix(2, name, a, 'A should have 2 dimensions, but has %d')
+function columns.operands(b, a, square)
+   local m, n = columns.matrix(2, a, 'A should have 2 dimensions, but has %d')
    local right = tensor(b)
    if right.nDimension ~= 1 and right.nDimension ~= 2 then
-      fail(1, name, 'B should have 1 or 2 dimensions, but has %d', right.nDimension)
+      bad(1, 'B should have 1 or 2 dimensions, but has %d', right.nDimension)
    elseif square and m ~= n then
-      fail(2, name, 'A should be square, but is %dx%d', m, n)
+      bad(2, 'A should be square, but is %dx%d', m, n)
    elseif right.size[0] ~= m then
-      fail(2, name, 'A,B size incompatible - A has %d rows, B has %d', m, tonumber(right.size[0]))
+      bad(2, 'A,B size incompatible - A has %d rows, B has %d', m, tonumber(right.size[0]))
    end
    return m, n, right.nDimension == 1 and 1 or tonumber(right.size[1])
 end

@@ -1,5 +1,4 @@
 -- Copies: between tensors of any type and shape, clones, contiguous ones, conversions; element-wise Lua callbacks.
-local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
@@ -7,15 +6,17 @@ local arguments = require 'torch.arguments'
 local kernels = require 'torch.kernels'
 local index = require 'torch.index'
 
-local C = native.C
-local fail, tensor = arguments.fail, arguments.tensor
+local raise, tensor = arguments.raise, arguments.tensor
 local copy = kernels.copy
 
 local methods = {}
 
-function methods:copy(source)
-   tensor(1, 'copy', self)
-   tensor(2, 'copy', source)
+function methods.copy(...)
+   local self, source = ...
+   tensor(1, self)
+   if not object.dtype(source) then
+      arguments.missing(2, 'torch.*Tensor', source, select('#', ...))
+   end
    copy(self, source)
    return self
 end
@@ -29,70 +30,62 @@ local function fresh(source, dtype)
 end
 
 function methods:clone()
-   local t = tensor(1, 'clone', self)
+   local t = tensor(1, self)
    return fresh(self, t.dtype)
 end
 
 function methods:contiguous()
-   local t = tensor(1, 'contiguous', self)
+   local t = tensor(1, self)
    return geometry.contiguous(t) and self or fresh(self, t.dtype)
 end
 
--- The method `name`: the same elements as type id.
-local function converter(name, id)
-   return function(self)
-      local t = tensor(1, name, self)
+-- A method: the same elements as type id.
+local function converter(id)
+   return arguments.public(function(self)
+      local t = tensor(1, self)
       return t.dtype == id and self or fresh(self, id)
-   end
+   end)
 end
 
 for id = 0, elements.count - 1 do
-   methods[elements[id].name:lower()] = converter(elements[id].name:lower(), id)
+   methods[elements[id].name:lower()] = converter(id)
 end
-methods.real = methods.double
+
+-- The same elements as the default type.
+function methods:real()
+   return self:type(elements[object.default].tensortype)
+end
 
 -- type(): the type's name. type(name): the same elements as that type, itself if it has it already.
 function methods:type(name)
-   local t = tensor(1, 'type', self)
-   if name == nil then
+   local t = tensor(1, self)
+   if not name then
       return elements[t.dtype].tensortype
    elseif name == elements[t.dtype].tensortype then
       return self
    elseif elements.named[name] then
       return fresh(self, elements.named[name].id)
    end
-   error('attempt to index a nil value', 2)
+   raise('attempt to index a nil value')
 end
 
 function methods:typeAs(other)
-   tensor(2, 'typeAs', other)
+   tensor(2, other)
    return methods.type(self, other:type())
 end
 
-function methods:reshape(first, ...)
-   local t = tensor(1, 'reshape', self)
-   if object.dtype(first) then
-      tensor(2, 'reshape', first, t.dtype)
-      local flat = fresh(first, t.dtype):view(...)
-      geometry.resizeas(object.tensor(self), object.tensor(flat))
-      copy(self, flat)
-      return self
-   end
-   return fresh(self, t.dtype):view(first, ...)
-end
-
--- Call f with each element; a number that it returns becomes the element.
-local function each(name, self, f, first, second)
-   local t = tensor(1, name, self)
-   if type(f) ~= 'function' and not (getmetatable(f) and getmetatable(f).__call) then
-      fail(first and (second and 4 or 3) or 2, name, 'function expected, got ' .. type(f), 1)
+-- Call f with each element; a number that it returns becomes the element. `count`: how many arguments there were.
+local function each(count, self, f, first, second)
+   local t = tensor(1, self)
+   if type(f) ~= 'function' then
+      arguments.missing(first and (second and 4 or 3) or 2, 'function', f, count)
    end
    local read, write = index.read[t.dtype], index.write[t.dtype]
    local walks = {}
    for k, userdata in ipairs{self, first, second} do
       local other = object.tensor(userdata)
       if geometry.elements(other) ~= geometry.elements(t) then
-         kernels.fault(C.BR_COUNT, self, userdata)
+         kernels.counts(second and {'tensor', 'src1', 'src2'} or {'tensor', 'src'}, self, first, second)
       end
       local n = other.nDimension
       walks[k] = {t = other, n = n, offset = other.storageOffset, at = {}}
@@ -124,7 +117,7 @@ local function each(name, self, f, first, second)
       if value ~= nil then
          local number = arguments.number(value)
          if not number then
-            error('given function should return a number', 3)
+            raise('given function should return a number or nil')
          end
          write(t, walks[1].offset, number)
       end
@@ -133,32 +126,38 @@ local function each(name, self, f, first, second)
       end
    end
    object.keep(first, second)
+end
+
+function methods.apply(...)
+   local self, f = ...
+   each(select('#', ...), self, f)
    return self
 end
 
-function methods:apply(f)
-   return each('apply', self, f)
+function methods.map(...)
+   local self, other, f = ...
+   tensor(2, other, tensor(1, self).dtype)
+   each(select('#', ...), self, f, other)
+   return self
 end
 
-function methods:map(other, f)
-   tensor(2, 'map', other, tensor(1, 'map', self).dtype)
-   return each('map', self, f, other)
+function methods.map2(...)
+   local self, a, b, f = ...
+   local dtype = tensor(1, self).dtype
+   tensor(2, a, dtype)
+   tensor(3, b, dtype)
+   each(select('#', ...), self, f, a, b)
+   return self
 end
 
-function methods:map2(a, b, f)
-   local dtype = tensor(1, 'map2', self).dtype
-   tensor(2, 'map2', a, dtype)
-   tensor(3, 'map2', b, dtype)
-   return each('map2', self, f, a, b)
-end
+arguments.publish(methods)
 
-local function install(torch)
+local function install()
    for id = 0, elements.count - 1 do
       for name, method in pairs(methods) do
          object.metatables[id][name] = method
       end
    end
-   torch.reshape = methods.reshape
 end
 
 return setmetatable({converter = converter}, {

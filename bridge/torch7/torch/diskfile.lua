@@ -4,27 +4,23 @@ local native = require 'bridge.native'
 local arguments = require 'torch.arguments'
 
 local C = native.C
-local fail = arguments.fail
 
 return function(file)
    local template
 
    -- name, mode ('r', 'w' or 'rw'; a file in 'rw' need not exist), and whether failing to open gives nil.
-   local function new(name, mode, quiet)
-      if type(name) ~= 'string' then
-         fail(1, '?', 'string expected, got ' .. (name == nil and 'no value' or type(name)))
-      end
-      mode = mode == nil and 'r' or mode
+   local function new(...)
+      local name, mode, quiet = file.named(...)
       local number = file.mode(mode)
       if not number then
-         fail(2, '?', "file mode should be 'r','w' or 'rw'")
+         arguments.bad(2, "file mode should be 'r','w' or 'rw'")
       end
       local c = ffi.new('br_file')
       if name:find('\0', 1, true) or C.br_file_open(c, name, number) ~= 0 then
          if quiet then
             return nil
          end
-         error(string.format('cannot open <%s> in mode %s', name, file.modename(number)), 3)
+         arguments.raise('cannot open <%s> in mode %s', name, file.modename(number))
       end
       return file.new(template, c, {name = name})
    end
@@ -38,15 +34,19 @@ return function(file)
    end
 
    -- Bytes of a long in the file: 4, 8, or 0 for this machine's (when read: as the file's objects show).
-   function methods:longSize(size)
-      local _, c = file.opened('longSize', self)
-      size = arguments.integer(2, 'longSize', size)
-      if size ~= 0 and size ~= 4 and size ~= 8 then
-         fail(2, 'longSize', 'Invalid long size specified')
+   local function longsize(look, name)
+      return function(self, size)
+         local state = look(self, 1, name)
+         size = arguments.truncated(arguments.number(size) or 0)
+         if size ~= 0 and size ~= 4 and size ~= 8 then
+            arguments.bad(1, 'Invalid long size specified')
+         end
+         state.c.longsize = size
+         return self
       end
-      c.longsize = size
-      return self
    end
+   methods.longSize = longsize(file.opened, 'torch.DiskFile')
+   file.longSize = longsize(file.state, 'torch.MemoryFile')
 
    local swapped = {
       nativeEndianEncoding = false,
@@ -55,7 +55,7 @@ return function(file)
    }
    for name, foreign in pairs(swapped) do
       methods[name] = function(self)
-         local _, c = file.opened(name, self)
+         local _, c = file.opened(self, 1, 'torch.DiskFile')
          c.foreign = foreign and 1 or 0
          return self
       end
@@ -70,7 +70,7 @@ return function(file)
    end
 
    function methods:noBuffer()
-      local state, c = file.opened('noBuffer', self)
+      local state, c = file.opened(self, 1, 'torch.DiskFile')
       c.unbuffered = 1
       if C.br_file_flush(c) ~= 0 then
          file.trouble(state, 'write error: unable to flush')
@@ -79,10 +79,12 @@ return function(file)
    end
 
    function methods:__tostring__()
-      local state = file.state('__tostring__', self)
+      local state = file.state(self, 1, 'torch.DiskFile')
       return string.format('torch.DiskFile on <%s> [status: %s -- mode %s]', state.name,
          state.c.opened ~= 0 and 'open' or 'closed', file.modename(state.c.mode))
    end
+
+   arguments.publish(methods)
 
    return methods
 end

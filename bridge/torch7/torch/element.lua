@@ -20,7 +20,7 @@ return function(element, metatable, native, index, assign)
 
    local function out(self, key)
       arguments.noted(key, 1, cast(tensorpointer, self).size[0], 'out of range')
-      error("bad argument #2 to '?' (out of range)", 3)
+      error("bad argument #2 to '?' (out of range)", 0)
    end
 
    local function gone(level)
@@ -75,7 +75,7 @@ return function(element, metatable, native, index, assign)
 
    local function __index(self, key)
       if getmetatable(self) ~= metatable then
-         error("bad argument #1 to '?' (" .. name .. ' expected, got ' .. type(self) .. ')', 2)
+         error("bad argument #1 to '?' (" .. name .. ' expected, got boolean)', 0)
       end
       if type(key) == 'number' then
          local t = cast(tensorpointer, self)
@@ -99,7 +99,7 @@ return function(element, metatable, native, index, assign)
             end
             return cast(pointer, storage.live[0])[offset]
          elseif t.nDimension == 0 then
-            error("bad argument #2 to '?' (empty tensor)", 2)
+            error("bad argument #1 to '?' (empty tensor)", 0)
          end
          return row(self, key)
       elseif type(key) == 'table' then
@@ -115,12 +115,16 @@ return function(element, metatable, native, index, assign)
       elseif type(key) == 'userdata' then
          return index(self, key)
       end
-      return metatable[key]
+      local found = metatable[key]
+      if found == nil and type(key) == 'string' then
+         return index(self, key)
+      end
+      return found
    end
 
    local function __newindex(self, key, value)
       if getmetatable(self) ~= metatable then
-         error("bad argument #1 to '?' (" .. name .. ' expected, got ' .. type(self) .. ')', 2)
+         error("bad argument #1 to '?' (" .. name .. ' expected, got boolean)', 0)
       end
       if type(key) == 'number' and type(value) == 'number' then
          local t = cast(tensorpointer, self)

@@ -8,7 +8,7 @@ local object = require 'torch.object'
 local arguments = require 'torch.arguments'
 
 local C, cast = native.C, ffi.cast
-local fail = arguments.fail
+local bad, raise = arguments.bad, arguments.raise
 local READ, WRITE = C.BR_FILE_READ, C.BR_FILE_WRITE
 
 local file = {}
@@ -23,6 +23,26 @@ end
 -- 'r ', ' w' or 'rw', as messages show it.
 function file.modename(mode)
    return (mode % 2 == READ and 'r' or ' ') .. (mode >= WRITE and 'w' or ' ')
+end
+
+-- Argument `index` of `count` of a constructor, which is a string; without a default it has to be there.
+function file.text(index, value, default, count)
+   if value == nil and default then
+      return default
+   elseif type(value) ~= 'string' and type(value) ~= 'number' then
+      arguments.missing(index, 'string', value, count)
+   end
+   return tostring(value)
+end
+
+-- The arguments of a constructor: a name, a mode ('r'), and whether failing to open gives nil.
+function file.named(...)
+   local name, mode, quiet = ...
+   name, mode = file.text(1, name, nil, select('#', ...)), file.text(2, mode, 'r')
+   if quiet ~= nil and type(quiet) ~= 'boolean' then
+      arguments.typeerror(3, 'boolean', quiet)
+   end
+   return name, mode, quiet
 end
 
 -- A file of a class around an opened br_file; `state` takes what else belongs to it.
@@ -42,7 +62,7 @@ end
 function file.class(name, parent, constructor)
    local template = newproxy(true)
    local metatable = getmetatable(template)
-   metatable.new = constructor
+   metatable.new = arguments.public(constructor, 'constructor')
    function metatable.__gc(userdata)
       local state = states[userdata]
       if state then
@@ -64,43 +84,38 @@ function file.distrust(self, reason)
    states[self].distrusted = reason
 end
 
--- The state of a file, which need not be open.
-function file.state(name, self)
-   local state = states[self]
-   if not state then
-      fail(1, name, 'torch.File expected, got ' .. arguments.typename(self), 1)
-   end
-   return state
+-- The state of a file, which need not be open. Unless it is a method's self, `index` says which argument it is.
+function file.state(self, index, name)
+   return states[self] or arguments.typeerror(index or 1, name or 'torch.File', self)
 end
 
-local function opened(name, self)
-   local state = states[self]
-   if not state then
-      fail(1, name, 'torch.File expected, got ' .. arguments.typename(self), 1)
-   elseif state.c.opened == 0 then
-      fail(1, name, 'attempt to use a closed file', 1)
+-- The same with the br_file, of one that is open, can be read, or can be written.
+function file.opened(self, index, name)
+   local state = file.state(self, index, name)
+   if state.c.opened == 0 then
+      bad(1, 'attempt to use a closed file')
    end
    return state, state.c
 end
-file.opened = opened
+local opened = file.opened
 
-local function readable(name, self)
-   local state, c = opened(name, self)
+function file.readable(self, index)
+   local state, c = opened(self, index)
    if c.mode == WRITE then
-      fail(1, name, 'attempt to read in a write-only file', 1)
+      bad(1, 'attempt to read in a write-only file')
    end
    return state, c
 end
-file.readable = readable
+local readable = file.readable
 
-local function writable(name, self)
-   local state, c = opened(name, self)
+function file.writable(self, index)
+   local state, c = opened(self, index)
    if c.mode == READ then
-      fail(1, name, 'attempt to write in a read-only file', 1)
+      bad(1, 'attempt to write in a read-only file')
    end
    return state, c
 end
-file.writable = writable
+local writable = file.writable
 
 -- What the system said last, in brackets; nothing after an end of file.
 local function cause(c)
@@ -112,7 +127,7 @@ file.cause = cause
 local function trouble(state, message)
    state.haserror = true
    if state.c.quiet == 0 then
-      error(message .. cause(state.c), 3)
+      raise('%s', message .. cause(state.c))
    end
 end
 file.trouble = trouble
@@ -147,77 +162,75 @@ for _, name in ipairs{'Byte', 'Char', 'Short', 'Int', 'Long', 'Float', 'Double'}
    local dtype, box = element.id, ffi.new(element.stored .. '[1]')
    local reads, writes = 'read' .. name, 'write' .. name
 
-   methods[reads] = function(self, into)
-      local state = readable(reads, self)
-      if into == nil then
+   methods[reads] = function(self, ...)
+      local into, n = ..., select('#', ...)
+      file.state(self)
+      if n == 0 then
          box[0] = 0
-         file.get(state, dtype, box, 1)
+         file.get(readable(self), dtype, box, 1)
          if not element.integer then
             return C.br_number(box, dtype)
          end
          return tonumber(box[0])
-      elseif object.storagetype(into) == dtype then
+      elseif n == 1 and arguments.number(into) then
+         local size = arguments.integer(2, into, 2)
+         if size < 0 then
+            raise('$ Torch: invalid memory size -- maybe an overflow?')
+         end
+         local storage = file.storage(readable(self), dtype, size)
+         return storage
+      elseif n == 1 and object.storagetype(into) == dtype then
          local storage = object.storage(into)
-         local done = file.get(state, dtype, storage.live[0], object.valid(storage))
+         local done = file.get(readable(self), dtype, storage.live[0], object.valid(storage))
          object.keep(into)
          return done
-      elseif type(into) == 'number' or arguments.number(into) then
-         return file.storage(state, dtype, arguments.integer(2, reads, into))
       end
-      error('nothing, number, or ' .. name .. 'Storage expected', 2)
+      raise('nothing, number, or %sStorage expected', name)
    end
 
-   methods[writes] = function(self, value)
-      local state = writable(writes, self)
-      local number = arguments.number(value)
+   methods[writes] = function(self, ...)
+      local value, n = ..., select('#', ...)
+      file.state(self)
+      local number = n == 1 and arguments.number(value)
       if number then
-         if element.integer then
-            box[0] = arguments.integer(2, writes, number)
-         else
-            box[0] = number
-         end
-         file.put(state, dtype, box, 1)
+         box[0] = element.integer and arguments.truncated(number) or number
+         file.put(writable(self), dtype, box, 1)
          return
-      elseif object.storagetype(value) == dtype then
+      elseif n == 1 and object.storagetype(value) == dtype then
          local storage = object.storage(value)
-         local done = file.put(state, dtype, storage.live[0], object.valid(storage))
+         local done = file.put(writable(self), dtype, storage.live[0], object.valid(storage))
          object.keep(value)
          return done
       end
-      error('number, or ' .. name .. 'Storage expected', 2)
+      raise('number, or %sStorage expected', name)
    end
 end
 
-local truth = ffi.new('int32_t[1]')
-
 function methods:readBool()
-   truth[0] = 0
-   file.get(readable('readBool', self), C.BR_INT, truth, 1)
-   return truth[0] ~= 0
+   return self:readInt() == 1
 end
 
 function methods:writeBool(value)
-   local state = writable('writeBool', self)
-   if type(value) ~= 'boolean' then
-      fail(2, 'writeBool', 'boolean expected, got ' .. (value == nil and 'no value' or type(value)))
-   end
-   truth[0] = value and 1 or 0
-   file.put(state, C.BR_INT, truth, 1)
+   self:writeInt(value and 1 or 0)
 end
 
 local lengths = ffi.new('int64_t[2]')
 
 -- '*l': the next line; '*a': everything that is left.
-function methods:readString(format)
-   local state, c = readable('readString', self)
-   local what = type(format) == 'string' and format:sub(1, 2)
+function methods:readString(...)
+   local format, n = ..., select('#', ...)
+   file.state(self)
+   if type(format) ~= 'string' and type(format) ~= 'number' then
+      arguments.missing(2, 'string', format, n + 1)
+   end
+   local state, c = readable(self)
+   local what = tostring(format):sub(1, 2)
    if what ~= '*a' and what ~= '*l' then
-      fail(2, 'readString', type(format) == 'string' and "format must be '*a' or '*l'"
-         or 'string expected, got ' .. (format == nil and 'no value' or type(format)))
+      bad(2, "format must be '*a' or '*l'")
    end
    local bytes = C.br_file_text(c, what == '*l', lengths, lengths + 1)
    if bytes == nil then
-      error('not enough memory for what the file holds', 2)
+      raise('not enough memory for what the file holds')
    end
    local text = ffi.string(bytes, lengths[0])
    C.br_file_free(bytes)
@@ -227,12 +240,13 @@ function methods:readString(format)
    return text
 end
 
-function methods:writeString(text)
-   local state, c = writable('writeString', self)
-   if type(text) ~= 'string' and type(text) ~= 'number' then
-      fail(2, 'writeString', 'string expected, got ' .. (text == nil and 'no value' or type(text)))
+function methods:writeString(...)
+   local text, n = ..., select('#', ...)
+   file.state(self)
+   if type(text) ~= 'string' then
+      arguments.missing(2, 'string', text, n + 1)
    end
-   text = tostring(text)
+   local state, c = writable(self)
    local done = C.br_file_write(c, text, #text)
    check(state, done, #text, 'write')
    return tonumber(done)
@@ -241,28 +255,29 @@ end
 -- ---- place
 
 function methods:position()
-   local state, c = opened('position', self)
+   local state, c = opened(self)
    if c.seekable == 0 then
-      trouble(state, 'unable to obtain disk file offset (maximum value overflow)')
+      trouble(state, 'unable to obtain disk file offset (maybe a long overflow occurred)')
       return 0
    end
    return tonumber(C.br_file_tell(c)) + 1
 end
 
-function methods:seek(position)
-   local state, c = opened('seek', self)
-   local offset = arguments.integer(2, 'seek', position) - 1
+function methods:seek(...)
+   file.state(self)
+   local offset = arguments.integer(2, ..., select('#', ...) + 1) - 1
    if offset < 0 then
-      fail(2, 'seek', 'position has to be greater than 0!')
+      bad(2, 'position has to be greater than 0!')
    end
+   local state, c = opened(self)
    if C.br_file_seek(c, offset) ~= 0 then
-      trouble(state, string.format('unable to seek at position %.0f', offset + 1))
+      trouble(state, string.format('unable to seek %s position %.0f', state.name and 'to' or 'at', offset))
    end
    return self
 end
 
 function methods:seekEnd()
-   local state, c = opened('seekEnd', self)
+   local state, c = opened(self)
    if C.br_file_seek_end(c) ~= 0 then
       trouble(state, 'unable to seek at end of file')
    end
@@ -270,7 +285,7 @@ function methods:seekEnd()
 end
 
 function methods:synchronize()
-   local state, c = opened('synchronize', self)
+   local state, c = opened(self)
    if C.br_file_flush(c) ~= 0 then
       trouble(state, 'write error: unable to synchronize')
    end
@@ -278,7 +293,7 @@ function methods:synchronize()
 end
 
 function methods:close()
-   local state = opened('close', self)
+   local state = opened(self)
    if C.br_file_close(state.c) ~= 0 then
       trouble(state, 'write error: not everything could be written')
    end
@@ -296,7 +311,7 @@ local options = {
 for name, option in pairs(options) do
    local field, value = option[1], option[2]
    methods[name] = function(self)
-      file.state(name, self).c[field] = value
+      file.state(self).c[field] = value
       return self
    end
 end
@@ -304,44 +319,44 @@ end
 local questions = {isBinary = 'binary', isAutoSpacing = 'spacing', isQuiet = 'quiet'}
 for name, field in pairs(questions) do
    methods[name] = function(self)
-      return file.state(name, self).c[field] ~= 0
+      return file.state(self).c[field] ~= 0
    end
 end
 
 function methods:isReadable()
-   return file.state('isReadable', self).c.mode ~= WRITE
+   return file.state(self).c.mode ~= WRITE
 end
 
 function methods:isWritable()
-   return file.state('isWritable', self).c.mode ~= READ
+   return file.state(self).c.mode ~= READ
 end
 
 function methods:hasError()
-   return file.state('hasError', self).haserror or false
+   return file.state(self).haserror or false
 end
 
 function methods:clearError()
-   local state = file.state('clearError', self)
+   local state = file.state(self)
    state.haserror, state.c.error = nil, 0
    return self
 end
 
 -- Whether objects that were met before are written (and read) as references to the first.
 function methods:referenced(yes)
-   file.state('referenced', self).referenced = yes and true or false
+   file.state(self).referenced = yes and true or false
    return self
 end
 
 function methods:isReferenced()
-   return file.state('isReferenced', self).referenced
+   return file.state(self).referenced
 end
 
-file.metatable = methods
+file.metatable = arguments.publish(methods)
 
 return setmetatable(file, {
    __call = function()
       class.adopt('torch.File', methods, function()
-         error('torch.File is what files have in common: make a torch.DiskFile, MemoryFile or PipeFile', 3)
+         error('no constructor available', 3)
       end)
       return file
    end

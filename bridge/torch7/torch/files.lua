@@ -2,7 +2,7 @@
 return function(torch)
    local file = require('torch.file')(torch)
    local disk = require('torch.diskfile')(file)
-   require('torch.memoryfile')(file, disk)
+   require('torch.memoryfile')(file)
    require('torch.pipefile')(file, disk)
    require('torch.stored')(file)
    require('torch.objects')(torch, file)

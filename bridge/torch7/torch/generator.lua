@@ -25,14 +25,15 @@ function generator.state(object)
    return states[object]
 end
 
--- Overwrite a state with the bytes at `source`, which somebody else may have written.
+-- Overwrite a state with the bytes at `source`, which somebody else may have written; are they one?
 function generator.restore(state, source)
    local copy = ffi.new('br_generator')
    ffi.copy(copy, source, STATE)
    if C.br_random_valid(copy) == 0 then
-      error('Invalid RNG state', 3)
+      return false
    end
    ffi.copy(state, copy, STATE)
+   return true
 end
 
 function metatable.__factory()
@@ -64,7 +65,9 @@ local function install(torch)
 
    function metatable:read(file)
       local bytes = file:readByte(STATE)
-      generator.restore(states[self], ffi.cast('const char *', bytes:data()))
+      if not generator.restore(states[self], ffi.cast('const char *', bytes:data())) then
+         error('Invalid RNG state', 2)
+      end
    end
 
    torch._gen = generator.new()

@@ -199,6 +199,15 @@ function geometry.sizesof(storage)
    return count
 end
 
+-- The same from numbers or a LongStorage.
+function geometry.sizeslike(first, ...)
+   if type(first) == 'userdata' then
+      return geometry.sizesof(object.storage(first))
+   end
+   local list = {first, ...}
+   return geometry.sizes(list, #list)
+end
+
 -- Make t a view with the n sizes and strides in scratch, at an offset (0-based) of a storage, which grows if it has to.
 function geometry.set(t, storage, offset, n)
    complete(n, true)
@@ -214,6 +223,15 @@ function geometry.set(t, storage, offset, n)
    ffi.copy(t.stride, scratch + STRIDES, n * 8)
    t.nDimension = n
    t.storageOffset = offset
+end
+
+-- The same where negative strides stand for any: contiguous ones, unless t has these sizes already and no other stride
+-- is asked for; then it keeps its own.
+function geometry.setstorage(t, storage, offset, n)
+   if unchanged(t, n, true) then
+      ffi.copy(scratch + STRIDES, t.stride, n * 8)
+   end
+   geometry.set(t, storage, offset, n)
 end
 
 -- Make t the same view as another tensor.

@@ -8,9 +8,9 @@ local BYTE, LONG, DEVICE = elements.Byte.id, elements.Long.id, elements.DEVICE
 
 local index = {read = {}, write = {}} -- read, write: element type -> function(tensor pointer, offset [, value])
 
--- Torch7's message; the fault lies with whoever wrote the indexing expression.
-local function fail(argument, message)
-   error(string.format("bad argument #%d to '?' (%s)", argument, message), 0)
+-- Torch7's message. What indexes is called by Lua through another function, which hides its name and its caller.
+local function bad(argument, message, ...)
+   error(string.format("bad argument #%d to '?' (%s)", argument, string.format(message, ...)), 0)
 end
 
 -- Is it a mask, on the CPU or on a device?
@@ -20,18 +20,23 @@ local function ismask(key)
 end
 index.ismask = ismask
 
+local number, truncated = arguments.number, arguments.truncated
+
+-- A position that counts from 1, or from the end if it is negative, as an offset; `what` is said of one that is none.
+local function position(entry, size, what)
+   local i = truncated(entry - 1)
+   i = i < 0 and i + size + 1 or i
+   if not (i >= 0 and i < size) then
+      bad(2, what)
+   end
+   return i
+end
+
 -- Narrow the view by one dimension's entry of an index table; the dimension that comes next.
 local function apply(view, d, entry)
-   if d >= view.nDimension then
-      fail(2, 'too many indices provided')
-   end
-   local size = tonumber(view.size[d])
-   if type(entry) == 'number' then
-      local i = tonumber(entry < 0 and math.ceil(entry) + size or math.floor(entry) - 1)
-      if not (i >= 0 and i < size) then
-         fail(2, 'index out of bound')
-      end
-      view.storageOffset = view.storageOffset + i * view.stride[d]
+   local size, at = tonumber(view.size[d]), number(entry)
+   if at then
+      view.storageOffset = view.storageOffset + position(at, size, 'index out of bound') * view.stride[d]
       if view.nDimension == 1 then
          view.nDimension = 0
          return d
@@ -41,47 +46,35 @@ local function apply(view, d, entry)
       end
       view.nDimension = view.nDimension - 1
       return d
-   elseif type(entry) == 'table' then
-      local first, last = entry[1], entry[2]
-      if first == nil then
-         return d + 1
-      end
-      first = arguments.number(first)
-      last = last == nil and first or arguments.number(last)
-      if not first or not last then
-         fail(2, 'number expected in a range')
-      end
-      first = first < 0 and math.ceil(first) + size or math.floor(first) - 1
-      last = last < 0 and math.ceil(last) + size or math.floor(last) - 1
-      if not (first >= 0 and first < size and last >= 0 and last < size) then
-         fail(2, 'index out of bound')
-      elseif last < first then
-         fail(2, 'end index must be greater or equal to start index')
-      end
-      view.storageOffset = view.storageOffset + first * view.stride[d]
-      view.size[d] = last - first + 1
-      return d + 1
    end
-   fail(2, 'number or table expected in an index table, got ' .. type(entry))
+   local from, to = number(rawget(entry, 1)), number(rawget(entry, 2))
+   local first = position(from or 1, size, 'start index out of bound')
+   local last = position(to or from or size, size, 'end index out of bound')
+   if last < first then
+      bad(2, 'end index must be greater or equal to start index')
+   end
+   view.storageOffset = view.storageOffset + first * view.stride[d]
+   view.size[d] = last - first + 1
+   return d + 1
 end
 
 -- The view that an index table stands for, and whether it is one element.
 local function byTable(self, key)
+   local dims = object.tensor(self).nDimension
+   if #key > dims then
+      bad(2, 'too many indices provided')
+   end
    local userdata = geometry.alias(self)
    local view = object.tensor(userdata)
-   local d, left = 0, view.nDimension
-   for i = 1, #key do
-      local entry = key[i]
-      if type(entry) ~= 'number' and type(entry) ~= 'table' then
+   local d = 0
+   for i = 1, dims do
+      local entry = rawget(key, i)
+      if not number(entry) and type(entry) ~= 'table' then
          break
       end
-      if left == 0 then
-         fail(2, 'too many indices provided')
-      end
-      left = left - 1
       d = apply(view, d, entry)
    end
-   return userdata, view, view.nDimension == 0 and object.tensor(self).nDimension > 0
+   return userdata, view, view.nDimension == 0 and dims > 0
 end
 
 local function byStorage(self, key)
@@ -90,7 +83,7 @@ local function byStorage(self, key)
       list[i] = key[i]
    end
    if #list ~= object.tensor(self).nDimension then
-      fail(2, 'invalid size')
+      bad(2, 'invalid size')
    end
    return byTable(self, list)
 end
@@ -104,6 +97,8 @@ function index.get(self, key)
       userdata, view, single = byStorage(self, key)
    elseif ismask(key) then
       return self.maskedSelect(self, key)
+   elseif type(key) == 'string' and tonumber(key) then
+      return self[tonumber(key)]
    else
       return nil
    end
@@ -115,60 +110,75 @@ function index.get(self, key)
    return userdata
 end
 
+-- A number that is assigned to one element.
+local function element(value)
+   return number(value) or bad(3, 'number expected, got %s', type(value))
+end
+
 -- Give a view one number, or the elements of a tensor.
 local function fill(userdata, value)
-   local number = arguments.number(value)
-   if number then
-      userdata:fill(number)
+   local filler = number(value)
+   if filler then
+      userdata:fill(filler)
    elseif object.dtype(value) then
       userdata:copy(value)
    else
-      fail(3, 'torch.*Tensor expected, got ' .. arguments.typename(value))
+      bad(3, 'torch.*Tensor expected, got %s', type(value))
    end
+end
+
+arguments.public(fill, 'hidden')
+
+-- self[i] = value, where `i` is a number.
+local function setRow(self, i, value)
+   local t = object.tensor(self)
+   if t.nDimension == 0 then
+      bad(1, 'empty tensor')
+   end
+   local size, filler = tonumber(t.size[0]), number(value)
+   if not filler and not object.dtype(value) then
+      bad(3, 'torch.*Tensor expected, got %s', type(value))
+   end
+   local given = truncated(i)
+   i = given < 1 and given + size + 1 or given
+   if i < 1 or i > size then
+      arguments.noted(given, 1, size, 'out of range')
+      bad(filler and t.nDimension == 1 and 2 or 3, 'out of range')
+   end
+   fill(self:narrow(1, i, 1), value)
 end
 
 -- self[key] = value; false for a key that indexes nothing.
 function index.set(self, key, value)
    local userdata, view, single
-   if type(key) == 'number' then
-      local t = object.tensor(self)
-      if t.nDimension == 0 then
-         fail(2, 'empty tensor')
-      end
-      local size = tonumber(t.size[0])
-      local i = key < 0 and math.ceil(key) + size + 1 or math.floor(key)
-      if not (i >= 1 and i <= size) then
-         arguments.noted(key, 1, size, 'out of range')
-         fail(2, 'out of range')
-      end
-      userdata = self:narrow(1, i, 1)
+   if number(key) then
+      setRow(self, number(key), value)
+      return true
    elseif type(key) == 'table' then
       userdata, view, single = byTable(self, key)
    elseif object.storagetype(key) == LONG then
+      element(value)
       userdata, view, single = byStorage(self, key)
    elseif ismask(key) then
-      if arguments.number(value) then
-         self:maskedFill(key, value)
-      elseif object.dtype(value) then
+      if number(value) then
+         self:maskedFill(key, number(value))
+      elseif object.dtype(value) == object.dtype(self) then
          self:maskedCopy(key, value)
       else
-         fail(3, 'number or tensor expected, got ' .. arguments.typename(value))
+         error('number or ' .. elements[object.dtype(self)].tensortype .. ' expected', 0)
       end
       return true
    else
       return false
    end
    if single then
-      local number = arguments.number(value)
-      if not number then
-         fail(3, 'number expected, got ' .. arguments.typename(value))
-      end
-      index.write[view.dtype](view, view.storageOffset, number)
+      index.write[view.dtype](view, view.storageOffset, element(value))
       object.keep(userdata)
-      return true
+   else
+      fill(userdata, value)
    end
-   fill(userdata, value)
    return true
 end
+arguments.public(index.set, 'hidden')
 
 return index

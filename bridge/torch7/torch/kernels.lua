@@ -6,6 +6,7 @@
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 local elements = require 'torch.elements'
+local arguments = require 'torch.arguments'
 local geometry = require 'torch.geometry'
 local object = require 'torch.object'
 
@@ -33,34 +34,30 @@ local function refused(code, name, ...)
    return code
 end
 
-local function counts(r, ...)
-   local parts, sizes = {}, {}
-   for i, userdata in ipairs{r, ...} do
-      local t = pointer(userdata)
-      parts[i], sizes[i] = geometry.describe(t), string.format('%d', geometry.elements(t))
-   end
-   return parts, sizes
-end
-
 -- 'a, b and c'
 local function list(parts)
    local last = table.remove(parts)
    return #parts == 0 and last or table.concat(parts, ', ') .. ' and ' .. last
 end
 
+-- Tensors have not equally many elements; `names`: what the messages of Torch7's function call them.
+local function counts(names, ...)
+   local parts, sizes = {}, {}
+   for i, userdata in ipairs{...} do
+      local t = pointer(userdata)
+      parts[i], sizes[i] = names[i] .. ' ' .. geometry.describe(t), string.format('%d', geometry.elements(t))
+   end
+   arguments.raise('inconsistent tensor size, expected %s to have the same number of elements, but got %s elements ' ..
+      'respectively', list(parts), list(sizes))
+end
+kernels.counts = counts
+
 -- Raise the fault `code` of a loop over these tensors, if it is one.
-local function fault(code, r, a, b, c)
+local function fault(code, names, r, a, b)
    if code == C.BR_OK then
       return
    elseif code == C.BR_COUNT then
-      local parts, sizes = counts(r, a, b, c)
-      local names = #parts == 2 and {'tensor', 'src'} or #parts == 3 and {'r_', 't', 'src'}
-         or {'r_', 't', 'src1', 'src2'}
-      for i = 1, #parts do
-         parts[i] = names[i] .. ' ' .. parts[i]
-      end
-      error(string.format('inconsistent tensor size, expected %s to have the same number of elements, ' ..
-         'but got %s elements respectively', list(parts), list(sizes)), 0)
+      counts(names, r, a, b)
    elseif code == C.BR_GONE then
       error('the memory behind a tensor was released or shrunk by its owner, or it has too many dimensions', 0)
    elseif code == C.BR_TYPE then
@@ -70,65 +67,74 @@ local function fault(code, r, a, b, c)
    elseif code == C.BR_MEMORY then
       error('not enough memory', 0)
    elseif code == C.BR_INDEX then
-      error('index out of range', 0)
+      arguments.raise('index out of range')
    end
    error('bad value', 0)
 end
-kernels.fault = fault
+
+-- What the operands of loops are called.
+local ONE, COPY, PAIR, TRIPLE, COMPARED = {'tensor', 't'}, {'tensor', 'src'}, {'r_', 't', 'src'},
+   {'r_', 'src1', 'src2'}, {'r_', 'ta', 'tb'}
+local pairnames = {[tonumber(C.BR_CMAX)] = {'r', 't', 'src'}, [tonumber(C.BR_CMIN)] = {'r', 't', 'src'},
+   [tonumber(C.BR_ATAN2)] = {'r_', 'tx', 'ty'}}
+
+function kernels.fault(code, ...)
+   fault(code, select('#', ...) == 3 and PAIR or COPY, ...)
+end
 
 function kernels.fill(r, value)
    local code = C.br_fill(r, value)
    if code ~= 0 then
-      fault(refused(code, 'br_fill', r, value), r)
+      fault(refused(code, 'br_fill', r, value), ONE, r)
    end
 end
 
 function kernels.copy(r, a)
    local code = C.br_copy(r, a)
    if code ~= 0 then
-      fault(refused(code, 'br_copy', r, a), r, a)
+      fault(refused(code, 'br_copy', r, a), COPY, r, a)
    end
 end
 
 function kernels.map(op, r, a, v, w)
    local code = C.br_map(op, r, a, v or 0, w or 0)
    if code ~= 0 then
-      fault(refused(code, 'br_map', op, r, a, v or 0, w or 0), r, a)
+      fault(refused(code, 'br_map', op, r, a, v or 0, w or 0), PAIR, r, a)
    end
 end
 
 function kernels.pair(op, r, a, b, v)
    local code = C.br_pair(op, r, a, b, v or 0)
    if code ~= 0 then
-      fault(refused(code, 'br_pair', op, r, a, b, v or 0), r, a, b)
+      fault(refused(code, 'br_pair', op, r, a, b, v or 0), pairnames[tonumber(op)] or PAIR, r, a, b)
    end
 end
 
 function kernels.triple(op, r, a, b, c, v)
    local code = C.br_triple(op, r, a, b, c, v)
    if code ~= 0 then
-      fault(refused(code, 'br_triple', op, r, a, b, c, v), r, a, b, c)
+      fault(refused(code, 'br_triple', op, r, a, b, c, v), TRIPLE, r, b, c)
    end
 end
 
 function kernels.gate(op, r, a, b, v, w)
    local code = C.br_gate(op, r, a, b, v or 0, w or 0)
    if code ~= 0 then
-      fault(refused(code, 'br_gate', op, r, a, b, v or 0, w or 0), r, a, b)
+      fault(refused(code, 'br_gate', op, r, a, b, v or 0, w or 0), PAIR, r, a, b)
    end
 end
 
 function kernels.compare(op, r, a, b, v)
    local code = C.br_compare(op, r, a, b, v or 0)
    if code ~= 0 then
-      fault(refused(code, 'br_compare', op, r, a, b, v or 0), r, a, b)
+      fault(refused(code, 'br_compare', op, r, a, b, v or 0), COMPARED, r, a, b)
    end
 end
 
 function kernels.reduce(op, a, v)
    local code = C.br_reduce(op, a, v or 0, number)
    if code ~= 0 then
-      fault(refused(code, 'br_reduce', op, a, v or 0, number), a)
+      fault(refused(code, 'br_reduce', op, a, v or 0, number), ONE, a)
    end
    return number[0]
 end
@@ -136,7 +142,7 @@ end
 function kernels.dot(a, b)
    local code = C.br_dot(a, b, number)
    if code ~= 0 then
-      fault(refused(code, 'br_dot', a, b, number), a, b)
+      fault(refused(code, 'br_dot', a, b, number), COPY, a, b)
    end
    return number[0]
 end
@@ -144,7 +150,7 @@ end
 function kernels.distance(a, b, p)
    local code = C.br_distance(a, b, p, number)
    if code ~= 0 then
-      fault(refused(code, 'br_distance', a, b, p, number), a, b)
+      fault(refused(code, 'br_distance', a, b, p, number), COPY, a, b)
    end
    return number[0]
 end
@@ -152,14 +158,14 @@ end
 function kernels.reducedim(op, r, a, dim, v)
    local code = C.br_reduce_dim(op, r, a, dim, v or 0)
    if code ~= 0 then
-      fault(refused(code, 'br_reduce_dim', op, r, a, dim, v or 0), r, a)
+      fault(refused(code, 'br_reduce_dim', op, r, a, dim, v or 0), PAIR, r, a)
    end
 end
 
 function kernels.scan(op, r, a, dim)
    local code = C.br_scan(op, r, a, dim)
    if code ~= 0 then
-      fault(refused(code, 'br_scan', op, r, a, dim), r, a)
+      fault(refused(code, 'br_scan', op, r, a, dim), PAIR, r, a)
    end
 end
 

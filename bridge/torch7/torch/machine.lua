@@ -46,26 +46,27 @@ return function(torch)
       return python('get_num_threads')
    end
 
-   function torch.setnumthreads(n)
-      n = arguments.integer(1, 'setnumthreads', n)
+   function torch.setnumthreads(...)
+      local n = arguments.integer(1, ..., select('#', ...))
       if n < 1 or n >= 2^31 then
-         error(string.format("bad argument #1 to 'setnumthreads' (at least 1 thread, got %.0f)", n), 2)
+         arguments.bad(1, 'at least 1 thread, got %.0f', n)
       end
       python('set_num_threads', n)
    end
+   arguments.public(torch.setnumthreads)
 
    -- Bytes of tensors always drive the collector here; programs may still say whether they want that.
    function torch.setheaptracking(enabled)
       if type(enabled) ~= 'boolean' then
-         error(string.format("bad argument #1 to 'setheaptracking' (boolean expected, got %s)",
-            enabled == nil and 'no value' or type(enabled)), 2)
+         arguments.typeerror(1, 'boolean', enabled)
       end
       torch._heaptracking = enabled
    end
+   arguments.public(torch.setheaptracking)
    torch._heaptracking = true
 
    -- A class without instances: of C allocators, which our storages do not take.
    class.adopt('torch.Allocator', {}, function()
-      error('torch.Allocator has no constructor', 2)
+      error('no constructor available', 3)
    end)
 end

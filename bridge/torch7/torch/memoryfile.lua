@@ -6,37 +6,33 @@ local object = require 'torch.object'
 local arguments = require 'torch.arguments'
 
 local C = native.C
-local fail = arguments.fail
 local CHAR = elements.Char.id
 
-return function(file, disk)
+return function(file)
    local template
 
    -- [storage], [mode]
    local function new(storage, mode)
-      if object.storagetype(storage) ~= CHAR then
-         if storage ~= nil and type(storage) ~= 'string' then
-            fail(1, '?', 'torch.CharStorage or string expected, got ' .. arguments.typename(storage))
-         end
-         storage, mode = nil, storage
-      end
-      mode = mode == nil and 'rw' or mode
-      local number = file.mode(mode)
-      if not number then
-         fail(storage and 2 or 1, '?', "file mode should be 'r','w' or 'rw'")
-      end
-      local pointer
-      if storage then
-         pointer = object.storage(storage)
+      local given = object.storagetype(storage) == CHAR
+      if given then
+         mode = file.text(2, mode, 'rw')
+         local pointer = object.storage(storage)
          local size = object.valid(pointer)
          if size == 0 or ffi.cast('char*', pointer.live[0])[size - 1] ~= 0 then
-            fail(1, '?', 'provided CharStorage must be terminated by 0')
+            arguments.bad(1, 'provided CharStorage must be terminated by 0')
          end
       else
-         storage = object.wrapstorage(object.allocate(CHAR, 1))
-         pointer = object.storage(storage)
-         ffi.cast('char*', pointer.live[0])[0] = 0
+         mode = file.text(1, storage, 'rw')
       end
+      local number = file.mode(mode)
+      if not number then
+         arguments.bad(2, "file mode should be 'r','w' or 'rw'")
+      end
+      if not given then
+         storage = object.wrapstorage(object.allocate(CHAR, 1))
+         ffi.cast('char*', object.storage(storage).live[0])[0] = 0
+      end
+      local pointer = object.storage(storage)
       local c = ffi.new('br_file')
       C.br_file_open_memory(c, pointer, number)
       object.keep(storage)
@@ -52,7 +48,7 @@ return function(file, disk)
 
    -- The storage itself, cut to the file's contents and the zero behind them.
    function methods:storage()
-      local _, c = file.opened('storage', self)
+      local _, c = file.opened(self, 1, 'torch.MemoryFile')
       C.br_file_tell(c)
       object.resizestorage(c.storage, c.filled + 1)
       ffi.cast('char*', c.storage.live[0])[c.filled] = 0
@@ -60,11 +56,13 @@ return function(file, disk)
       return object.wrapstorage(c.storage)
    end
 
-   methods.longSize = disk.longSize
+   methods.longSize = file.longSize
 
    function methods:__tostring__()
-      local state = file.state('__tostring__', self)
+      local state = file.state(self, 1, 'torch.MemoryFile')
       return string.format('torch.MemoryFile [status: %s -- mode: %s]', state.c.opened ~= 0 and 'open' or 'closed',
          file.modename(state.c.mode))
    end
+
+   arguments.publish(methods)
 end

@@ -148,7 +148,7 @@ return function(torch, file)
    end
 
    local function special(self, object)
-      local state = file.writable('writeObject', self)
+      local state = file.writable(self)
       local kind, typename = type(object), torch.typename(object)
       if not typename then
          if kind == 'table' then
@@ -213,7 +213,7 @@ return function(torch, file)
 
    -- [name]: what messages call the object. [hook]: takes each object, gives what is written in its place.
    function methods:writeObject(object, name, hook)
-      local state = file.writable('writeObject', self)
+      local state = file.writable(self)
       native.writeobject(state.address, state.referenced and state.written, special, self, object,
          type(name) == 'string' and name or '<?>', hook)
    end
@@ -267,7 +267,7 @@ return function(torch, file)
    end
 
    local function begin(self, kind, number)
-      local state = file.readable('readObject', self)
+      local state = file.readable(self)
       if kind == TORCH then
          return readtorch(self, state, number)
       end
@@ -280,7 +280,7 @@ return function(torch, file)
 
    local function finish(self, kind, object, fields)
       if kind ~= TORCH then
-         local state = file.state('readObject', self)
+         local state = file.state(self)
          state.joined = state.joined or {}
          return functions.setupvalues(object, fields, kind ~= SHARED_FUNCTION, state.joined)
       elseif type(fields) ~= 'table' then
@@ -292,7 +292,7 @@ return function(torch, file)
    end
 
    function methods:readObject()
-      local state = file.readable('readObject', self)
+      local state = file.readable(self)
       local object, failed = native.readobject(state.address, state.referenced and state.objects, begin, finish, self)
       if failed then
          state.haserror = true

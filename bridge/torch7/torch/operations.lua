@@ -1,20 +1,21 @@
 -- The interpreter of the operator table: each row of torch/ops/*.lua becomes torch.name and a method.
 --
--- A row: {name = 'add' or {'mod', 'cmod'}, types = a list of element types, forms (of the function), methods (forms of
--- the method where they differ)}. Forms are described in torch.forms. With `inplace` the method's result is `self`;
--- with `nomethod` there is no method; with `host` it works on pointers into host memory; with `unhalved` no halves have
--- it. A function whose arguments no form describes stands as `method`, and as `call` if torch.name exists too.
+-- A row: {name = 'add' or {'fmod', 'mod'}, types = a list of element types, forms, methods (forms of the method where
+-- it needs others)}. Forms are described in torch.forms. With `nomethod` there is no method; with `host` it works on
+-- pointers into host memory; with `unhalved` no halves have it. A method whose arguments no form describes stands as
+-- `method`; torch has no function of that name.
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local forms = require 'torch.forms'
+local arguments = require 'torch.arguments'
 
 local operations = {}
 
-local rooms = {'pointwise', 'maths', 'reduce', 'order', 'compare', 'blas', 'pick', 'matrix', 'solve', 'cholesky',
-   'eigen', 'orthogonal', 'convolution', 'histogram'}
+local rooms = {'create', 'shape', 'pointwise', 'maths', 'reduce', 'order', 'compare', 'blas', 'pick', 'matrix', 'solve',
+   'cholesky', 'eigen', 'orthogonal', 'convolution', 'histogram', 'random'}
 -- Halves have few operations in Torch7. Of a GPU they have nearly all of them: those of these rooms that floats have.
-local halved = {pointwise = true, maths = true, reduce = true, order = true, compare = true, blas = true, pick = true,
-   matrix = true}
+local halved = {shape = true, pointwise = true, maths = true, reduce = true, order = true, compare = true, blas = true,
+   pick = true, matrix = true}
 local HALF, FLOAT = elements.Half.id, elements.Float.id
 
 local function typeset(types)
@@ -30,26 +31,26 @@ local function names(row)
    return type(row.name) == 'table' and row.name or {row.name}
 end
 
--- The method of a row for the types in `has`, under one of its names; `shift`: see torch.forms.
-local function method(row, name, has, shift)
-   local list = row.methods or row.forms
-   return row.method or list and forms.compile(name, list, has, row.methods ~= nil or row.inplace, shift)
+-- The methods of a row under one of its names, by element type; `shift`: see torch.forms.
+local function methods(row, name, shift)
+   if row.method then
+      return setmetatable({}, {__index = function() return arguments.public(row.method) end})
+   end
+   return forms.methods(name, row.methods or row.forms, shift)
 end
 
 local function install(torch, row, alone)
    local has = typeset(row.types)
    for _, name in ipairs(names(row)) do
       if row.forms then
-         torch[name] = forms.compile(name, row.forms, has, false)
-      elseif row.call then
-         torch[name] = row.call
+         torch[name] = forms.compile(name, row.forms, has)
       end
-      local f = method(row, name, has)
+      local each = not row.nomethod and methods(row, name)
       for id = 0, elements.count - 1 do
-         if has[id] and row.nomethod then
-            alone[id][name] = true
+         if has[id] and each then
+            object.metatables[id][name] = each[id]
          elseif has[id] then
-            object.metatables[id][name] = f
+            alone[id][name] = true
          end
       end
    end
@@ -72,20 +73,20 @@ end
 
 -- What CUDA's types have where they are the CPU's, halves as well: functions and halves' methods, by name.
 function operations.halves()
-   local functions, methods = {}, {}
+   local functions, halves = {}, {}
    for _, room in ipairs(rooms) do
       for _, row in ipairs(halved[room] and require('torch.ops.' .. room) or {}) do
          local has = typeset(row.types)
          if has[FLOAT] and not has[HALF] and not row.unhalved then
             has[HALF] = true
             for _, name in ipairs(names(row)) do
-               functions[name] = row.forms and forms.compile(name, row.forms, has, false)
-               methods[name] = not row.nomethod and method(row, name, has) or nil
+               functions[name] = row.forms and forms.compile(name, row.forms, has)
+               halves[name] = not row.nomethod and methods(row, name)[HALF] or nil
             end
          end
       end
    end
-   return functions, methods
+   return functions, halves
 end
 
 -- A row for tensors on a device. The functions of one that works on pointers (`host`) go through `onhost`, with the
@@ -116,12 +117,12 @@ function operations.extend(torch, onhost)
             or halved[room] and not row.unhalved and has[FLOAT + elements.DEVICE] or nil
          for _, name in ipairs(names(row)) do
             if row.forms then
-               forms.twin(torch[name], forms.compile(name, row.forms, has, false, elements.DEVICE))
+               forms.twin(torch[name], forms.compile(name, row.forms, has, elements.DEVICE))
             end
-            local f = method(row, name, has, elements.DEVICE)
+            local each = not row.nomethod and methods(row, name, elements.DEVICE)
             for id = elements.DEVICE, elements.DEVICE + elements.count - 1 do
-               if has[id] and not row.nomethod then
-                  object.metatables[id][name] = f
+               if has[id] and each then
+                  object.metatables[id][name] = each[id]
                end
             end
          end

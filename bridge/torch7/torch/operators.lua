@@ -7,10 +7,13 @@ local binary = {
 }
 local unary = {__unm = 'negation', __len = 'length', __call = 'call'}
 
--- The handler `twin` of an object: its class's or an inherited one; nothing for other values.
-local function handler(names, object, twin)
-   local metatable = getmetatable(object)
-   return names[metatable] and metatable[twin]
+-- The metatable that decides about an operator: the first operand's, if it has any, a string's too; else the second's.
+local function deciding(names, a, b)
+   local metatable = getmetatable(a)
+   if names[metatable] then
+      return metatable
+   end
+   return debug.getmetatable(a) or debug.getmetatable(b)
 end
 
 -- One set of dispatching functions serves every class of a registry.
@@ -22,8 +25,8 @@ local function dispatchers(names)
    for name, word in pairs(binary) do
       local twin = name .. '__'
       functions[name] = function(a, b)
-         local f = handler(names, a, twin) or handler(names, b, twin)
-         if not f then
+         local f = deciding(names, a, b)[twin]
+         if f == nil then
             error(string.format('both %s and %s have no %s operator', typename(a), typename(b), word), 2)
          end
          return f(a, b)
@@ -32,23 +35,23 @@ local function dispatchers(names)
    for name, word in pairs(unary) do
       local twin = name .. '__'
       functions[name] = function(a, ...)
-         local f = handler(names, a, twin)
-         if not f then
+         local f = deciding(names, a)[twin]
+         if f == nil then
             error(string.format('%s has no %s operator', typename(a), word), 2)
          end
          return f(a, ...)
       end
    end
    function functions.__eq(a, b)
-      local f = handler(names, a, '__eq__') or handler(names, b, '__eq__')
-      if f then
+      local f = deciding(names, a, b).__eq__
+      if f ~= nil then
          return f(a, b)
       end
       return rawequal(a, b)
    end
    function functions.__tostring(a)
-      local f = handler(names, a, '__tostring__')
-      if f then
+      local f = deciding(names, a).__tostring__
+      if f ~= nil then
          return f(a)
       end
       return typename(a)

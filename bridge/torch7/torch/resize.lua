@@ -6,66 +6,42 @@ local arguments = require 'torch.arguments'
 local construct = require 'torch.construct'
 
 local scratch = object.scratch
-local fail, tensor, number = arguments.fail, arguments.tensor, arguments.number
-local LONG = elements.Long.id
+local tensor = arguments.tensor
 
 local methods = {}
 
 -- resize(sizes), resize(LongStorage of sizes [, of strides]).
-function methods:resize(a, b, ...)
-   local t = tensor(1, 'resize', self)
-   if type(a) == 'number' and (b == nil or type(b) == 'number' and select('#', ...) == 0) then
+function methods.resize(...)
+   local self, a, b = ...
+   local t, count = tensor(1, self), select('#', ...)
+   if type(a) == 'number' and (count == 2 or count == 3 and type(b) == 'number') then
       scratch[0], scratch[1] = a, b or 0
       geometry.resize(t, a < 1 and 0 or (b == nil or b < 1) and 1 or 2)
-      return self
-   elseif object.storagetype(a) == LONG then
-      local n = geometry.sizesof(object.storage(a))
-      if b ~= nil then
-         if object.storagetype(b) ~= LONG or object.storage(b).size ~= object.storage(a).size then
-            error('provided stride and size are inconsistent', 2)
-         end
-         local strides = b:totable()
-         for d = 0, n - 1 do
-            scratch[geometry.STRIDES + d] = strides[d + 1]
-         end
-      end
-      geometry.resize(t, n, b ~= nil)
-      return self
+   elseif count == 1 then
+      geometry.resize(t, 0)
+   else
+      local n = construct.sizes(2, count, false, select(2, ...))
+      geometry.resize(t, n, true)
    end
-   local sizes = {a, b, ...}
-   local count = select('#', ...) + (b ~= nil and 2 or a ~= nil and 1 or 0)
-   for i = 1, count do
-      local size = number(sizes[i])
-      if not size then
-         fail(i + 1, 'resize', 'number expected, got ' .. type(sizes[i]))
-      end
-      sizes[i] = size
-   end
-   geometry.resize(t, geometry.sizes(sizes, count))
    return self
 end
 
 function methods:resizeAs(other)
-   local t = tensor(1, 'resizeAs', self)
-   geometry.resizeas(t, tensor(2, 'resizeAs', other, t.dtype))
+   local t = tensor(1, self)
+   local like = tensor(2, other, t.dtype)
+   geometry.resizeas(t, like)
    return self
 end
 
--- set(), set(tensor), set(storage [, offset, sizes ...]).
-function methods:set(source, ...)
-   local t = tensor(1, 'set', self)
-   if source == nil then
-      geometry.set(t, nil, 0, 0)
-   elseif object.dtype(source) == t.dtype then
-      geometry.assign(t, object.tensor(source))
-   elseif object.storagetype(source) == t.dtype then
-      construct.setStorage(t, object.storage(source), ...)
-   else
-      local element = elements[t.dtype]
-      fail(2, 'set', string.format('expecting number or %s or %s', element.tensortype, element.storagetype))
-   end
+-- set(), set(tensor), set(storage [, offset, sizes ...]), set(sizes).
+function methods.set(...)
+   local self = ...
+   local t = tensor(1, self)
+   construct.set(t, t.dtype, 2, select('#', ...), select(2, ...))
    return self
 end
+
+arguments.publish(methods)
 
 return function()
    for id = 0, elements.count - 1 do

@@ -7,43 +7,39 @@ local arguments = require 'torch.arguments'
 local formats = require 'torch.formats'
 
 local C = native.C
-local fail = arguments.fail
 local CHAR = elements.Char.id
 local BINARY = {binary = 0, b32 = 4, b64 = 8} -- mode -> bytes of a long
 local NAME = 4096 + 64 -- room for the name of a temporary file
 
 return function(torch, file)
-   local function checkmode(name, mode)
+   local function checkmode(mode)
       if mode ~= nil and mode ~= 'ascii' and not BINARY[mode] then
-         error(string.format('"binary", "b32", "b64" or "ascii" (or nil) expected for mode, got %s (in torch.%s)',
-            tostring(mode), name), 3)
+         error('"binary", "b32", "b64" or "ascii" (or nil) expected for mode', 0)
       end
    end
 
    local function prepare(opened, mode, referenced)
-      local c = file.state('save', opened).c
+      local c = file.state(opened).c
       c.binary = mode == 'ascii' and 0 or 1
       c.longsize = BINARY[mode] or 0
       opened:referenced(referenced ~= false)
    end
 
-   local function checkarguments(name, filename, mode, referenced)
-      if type(filename) ~= 'string' then
-         fail(1, name, 'string expected, got ' .. (filename == nil and 'no value' or type(filename)), 1)
-      end
-      checkmode(name, mode)
+   local function checkarguments(filename, mode, referenced)
+      checkmode(mode)
       if referenced ~= nil and type(referenced) ~= 'boolean' then
-         error('true or false (or nil) expected for referenced', 3)
+         error('true or false (or nil) expected for referenced', 0)
       end
+      return (file.text(1, filename, nil, 1))
    end
 
    -- The object is written beside the file, which it then replaces: whatever happens, the file is the old or the new.
    function torch.save(filename, value, mode, referenced)
-      checkarguments('save', filename, mode, referenced)
+      filename = checkarguments(filename, mode, referenced)
       local c = ffi.new('br_file')
       local temporary = ffi.new('char[?]', NAME)
       if filename:find('\0', 1, true) or C.br_file_open_beside(c, filename, temporary, NAME) ~= 0 then
-         error(string.format('cannot open <%s> in mode  w', filename), 2)
+         error(string.format('cannot open <%s> in mode  w', filename), 0)
       end
       local beside = temporary[0] ~= 0
       local opened = file.disk(c, filename)
@@ -74,14 +70,14 @@ return function(torch, file)
    -- With `mapped`, tensors whose data lie aligned in a binary file are private maps of it: loading reads nothing of
    -- them, and what is written to them the file does not see. Who shortens the file meanwhile ends the process.
    function torch.load(filename, mode, referenced, mapped)
-      checkarguments('load', filename, mode, referenced)
+      filename = checkarguments(filename, mode, referenced)
       if mapped ~= nil and type(mapped) ~= 'boolean' then
-         error('true or false (or nil) expected for mapped', 2)
+         error('true or false (or nil) expected for mapped', 0)
       end
       local opened = torch.DiskFile(filename, 'r')
       prepare(opened, mode, referenced)
-      file.state('load', opened).c.mapped = mapped and 1 or 0
-      local problem = formats.problem(file.state('load', opened).c, filename, mode)
+      file.state(opened).c.mapped = mapped and 1 or 0
+      local problem = formats.problem(file.state(opened).c, filename, mode)
       if problem then
          opened:close()
          error(problem, 2)
@@ -93,7 +89,7 @@ return function(torch, file)
    torch.loadobj = torch.load
 
    function torch.serializeToStorage(value, mode)
-      checkmode('serializeToStorage', mode)
+      checkmode(mode)
       local opened = torch.MemoryFile()
       prepare(opened, mode)
       opened:writeObject(value)
@@ -104,7 +100,7 @@ return function(torch, file)
    end
 
    function torch.serialize(value, mode)
-      checkmode('serialize', mode)
+      checkmode(mode)
       return torch.serializeToStorage(value, mode):string()
    end
 
@@ -126,18 +122,16 @@ return function(torch, file)
 
    -- A CharStorage of what `serialize` gave, or of a longer run of bytes that begins with it.
    function torch.deserializeFromStorage(storage, mode)
-      checkmode('deserializeFromStorage', mode)
+      checkmode(mode)
       if object.storagetype(storage) ~= CHAR then
-         fail(1, 'deserializeFromStorage', 'torch.CharStorage expected, got ' .. arguments.typename(storage))
+         arguments.typeerror(1, 'torch.CharStorage', storage)
       end
       return deserialize(storage, object.valid(object.storage(storage)), mode)
    end
 
    function torch.deserialize(text, mode)
-      checkmode('deserialize', mode)
-      if type(text) ~= 'string' then
-         fail(1, 'deserialize', 'string expected, got ' .. (text == nil and 'no value' or type(text)))
-      end
+      checkmode(mode)
+      text = file.text(1, text, nil, 0)
       local storage = object.wrapstorage(object.allocate(CHAR, #text))
       ffi.copy(object.storage(storage).live[0], text, #text)
       return deserialize(storage, #text, mode)

@@ -9,11 +9,11 @@ local arguments = require 'torch.arguments'
 local numbers = require 'torch.number'
 
 local C, cast = native.C, ffi.cast
-local fail, integer = arguments.fail, arguments.integer
+local bad, raise, missing, integer = arguments.bad, arguments.raise, arguments.missing, arguments.integer
 local valid = object.valid
 
-local function check(name, self)
-   local storage = arguments.storage(1, name, self)
+local function check(self)
+   local storage = arguments.storage(1, self)
    return storage, elements[storage.dtype]
 end
 
@@ -32,20 +32,18 @@ end
 local methods = {}
 
 function methods:size()
-   return tonumber(check('size', self).size)
+   return tonumber(check(self).size)
 end
 
 function methods:elementSize()
-   local _, element = check('elementSize', self)
+   local _, element = check(self)
    return element.bytes
 end
 
-function methods:fill(value)
-   local storage, element = check('fill', self)
-   local number = arguments.number(value)
-   if not number then
-      fail(2, 'fill', 'number expected, got ' .. type(value))
-   end
+function methods.fill(...)
+   local self, value = ...
+   local storage, element = check(self)
+   local number = arguments.number(value) or missing(2, 'number', value, select('#', ...))
    local data = cast(element.pointer, storage.live[0])
    for i = 0, valid(storage) - 1 do
       write(element, data, i, number)
@@ -53,25 +51,27 @@ function methods:fill(value)
    return self
 end
 
-function methods:resize(size)
-   local storage = check('resize', self)
-   size = integer(2, 'resize', size)
+function methods.resize(...)
+   local self, size = ...
+   local storage = check(self)
+   size = integer(2, size, select('#', ...))
    if size < 0 then
-      fail(2, 'resize', 'size must not be negative, got ' .. size)
+      bad(2, 'size must not be negative, got %d', size)
    end
    object.resizestorage(storage, size)
    return self
 end
 
 -- Elements of any storage type, converted; equally many.
-function methods:copy(source)
-   local to, element = check('copy', self)
+function methods.copy(...)
+   local self, source = ...
+   local to, element = check(self)
    if not object.storagetype(source) then
-      fail(2, 'copy', 'torch.*Storage expected, got ' .. arguments.typename(source))
+      missing(2, 'torch.*Storage', source, select('#', ...))
    end
    local from = object.storage(source)
    if to.size ~= from.size then
-      fail(2, 'copy', 'size mismatch')
+      bad(2, 'size mismatch')
    end
    local other = elements[from.dtype]
    local target, data = cast(element.pointer, to.live[0]), cast(other.pointer, from.live[0])
@@ -87,7 +87,7 @@ function methods:copy(source)
 end
 
 function methods:totable()
-   local storage, element = check('totable', self)
+   local storage, element = check(self)
    local data, result = cast(element.pointer, storage.live[0]), {}
    for i = 0, valid(storage) - 1 do
       result[i + 1] = read(element, data, i)
@@ -96,37 +96,39 @@ function methods:totable()
 end
 
 function methods:data()
-   local storage, element = check('data', self)
+   local storage, element = check(self)
    return cast(element.pointer, storage.live[0])
 end
 
 function methods:cdata()
-   local storage, element = check('cdata', self)
+   local storage, element = check(self)
    return cast(element.thstorage, storage)
 end
 
 function methods:retain()
-   C.br_storage_retain((check('retain', self)))
-   return self
+   C.br_storage_retain((check(self)))
 end
 
 function methods:free()
-   C.br_storage_release((check('free', self)))
+   C.br_storage_release((check(self)))
 end
 
 -- The bytes as a string; with a string: take them over.
 local function string_(self, text)
-   local storage, element = check('string', self)
+   local storage, element = check(self)
    if text == nil then
       return ffi.string(cast('char*', storage.live[0]), valid(storage))
    end
    if type(text) ~= 'string' then
-      fail(2, 'string', 'string expected, got ' .. type(text))
+      missing(2, 'string', text)
    end
    object.resizestorage(storage, #text)
    ffi.copy(cast(element.pointer, storage.live[0]), text, #text)
    return self
 end
+
+arguments.publish(methods)
+arguments.public(string_)
 
 -- [size], {values}, a storage to share ([start, size] of it), a file's name ([shared, size, shared memory]), or
 -- (size, pointer [, owner]).
@@ -134,7 +136,7 @@ local function constructor(element)
    local function empty(size)
       return object.wrapstorage(object.allocate(element.id, size))
    end
-   return function(first, second, third, fourth)
+   return arguments.public(function(first, second, third, fourth)
       if first == nil then
          return empty(0)
       elseif type(first) == 'table' then
@@ -143,54 +145,51 @@ local function constructor(element)
          for i = 1, #first do
             local number = arguments.number(first[i])
             if not number then
-               error(string.format('element at index %d is not a number', i), 2)
+               raise('element at index %d is not a number', i)
             end
             write(element, data, i - 1, number)
          end
          return self
       elseif object.storagetype(first) then
          if object.storagetype(first) ~= element.id then
-            fail(1, '?', element.storagetype .. ' expected, got ' .. arguments.typename(first))
+            arguments.typeerror(1, element.storagetype, first)
          end
          local storage = object.storage(first)
-         local start = second and integer(2, '?', second) or 1
-         local size = third and integer(3, '?', third) or tonumber(storage.size) - start + 1
+         local start = second and integer(2, second) or 1
+         local size = third and integer(3, third) or tonumber(storage.size) - start + 1
          if start < 1 or start > storage.size then
-            arguments.beyond(start, 1, storage.size, 2, '?', 'out of bounds')
-         elseif size < 0 or start + size - 1 > storage.size then
-            fail(3, '?', 'out of bounds')
+            arguments.noted(start, 1, storage.size, 'offset out of bounds')
+            raise('offset out of bounds')
+         elseif size < 1 or start + size - 1 > storage.size then
+            raise('size out of bounds')
          end
          local part = C.br_storage_part(storage, start - 1, size)
          if part == nil then
-            fail(1, '?', 'its memory is gone')
+            bad(1, 'its memory is gone')
          end
          return object.wrapstorage(part)
       elseif type(first) == 'string' then
          local self = empty(0)
-         map(object.storage(self), element.bytes, first, second, third and integer(3, '?', third) or 0, fourth)
+         map(object.storage(self), element.bytes, first, second, third and integer(3, third) or 0, fourth)
          return self
       end
-      local size = arguments.number(first)
-      if not size then
-         fail(1, '?', 'number expected, got ' .. type(first))
-      end
-      size = integer(1, '?', size)
+      local size = integer(1, first, 1)
       if size < 0 then
-         fail(1, '?', 'size must not be negative, got ' .. size)
+         bad(1, 'size must not be negative, got %d', size)
       end
       if second == nil then
          return empty(size)
       end
       local address = type(second) == 'number' and cast('intptr_t', second) or second
       if type(address) ~= 'cdata' then
-         fail(2, '?', 'pointer expected, got ' .. type(second))
+         bad(2, 'pointer expected, got %s', type(second))
       end
       local owner = third
       if owner == nil and type(second) == 'cdata' then
          owner = second -- the memory may be the cdata's own
       end
       return object.wrapstorage(object.lend(element.id, size, cast('void*', address), owner))
-   end
+   end, 'constructor')
 end
 
 local function install(torch)
@@ -210,48 +209,47 @@ local function install(torch)
          metatable.string = string_
       end
       local new = constructor(element)
-      metatable.new = function(_, ...)
-         return new(...)
-      end
       metatable.__factory = function()
          return new()
       end
       metatable.__index = function(self, key)
          if type(key) == 'number' then
-            local storage = check('?', self)
+            local storage = check(self)
             local i = cast('int64_t', key) - 1
             if i < 0 or i >= storage.size or (i + 1) * element.bytes > storage.live_nbytes[0] then
                arguments.noted(key, 1, storage.size, 'out of bounds')
-               error("bad argument #2 to '?' (out of bounds)", 2)
+               error("bad argument #2 to '?' (out of bounds)", 0)
             end
             return read(element, cast(element.pointer, storage.live[0]), i)
          end
-         return metatable[key]
+         local found = metatable[key]
+         if found == nil and type(key) == 'string' and tonumber(key) then
+            return self[tonumber(key)]
+         end
+         return found
       end
       metatable.__newindex = function(self, key, value)
-         if type(key) ~= 'number' then
-            error(string.format('the class %s cannot be indexed', element.storagetype), 2)
+         key = arguments.number(key) or error(string.format('the class %s cannot be indexed', element.storagetype), 2)
+         local number = arguments.number(value)
+         if not number then
+            error(string.format("bad argument #3 to '?' (number expected, got %s)", type(value)), 0)
          end
-         local storage = check('?', self)
+         local storage = check(self)
          local i = cast('int64_t', key) - 1
          if i < 0 or i >= storage.size or (i + 1) * element.bytes > storage.live_nbytes[0] then
             arguments.noted(key, 1, storage.size, 'out of bounds')
-            error("bad argument #2 to '?' (out of bounds)", 2)
-         end
-         local number = arguments.number(value)
-         if not number then
-            error(string.format("bad argument #3 to '?' (number expected, got %s)", type(value)), 2)
+            error("bad argument #2 to '?' (out of bounds)", 0)
          end
          write(element, cast(element.pointer, storage.live[0]), i, number)
       end
       metatable.__len = function(self)
-         return tonumber(check('?', self).size)
+         return tonumber(check(self).size)
       end
       metatable.__eq = function(a, b)
          return object.storagetype(a) ~= nil and object.storagetype(b) ~= nil and object.storage(a) == object.storage(b)
       end
       metatable.__pointer = function(self)
-         return tonumber(cast('intptr_t', (check('?', self))))
+         return tonumber(cast('intptr_t', (check(self))))
       end
       metatable.__pushudata = function(pointer)
          return object.wrapstorage(cast('br_storage*', pointer))

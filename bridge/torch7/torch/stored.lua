@@ -76,8 +76,8 @@ return function(file)
    local storages = {}
 
    function storages:write(to)
-      local state = file.writable('write', to)
-      local storage = arguments.storage(1, 'write', self)
+      local state = file.writable(to, 2)
+      local storage = arguments.storage(1, self)
       local size = object.valid(storage)
       writelong(state, size)
       if size > 0 then
@@ -87,8 +87,8 @@ return function(file)
    end
 
    function storages:read(from)
-      local state = file.readable('read', from)
-      local storage = arguments.storage(1, 'read', self)
+      local state = file.readable(from, 2)
+      local storage = arguments.storage(1, self)
       longs.storage(state, storage.dtype)
       local size = readlong(state)
       if size < 0 then
@@ -104,8 +104,8 @@ return function(file)
    local tensors = {}
 
    function tensors:write(to)
-      local state = file.writable('write', to)
-      local t = arguments.tensor(1, 'write', self)
+      local state = file.writable(to, 2)
+      local t = arguments.tensor(1, self)
       int[0] = t.nDimension
       file.put(state, INT, int, 1)
       if t.nDimension > 0 then
@@ -127,8 +127,8 @@ return function(file)
    end
 
    function tensors:read(from)
-      local state = file.readable('read', from)
-      local t = arguments.tensor(1, 'read', self)
+      local state = file.readable(from, 2)
+      local t = arguments.tensor(1, self)
       int[0] = 0
       file.get(state, INT, int, 1)
       local n = int[0]

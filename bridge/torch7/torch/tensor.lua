@@ -12,36 +12,38 @@ element = setfenv(loadstring(string.dump(element, true)), getfenv(element)) -- w
 local construct = require 'torch.construct'
 
 local C, cast = native.C, ffi.cast
-local fail = arguments.fail
+local typeerror = arguments.typeerror
 local dtypeof = object.dtypeof
 local tensorpointer = ffi.typeof('br_tensor*')
 
 local methods = {}
 
 -- The pointer of a method's `self`.
-local function check(name, self)
+local function check(self)
    if not dtypeof[getmetatable(self)] then
-      fail(1, name, 'torch.*Tensor expected, got ' .. arguments.typename(self), 1)
+      typeerror(1, elements[object.default].tensortype, self)
    end
    return cast(tensorpointer, self)
 end
 
-local function extent(name, t, d)
+-- The dimension that a number names, as an offset; nothing for what is no number.
+local function extent(t, d)
    local i = arguments.number(d)
    if not i then
-      fail(2, name, 'number expected, got ' .. type(d), 1)
+      return nil
    end
-   i = i < 0 and math.ceil(i) or math.floor(i)
+   i = arguments.truncated(i)
    if i < 1 or i > t.nDimension then
-      fail(2, name, string.format('dimension %d out of range of %dD tensor', i, t.nDimension), 1)
+      arguments.bad(2, 'dimension %d out of range of %dD tensor', i, t.nDimension)
    end
    return i - 1
 end
 
 function methods:size(d)
-   local t = check('size', self)
-   if d ~= nil then
-      return tonumber(t.size[extent('size', t, d)])
+   local t = check(self)
+   local at = d ~= nil and extent(t, d)
+   if at then
+      return tonumber(t.size[at])
    end
    local list = object.longstorage(t.size, t.nDimension)
    object.keep(self)
@@ -49,9 +51,10 @@ function methods:size(d)
 end
 
 function methods:stride(d)
-   local t = check('stride', self)
-   if d ~= nil then
-      return tonumber(t.stride[extent('stride', t, d)])
+   local t = check(self)
+   local at = d ~= nil and extent(t, d)
+   if at then
+      return tonumber(t.stride[at])
    end
    local list = object.longstorage(t.stride, t.nDimension)
    object.keep(self)
@@ -59,17 +62,16 @@ function methods:stride(d)
 end
 
 function methods:dim()
-   return check('dim', self).nDimension
+   return check(self).nDimension
 end
 methods.nDimension = methods.dim
 
 function methods:nElement()
-   return geometry.elements(check('nElement', self))
+   return geometry.elements(check(self))
 end
-methods.numel = methods.nElement
 
 function methods:storage()
-   local storage = check('storage', self).storage
+   local storage = check(self).storage
    if storage == nil then
       return nil
    end
@@ -79,24 +81,26 @@ function methods:storage()
 end
 
 function methods:storageOffset()
-   return tonumber(check('storageOffset', self).storageOffset) + 1
+   return tonumber(check(self).storageOffset) + 1
 end
 
 function methods:elementSize()
-   return elements[check('elementSize', self).dtype].bytes
+   return elements[check(self).dtype].bytes
 end
 
 function methods:isContiguous()
-   return geometry.contiguous(check('isContiguous', self))
+   return geometry.contiguous(check(self))
 end
 
 function methods:isSameSizeAs(other)
-   return geometry.samesize(check('isSameSizeAs', self), arguments.tensor(2, 'isSameSizeAs', other))
+   local t = check(self)
+   local o = arguments.tensor(2, other, t.dtype)
+   return geometry.samesize(t, o)
 end
 
 function methods:isSetTo(other)
-   local t = check('isSetTo', self)
-   local o = arguments.tensor(2, 'isSetTo', other, t.dtype)
+   local t = check(self)
+   local o = arguments.tensor(2, other, t.dtype)
    if t.storage == nil or t.storage ~= o.storage or t.storageOffset ~= o.storageOffset
       or not geometry.samesize(t, o) then
       return false
@@ -110,9 +114,9 @@ function methods:isSetTo(other)
 end
 
 function methods:isSize(size)
-   local t = check('isSize', self)
+   local t = check(self)
    if object.storagetype(size) ~= elements.Long.id then
-      fail(2, 'isSize', 'torch.LongStorage expected, got ' .. arguments.typename(size))
+      typeerror(2, 'torch.LongStorage', size)
    end
    local storage = object.storage(size)
    if storage.size ~= t.nDimension then
@@ -128,7 +132,7 @@ function methods:isSize(size)
 end
 
 function methods:data()
-   local t = check('data', self)
+   local t = check(self)
    local pointer = elements[t.dtype].pointer
    if t.storage == nil then
       return cast(pointer, nil)
@@ -137,18 +141,17 @@ function methods:data()
 end
 
 function methods:cdata()
-   local t = check('cdata', self)
+   local t = check(self)
    return cast(elements[t.dtype].thtensor, t)
 end
 
 -- A tensor lives as long as Lua reaches it; these are for programs that count references by hand.
 function methods:retain()
-   check('retain', self)
-   return self
+   check(self)
 end
 
 function methods:free()
-   check('free', self)
+   check(self)
 end
 
 function methods:isTensor()
@@ -156,7 +159,7 @@ function methods:isTensor()
 end
 
 function methods:totable()
-   local t = check('totable', self)
+   local t = check(self)
    local read = index.read[t.dtype]
    local function level(d, offset)
       local list = {}
@@ -174,6 +177,8 @@ function methods:totable()
    object.keep(self)
    return result
 end
+
+arguments.publish(methods)
 
 -- Make a type. `access`: what makes its functions that reach elements, as torch.element does. `adapt` may make its
 -- constructor of the usual one.
@@ -219,11 +224,11 @@ local function install(torch)
       build(elements[id], object.specialise(element))
    end
 
-   for _, name in ipairs{'data', 'cdata', 'numel', 'totable'} do
+   for _, name in ipairs{'data', 'cdata', 'totable'} do
       torch[name] = function(value, ...)
          local metatable = getmetatable(value)
          if not dtypeof[metatable] and not (object.storagetypeof[metatable] and metatable[name]) then
-            fail(1, '?', 'torch.*Tensor expected, got ' .. arguments.typename(value))
+            error('obj must be a Storage or a Tensor', 2)
          end
          return metatable[name](value, ...)
       end
@@ -241,6 +246,9 @@ local function install(torch)
 
    -- torch.Tensor and torch.Storage become the constructors of this type.
    function torch.setdefaulttensortype(name)
+      if type(name) ~= 'string' then
+         error('string expected', 0)
+      end
       local found = elements.named[name]
       if not found then
          error(string.format(class.classes[name] and '<%s> is not a tensor type'

@@ -7,15 +7,6 @@ local function cdatatype(object)
    return tonumber(ffi.typeof(object))
 end
 
--- Does the full name, or its last part, match?
-local function matches(name, spec)
-   if name == spec then
-      return true
-   end
-   local found = name:match(spec)
-   return found ~= nil and (found == name or found == name:match('[^.]*$'))
-end
-
 local function address(object)
    return tonumber(string.format('%p', object))
 end
@@ -43,20 +34,20 @@ local function install(torch, class)
       return typename(object) or type(object)
    end
 
-   -- Is `object` of the class `spec` (a name, a pattern such as 'torch.*Tensor', or a constructor), or of one
-   -- derived from it?
+   -- Is `object` of the class `spec` (its full name, a pattern such as 'torch.*Tensor', or a constructor), or of one
+   -- derived from it? A pattern that stands for itself in a longer name is none.
    function torch.isTypeOf(object, spec)
       if type(spec) ~= 'string' then
-         local metatable = getmetatable(spec)
-         spec = type(metatable) == 'table' and metatable.__typename
-         if not spec then
-            error('type name, pattern or constructor expected', 2)
+         spec = getmetatable(spec).__typename
+         if type(spec) ~= 'string' then
+            error('type must be provided as [regexp] string, or factory', 0)
          end
       end
       local metatable = getmetatable(object)
-      while type(metatable) == 'table' do
-         local typed = rawget(metatable, '__typename')
-         if typed and matches(typed, spec) then
+      while metatable do
+         local typed = type(metatable) == 'table' and metatable.__typename
+         local found = typed and typed:match(spec)
+         if found and (found ~= spec or found == typed) then
             return true
          end
          metatable = getmetatable(metatable)

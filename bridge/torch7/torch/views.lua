@@ -1,4 +1,4 @@
--- Other views of the same memory: narrow, select, transpose, unfold, expand, squeeze, view.
+-- Other views of the same memory: narrow, select, transpose, unfold, expand, view.
 local elements = require 'torch.elements'
 local native = require 'bridge.native'
 local object = require 'torch.object'
@@ -7,30 +7,32 @@ local arguments = require 'torch.arguments'
 local index = require 'torch.index'
 
 local C = native.C
-local fail, integer, tensor = arguments.fail, arguments.integer, arguments.tensor
+local bad, beyond, raise = arguments.bad, arguments.beyond, arguments.raise
+local integer, tensor = arguments.integer, arguments.tensor
 local alias = geometry.alias
 local LONG = elements.Long.id
+local OUT = 'out of range'
 
 local methods = {}
 
--- A dimension given 1-based, as 0-based.
-local function dimension(argument, name, t, d)
-   d = integer(argument, name, d)
+-- Is there a dimension d, which argument `argument` named? As an offset.
+local function dimension(argument, t, d)
    if d < 1 or d > t.nDimension then
-      arguments.beyond(d, 1, t.nDimension, argument, name, 'out of range', 1)
+      beyond(argument, d, 1, t.nDimension, OUT)
    end
    return d - 1
 end
 
-function methods:narrow(d, first, size)
-   local t = tensor(1, 'narrow', self)
-   d = dimension(2, 'narrow', t, d)
-   first, size = integer(3, 'narrow', first), integer(4, 'narrow', size)
+function methods.narrow(...)
+   local self, d, first, size = ...
+   local t, n = tensor(1, self), select('#', ...)
+   d, first, size = integer(2, d, n), integer(3, first, n), integer(4, size, n)
+   d = dimension(2, t, d)
    local extent = tonumber(t.size[d])
    if first < 1 or first > extent then
-      arguments.beyond(first, 1, extent, 3, 'narrow', 'out of range')
+      beyond(3, first, 1, extent, OUT)
    elseif size <= 0 or first + size - 1 > extent then
-      fail(4, 'narrow', 'out of range')
+      beyond(4, size, 1, extent - first + 1, OUT)
    end
    local userdata = alias(self)
    local r = object.tensor(userdata)
@@ -39,53 +41,66 @@ function methods:narrow(d, first, size)
    return userdata
 end
 
--- One slice along a dimension; of a tensor with one dimension, a number.
-function methods:select(d, i)
-   local t = tensor(1, 'select', self)
-   d = dimension(2, 'select', t, d)
-   local given = integer(3, 'select', i)
-   i = given < 0 and given + tonumber(t.size[d]) + 1 or given
-   if i < 1 or i > t.size[d] then
-      arguments.beyond(given, 1, t.size[d], 3, 'select', 'out of range')
-   end
-   local offset = t.storageOffset + (i - 1) * t.stride[d]
-   if t.nDimension == 1 then
-      local value = index.read[t.dtype](t, offset)
+-- One slice along a dimension; of a tensor with one dimension, a number, whatever dimension is named.
+function methods.select(...)
+   local self, d, i = ...
+   local t, n = tensor(1, self), select('#', ...)
+   d, i = integer(2, d, n), integer(3, i, n)
+   if t.nDimension <= 1 then
+      if t.nDimension == 0 then
+         bad(1, 'empty Tensor')
+      elseif i < 1 or i > t.size[0] then
+         beyond(2, i, 1, t.size[0], OUT)
+      end
+      local value = index.read[t.dtype](t, t.storageOffset + (i - 1) * t.stride[0])
       object.keep(self)
       return value
    end
+   d = dimension(2, t, d)
+   if i < 1 or i > t.size[d] then
+      beyond(3, i, 1, t.size[d], OUT)
+   end
    local userdata = alias(self)
    local r = object.tensor(userdata)
-   r.storageOffset = offset
+   r.storageOffset = t.storageOffset + (i - 1) * t.stride[d]
    for k = d, r.nDimension - 2 do
       r.size[k], r.stride[k] = r.size[k + 1], r.stride[k + 1]
    end
    r.nDimension = r.nDimension - 1
+   object.keep(self)
    return userdata
 end
 
--- sub(first1, last1, first2, last2, ...): negative positions count from the end.
-function methods:sub(...)
-   tensor(1, 'sub', self)
+-- sub(first1, last1, first2, last2, ...), of four dimensions at most: negative positions count from the end.
+function methods.sub(...)
+   local self, n = (...), select('#', ...)
+   local t = tensor(1, self)
    local userdata = alias(self)
    local r = object.tensor(userdata)
-   for d = 0, math.floor((select('#', ...) + 1) / 2) - 1 do
-      local first, last = select(2 * d + 1, ...)
-      if d >= r.nDimension then
-         fail(2 * d + 2, 'sub', 'invalid dimension')
+   for d = 0, 3 do
+      local at = 2 * d + 2 -- the argument that says where the range begins
+      if d > 0 and n < at then
+         break
       end
-      local size = tonumber(r.size[d])
-      first, last = integer(2 * d + 2, 'sub', first), integer(2 * d + 3, 'sub', last)
-      first = first < 0 and first + size or first - 1
-      last = last < 0 and last + size or last - 1
+      local first, last = select(at, ...)
+      first, last = integer(at, first, n), integer(at + 1, last, n)
+      if d >= t.nDimension then
+         bad(at, 'invalid dimension')
+      end
+      local size = tonumber(t.size[d])
+      first = first < 1 and first + size or first - 1 -- 0 is the place behind the last one
+      last = last < 1 and last + size or last - 1
       if first < 0 or first >= size then
-         arguments.beyond(select(2 * d + 1, ...), 1, size, 2 * d + 2, 'sub', 'out of range')
-      elseif last < first or last >= size then
-         arguments.beyond(select(2 * d + 2, ...), first + 1, size, 2 * d + 3, 'sub', 'out of range')
+         beyond(at, select(at, ...), 1, size, OUT)
+      elseif last < 0 or last >= size then
+         beyond(at + 1, select(at + 1, ...), first + 1, size, OUT)
+      elseif last < first then
+         bad(at + 1, 'end smaller than beginning')
       end
       r.storageOffset = r.storageOffset + first * r.stride[d]
       r.size[d] = last - first + 1
    end
+   object.keep(self)
    return userdata
 end
 
@@ -94,54 +109,70 @@ local function swap(r, a, b)
    r.stride[a], r.stride[b] = r.stride[b], r.stride[a]
 end
 
-function methods:transpose(a, b)
-   local t = tensor(1, 'transpose', self)
-   a, b = dimension(2, 'transpose', t, a), dimension(2, 'transpose', t, b)
+function methods.transpose(...)
+   local self, a, b = ...
+   local t, n = tensor(1, self), select('#', ...)
+   a, b = integer(2, a, n), integer(3, b, n)
+   a, b = dimension(1, t, a), dimension(2, t, b)
    local userdata = alias(self)
    swap(object.tensor(userdata), a, b)
    return userdata
 end
 
 function methods:t()
-   local t = tensor(1, 't', self)
+   local t = tensor(1, self)
    if t.nDimension ~= 2 then
-      error("bad argument #1 to 't' (Tensor must have 2 dimensions)", 2)
+      bad(1, 'Tensor must have 2 dimensions')
    end
    local userdata = alias(self)
    swap(object.tensor(userdata), 0, 1)
    return userdata
 end
 
-function methods:permute(...)
-   local t = tensor(1, 'permute', self)
-   local n, seen = t.nDimension, {}
-   if select('#', ...) ~= n then
-      error('invalid permutation: ' .. n .. ' dimensions expected', 2)
+-- The dimensions in another order: cycle after cycle of the permutation by transposing two, the tensor itself where
+-- there is nothing to do.
+function methods.permute(...)
+   local self = ...
+   local t = tensor(1, self)
+   local n, order = t.nDimension, {select(2, ...)}
+   if #order ~= n then
+      error('Invalid permutation', 0)
    end
-   local userdata = alias(self)
-   local r = object.tensor(userdata)
-   for k = 1, n do
-      local d = dimension(k + 1, 'permute', t, (select(k, ...)))
-      if seen[d] then
-         error('invalid permutation: dimension ' .. d + 1 .. ' appears twice', 2)
+   local userdata
+   for first = 1, n do
+      local d = order[first]
+      if d ~= first and d ~= 0 then
+         userdata = userdata or alias(self)
+         local at = first
+         repeat
+            d = order[at]
+            if not (d > 0 and d <= n) then
+               error('Invalid permutation', 0)
+            end
+            swap(object.tensor(userdata), at - 1, d - 1)
+            at, order[at] = d, 0
+         until order[at] == first
+         order[at] = at
       end
-      seen[d] = true
-      r.size[k - 1], r.stride[k - 1] = t.size[d], t.stride[d]
    end
    object.keep(self)
-   return userdata
+   return userdata or self
 end
 
 -- All windows of `size` elements, `step` apart, along a dimension; they become the last dimension.
-function methods:unfold(d, size, step)
-   local t = tensor(1, 'unfold', self)
+function methods.unfold(...)
+   local self, d, size, step = ...
+   local t, count = tensor(1, self), select('#', ...)
+   d, size, step = integer(2, d, count), integer(3, size, count), integer(4, step, count)
    local n = t.nDimension
-   d = dimension(2, 'unfold', t, d)
-   size, step = integer(3, 'unfold', size), integer(4, 'unfold', step)
+   if n == 0 then
+      bad(1, 'cannot unfold an empty tensor')
+   end
+   d = dimension(2, t, d)
    if size < 1 or size > t.size[d] then
-      fail(3, 'unfold', 'out of range')
+      beyond(3, size, 1, t.size[d], OUT)
    elseif step < 1 then
-      fail(4, 'unfold', 'invalid step')
+      bad(4, 'invalid step')
    end
    local userdata = alias(self)
    local r = object.tensor(userdata)
@@ -157,104 +188,164 @@ function methods:unfold(d, size, step)
    return userdata
 end
 
--- Numbers, or one LongStorage of them, as a list.
-local function list(name, first, ...)
-   local sizes
+-- The elements of one LongStorage, or whole numbers.
+local function list(first, ...)
    if object.storagetype(first) == LONG then
-      sizes = first:totable()
-   else
-      sizes = {first, ...}
+      return first:totable()
    end
+   local sizes = {first, ...}
    for i = 1, #sizes do
-      sizes[i] = integer(i + 1, name, sizes[i])
+      local size = arguments.number(sizes[i])
+      if not size then
+         raise('element at index %d is not a number', i)
+      end
+      sizes[i] = arguments.truncated(size)
    end
    return sizes
 end
 
-local function expand(result, source, sizes)
-   local r, t = object.tensor(result), object.tensor(source)
-   local n = t.nDimension
+local function expand(result, source, ...)
+   local t = tensor(2, source, result and object.dtype(result))
+   local sizes, n = list(...), t.nDimension
    if #sizes ~= n then
-      error('the number of dimensions provided must equal tensor:dim()', 3)
+      raise('the number of dimensions provided must equal tensor:dim()')
    end
    for d = 0, n - 1 do
       if t.size[d] ~= 1 and t.size[d] ~= sizes[d + 1] then
-         error('incorrect size: only supporting singleton expansion (size=1)', 3)
-      elseif sizes[d + 1] < 1 then
-         error('sizes must be positive', 3)
+         raise('incorrect size: only supporting singleton expansion (size=1)')
       end
    end
+   result = result or object.newtensor(t.dtype)
+   local r = object.tensor(result)
    geometry.assign(r, t)
    C.br_tensor_changed(r)
    for d = 0, n - 1 do
-      if r.size[d] == 1 then
+      if sizes[d + 1] < 1 then
+         r.nDimension = d
+         break
+      elseif r.size[d] == 1 then
          r.size[d], r.stride[d] = sizes[d + 1], 0
       end
    end
-   object.keep(result, source)
+   object.keep(source)
    return result
 end
 
--- expand([result,] sizes): stride 0 where the size was 1.
-function methods:expand(first, ...)
-   local t = tensor(1, 'expand', self)
-   if object.dtype(first) then
-      tensor(2, 'expand', first, t.dtype)
-      return expand(self, first, list('expand', ...))
+-- expand([result,] source, sizes): stride 0 where the size was 1.
+function methods.expand(...)
+   local self, other = ...
+   local r
+   tensor(1, self)
+   if object.dtype(other) then
+      r = expand(...)
+   else
+      r = expand(nil, ...)
    end
-   return expand(object.newtensor(t.dtype), self, list('expand', first, ...))
+   return r
 end
 
 function methods:expandAs(other, template)
-   if template ~= nil then
-      tensor(2, 'expandAs', other)
-      tensor(3, 'expandAs', template)
-      return methods.expand(self, other, template:size())
+   tensor(1, self)
+   tensor(2, other)
+   if template then
+      tensor(3, template)
+      return self:expand(other, template:size())
    end
-   tensor(2, 'expandAs', other)
-   return methods.expand(self, other:size())
+   return self:expand(other:size())
 end
 
--- Without its dimensions of size 1; of a single element, the number.
-function methods:squeeze(d)
-   local t = tensor(1, 'squeeze', self)
-   if d ~= nil then
-      d = dimension(2, 'squeeze', t, d)
-      local userdata = alias(self)
-      local r = object.tensor(userdata)
-      if r.size[d] == 1 and r.nDimension > 1 then
-         for k = d, r.nDimension - 2 do
-            r.size[k], r.stride[k] = r.size[k + 1], r.stride[k + 1]
-         end
-         r.nDimension = r.nDimension - 1
-      end
-      return userdata
-   end
-   local userdata = alias(self)
-   local r = object.tensor(userdata)
-   local n = 0
-   for k = 0, r.nDimension - 1 do
-      if r.size[k] ~= 1 then
-         r.size[n], r.stride[n] = r.size[k], r.stride[k]
-         n = n + 1
+local EXPECTED = 'torch.view, expected (torch.Tensor, torch.Tensor, number [, number ]*) or\n (torch.Tensor, ' ..
+   'torch.Tensor, torch.LongStorage) or\n (torch.Tensor, torch.LongStorage)\n or (torch.Tensor, number [, number ]*)'
+
+-- Do sizes stand here: one LongStorage, or numbers?
+local function sized(first, ...)
+   return type(first) == 'number' or object.storagetype(first) == LONG and select('#', ...) == 0
+end
+
+-- The sizes of a view of `total` elements; one of them may be -1, which stands for what is left.
+local function complete(total, sizes)
+   local known, missing = 1, nil
+   for i = 1, #sizes do
+      if sizes[i] ~= -1 then
+         known = known * sizes[i]
+      elseif missing then
+         raise('Only one of torch.view dimensions can be -1.')
+      else
+         missing = i
       end
    end
-   if n == 0 and r.nDimension > 0 then
-      local value = index.read[r.dtype](r, r.storageOffset)
-      object.keep(userdata)
-      return value
+   if missing then
+      if total % known ~= 0 then
+         error('The number of covered elements is not a multiple of all elements.', 0)
+      end
+      sizes[missing] = total / known
    end
-   r.nDimension = n
-   return userdata
+   return sizes
+end
+
+local function view(result, source, ...)
+   local t = object.tensor(source)
+   local total = geometry.elements(t)
+   local sizes = complete(total, list(...))
+   if not geometry.contiguous(t) then
+      error('expecting a contiguous tensor', 0)
+   elseif t.storage == nil then
+      raise("bad argument #1 to 'set' (expecting number or %s or %s)", elements[t.dtype].tensortype,
+         elements[t.dtype].storagetype)
+   end
+   local n, count = geometry.sizes(sizes, #sizes), 1
+   for d = 1, n do
+      count = count * sizes[d]
+   end
+   if (n > 0 and count or 0) ~= total then
+      raise('Wrong size for view. Input size: %s. Output size: %s',
+         (geometry.describe(t):sub(2, -2):gsub(' ', '')), table.concat(sizes, 'x'))
+   end
+   for d = 0, n - 1 do
+      object.scratch[geometry.STRIDES + d] = -1
+   end
+   result = result or object.newtensor(t.dtype)
+   geometry.setstorage(object.tensor(result), t.storage, t.storageOffset, n)
+   object.keep(source)
+   return result
+end
+
+-- view([result,] source, sizes): the same elements in another shape.
+function methods.view(...)
+   local self, other = ...
+   local r
+   if object.dtype(self) and sized(select(2, ...)) then
+      r = view(nil, ...)
+   elseif object.dtype(self) and object.dtype(other) and sized(select(3, ...)) then
+      tensor(2, other, object.dtype(self))
+      r = view(...)
+   else
+      raise(EXPECTED)
+   end
+   return r
+end
+
+function methods:viewAs(other, template)
+   tensor(1, self)
+   if template ~= nil and not object.dtype(template) then
+      raise('expecting (torch.Tensor, torch.Tensor, torch.LongStorage) or (torch.Tensor, torch.LongStorage)')
+   end
+   tensor(2, other)
+   if template then
+      return self:view(other, template:size())
+   end
+   return self:view(other:size())
 end
 
 -- A new dimension of size 1 in front of dimension d.
 function methods:unsqueeze(d)
-   local t = tensor(1, 'unsqueeze', self)
+   local t = tensor(1, self)
    local n = t.nDimension
-   d = integer(2, 'unsqueeze', d)
-   if d < 1 or d > n + 1 or n == 0 then
-      fail(2, 'unsqueeze', 'out of range')
+   d = integer(2, d)
+   if d < 1 or d > n + 1 then
+      bad(2, 'dimension out of range')
+   elseif n == 0 then
+      bad(2, 'cannot unsqueeze empty tensor')
    end
    d = d - 1
    local userdata = alias(self)
@@ -273,78 +364,16 @@ function methods:unsqueeze(d)
    return userdata
 end
 
--- Sizes for view and reshape: one of them may be -1.
-local function complete(t, sizes)
-   local total, known, missing = geometry.elements(t), 1, nil
-   for i = 1, #sizes do
-      if sizes[i] == -1 and not missing then
-         missing = i
-      else
-         known = known * sizes[i]
-      end
-   end
-   if missing and known > 0 and total % known == 0 then
-      sizes[missing] = total / known
-      known = total
-   end
-   if known ~= total then
-      error(string.format('Wrong size for view. Input size: %s. Output size: %s',
-         geometry.describe(t):sub(2, -2):gsub(' ', ''), table.concat(sizes, 'x')), 4)
-   end
-   return sizes
-end
+arguments.publish(methods)
 
-local function view(result, source, sizes)
-   local r, t = object.tensor(result), object.tensor(source)
-   complete(t, sizes)
-   if not geometry.contiguous(t) then
-      error('expecting a contiguous tensor', 3)
-   end
-   local storage, offset = t.storage, t.storageOffset
-   local n = geometry.sizes(sizes, #sizes)
-   local stride = 1
-   for d = n - 1, 0, -1 do
-      object.scratch[geometry.STRIDES + d] = stride
-      stride = stride * sizes[d + 1]
-   end
-   geometry.set(r, storage, offset, n)
-   object.keep(result, source)
-   return result
-end
-
--- view([result,] sizes): the same elements in another shape.
-function methods:view(first, ...)
-   local t = tensor(1, 'view', self)
-   if object.dtype(first) then
-      tensor(2, 'view', first, t.dtype)
-      return view(self, first, list('view', ...))
-   end
-   return view(object.newtensor(t.dtype), self, list('view', first, ...))
-end
-
-function methods:viewAs(other, template)
-   if template ~= nil then
-      tensor(3, 'viewAs', template)
-      return methods.view(self, other, template:size())
-   end
-   tensor(2, 'viewAs', other)
-   return methods.view(self, other:size())
-end
-
-local function install(torch)
+return function(torch)
    for id = 0, elements.count - 1 do
       local metatable = object.metatables[id]
       for name, method in pairs(methods) do
          metatable[name] = method
       end
    end
-   for _, name in ipairs{'expand', 'expandAs', 'squeeze', 'view', 'viewAs', 'permute'} do
+   for _, name in ipairs{'expand', 'expandAs', 'view', 'viewAs', 'permute'} do
       torch[name] = methods[name]
    end
 end
-
-return setmetatable({list = list}, {
-   __call = function(_, torch)
-      install(torch)
-   end
-})

@@ -3,7 +3,6 @@
 local ffi = require 'ffi'
 local aten = require 'torch.aten'
 local object = require 'torch.object'
-local arguments = require 'torch.arguments'
 
 local tensor, keep = object.tensor, object.keep
 local number = ffi.new('double[1]')
@@ -29,14 +28,14 @@ return function(element, metatable, native, index, assign)
       local size = tonumber(t.size[0])
       local i = key < 0 and math.ceil(key) + size + 1 or math.floor(key)
       if not (i >= 1 and i <= size) then
-         error("bad argument #2 to '?' (out of range)", 3)
+         error("bad argument #2 to '?' (out of range)", 0)
       end
       return t.storageOffset + (i - 1) * t.stride[0]
    end
 
    local function check(self)
       if getmetatable(self) ~= metatable then
-         error(string.format("bad argument #1 to '?' (%s expected, got %s)", name, arguments.typename(self)), 3)
+         error(string.format("bad argument #1 to '?' (%s expected, got boolean)", name), 0)
       end
       return tensor(self)
    end
@@ -45,9 +44,9 @@ return function(element, metatable, native, index, assign)
       local t = check(self)
       if type(key) == 'number' then
          if t.nDimension == 0 then
-            error("bad argument #2 to '?' (empty tensor)", 2)
+            error("bad argument #1 to '?' (empty tensor)", 0)
          elseif t.nDimension > 1 then
-            return view(metatable, self, key) or error("bad argument #2 to '?' (out of range)", 2)
+            return view(metatable, self, key) or error("bad argument #2 to '?' (out of range)", 0)
          end
          local value = read(t, position(t, key))
          keep(self)
@@ -55,7 +54,11 @@ return function(element, metatable, native, index, assign)
       elseif type(key) == 'table' or type(key) == 'userdata' then
          return index(self, key)
       end
-      return metatable[key]
+      local found = metatable[key]
+      if found == nil and type(key) == 'string' then
+         return index(self, key)
+      end
+      return found
    end
 
    local function __newindex(self, key, value)

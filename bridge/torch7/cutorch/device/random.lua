@@ -78,13 +78,13 @@ return function(torch)
    local multinomial = torch.multinomial
    local function onthedevice(result, p, samples, replace)
       if p:dim() ~= 1 and p:dim() ~= 2 then
-         arguments.fail(1, '?', 'prob_dist must be a vector or a matrix')
+         arguments.bad(1, 'prob_dist must be a vector or a matrix')
       end
-      samples = arguments.integer(2, '?', samples)
+      samples = arguments.integer(2, samples)
       if samples < 1 then
-         arguments.fail(2, '?', 'cannot sample n_sample <= 0 samples')
+         arguments.bad(2, 'cannot sample n_sample <= 0 samples')
       elseif not replace and samples > p:size(p:dim()) then
-         arguments.fail(2, '?', 'cannot sample n_sample > prob_dist:size(1) samples without replacement')
+         arguments.bad(2, 'cannot sample n_sample > prob_dist:size(1) samples without replacement')
       end
       local drawn = object.newtensor(elements.Long.id + elements.DEVICE)
       drawn:resize(unpack(p:dim() == 1 and {samples} or {p:size(1), samples}))

@@ -18,7 +18,7 @@ end
 
 -- A number from 1 to the size as a position.
 local function position(self, key)
-   local storage = arguments.storage(1, '?', self)
+   local storage = arguments.storage(1, self)
    local i = key < 0 and math.ceil(key) or math.floor(key)
    if not (i >= 1 and i <= storage.size) then
       error("bad argument #2 to '?' (out of bounds)", 3)
@@ -40,15 +40,15 @@ function methods:totable()
 end
 
 function methods:getDevice()
-   return C.br_device_number(arguments.storage(1, 'getDevice', self)) + 1
+   return C.br_device_number(arguments.storage(1, self)) + 1
 end
 
 -- Copies between storages of any types and places; equally many elements.
 local function copy(self, source)
    if not object.storagetype(source) then
-      arguments.fail(2, 'copy', 'torch.*Storage expected, got ' .. arguments.typename(source))
+      arguments.missing(2, 'torch.*Storage', source)
    elseif #self ~= #source then
-      arguments.fail(2, 'copy', 'size mismatch')
+      arguments.bad(2, 'size mismatch')
    elseif #self > 0 then
       over(self):copy(over(source))
    end
@@ -72,12 +72,12 @@ local function build(kind, torch)
    -- What a storage of the CPU is made of; a pointer has to be one of the CPU, whose elements are copied.
    local function new(first, ...)
       if object.storagetype(first) == kind.id then
-         local start = (...) and arguments.integer(2, '?', (...)) or 1
-         local size = select(2, ...) and arguments.integer(3, '?', (select(2, ...))) or #first - start + 1
+         local start = (...) and arguments.integer(2, (...)) or 1
+         local size = select(2, ...) and arguments.integer(3, (select(2, ...))) or #first - start + 1
          if start < 1 or start > #first then
-            arguments.fail(2, '?', 'out of bounds')
-         elseif size < 0 or start + size - 1 > #first then
-            arguments.fail(3, '?', 'out of bounds')
+            arguments.raise('offset out of bounds')
+         elseif size < 1 or start + size - 1 > #first then
+            arguments.raise('size out of bounds')
          end
          local part = C.br_storage_part(object.storage(first), start - 1, size)
          if part == nil then
@@ -85,9 +85,9 @@ local function build(kind, torch)
          end
          return object.wrapstorage(part)
       elseif (first == nil or arguments.number(first)) and (...) == nil then
-         local size = first and arguments.integer(1, '?', first) or 0
+         local size = first and arguments.integer(1, first) or 0
          if size < 0 then
-            arguments.fail(1, '?', 'size must not be negative, got ' .. size)
+            arguments.bad(1, 'size must not be negative, got %d', size)
          end
          return object.wrapstorage(object.allocate(kind.id, size))
       end
@@ -147,7 +147,7 @@ local function build(kind, torch)
    function metatable:read(file)
       local read = host.new()
       host.read(read, file)
-      object.resizestorage(arguments.storage(1, 'read', self), #read)
+      object.resizestorage(arguments.storage(1, self), #read)
       copy(self, read)
    end
 

@@ -76,13 +76,14 @@ end
 -- A table of numbers is filled in on the CPU.
 local function constructor(kind, new)
    local make = object.metatables[kind.id - DEVICE].new
-   return function(first, ...)
+   return function(...)
+      local first = ...
       if type(first) == 'table' then
-         return place.there(make(first, ...))
+         return place.there(make(...))
       elseif object.storagetype(first) == kind.id then
-         return new():set(first, ...) -- a storage is memory, of sizes too
+         return new():set(...) -- a storage is memory, of sizes too
       end
-      return new(first, ...)
+      return new(...)
    end
 end
 
@@ -120,7 +121,7 @@ return function(torch, hidden)
    -- t:cuda(), t:cudaLong(), ...: of every type.
    for id = DEVICE, DEVICE + elements.count - 1 do
       local name = elements[id].conversion
-      local convert = copying.converter(name, id)
+      local convert = copying.converter(id)
       for _, metatable in pairs(object.metatables) do
          metatable[name] = convert
       end

@@ -4,6 +4,7 @@ local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local arguments = require 'torch.arguments'
 local aten = require 'torch.aten'
 
 local loops = kernels.loops
@@ -12,14 +13,7 @@ local NUMERIC = types.NUMERIC
 local SMALL = 4096 -- multiplications below which calling torch costs more than it gives
 local FLOAT = elements.Float.id
 
-local function mismatch(m1, m2, kind)
-   error(string.format(kind == 'vector' and 'size mismatch, %s, %s' or 'size mismatch, m1: %s, m2: %s',
-      geometry.describe(m1), geometry.describe(m2)), 0)
-end
-
-local function badresult(r)
-   error('size mismatch: the matrix to add to has size ' .. geometry.describe(r), 0)
-end
+local describe, bad, raise = geometry.describe, arguments.bad, arguments.raise
 
 local function check(code, r, a, b)
    if code ~= 0 then
@@ -47,18 +41,19 @@ local function protected(product, r, m, a, b, beta, alpha)
       local stand = object.newtensor(to.dtype)
       product(stand, m, a, b, beta, alpha)
       start(r, stand)
-      return r
+   else
+      product(r, m, a, b, beta, alpha)
    end
-   product(r, m, a, b, beta, alpha)
-   return r
 end
 
 local function matrices(r, m, a, b, beta, alpha)
    local m1, m2, from = tensor(a), tensor(b), tensor(m)
    if m1.size[1] ~= m2.size[0] then
-      mismatch(m1, m2)
+      raise('size mismatch, m1: %s, m2: %s', describe(m1), describe(m2))
+   elseif from.nDimension ~= 2 then
+      raise('matrix expected, got %dD tensor for t', from.nDimension)
    elseif from.size[0] ~= m1.size[0] or from.size[1] ~= m2.size[1] then
-      badresult(from)
+      raise('size mismatch, t: %s, m1: %s, m2: %s', describe(from), describe(m1), describe(m2))
    end
    local work = tonumber(m1.size[0]) * tonumber(m1.size[1]) * tonumber(m2.size[1])
    if m1.dtype < FLOAT or work <= SMALL then
@@ -73,9 +68,11 @@ end
 local function vectors(r, m, a, x, beta, alpha)
    local m1, v, from = tensor(a), tensor(x), tensor(m)
    if m1.size[1] ~= v.size[0] then
-      mismatch(m1, v, 'vector')
+      raise('size mismatch, %s, %s', describe(m1), describe(v))
+   elseif from.nDimension ~= 1 then
+      raise('vector expected, got t: %dD', from.nDimension)
    elseif from.size[0] ~= m1.size[0] then
-      badresult(from)
+      raise('size mismatch, t: %s, mat: %s', describe(from), describe(m1))
    end
    start(r, m)
    check(loops.addmv(r, a, x, beta, alpha), r, a, x)
@@ -83,11 +80,34 @@ end
 
 local function outer(r, m, x, y, beta, alpha)
    local v, w, from = tensor(x), tensor(y), tensor(m)
-   if from.size[0] ~= v.size[0] or from.size[1] ~= w.size[0] then
-      badresult(from)
+   if from.nDimension ~= 2 then
+      raise('expected matrix, got %dD tensor for t', from.nDimension)
+   elseif from.size[0] ~= v.size[0] or from.size[1] ~= w.size[0] then
+      raise('size mismatch, t: %s, vec1: %s, vec2: %s', describe(from), describe(v), describe(w))
    end
    start(r, m)
    check(loops.addr(r, x, y, beta, alpha), r, x, y)
+end
+
+-- Do two batches go together?
+local function batched(m1, m2)
+   if m1.size[0] ~= m2.size[0] then
+      bad(2, 'equal number of batches expected, got %d, %d', tonumber(m1.size[0]), tonumber(m2.size[0]))
+   elseif m1.size[2] ~= m2.size[1] then
+      bad(2, 'wrong matrix size, batch1: %dx%d, batch2: %dx%d', tonumber(m1.size[1]), tonumber(m1.size[2]),
+         tonumber(m2.size[1]), tonumber(m2.size[2]))
+   end
+end
+
+-- Has t these sizes?
+local function sized(t, ...)
+   for d = 1, select('#', ...) do
+      if d > t.nDimension then
+         bad(2, 'dimension %d out of range of %dD tensor', d, t.nDimension)
+      elseif t.size[d - 1] ~= select(d, ...) then
+         bad(1, 'output tensor of incorrect size')
+      end
+   end
 end
 
 -- The k-th matrix of a batch.
@@ -97,17 +117,13 @@ end
 
 local function batches(r, m, a, b, beta, alpha)
    local m1, m2, from = tensor(a), tensor(b), tensor(m)
-   if m1.size[0] ~= m2.size[0] or m1.size[2] ~= m2.size[1] then
-      mismatch(m1, m2)
-   elseif from.size[0] ~= m1.size[0] or from.size[1] ~= m1.size[1] or from.size[2] ~= m2.size[2] then
-      badresult(from)
-   end
-   local n, dtype = tonumber(m1.size[0]), m1.dtype
+   batched(m1, m2)
+   sized(from, m1.size[0], m1.size[1], m2.size[2])
    geometry.resizeas(tensor(r), from)
-   if not elements[dtype].integer then
+   if not elements[m1.dtype].integer then
       return aten.matmul(r, m, a, b, beta, alpha)
    end
-   for k = 1, n do
+   for k = 1, tonumber(m1.size[0]) do
       matrices(batch(r, k), batch(m, k), batch(a, k), batch(b, k), beta, alpha)
    end
 end
@@ -115,43 +131,47 @@ end
 -- The sum of a batch's products.
 local function summed(r, m, a, b, beta, alpha)
    local m1, m2 = tensor(a), tensor(b)
-   if m1.size[0] ~= m2.size[0] then
-      mismatch(m1, m2)
-   end
-   local n = tonumber(m1.size[0])
-   for k = 1, n do
+   batched(m1, m2)
+   sized(tensor(m), m1.size[1], m2.size[2])
+   for k = 1, tonumber(m1.size[0]) do
       matrices(r, k == 1 and m or r, batch(a, k), batch(b, k), k == 1 and beta or 1, alpha)
    end
 end
 
--- r = beta m + alpha a b: the forms with alpha alone, and with both.
+-- r = beta m + alpha a b. A method without m works on its result, where one number is alpha.
 local function added(name, product, rank, first, second)
-   local r, m = string.format('*T~%dD', rank), string.format('T~%dD+', rank)
-   return {name = name, types = NUMERIC, inplace = true, forms = {
-      string.format('%s %s [number=1] %s %s', r, m, first, second),
-      function(to, from, alpha, a, b) return protected(product, to, from, a, b, 1, alpha) end,
-      string.format('%s number %s number %s %s', r, m, first, second),
-      function(to, beta, from, alpha, a, b) return protected(product, to, from, a, b, beta, alpha) end,
-   }}
-end
-
--- r = a b, resized to the sizes of the product.
-local function plain(product, n, one, other)
-   return function(r, a, b)
-      local to, m1, m2 = tensor(r), tensor(a), tensor(b)
-      local stand = r
-      if overlaps(to, m1) or overlaps(to, m2) then
-         stand = object.newtensor(to.dtype)
-      end
-      m1, m2 = tensor(a), tensor(b)
-      for d = 0, n - 1 do
-         scratch[d] = d < n - other and m1.size[d] or m2.size[d - n + one]
-      end
-      geometry.resize(tensor(stand), n)
-      product(stand, stand, a, b, 0, 1)
-      start(r, stand)
+   local function both(r, beta, m, alpha, a, b)
+      protected(product, r, m, a, b, beta, alpha)
       return r
    end
+   local function scaled(r, m, alpha, a, b)
+      protected(product, r, m, a, b, 1, alpha)
+      return r
+   end
+   local m, operands = string.format('T~%dD', rank), first .. ' ' .. second
+   return {name = name, types = NUMERIC, forms = {string.format('*T [real=1] %s [real=1] %s', m, operands), both},
+      methods = {string.format('*%s %s+ [real=1] %s', m, m, operands), scaled,
+         string.format('*%s real %s+ real %s', m, m, operands), both}}
+end
+
+-- r = a b. A result that is made has the product's sizes, of which the last `other` are b's; one that is given must
+-- have them, and is set to zero first, also where a or b are read from it.
+local function plain(name, product, first, second, n, one, other)
+   local function run(r, a, b)
+      local m1, m2 = tensor(a), tensor(b)
+      if not r then
+         r = object.newtensor(m1.dtype)
+         for d = 0, n - 1 do
+            scratch[d] = d < n - other and m1.size[d] or m2.size[d - n + one]
+         end
+         geometry.resize(tensor(r), n)
+      elseif overlaps(tensor(r), m1) or overlaps(tensor(r), m2) then
+         kernels.fill(r, 0)
+      end
+      protected(product, r, r, a, b, 0, 1)
+      return r
+   end
+   return {name = name, types = NUMERIC, forms = {string.format('*T? %s %s', first, second), run}}
 end
 
 return {
@@ -160,12 +180,8 @@ return {
    added('addr', outer, 2, 'T~1D', 'T~1D'),
    added('baddbmm', batches, 3, 'T~3D', 'T~3D'),
    added('addbmm', summed, 2, 'T~3D', 'T~3D'),
-   {name = 'mm', types = NUMERIC, inplace = false, forms = {'*T T~2D T~2D', plain(matrices, 2, 2, 1)},
-      methods = {'*T T~2D T~2D', plain(matrices, 2, 2, 1)}},
-   {name = 'mv', types = NUMERIC, forms = {'*T T~2D T~1D', plain(vectors, 1, 1, 0)},
-      methods = {'*T T~2D T~1D', plain(vectors, 1, 1, 0)}},
-   {name = 'ger', types = NUMERIC, forms = {'*T T~1D T~1D', plain(outer, 2, 1, 1)},
-      methods = {'*T T~1D T~1D', plain(outer, 2, 1, 1)}},
-   {name = 'bmm', types = NUMERIC, forms = {'*T T~3D T~3D', plain(batches, 3, 3, 1)},
-      methods = {'*T T~3D T~3D', plain(batches, 3, 3, 1)}},
+   plain('mm', matrices, 'T~2D', 'T~2D', 2, 2, 1),
+   plain('mv', vectors, 'T~2D', 'T~1D', 1, 1, 0),
+   plain('ger', outer, 'T~1D', 'T~1D', 2, 1, 1),
+   plain('bmm', batches, 'T~3D', 'T~3D', 3, 3, 1),
 }

@@ -10,7 +10,7 @@ local call = lapack.call
 local of, finish, data, report = columns.of, columns.finish, columns.data, columns.report
 
 local function potrf(r, a, uplo)
-   local n = columns.square('potrf', a)
+   local n = columns.square(a)
    local A = of(r, a)
    local info = call('potrf', tensor(a).dtype, uplo, n, data(A), n)
    report(info, 'potrf', 'Lapack Error %s : A(%d,%d) is 0, A cannot be factorized')
@@ -21,7 +21,7 @@ end
 
 -- The inverse of a matrix that potrf factorised.
 local function potri(r, a, uplo)
-   local n = columns.square('potri', a)
+   local n = columns.square(a)
    local A = of(r, a)
    local info = call('potri', tensor(a).dtype, uplo, n, data(A), n)
    report(info, 'potri', 'Lapack Error %s : A(%d,%d) is 0, A cannot be factorized')
@@ -32,7 +32,7 @@ end
 
 -- A X = B, where a holds the factor of A that potrf made.
 local function potrs(r, b, a, uplo)
-   local n, _, count = columns.operands('potrs', b, a, true)
+   local n, _, count = columns.operands(b, a, true)
    local A = of(nil, a)
    local B = of(r, b, n)
    local info = call('potrs', tensor(a).dtype, uplo, n, count, data(A), n, data(B), n)
@@ -100,7 +100,7 @@ end
 
 -- (factor, the order of the rows); a negative tolerance stands for the rounding error of the type.
 local function pstrf(r, order, a, uplo, tolerance)
-   local n = columns.square('pstrf', a)
+   local n = columns.square(a)
    local A = of(r, a)
    geometry.resize1(tensor(order), n)
    local rounding = tensor(a).dtype == elements.Float.id and 2^-24 or 2^-53
@@ -123,5 +123,5 @@ return {
    columns.row('potrf', '*T!', 'T [U|L=U]', {'T'}, potrf),
    columns.row('potri', '*T!', 'T [U|L=U]', {'T'}, potri),
    columns.row('potrs', '*T!', 'T T [U|L=U]', {'T'}, potrs),
-   columns.row('pstrf', '*T! *Int!', 'T [U|L=U] [number=-1]', {'T', 'Int'}, pstrf),
+   columns.row('pstrf', '*T! *Int!', 'T [U|L=U] [real=-1]', {'T', 'Int'}, pstrf),
 }

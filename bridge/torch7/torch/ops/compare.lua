@@ -29,7 +29,7 @@ end
 local function row(name, op)
    local scalars, pairs_ = scalar(op), pair(op)
    return {name = name, types = types.NUMERIC,
-      forms = {'*Byte T number', scalars, '*T T number', scalars, '*Byte T T', pairs_, '*T T T', pairs_}}
+      forms = {'[*Byte] T real', scalars, '*T! T real', scalars, '[*Byte] T T', pairs_, '*T! T T', pairs_}}
 end
 
 local function equal(a, b)

@@ -3,6 +3,7 @@ local types = require 'torch.ops.types'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local bad = require('torch.arguments').bad
 
 local loops = kernels.loops
 local tensor, scratch = object.tensor, object.scratch
@@ -23,7 +24,7 @@ local function shape(name, from, by, rank, full, front)
       local a = tonumber(from.size[from.nDimension - i])
       local k = tonumber(by.size[by.nDimension - i])
       if not full and a < k then
-         error(string.format("bad argument #2 to '?' (%s : Input image is smaller than kernel)", name), 0)
+         bad(2, '%s : Input image is smaller than kernel', name)
       end
       scratch[front + rank - i] = full and a + k - 1 or a - k + 1
    end
@@ -36,7 +37,7 @@ end
 
 local function each(from, by)
    if from.size[0] ~= by.size[0] then
-      error('invalid number of input/kernel planes', 0)
+      bad(2, 'invalid number of input/kernel planes')
    end
    local n = tonumber(from.size[0])
    return n, {n}, {n}
@@ -44,9 +45,25 @@ end
 
 local function summed(from, by)
    if from.size[0] ~= by.size[1] then
-      error("bad argument #2 to '?' (invalid number of input planes)", 0)
+      bad(2, 'invalid number of input planes')
    end
    return tonumber(by.size[0]), {tonumber(from.size[0])}, {tonumber(by.size[0]), tonumber(by.size[1])}
+end
+
+-- Where the result goes: into r's memory from its first element on, one element after the other, whatever its strides
+-- are; into memory of its own if r's has no room for that, or is still to be read.
+local function place(r, a, k)
+   local t = tensor(r)
+   local n = geometry.elements(t)
+   local to = object.newtensor(t.dtype)
+   if t.storage == tensor(a).storage or t.storage == tensor(k).storage or t.storageOffset + n > t.storage.size then
+      geometry.resizeas(tensor(to), t)
+   else
+      scratch[0], scratch[geometry.STRIDES] = n, 1
+      geometry.set(tensor(to), t.storage, t.storageOffset, 1)
+      geometry.resizeas(tensor(to), t)
+   end
+   return to
 end
 
 local function form(rank, flip, together, routine)
@@ -55,22 +72,19 @@ local function form(rank, flip, together, routine)
       local full, from, by = mode == 'F', tensor(a), tensor(k)
       local planes, ahead, kahead = together(from, by)
       local front = planes and 1 or 0
+      local image, kernel = view(a, rank, unpack(ahead)), view(k, rank, unpack(kahead))
       shape(name, from, by, rank, full, front)
       if planes then
          scratch[0] = planes
       end
-      local result = object.newtensor(from.dtype)
-      geometry.resize(tensor(result), front + rank)
-      local to = view(result, rank, planes or 1)
-      local code = loops.convolve(to, view(a, rank, unpack(ahead)), view(k, rank, unpack(kahead)), full and 1 or 0,
+      geometry.resize(tensor(r), front + rank)
+      local result = place(r, a, k)
+      local code = loops.convolve(view(result, rank, planes or 1), image, kernel, full and 1 or 0,
          full ~= flip and 1 or 0)
       if code ~= 0 then
          kernels.fault(code, result, a, k)
       end
-      if tensor(r).nDimension == 0 then
-         geometry.assign(tensor(r), tensor(result))
-      else
-         geometry.resizeas(tensor(r), tensor(result))
+      if tensor(result).storage ~= tensor(r).storage then
          kernels.copy(r, result)
       end
       return r
@@ -78,7 +92,7 @@ local function form(rank, flip, together, routine)
 end
 
 local function row(name, rank, flip)
-   local words = '*T T~%dD T~%dD [V|F=V]'
+   local words = '[*T] T~%dD T~%dD [V|F=V]'
    return {name = name, types = types.NUMERIC, forms = {
       string.format(words, rank, rank), form(rank, flip, plain, 'mul'),
       string.format(words, rank + 1, rank + 1), form(rank, flip, each, 'cmul'),

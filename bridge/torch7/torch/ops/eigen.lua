@@ -5,6 +5,7 @@ local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 local lapack = require 'torch.lapack'
 local columns = require 'torch.columns'
+local bad = require('torch.arguments').bad
 
 local C = native.C
 local tensor, keep = object.tensor, object.keep
@@ -24,20 +25,20 @@ local function vector(r, dtype, n, ...)
 end
 
 -- LAPACK may never end on these.
-local function finite(name, a)
+local function finite(a)
    local sum = kernels.reduce(C.BR_SUM, a)
    if sum - sum ~= 0 then
       local largest = math.max(math.abs(kernels.reduce(C.BR_MAX, a)), math.abs(kernels.reduce(C.BR_MIN, a)))
       if not (largest < math.huge) then
-         columns.fail(1, name, 'A has elements that are infinite or not a number')
+         bad(1, 'A has elements that are infinite or not a number')
       end
    end
 end
 
 -- (eigenvalues, eigenvectors or what is left of A) of a symmetric matrix of which one triangle is read.
 local function symeig(re, rv, a, jobz, uplo)
-   local n = columns.square('symeig', a)
-   finite('symeig', a)
+   local n = columns.square(a)
+   finite(a)
    local dtype, integers = tensor(a).dtype, lapack.integers(1)
    local A = of(rv, a)
    local values = vector(re, dtype, n, a, A)
@@ -48,8 +49,7 @@ local function symeig(re, rv, a, jobz, uplo)
       return call('syevd', dtype, jobz, uplo, n, data(A), n, data(values), work, length, integers,
          length < 0 and -1 or count)
    end)
-   report(info, 'syev', 'Lapack Error %s : %d off-diagonal elements of an intermediate tridiagonal form ' ..
-      'did not converge to zero')
+   report(info, 'syev', 'Lapack Error %s : %d off-diagonal elements didn\'t converge to zero')
    finish(A, rv)
    finish(values, re)
    return re, rv
@@ -57,8 +57,8 @@ end
 
 -- (eigenvalues as n x 2 real and imaginary parts, eigenvectors); those are left alone unless asked for.
 local function eig(re, rv, a, job)
-   local n = columns.square('eig', a)
-   finite('eig', a)
+   local n = columns.square(a)
+   finite(a)
    local dtype = tensor(a).dtype
    local A, values = of(nil, a), object.newtensor(dtype)
    local vectors = job == 'V' and room(rv, dtype, n, n) or nil
@@ -80,8 +80,8 @@ end
 
 -- A = U diag(S) V'; job 'S': as many columns as there are singular values, 'A': all.
 local function svd(ru, rs, rv, a, job)
-   local m, n = columns.matrix(1, 'svd', a, 'A should be 2 dimensional')
-   finite('svd', a)
+   local m, n = columns.matrix(1, a, 'A should be 2 dimensional')
+   finite(a)
    local dtype, k = tensor(a).dtype, math.min(m, n)
    local A, S, V = of(nil, a), vector(rs, dtype, k, a), object.newtensor(dtype)
    local U = room(ru, dtype, m, job == 'A' and m or k, a)

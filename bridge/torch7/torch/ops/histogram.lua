@@ -4,6 +4,7 @@ local types = require 'torch.ops.types'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local bad = require('torch.arguments').bad
 local numbers = require 'torch.number'
 
 local C = native.C
@@ -34,19 +35,11 @@ local function count(number, data, first, n, bins, low, high, counts)
    end
 end
 
-local function check(name, t, bins)
-   if t.nDimension == 0 then
-      error(string.format("bad argument #2 to '%s' (tensor must have one dimension)", name), 0)
-   end
-   bins = math.floor(bins)
-   if bins < 1 then
-      error(string.format("bad argument #3 to '%s' (number of bins must be at least 1, got %d)", name, bins), 0)
-   end
-   return bins
-end
-
 -- Fill r, of `rows` rows of bins, from as many rows of the source.
 local function histogram(r, source, rows, bins, low, high)
+   if bins < 1 then
+      bad(3, 'number of bins must be at least 1, got %d', bins)
+   end
    low, high = limits(source, low, high)
    local from = source:contiguous()
    local result = geometry.contiguous(tensor(r)) and tensor(r).storage ~= tensor(source).storage and r
@@ -68,20 +61,24 @@ local function histogram(r, source, rows, bins, low, high)
 end
 
 local function histc(r, source, bins, low, high)
-   return histogram(r, source, nil, check('histc', tensor(source), bins), low, high)
+   if tensor(source).nDimension == 0 and low == high then
+      bad(1, 'tensor must have one dimension')
+   end
+   return histogram(r, source, nil, bins, low, high)
 end
 
 local function bhistc(r, source, bins, low, high)
    local t = tensor(source)
-   bins = check('bhistc', t, bins)
-   if t.nDimension ~= 2 then
-      error(string.format("bad argument #2 to 'bhistc' (invalid dimension %d, the input must be a 2d tensor)",
-         t.nDimension), 0)
+   if t.nDimension > 2 then
+      bad(2, 'invalid dimension %d, the input must be a 2d tensor', t.nDimension)
+   elseif t.nDimension < 2 then
+      bad(2, 'invalid dimension %d', 2)
    end
    return histogram(r, source, tonumber(t.size[0]), bins, low, high)
 end
 
+local forms = '[*T] T [long=100] [double=0] [double=0]'
 return {
-   {name = 'histc', types = types.FLOAT, host = true, forms = {'*T T [long=100] [number=0] [number=0]', histc}},
-   {name = 'bhistc', types = types.FLOAT, host = true, forms = {'*T T [long=100] [number=0] [number=0]', bhistc}},
+   {name = 'histc', types = types.FLOAT, host = true, forms = {forms, histc}},
+   {name = 'bhistc', types = types.FLOAT, host = true, forms = {forms, bhistc}},
 }

@@ -34,8 +34,7 @@ end
 
 local function row(name, op, onnumber, atenname)
    local f = unary(op, atenname)
-   return {name = name, types = types.FLOAT, inplace = true, forms = {'*T T+', f, onnumber and 'number', onnumber},
-      methods = {'*T T+', f}}
+   return {name = name, types = types.FLOAT, forms = {'*T T+', f, 'real', onnumber}}
 end
 
 -- r = f(a, b), the same way.
@@ -103,9 +102,6 @@ return {
    row('trunc', C.BR_TRUNC, function(x) return clib.trunc(x) end, 'trunc'),
    row('frac', C.BR_FRAC, function(x) return x - clib.trunc(x) end, 'frac'),
    row('sigmoid', C.BR_SIGMOID, function(x) return 1 / (1 + math.exp(-x)) end, 'sigmoid'),
-   {name = 'pow', types = types.FLOAT, inplace = true,
-      forms = {'*T T+ number', pow, '*T number T', tpow, 'number number', math.pow},
-      methods = {'*T T+ number', pow, '*T number T', tpow}},
-   {name = 'atan2', types = types.FLOAT, inplace = true,
-      forms = {'*T T+ T', atan2, 'number number', math.atan2}, methods = {'*T T+ T', atan2}},
+   {name = 'pow', types = types.FLOAT, forms = {'*T T+ real', pow, '*T real T+', tpow, 'real real', math.pow}},
+   {name = 'atan2', types = types.FLOAT, forms = {'*T T+ T', atan2, 'real real', math.atan2}},
 }

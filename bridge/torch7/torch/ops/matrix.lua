@@ -4,6 +4,7 @@ local types = require 'torch.ops.types'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local arguments = require 'torch.arguments'
 local index = require 'torch.index'
 local elements = require 'torch.elements'
 local numbers = require 'torch.number'
@@ -13,23 +14,15 @@ local C = native.C
 local tensor, scratch = object.tensor, object.scratch
 local NUMERIC, FLOAT = types.NUMERIC, types.FLOAT
 
-local function fail(argument, name, message)
-   error(string.format("bad argument #%d to '%s' (%s)", argument, name, message), 0)
-end
+local bad, raise = arguments.bad, arguments.raise
 
-local function matrix(name, t)
-   if t.nDimension ~= 2 then
-      fail(1, name, 'matrix expected')
-   end
-   return tonumber(t.size[0]), tonumber(t.size[1])
-end
-
--- A view of the diagonal k of a matrix, and how long it is.
+-- A view of the diagonal k of a matrix, and how long it is; nothing for one that lies outside.
 local function diagonal(source, k)
-   local n, m = matrix('diag', tensor(source))
+   local t = tensor(source)
+   local n, m = tonumber(t.size[0]), tonumber(t.size[1])
    local length = k >= 0 and math.min(n, m - k) or math.min(n + k, m)
-   if not (length >= 1) then
-      fail(2, 'diag', 'diagonal out of range')
+   if length < 1 then
+      return nil
    end
    local userdata = geometry.alias(source)
    local r = tensor(userdata)
@@ -41,7 +34,6 @@ end
 
 local function diag(r, source, k)
    local to, from = tensor(r), tensor(source)
-   k = k < 0 and math.ceil(k) or math.floor(k)
    if from.nDimension == 1 then
       local n = tonumber(from.size[0]) + math.abs(k)
       scratch[0], scratch[1] = n, n
@@ -50,18 +42,27 @@ local function diag(r, source, k)
       kernels.copy(diagonal(r, k), source)
    elseif from.nDimension == 2 then
       local view, length = diagonal(source, k)
-      geometry.resize1(tensor(r), length)
-      kernels.copy(r, view)
+      geometry.resize1(tensor(r), length or 0)
+      if view then
+         kernels.copy(r, view)
+      end
    else
-      fail(1, 'diag', 'matrix or a vector expected')
+      bad(1, 'matrix or a vector expected')
    end
    return r
 end
 
+local function matrix(t)
+   if t.nDimension ~= 2 then
+      bad(1, 'expected a matrix')
+   end
+   return tonumber(t.size[0]), tonumber(t.size[1])
+end
+
 -- Keep what lies on one side of diagonal k.
-local function triangle(name, keeps)
+local function triangle(keeps)
    return function(r, source, k)
-      local n, m = matrix(name, tensor(source))
+      local n, m = matrix(tensor(source))
       geometry.resizeas(tensor(r), tensor(source))
       local to, from = tensor(r), tensor(source)
       local read, write = index.read[from.dtype], index.write[from.dtype]
@@ -77,30 +78,34 @@ local function triangle(name, keeps)
    end
 end
 
-local tril = triangle('tril', function(d, k) return d <= k end)
-local triu = triangle('triu', function(d, k) return d >= k end)
+local tril = triangle(function(d, k) return d <= k end)
+local triu = triangle(function(d, k) return d >= k end)
 
 local function trace(source)
+   matrix(tensor(source))
    return kernels.reduce(C.BR_SUM, (diagonal(source, 0)))
 end
 
 -- The cross product along a dimension of size 3, the first one unless it is named.
 local function cross(r, a, b, d)
    local first, second = tensor(a), tensor(b)
-   if not geometry.samesize(first, second) then
-      error('inconsistent tensor sizes', 0)
+   if first.nDimension ~= second.nDimension then
+      raise('inconsistent tensor dimension %dD, %dD', first.nDimension, second.nDimension)
+   elseif not geometry.samesize(first, second) then
+      raise('inconsistent tensor sizes %s, %s', geometry.describe(first), geometry.describe(second))
    end
-   if not d then
+   if d < 1 then
       for k = first.nDimension, 1, -1 do
          d = first.size[k - 1] == 3 and k or d
       end
+      if d < 1 then
+         raise('no dimension of size 3 in a: %s', geometry.describe(first))
+      end
    end
-   if not d then
-      error('no dimension of size 3 in a: ' .. geometry.describe(first), 0)
-   elseif not (d >= 1 and d <= first.nDimension) then
-      fail(3, 'cross', string.format('dimension %d out of range', d))
+   if d > first.nDimension then
+      bad(3, 'dimension %d out of range', d)
    elseif first.size[d - 1] ~= 3 then
-      fail(3, 'cross', 'dimension size is not 3')
+      bad(3, 'dimension %d does not have size 3', d)
    end
    local result = object.newtensor(first.dtype)
    geometry.resizeas(tensor(result), first)
@@ -118,14 +123,12 @@ end
 -- Scale down every slice along d whose p-norm is above the limit.
 local function renorm(r, source, p, d, limit)
    local to, from = tensor(r), tensor(source)
-   if not (p > 0) then
-      fail(2, 'renorm', 'non-positive-norm not supported')
-   elseif not (d >= 1 and d <= from.nDimension) then
-      fail(3, 'renorm', 'invalid dimension')
-   elseif limit < 0 then
-      fail(4, 'renorm', 'maxnorm should be greater than 0')
+   if d < 1 or d > from.nDimension then
+      bad(3, 'invalid dimension %d', d)
+   elseif not (p > 0) then
+      bad(2, 'non-positive-norm not supported')
    elseif from.nDimension < 2 then
-      fail(1, 'renorm', 'need at least 2 dimensions')
+      bad(1, 'need at least 2 dimensions, got %d dimensions', from.nDimension)
    end
    local n = tonumber(from.size[d - 1])
    geometry.resizeas(to, from)
@@ -144,20 +147,35 @@ local function integer(data, i)
    return int64(data[i])
 end
 
--- r[i][j] = gain times the squared distance of a's i-th and b's j-th row, of which each holds all other dimensions.
+-- As a matrix with the rows along the first dimension. A contiguous tensor takes this shape itself, and keeps it.
+local function flattened(userdata)
+   local matrix_ = userdata:contiguous()
+   local t = tensor(matrix_)
+   local n = geometry.elements(t)
+   scratch[0], scratch[1] = t.size[0], n / tonumber(t.size[0])
+   geometry.resize(t, 2)
+   return matrix_, tonumber(t.size[0]), tonumber(t.size[1])
+end
+
+-- r[i][j] = gain times the squared distance of a's i-th and b's j-th row, of which each holds all other dimensions. A
+-- result that is an operand gets its sizes before that is read.
 local function match(r, a, b, gain)
    local first, second = tensor(a), tensor(b)
-   local n, m = geometry.elements(first), geometry.elements(second)
-   local rows, columns = n > 0 and tonumber(first.size[0]) or 0, m > 0 and tonumber(second.size[0]) or 0
-   local width = n / rows
-   if width ~= m / columns then
-      fail(3, 'match', 'm1 and m2 must have the same inner vector dim')
+   if first.nDimension == 0 or second.nDimension == 0 then
+      bad(3, 'm1 and m2 must have the same inner vector dim')
+   end
+   scratch[0], scratch[1] = first.size[0], second.size[0]
+   geometry.resize(tensor(r), 2)
+   local rows, columns, width, other
+   a, rows, width = flattened(a)
+   b, columns, other = flattened(b)
+   if width ~= other then
+      bad(3, 'm1 and m2 must have the same inner vector dim')
    end
    local element = elements[first.dtype]
    local result = object.newtensor(first.dtype)
    scratch[0], scratch[1] = rows, columns
    geometry.resize(tensor(result), 2)
-   a, b = a:contiguous(), b:contiguous()
    local x, y, to = a:data(), b:data(), result:data()
    local number = element.integer and int64 or tonumber -- integers wrap
    local read = element.integer and integer or numbers[first.dtype]
@@ -179,12 +197,11 @@ local function match(r, a, b, gain)
 end
 
 return {
-   {name = 'diag', types = NUMERIC, forms = {'*T T [number=0]', diag}},
-   {name = 'tril', types = NUMERIC, host = true, forms = {'*T T [number=0]', tril}},
-   {name = 'triu', types = NUMERIC, host = true, forms = {'*T T [number=0]', triu}},
+   {name = 'diag', types = NUMERIC, forms = {'[*T] T [long=0]', diag}},
+   {name = 'tril', types = NUMERIC, host = true, forms = {'[*T] T [int=0]', tril}},
+   {name = 'triu', types = NUMERIC, host = true, forms = {'[*T] T [int=0]', triu}},
    {name = 'trace', types = NUMERIC, forms = {'T', trace}},
-   {name = 'cross', types = NUMERIC, forms = {'*T T T [index]', cross}},
-   {name = 'match', types = NUMERIC, host = true, unhalved = true, forms = {'*T T T [number=1]', match},
-      methods = {'*T T T [number=1]', match}},
-   {name = 'renorm', types = FLOAT, forms = {'*T T+ number index number', renorm}, inplace = true},
+   {name = 'cross', types = NUMERIC, forms = {'[*T] T T [index=0]', cross}},
+   {name = 'match', types = NUMERIC, host = true, unhalved = true, forms = {'*T T T [real=1]', match}},
+   {name = 'renorm', types = FLOAT, forms = {'*T T+ real index real', renorm}},
 }

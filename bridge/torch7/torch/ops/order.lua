@@ -4,20 +4,19 @@ local types = require 'torch.ops.types'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local arguments = require 'torch.arguments'
 local ffi = require 'ffi'
 
 local C, loops = native.C, kernels.loops
 local tensor, scratch = object.tensor, object.scratch
+local bad = arguments.bad
 local NUMERIC, ALL = types.NUMERIC, types.ALL
 
-local function fail(argument, name, message)
-   error(string.format("bad argument #%d to '%s' (%s)", argument, name, message), 0)
-end
-
-local function dimension(name, t, d, argument)
-   d = d < 0 and math.ceil(d) or math.floor(d)
-   if not (d >= 1 and d <= t.nDimension) then
-      fail(argument or 2, name, string.format('dimension %d out of range', d))
+-- The dimension d of t (the last one, unless it is named) as an offset; how a wrong one is complained of.
+local function dimension(t, d, argument, message)
+   d = d or t.nDimension
+   if d < 1 or d > t.nDimension then
+      bad(argument, message, d)
    end
    return d - 1
 end
@@ -42,89 +41,71 @@ local function order(op, values, indices, t, d, count, k)
    return values, indices
 end
 
-local function nonempty(name, t)
-   if t.nDimension == 0 then
-      fail(1, name, 'tensor must have one dimension')
-   end
-end
-
-local function whole(name, op)
+local function whole(op)
    return function(t)
-      nonempty(name, tensor(t))
+      if tensor(t).nDimension == 0 then
+         bad(1, 'tensor must have one dimension')
+      end
       return kernels.reduce(op, t)
    end
 end
 
-local function extreme(name, op)
+local function extreme(op)
    return function(values, indices, t, d)
-      return order(op, values, indices, t, dimension(name, tensor(t), d), 1)
+      return order(op, values, indices, t, dimension(tensor(t), d, 2, 'dimension %d out of range'), 1)
    end
-end
-
--- The last dimension, unless one is named.
-local function chosen(name, t, d, argument)
-   nonempty(name, t)
-   return d and dimension(name, t, d, argument) or t.nDimension - 1
 end
 
 local function sort(values, indices, t, d, descending)
    local from = tensor(t)
-   if from.nDimension == 0 then
-      geometry.resizeas(tensor(values), from)
-      geometry.resize(tensor(indices), 0)
-      return values, indices
-   end
-   d = chosen('sort', from, d)
+   d = dimension(from, d, 2, 'invalid dimension %d')
    return order(descending and C.BR_DESCENDING or C.BR_ASCENDING, values, indices, t, d, tonumber(from.size[d]))
 end
 
 local function topk(values, indices, t, k, d, largest)
    local from = tensor(t)
-   d = chosen('topk', from, d, 3)
-   if not (k >= 1 and k <= from.size[d]) then
-      fail(2, 'topk', 'k not in range for dimension')
+   d = dimension(from, d, 3, 'dim not in range')
+   if k < 1 or k > from.size[d] then
+      bad(2, 'k not in range for dimension')
    end
-   return order(largest and C.BR_DESCENDING or C.BR_ASCENDING, values, indices, t, d, math.floor(k))
+   return order(largest and C.BR_DESCENDING or C.BR_ASCENDING, values, indices, t, d, k)
 end
+
+local OUT = 'dimension out of range'
 
 local function kthvalue(values, indices, t, k, d)
    local from = tensor(t)
-   d = chosen('kthvalue', from, d, 3)
-   if not (k >= 1 and k <= from.size[d]) then
-      fail(2, 'kthvalue', 'selected index out of range')
+   d = dimension(from, d, 3, OUT)
+   if k < 1 or k > from.size[d] then
+      bad(2, 'selected index out of range')
    end
-   return order(C.BR_KTH, values, indices, t, d, 1, math.floor(k))
+   return order(C.BR_KTH, values, indices, t, d, 1, k)
 end
 
 local function median(values, indices, t, d)
    local from = tensor(t)
-   d = chosen('median', from, d)
+   d = dimension(from, d, 3, OUT)
    return order(C.BR_KTH, values, indices, t, d, 1, math.floor((tonumber(from.size[d]) + 1) / 2))
 end
 
 local function mode(values, indices, t, d)
-   return order(C.BR_MODE, values, indices, t, chosen('mode', tensor(t), d), 1)
+   return order(C.BR_MODE, values, indices, t, dimension(tensor(t), d, 3, OUT), 1)
 end
 
-local function row(name, of, arguments, f)
-   return {name = name, types = of, forms = {'*T *Long T ' .. arguments, f}}
+local function row(name, words, f)
+   return {name = name, types = NUMERIC, forms = {'[*T] [*Long] T ' .. words, f}}
 end
 
 local function extremeRow(name, reduction, op)
-   local result = row(name, ALL, 'index', extreme(name, op))
-   table.insert(result.forms, 1, whole(name, reduction))
-   table.insert(result.forms, 1, 'T')
-   return result
+   return {name = name, types = ALL, forms = {'T', whole(reduction), '[*T] [*Long] T index', extreme(op)}}
 end
 
 return {
    extremeRow('max', C.BR_MAX, C.BR_GREATEST),
    extremeRow('min', C.BR_MIN, C.BR_LEAST),
-   row('sort', NUMERIC, '[index] [boolean]', sort),
-   row('topk', NUMERIC, '[index] [index] [boolean] [boolean]', function(v, i, t, k, d, largest)
-      return topk(v, i, t, k or 1, d, largest)
-   end),
-   row('kthvalue', NUMERIC, 'index [index]', kthvalue),
-   row('median', NUMERIC, '[index]', median),
-   row('mode', NUMERIC, '[index]', mode),
+   row('sort', '[index] [boolean]', sort),
+   row('topk', '[long=1] [index] [boolean] [boolean]', topk),
+   row('kthvalue', 'long [index]', kthvalue),
+   row('median', '[index]', median),
+   row('mode', '[index]', mode),
 }

@@ -6,12 +6,13 @@ local columns = require 'torch.columns'
 
 local tensor, keep = object.tensor, object.keep
 local call, worked = lapack.call, lapack.worked
-local of, finish, data, fail, report = columns.of, columns.finish, columns.data, columns.fail, columns.report
+local of, finish, data, report = columns.of, columns.finish, columns.data, columns.report
+local bad = require('torch.arguments').bad
 local UNKNOWN = 'Lapack Error %s : unknown Lapack error. info = %d'
 
 -- (R above reflectors, their scales)
 local function geqrf(ra, rtau, a)
-   local m, n = columns.matrix(1, 'geqrf', a, 'A should be 2 dimensional')
+   local m, n = columns.matrix(1, a, 'A should be 2 dimensional')
    local dtype, k = tensor(a).dtype, math.min(m, n)
    local A, tau = of(ra, a), object.newtensor(dtype)
    geometry.resize1(tensor(tau), k)
@@ -25,19 +26,19 @@ local function geqrf(ra, rtau, a)
 end
 
 -- The scales of at most `limit` reflectors, in order, and how many.
-local function scales(name, tau, limit)
+local function scales(tau, limit)
    local t = tensor(tau)
    local k = geometry.elements(t)
    if k < 1 or k > limit then
-      fail(2, name, 'tau should have 1 to %d elements, but has %d', limit, k)
+      bad(2, 'tau should have 1 to %d elements, but has %d', limit, k)
    end
    return geometry.contiguous(t) and tau or tau:clone(), k
 end
 
 -- The orthogonal matrix of reflectors, as wide as a.
 local function orgqr(r, a, tau)
-   local m, n = columns.matrix(1, 'orgqr', a, 'A should be 2 dimensional')
-   local dtype, scale, k = tensor(a).dtype, scales('orgqr', tau, math.min(m, n))
+   local m, n = columns.matrix(1, a, 'A should be 2 dimensional')
+   local dtype, scale, k = tensor(a).dtype, scales(tau, math.min(m, n))
    local A = of(r, a, m, tau)
    local info = worked(dtype, function(work, length)
       return call('orgqr', dtype, m, k, k, data(A), m, data(scale), work, length)
@@ -49,11 +50,11 @@ end
 
 -- The same times a matrix c, from one side, without making it.
 local function ormqr(r, a, tau, c, side, trans)
-   local rows, most = columns.matrix(1, 'ormqr', a, 'A should be 2 dimensional')
-   local m, n = columns.matrix(3, 'ormqr', c, 'C should be 2 dimensional')
-   local dtype, scale, k = tensor(a).dtype, scales('ormqr', tau, math.min(rows, most))
+   local rows, most = columns.matrix(1, a, 'A should be 2 dimensional')
+   local m, n = columns.matrix(3, c, 'C should be 2 dimensional')
+   local dtype, scale, k = tensor(a).dtype, scales(tau, math.min(rows, most))
    if rows ~= (side == 'L' and m or n) then
-      fail(1, 'ormqr', 'A,C size incompatible - A has %d rows, C is %dx%d', rows, m, n)
+      bad(1, 'A,C size incompatible - A has %d rows, C is %dx%d', rows, m, n)
    end
    local A = of(nil, a)
    local result = of(r, c, m, tau)
@@ -67,7 +68,7 @@ local function ormqr(r, a, tau, c, side, trans)
 end
 
 local function qr(rq, rr, a)
-   local m, n = columns.matrix(1, 'qr', a, 'A should be 2 dimensional')
+   local m, n = columns.matrix(1, a, 'A should be 2 dimensional')
    local dtype, k = tensor(a).dtype, math.min(m, n)
    local reflectors, tau = geqrf(object.newtensor(dtype), object.newtensor(dtype), a)
    local upper = object.newtensor(dtype)

@@ -5,6 +5,7 @@ local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
 local elements = require 'torch.elements'
+local arguments = require 'torch.arguments'
 
 local C = native.C
 local tensor, resizeas = object.tensor, geometry.resizeas
@@ -84,11 +85,11 @@ local function lerp(r, a, b, weight)
 end
 
 local function scalarRow(name, of, op)
-   return {name = name, types = of, inplace = true, forms = {'*T T+ number', scalar(op)}}
+   return {name = name, types = of, forms = {'*T T+ real', scalar(op)}}
 end
 
 local function pairRow(name, of, op)
-   return {name = name, types = of, inplace = true, forms = {'*T T+ T', pair(op)}}
+   return {name = name, types = of, forms = {'*T T+ T', pair(op)}}
 end
 
 -- Bits: of integers alone, but the names exist for all.
@@ -97,31 +98,30 @@ local function bitRow(name, row, op)
    local f = made.forms[2]
    made.forms[2] = function(r, t, v)
       if not elements[tensor(t).dtype].integer then
-         error(name .. ' is only supported for integer type tensors', 0)
+         arguments.raise('%s is only supported for integer type tensors', name)
       end
       return f(r, t, v)
    end
    return made
 end
 
-local function eitherRow(name, of, scalarop, pairop)
-   return {name = name, types = of, inplace = true,
-      forms = {'*T T+ number', scalar(scalarop), '*T T+ T', pair(pairop)}}
+-- The larger or the smaller one; a method that is given two tensors compares them, as a function does.
+local function eitherRow(name, scalarop, pairop)
+   return {name = name, types = types.NUMERIC,
+      forms = {'[*T] T+ T', pair(pairop), '[*T] T+ real', scalar(scalarop)}}
 end
 
 local ALL, NUMERIC, FLOAT = types.ALL, types.NUMERIC, types.FLOAT
 
 return {
-   {name = 'fill', types = ALL, inplace = true, forms = {'T number', fill}, methods = {'*T number', fill}},
-   {name = 'zero', types = ALL, inplace = true, forms = {'T', zero}, methods = {'*T', zero}},
-   {name = 'add', types = ALL, inplace = true,
-      forms = {'*T T+ number', scalar(C.BR_ADDS), '*T T+ [number=1] T', axpy}},
-   {name = 'csub', types = NUMERIC, inplace = true,
-      forms = {'*T T+ number', subtract, '*T T+ [number=1] T', axmy}},
+   {name = 'fill', types = ALL, forms = {'*T! real', fill}},
+   {name = 'zero', types = ALL, forms = {'*T!', zero}},
+   {name = 'add', types = ALL, forms = {'*T T+ real', scalar(C.BR_ADDS), '*T T+ [real=1] T', axpy}},
+   {name = 'csub', types = NUMERIC, forms = {'*T T+ real', subtract, '*T T+ [real=1] T', axmy}},
    scalarRow('mul', ALL, C.BR_MULS),
    scalarRow('div', ALL, C.BR_DIVS),
-   scalarRow('fmod', NUMERIC, C.BR_FMODS),
-   scalarRow({'remainder', 'mod'}, NUMERIC, C.BR_REMAINDERS),
+   scalarRow({'fmod', 'mod'}, NUMERIC, C.BR_FMODS),
+   scalarRow('remainder', NUMERIC, C.BR_REMAINDERS),
    scalarRow('lshift', NUMERIC, C.BR_LSHIFTS),
    scalarRow('rshift', NUMERIC, C.BR_RSHIFTS),
    bitRow('bitand', scalarRow, C.BR_ANDS),
@@ -129,24 +129,24 @@ return {
    bitRow('bitxor', scalarRow, C.BR_XORS),
    pairRow('cmul', NUMERIC, C.BR_MUL),
    pairRow('cdiv', NUMERIC, C.BR_DIV),
-   pairRow('cfmod', NUMERIC, C.BR_FMOD),
-   pairRow({'cremainder', 'cmod'}, NUMERIC, C.BR_REMAINDER),
+   pairRow({'cfmod', 'cmod'}, NUMERIC, C.BR_FMOD),
+   pairRow('cremainder', NUMERIC, C.BR_REMAINDER),
    pairRow('cpow', NUMERIC, C.BR_POW),
    pairRow('clshift', NUMERIC, C.BR_LSHIFT),
    pairRow('crshift', NUMERIC, C.BR_RSHIFT),
    bitRow('cbitand', pairRow, C.BR_AND),
    bitRow('cbitor', pairRow, C.BR_OR),
    bitRow('cbitxor', pairRow, C.BR_XOR),
-   eitherRow('cmax', NUMERIC, C.BR_CMAXS, C.BR_CMAX),
-   eitherRow('cmin', NUMERIC, C.BR_CMINS, C.BR_CMIN),
-   {name = 'addcmul', types = NUMERIC, inplace = true, forms = {'*T T+ [number=1] T T', triple(C.BR_ADDCMUL)}},
-   {name = 'addcdiv', types = NUMERIC, inplace = true, forms = {'*T T+ [number=1] T T', triple(C.BR_ADDCDIV)}},
-   {name = 'clamp', types = NUMERIC, inplace = true, forms = {'*T T+ number number', clamp}},
-   {name = 'lerp', types = FLOAT, inplace = true, forms = {'*T T+ T number', lerp, 'number number number',
-      function(a, b, weight) return a + weight * (b - a) end}, methods = {'*T T+ T number', lerp}},
-   {name = 'abs', types = {'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'}, inplace = true,
-      forms = {'*T T+', unary(C.BR_ABS), 'number', math.abs}, methods = {'*T T+', unary(C.BR_ABS)}},
-   {name = 'sign', types = NUMERIC, inplace = true, forms = {'*T T+', unary(C.BR_SIGN)}},
-   {name = 'neg', types = FLOAT, inplace = true, forms = {'*T T+', unary(C.BR_NEG)}},
-   {name = 'cinv', types = FLOAT, inplace = true, forms = {'*T T+', unary(C.BR_CINV)}},
+   eitherRow('cmax', C.BR_CMAXS, C.BR_CMAX),
+   eitherRow('cmin', C.BR_CMINS, C.BR_CMIN),
+   {name = 'addcmul', types = NUMERIC, forms = {'*T T+ [real=1] T T', triple(C.BR_ADDCMUL)}},
+   {name = 'addcdiv', types = NUMERIC, forms = {'*T T+ [real=1] T T', triple(C.BR_ADDCDIV)}},
+   {name = 'clamp', types = NUMERIC, forms = {'*T T+ real real', clamp}},
+   {name = 'lerp', types = FLOAT, forms = {'*T T+ T real', lerp, 'real real real',
+      function(a, b, weight) return a + weight * (b - a) end}},
+   {name = 'abs', types = {'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'},
+      forms = {'*T T+', unary(C.BR_ABS), 'real', math.abs}},
+   {name = 'sign', types = NUMERIC, forms = {'*T T+', unary(C.BR_SIGN)}},
+   {name = 'neg', types = FLOAT, forms = {'*T T+', unary(C.BR_NEG)}},
+   {name = 'cinv', types = FLOAT, forms = {'*T T+', unary(C.BR_CINV)}},
 }

@@ -4,20 +4,21 @@ local types = require 'torch.ops.types'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
+local arguments = require 'torch.arguments'
 local ffi = require 'ffi'
 
 local C = native.C
 local tensor, scratch = object.tensor, object.scratch
 local NUMERIC, FLOAT = types.NUMERIC, types.FLOAT
 
--- Is d a dimension of t? As an offset.
-local function dimension(name, t, d, argument)
-   d = d < 0 and math.ceil(d) or math.floor(d)
-   if not (d >= 1 and d <= t.nDimension) then
-      error(string.format("bad argument #%d to '%s' (dimension %d out of range)", argument or 2, name, d), 0)
+-- The dimension d of t as an offset; `argument` and `message` say what is wrong with one that is none.
+local function dimension(t, d, argument, message)
+   if d < 1 or d > t.nDimension then
+      arguments.bad(argument, message, d)
    end
    return d - 1
 end
+local OUT, INVALID = 'dimension %d out of range', 'invalid dimension %d'
 
 -- Give r the sizes of t, with 1 (or another number) in one dimension.
 local function keep(r, t, d, size)
@@ -34,12 +35,12 @@ local function whole(op)
 end
 
 -- Along a dimension.
-local function along(name, op)
+local function along(op, message)
    return function(r, t, d)
       local to, from = tensor(r), tensor(t)
-      d = dimension(name, from, d)
+      d = dimension(from, d, 2, message)
       if r == t then
-         error('the result of ' .. name .. ' cannot be its source', 0)
+         error('the result of a reduction cannot be its source', 0)
       end
       keep(to, from, d)
       kernels.reducedim(op, r, t, d)
@@ -47,19 +48,19 @@ local function along(name, op)
    end
 end
 
-local function nonempty(name, t)
+local function nonempty(t)
    if t.nDimension == 0 then
-      error(string.format("bad argument #1 to '%s' (empty Tensor)", name), 0)
+      arguments.bad(1, 'empty Tensor')
    end
 end
 
 local function mean(t)
-   nonempty('mean', tensor(t))
+   nonempty(tensor(t))
    return kernels.reduce(C.BR_SUM, t) / geometry.elements(tensor(t))
 end
 
 local function variance(t, biased)
-   nonempty('var', tensor(t))
+   nonempty(tensor(t))
    local n = geometry.elements(tensor(t))
    local squares = kernels.reduce(C.BR_SQUARES, t, kernels.reduce(C.BR_SUM, t) / n)
    return squares / (biased and n or n - 1)
@@ -69,10 +70,10 @@ local function std(t, biased)
    return math.sqrt(variance(t, biased))
 end
 
-local function alongbiased(name, op)
+local function alongbiased(op)
    return function(r, t, d, biased)
       local to, from = tensor(r), tensor(t)
-      d = dimension(name, from, d)
+      d = dimension(from, d, 3, INVALID)
       keep(to, from, d)
       kernels.reducedim(op, r, t, d, biased and 1 or 0)
       return r
@@ -86,7 +87,7 @@ end
 
 local function normalong(r, t, p, d)
    local to, from = tensor(r), tensor(t)
-   d = dimension('norm', from, d, 3)
+   d = dimension(from, d, 3, INVALID)
    keep(to, from, d)
    kernels.reducedim(C.BR_NORM, r, t, d, p)
    return r
@@ -97,10 +98,10 @@ local function dist(a, b, p)
    return p == 2 and math.sqrt(sum) or p == 1 and sum or sum ^ (1 / p)
 end
 
-local function scan(name, op)
+local function scan(op)
    return function(r, t, d)
       local to, from = tensor(r), tensor(t)
-      d = dimension(name, from, d or 1)
+      d = dimension(from, d, 2, OUT)
       geometry.resizeas(to, from)
       kernels.scan(op, r, t, d)
       return r
@@ -109,25 +110,42 @@ end
 
 local function truth(op)
    return function(t)
-      nonempty('all', tensor(t))
+      nonempty(tensor(t))
       return kernels.reduce(op, t) ~= 0
    end
 end
 
+local function dot(a, b)
+   local sum = kernels.dot(a, b)
+   return sum
+end
+
+local function count(t)
+   return geometry.elements(tensor(t))
+end
+
+local function row(name, of, op, reduced, message)
+   return {name = name, types = of, forms = {'T', reduced or whole(op), '[*T] T index', along(op, message or OUT)}}
+end
+
+local function spreadRow(name, reduced, op)
+   return {name = name, types = FLOAT, forms = {'T [boolean]', reduced, '[*T] T index [boolean]', alongbiased(op)}}
+end
+
 local function scanRow(name, op)
-   return {name = name, types = NUMERIC, forms = {'*T T [index]', scan(name, op)}}
+   return {name = name, types = NUMERIC, forms = {'[*T] T [index=1]', scan(op)}}
 end
 
 return {
-   {name = 'sum', types = NUMERIC, forms = {'T', whole(C.BR_SUM), '*T T index', along('sum', C.BR_SUM)}},
-   {name = 'prod', types = NUMERIC, forms = {'T', whole(C.BR_PROD), '*T T index', along('prod', C.BR_PROD)}},
-   {name = 'mean', types = {'Half', 'Float', 'Double'}, forms = {'T', mean, '*T T index', along('mean', C.BR_MEAN)}},
-   {name = 'var', types = FLOAT,
-      forms = {'T [boolean]', variance, '*T T index [boolean]', alongbiased('var', C.BR_VAR)}},
-   {name = 'std', types = FLOAT, forms = {'T [boolean]', std, '*T T index [boolean]', alongbiased('std', C.BR_STD)}},
-   {name = 'norm', types = FLOAT, forms = {'T [number=2]', norm, '*T T number index', normalong}},
-   {name = 'dist', types = FLOAT, forms = {'T T [number=2]', dist}},
-   {name = 'dot', types = NUMERIC, forms = {'T T', function(a, b) return kernels.dot(a, b) end}},
+   row('sum', NUMERIC, C.BR_SUM),
+   row('prod', NUMERIC, C.BR_PROD),
+   row('mean', {'Half', 'Float', 'Double'}, C.BR_MEAN, mean, INVALID),
+   spreadRow('var', variance, C.BR_VAR),
+   spreadRow('std', std, C.BR_STD),
+   {name = 'norm', types = FLOAT, forms = {'T [real=2]', norm, '[*T] T real index', normalong}},
+   {name = 'dist', types = FLOAT, forms = {'T T [real=2]', dist}},
+   {name = 'dot', types = NUMERIC, forms = {'T T', dot}},
+   {name = 'numel', types = NUMERIC, forms = {'T', count}},
    scanRow('cumsum', C.BR_CUMSUM),
    scanRow('cumprod', C.BR_CUMPROD),
    {name = 'all', types = types.BYTE, forms = {'T', truth(C.BR_ALL)}},

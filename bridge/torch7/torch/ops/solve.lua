@@ -13,7 +13,7 @@ local BLOCK = 64 -- columns up to which a triangle is inverted without BLAS
 
 -- (solution, factors) of A X = B
 local function gesv(rb, ra, b, a)
-   local n, _, count = operands('gesv', b, a, true)
+   local n, _, count = operands(b, a, true)
    local dtype, pivots = tensor(a).dtype, lapack.integers(n)
    local A = of(ra, a, n, b)
    local B = of(rb, b, n, a, A)
@@ -28,7 +28,7 @@ end
 
 -- The X for which |A X - B| is least, or the least X of many; and A's factors.
 local function gels(rb, ra, b, a)
-   local m, n, count = operands('gels', b, a)
+   local m, n, count = operands(b, a)
    local dtype, most = tensor(a).dtype, math.max(m, n)
    local A = of(ra, a, m, b)
    local B = of(rb, b, most, a, A)
@@ -46,7 +46,7 @@ end
 
 -- A X = B with a triangular A.
 local function trtrs(rb, ra, b, a, uplo, trans, diag)
-   local n, _, count = operands('trtrs', b, a, true)
+   local n, _, count = operands(b, a, true)
    local dtype = tensor(a).dtype
    local A = of(ra, a, n, b)
    local B = of(rb, b, n, a, A)
@@ -114,7 +114,7 @@ local function exchange(X, pivots, n)
 end
 
 local function inverse(r, a)
-   local n = columns.square('inverse', a)
+   local n = columns.square(a)
    local dtype, pivots, one = tensor(a).dtype, lapack.integers(n), lapack.array(tensor(a).dtype, 1)
    local factors = of(nil, a)
    local info = call('getrf', dtype, n, n, data(factors), n, pivots)
