@@ -13,6 +13,46 @@ cdef extern from "core/th_storage.h":
     br_block *br_th_share(br_th_storage *, int64_t, int *) nogil
 
 
+# TH knows by the thread whose errors it raises and whom it has collect: `.answers` is that state's token, `.inside` the
+# state whose Lua this thread runs now, which gets the thread back when another one is left.
+cdef object here = threading.local()
+
+
+cdef int take_thread(State state) except -1:
+    state.outer.append(getattr(here, "inside", None))
+    try:
+        answer_thread(state)
+    except BaseException:
+        state.outer.pop()
+        raise
+    here.inside = state
+    return 0
+
+
+cdef int return_thread(State state) except -1:
+    cdef State outer = state.outer.pop()
+    here.inside = outer
+    if outer is not None:
+        answer_thread(outer)
+    return 0
+
+
+cdef int answer_thread(State state) except -1:
+    """Have TH, on this thread, answer to a state."""
+    cdef lua_State *L = state.current
+    cdef int top
+    if getattr(here, "answers", None) is state.token or L == NULL or "answer_thread" not in state.helpers:
+        return 0
+    top = lua.lua_gettop(L)
+    lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.helpers["answer_thread"])
+    if lua.lua_pcall(L, 0, 1, 0) != 0:
+        raise_lua_error(state, L)
+    if lua.lua_toboolean(L, -1):
+        here.answers = state.token
+    lua.lua_settop(L, top)
+    return 0
+
+
 cdef int push_foreign(State state, lua_State *L, View *view, object array) except -1:
     """Leave a real Torch7's tensor over a View's memory on the stack; the View's owner goes with it."""
     cdef int64_t nbytes
@@ -75,9 +115,13 @@ cdef void push_numbers(lua_State *L, int64_t *numbers, int n) noexcept:
 cdef object foreign_tensor_value(State state, br_th_tensor *tensor, int dtype):
     """A real Torch7's tensor as an array."""
     if tensor.nDimension == 0 or tensor.storage == NULL:
-        return torch.empty(0, dtype=TORCH_DTYPES[dtype]) if state.as_torch() else numpy.empty(0, DTYPES[dtype])
+        return empty_array(state, dtype, (0,))
     return foreign_view(state, tensor.storage, dtype, tensor.storageOffset, tensor.nDimension, tensor.size,
                         tensor.stride)
+
+
+cdef object empty_array(State state, int dtype, tuple shape):
+    return torch.empty(shape, dtype=TORCH_DTYPES[dtype]) if state.as_torch() else numpy.empty(shape, DTYPES[dtype])
 
 
 cdef object foreign_storage_value(State state, br_th_storage *storage, int dtype):
@@ -98,7 +142,7 @@ cdef object foreign_view(State state, br_th_storage *storage, int dtype, ptrdiff
         refuse_dimensions(ndim)
     for d in range(ndim):
         if size[d] == 0:
-            return numpy.empty(tuple([size[k] for k in range(ndim)]), DTYPES[dtype])
+            return empty_array(state, dtype, tuple([size[k] for k in range(ndim)]))
         last += (size[d] - 1) * stride[d]
     if storage.data == NULL or last >= storage.size:
         raise ValueError(f"the memory behind a {TYPE_NAMES[dtype]}Tensor does not cover it: its storage has "

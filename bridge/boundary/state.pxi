@@ -74,6 +74,8 @@ cdef class State:
     cdef int waiters
     cdef object available                    # a Condition, for threads that wait
     cdef double busy_timeout
+    cdef list outer                          # of a real Torch7: who was inside on this thread before each entry
+    cdef object token                        # its name in `here`, which no other state ever has
     cdef object unwinding                    # an exception that no pcall may swallow
     cdef readonly dict attached              # what Python keeps with this state, by the name of the package
 
@@ -97,6 +99,8 @@ cdef class State:
         self.foreign = foreign
         self.copying = copying
         self.forgotten = []
+        self.outer = []
+        self.token = object()
         self.helpers = {}
         self.attached = {}
         self.available = threading.Condition()
@@ -159,6 +163,24 @@ cdef class State:
     # ---- one thread at a time
 
     cdef int enter(self) except -1:
+        self.hold()
+        if self.foreign:
+            try:
+                take_thread(self)
+            except BaseException:
+                self.let_go()
+                raise
+        return 0
+
+    cdef int leave(self) except -1:
+        try:
+            if self.foreign:
+                return_thread(self)
+        finally:
+            self.let_go()
+        return 0
+
+    cdef int hold(self) except -1:
         cdef unsigned long me = PyThread_get_thread_ident()
         if self.closed:
             raise StateClosed("this Lua state is closed")
@@ -192,7 +214,7 @@ cdef class State:
             raise RuntimeError("this thread does not hold the Lua state")
         self.leave()
 
-    cdef int leave(self) except -1:
+    cdef int let_go(self) except -1:
         self.depth -= 1
         if self.depth == 0:
             self.owner = 0

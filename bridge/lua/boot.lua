@@ -312,6 +312,7 @@ end
 if options.foreign then
    local foreign = require 'bridge.lua.foreign'
    helpers.foreign_tensor = foreign.tensor
+   helpers.answer_thread = foreign.answer_thread
    foreign.watch(options)
 end
 

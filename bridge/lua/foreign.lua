@@ -62,29 +62,34 @@ end
 
 -- ---- what a real Torch7 would do otherwise
 
+-- Have TH raise its errors in this state, and collect its memory, when it runs on this thread: on any other than the
+-- one that loaded it, TH would end the process. Whether it has been told.
+function foreign.answer_thread()
+   local torch = package.loaded.torch
+   local update
+   if type(torch) == 'table' then
+      update = rawget(torch, 'updatethreadlocals') or rawget(torch, 'updateerrorhandlers')
+   end
+   if update then
+      foreign.running = coroutine.running() -- TH has its address then, so it must not be collected
+      update()
+   end
+   return update ~= nil
+end
+
 -- Functions in files are code of whoever wrote the file: they load as functions that raise when they are called.
--- (Torch7 reads one as a string of bytecode, which it gives to loadstring.)
+-- (Torch7 gives the string that it reads, bytecode or not, to loadstring.)
 local function refuse_functions(torch)
-   local file = torch.getmetatable('torch.File')
-   local readObject, loadstring, reading = file.readObject, _G.loadstring, 0
-   function _G.loadstring(code, ...)
-      if reading > 0 and type(code) == 'string' and code:sub(1, 3) == '\27LJ' then
+   local reader = debug.getinfo(torch.getmetatable('torch.File').readObject, 'S').source
+   local loadstring = _G.loadstring
+   function _G.loadstring(...)
+      local caller = debug.getinfo(2, 'S')
+      if caller and caller.source == reader then
          return function()
             error('a function from a file was called; bridge.Lua(allow_functions=True) lets them run', 0)
          end
       end
-      return loadstring(code, ...)
-   end
-   local function finished(goes, ...)
-      reading = reading - 1
-      if not goes then
-         error((...), 0)
-      end
-      return ...
-   end
-   function file.readObject(...)
-      reading = reading + 1
-      return finished(pcall(readObject, ...))
+      return loadstring(...)
    end
 end
 

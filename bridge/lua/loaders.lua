@@ -28,6 +28,14 @@ local function compile(rewrite, source, name, mode, ...)
    return chunk, not chunk and message or nil
 end
 
+-- What the native functions answer: a chunk alone, or nil and what is wrong.
+local function answer(chunk, message)
+   if chunk then
+      return chunk
+   end
+   return nil, message
+end
+
 local function collect(reader)
    local pieces = {}
    while true do
@@ -72,19 +80,19 @@ function loaders.new(rewrite)
       expect(textorreader, 1, 'load', chunk)
       if type(chunk) ~= 'function' then
          chunk = tostring(chunk)
-         return compile(rewrite, chunk, name or chunk, mode, ...)
+         return answer(compile(rewrite, chunk, name or chunk, mode, ...))
       end
       local ok, source = pcall(collect, chunk)
       if not ok then
          return nil, source
       end
-      return compile(rewrite, source, name or '=(load)', mode, ...)
+      return answer(compile(rewrite, source, name or '=(load)', mode, ...))
    end
 
    function new.loadstring(chunk, name, ...)
       expect(text, 1, 'loadstring', chunk)
       chunk = tostring(chunk)
-      return compile(rewrite, chunk, name or chunk, ...)
+      return answer(compile(rewrite, chunk, name or chunk, ...))
    end
 
    local function fromfile(filename, mode, ...)
@@ -98,9 +106,9 @@ function loaders.new(rewrite)
    function new.loadfile(filename, mode, ...)
       if mode == nil and select('#', ...) == 0 and filename and scope.ours(filename) then
          local chunk, message = compiled.file('language', filename, fromfile)
-         return chunk and setfenv(chunk, scope.environment), message
+         return answer(chunk and setfenv(chunk, scope.environment), message)
       end
-      return fromfile(filename, mode, ...)
+      return answer(fromfile(filename, mode, ...))
    end
 
    function new.dofile(filename)

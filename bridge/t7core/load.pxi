@@ -42,18 +42,22 @@ cdef str written_form(bint ascii, int long_size, bint swap):
 cdef int scan(Reader reader, int long_size) except -1:
     """Check the whole value; where the size of `long` is not given, the one that reads the file to its end.
 
-    What follows the value may be another's, but with the rarer size it rather means that the guess is wrong.
+    What follows the value may be another's, but with the rarer size it rather means that the guess is wrong. Of a file
+    that neither reads, the error is told of the size that found more objects. Where both found as many, it is 8, unless
+    the first value read so is none that a file has: then it is two of 4 bytes.
     """
     cdef Source source = reader.source
     cdef bint fits = False
+    cdef int64_t found = -1
     failure = None
     for size in [long_size] if long_size else [8] if source.ascii else [8, 4]:
         source.long_size = size
         try:
             reader.walk(False)
         except T7Error as error:
-            if failure is None or error.offset > failure.offset:
+            if reader.slot_count > found:
                 failure = error
+                found = reader.slot_count - (size == 8 and source.first_long >> 32 != 0)
             continue
         if source.left() == 0 or long_size:
             return 0

@@ -29,6 +29,7 @@ cdef class Reader(Objects):
         self.storage_values = {}
         self.parts_stack = []
         self.stranger = None
+        self.source.first_long = 0
         if building:
             self.shapes_known = self.shape_count
         else:

@@ -24,6 +24,7 @@ cdef class Source:
     cdef bint ascii, swap             # the form; `native` is neither
     cdef bint native
     cdef int long_size
+    cdef int64_t first_long           # the first value of that size that was read, or 0
     cdef char[TOKEN] token
     cdef int token_length
 
@@ -243,7 +244,11 @@ cdef class Source:
             memcpy(&bits, self.take(4), 4)
             return <int32_t>(__builtin_bswap32(bits) if self.swap else bits)
         memcpy(&wide, self.take(8), 8)
-        return <int64_t>(__builtin_bswap64(wide) if self.swap else wide)
+        if self.swap:
+            wide = __builtin_bswap64(wide)
+        if self.first_long == 0:
+            self.first_long = <int64_t>wide
+        return <int64_t>wide
 
     cdef int longs(self, int64_t *target, int64_t count, str what) except -1:
         """Values of one writer's call of `long`s."""

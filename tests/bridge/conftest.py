@@ -1,14 +1,19 @@
-"""A fresh Lua state, torch required, for each test."""
+"""What the tests share: a fresh Lua state, torch required, and an installation of Torch7."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bridge
 from bridge import t7
+
+INSTALLATION = Path(__file__).parent / "installation"
 
 
 @pytest.fixture
@@ -22,6 +27,18 @@ def lua() -> Iterator[bridge.Lua]:
 def echo(lua: bridge.Lua) -> Any:
     """Return a Lua function that returns its arguments."""
     return lua.eval("function(...) return ... end")
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install a small Torch7 where a real one puts its Lua files and its C library."""
+    root = tmp_path_factory.mktemp("prefix")
+    shutil.copytree(INSTALLATION, root / "share" / "lua" / "5.1", ignore=shutil.ignore_patterns("*.c"))
+    made = root / "lib" / "lua" / "5.1" / "libtorch.so"
+    made.parent.mkdir(parents=True)
+    compiler = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
+    subprocess.run([*compiler, "-o", str(made), str(INSTALLATION / "th.c")], check=True, timeout=60)
+    return root
 
 
 def reachable(value: Any) -> Iterator[Any]:

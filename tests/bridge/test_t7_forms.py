@@ -112,3 +112,20 @@ def test_every_file_can_be_asked_for_as_a_map(name: str) -> None:
 def test_options_of_load_are_checked(options: Any) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         t7.loads(t7.dumps(1), **options)
+
+
+def message(data: bytes, long_size: int | None = None) -> str | None:
+    try:
+        t7.loads(data, long_size=long_size)
+    except t7.T7Error as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize(("long_size", "first"), [(8, 0), (4, 73)])  # 73: where the first size has been read
+def test_a_damaged_file_is_reported_by_its_own_size_of_long(long_size: int, first: int) -> None:
+    data = t7.dumps([np.arange(3.0), "abc", np.ones((2, 3), "f"), np.arange(5)], long_size=long_size)
+    damaged = [data[:end] for end in range(first, len(data))]
+    damaged += [data[:at] + b"\xff" + data[at + 1 :] for at in range(first, len(data))]
+    told = [(message(one), message(one, long_size)) for one in damaged]
+    assert [pair for pair in told if pair[1] and pair[0] != pair[1]] == []

@@ -7,8 +7,6 @@ what it gives back nobody can read any more, so that an array over it would end 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,21 +19,7 @@ import bridge
 from bridge import legacy
 from bridge.nn import LuaModule
 
-INSTALLATION = Path(__file__).parent / "installation"
 DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float32", "float64"]
-
-
-@pytest.fixture(scope="module")
-def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the Lua files and the C library where a real Torch7 puts its own."""
-    root = tmp_path_factory.mktemp("torch7")
-    share, lib = root / "share" / "lua" / "5.1", root / "lib" / "lua" / "5.1"
-    shutil.copytree(INSTALLATION, share, ignore=shutil.ignore_patterns("*.c"))
-    lib.mkdir(parents=True)
-    made = lib / "libtorch.so"
-    compiler = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]
-    subprocess.run([*compiler, "-o", str(made), str(INSTALLATION / "th.c")], check=True, timeout=60)
-    return root
 
 
 @pytest.fixture
@@ -233,6 +217,30 @@ def test_a_storage_is_an_array(lua: bridge.Lua) -> None:
     sizes = lua.eval("torch.zeros(3, 2):size()")
     assert sizes.tolist() == [3, 2]
     assert sizes.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", ["Byte", "Char", "Short", "Int", "Long", "Float", "Double"])
+def test_a_storage_shares_its_memory(lua: bridge.Lua, name: str) -> None:
+    array = lua.execute(f"x = torch.{name}Storage{{1, 2, 3}} return x")
+    array[1] = 7
+    assert lua.eval("x:totable()") == [1, 7, 3]
+
+
+def test_an_empty_storage_is_an_empty_array(lua: bridge.Lua) -> None:
+    assert lua.eval("torch.LongStorage()").shape == (0,)
+
+
+@pytest.mark.parametrize("source", ["torch.IntStorage()", "torch.IntTensor()", "torch.IntStorage{1}"])
+def test_storages_and_tensors_come_as_torchs(prefix: Path, source: str) -> None:
+    with bridge.Lua(torch7=prefix, tensors="torch") as lua:
+        lua.require("torch")
+        assert lua.eval(source).dtype == torch.int32
+
+
+def test_a_result_comes_in_memory_of_its_own_on_request(lua: bridge.Lua) -> None:
+    get = lua.execute("x = torch.DoubleTensor(3):fill(4) return function() return x end")
+    get(copy=True)[:] = 5
+    assert lua.eval("x:sum()") == 12
 
 
 def test_a_storage_made_over_foreign_memory_is_copied(lua: bridge.Lua) -> None:

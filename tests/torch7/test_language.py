@@ -154,6 +154,20 @@ def test_bytecode_is_loaded_as_it_is(env: bridge.Lua) -> None:
     assert env.execute("return loadstring(string.dump(function() return #{1, 2} end))()") == 2
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "load('return 1')",
+        "loadstring('return 1')",
+        "loadstring(string.dump(function() end))",
+        "loadfile(...)",
+    ],
+)
+def test_a_chunk_is_the_only_result_of_loading_it(env: bridge.Lua, tmp_path: Path, call: str) -> None:
+    (tmp_path / "one.lua").write_text("return 1")
+    assert env.execute(f"return select('#', {call})", str(tmp_path / "one.lua")) == 1
+
+
 def test_a_syntax_error_is_told_in_terms_of_the_source(env: bridge.Lua) -> None:
     message = env.execute("local f, m = loadstring('return #o +', '=code') return m")
     assert message == "code:1: unexpected symbol near '<eof>'"

@@ -123,6 +123,13 @@ def test_a_file_cut_anywhere_is_an_error(module: bridge.Lua, name: str) -> None:
     assert [n for n in range(1, whole) if module.survives(blob[:n], mode)] == []
 
 
+def test_a_cut_storage_of_longs_is_not_read_as_shorter_ones(module: bridge.Lua) -> None:
+    blob = (FILES / "storage_Long.t7").read_bytes()
+    whole = len(blob) - 5 * 4 - 4  # so many bytes are all that five longs of 4 bytes take
+    module.execute("function survives(blob) return (pcall(torch.deserialize, blob)) end")
+    assert [n for n in range(1, len(blob)) if module.survives(blob[:n])] == [whole]
+
+
 @pytest.mark.parametrize(
     "name", ["shared_storage.t7", "class_shared.t7", "tensor_5d.t7", "table_map.t7", "storage_Half.t7"]
 )

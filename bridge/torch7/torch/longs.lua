@@ -39,9 +39,11 @@ local function classname(c, offset)
    end
 end
 
--- How believable it is that objects begin at an offset: those that make sense, one after the other.
+-- How believable it is that objects begin at an offset: those that make sense, one after the other. A nil proves
+-- nothing, zeros are everywhere.
 local function follows(c, offset, size)
-   for step = 0, STEPS - 1 do
+   local seen = 0
+   for _ = 1, STEPS do
       if offset == size then
          return SURE
       end
@@ -55,23 +57,30 @@ local function follows(c, offset, size)
       elseif kind == 3 and a and a > 0 then
          local count = int32(c, offset + 8)
          if not count or count < 0 then
-            return step
+            return seen
          end
          offset = offset + 12
       elseif kind == 4 and a and a > 0 then
-         return classname(c, offset + 8) and SURE or step
+         return classname(c, offset + 8) and SURE or seen
       elseif kind == 5 and (a == 0 or a == 1) then
          offset = offset + 8
       else
-         return step
+         return seen
       end
+      seen = kind == 0 and seen or seen + 1
    end
-   return STEPS
+   return seen
 end
 
 local function undecided(state)
    local c = state.c
    return c.binary ~= 0 and c.longsize == 0 and c.foreign == 0
+end
+
+-- What the 8 bytes at an offset look like in a damaged file: two numbers, or one.
+local function likely(c, offset)
+   local first, second = int32(c, offset), int32(c, offset + 4)
+   return first and second and first > 0 and second ~= 0 and 4 or 8
 end
 
 -- Before the size of a storage.
@@ -82,13 +91,15 @@ function longs.storage(state, dtype)
    end
    local start = C.br_file_tell(c)
    local left = C.br_file_remaining(c)
-   local best, score = 8, -1
+   -- Where 8 bytes make a number, only a long way of objects, or the end, says that 4 do: the file may be damaged.
+   local best, score = likely(c, start), -1
+   local least = {[8] = 0, [4] = int32(c, start + 4) == 0 and STEPS or 0}
    for _, long in ipairs{8, 4} do
       local count = readers[long](c, start)
       local width = dtype == elements.Long.id and long or elements[dtype].bytes
       if count and count >= 0 and (left < 0 and count < 2^31 or count * width <= tonumber(left) - long) then
          local found = left < 0 and 0 or follows(c, tonumber(start) + long + count * width, tonumber(start + left))
-         if found > score and (long == 8 or count > 0 or found > 0) then
+         if found > score and found >= least[long] and (long == 8 or count > 0 or found > 0) then
             best, score = long, found
          end
       end
@@ -120,7 +131,8 @@ end
 function longs.tensor(state, n)
    if undecided(state) then
       local start = tonumber(C.br_file_tell(state.c))
-      state.c.longsize = istensor(state, start, n, 8) and 8 or istensor(state, start, n, 4) and 4 or 8
+      state.c.longsize = istensor(state, start, n, 8) and 8 or istensor(state, start, n, 4) and 4
+         or likely(state.c, start)
    end
 end
 

@@ -38,11 +38,40 @@ typedef struct {
    char flag;
 } tensor;
 
+typedef struct lua_State lua_State;
+
+/* ---- what each thread knows by itself: whose errors are raised, and who collects when much memory was taken */
+
+enum { MUCH = 64 << 20 };
+
+static __thread lua_State *raises, *collects;
+static __thread ptrdiff_t taken, limit = MUCH;
+
+int lua_gc(lua_State *, int, int);
+int luaL_error(lua_State *, const char *, ...);
+
+static void take_note(ptrdiff_t size)
+{
+   taken += size;
+   if (size > 0 && taken > limit && collects) {
+      lua_gc(collects, 2, 0);
+      limit = 2 * taken > MUCH ? 2 * taken : MUCH;
+   }
+}
+
+static void fail(const char *message)
+{
+   if (raises) luaL_error(raises, "%s", message);
+   printf("$ Error: %s\n", message);
+   exit(-1);
+}
+
 /* ---- memory: a page for its length, then whole pages, which are cut off when they are freed */
 
 static void *pages_malloc(void *context, ptrdiff_t size)
 {
    (void)context;
+   take_note(size);
    size_t length = PAGE + ((size_t)size + PAGE - 1) / PAGE * PAGE;
    char *start = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
    if (start == MAP_FAILED) return NULL;
@@ -56,6 +85,7 @@ static void pages_free(void *context, void *data)
    if (!data) return;
    size_t length;
    memcpy(&length, (char *)data - PAGE, sizeof length);
+   take_note(PAGE - (ptrdiff_t)length);
    mmap((char *)data - PAGE, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
@@ -164,10 +194,12 @@ int th_tensor_place(tensor *self, storage *over, ptrdiff_t offset, int n, const 
 
 /* ---- Lua */
 
-typedef struct lua_State lua_State;
 void *lua_newuserdata(lua_State *, size_t);
 double lua_tonumber(lua_State *, int);
 const char *lua_tolstring(lua_State *, int, size_t *);
+int lua_toboolean(lua_State *, int);
+void lua_createtable(lua_State *, int, int);
+void lua_setfield(lua_State *, int, const char *);
 void lua_pushvalue(lua_State *, int);
 void lua_pushcclosure(lua_State *, int (*)(lua_State *), int);
 int lua_setmetatable(lua_State *, int);
@@ -186,9 +218,36 @@ static int pointer(lua_State *L)
    return 1;
 }
 
+/* Of a message and whether all is well; who asks runs in `L`, but the error is raised in the thread's state. */
+static int check(lua_State *L)
+{
+   if (!lua_toboolean(L, 2)) fail(lua_tolstring(L, 1, NULL));
+   return 0;
+}
+
+static int updateerrorhandlers(lua_State *L)
+{
+   raises = L;
+   return 0;
+}
+
+static int setheaptracking(lua_State *L)
+{
+   collects = lua_toboolean(L, 1) ? L : NULL;
+   return 0;
+}
+
 int luaopen_libtorch(lua_State *L)
 {
-   lua_pushcclosure(L, pointer, 0);
+   static const struct { const char *name; int (*function)(lua_State *); } functions[] = {
+      {"pointer", pointer}, {"check", check}, {"updateerrorhandlers", updateerrorhandlers},
+      {"setheaptracking", setheaptracking},
+   };
+   lua_createtable(L, 0, 4);
+   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+      lua_pushcclosure(L, functions[i].function, 0);
+      lua_setfield(L, -2, functions[i].name);
+   }
    return 1;
 }
 

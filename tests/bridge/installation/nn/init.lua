@@ -9,6 +9,7 @@ function Module:__init()
    self.gradInput = torch.Tensor()
    self.output = torch.Tensor()
    self.train = true
+   self._type = self.output:type()
 end
 
 function Module:forward(input) return self:updateOutput(input) end

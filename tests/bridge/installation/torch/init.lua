@@ -1,9 +1,7 @@
 -- A small Torch7 for tests: classes and files here, tensors in tensors.lua over th.c.
-local ffi = require 'ffi'
-
 torch = {}
 
-local metatables = {}
+local metatables, constructors = {}, {}
 
 function torch.newmetatable(name, parent)
    local metatable = {__typename = name}
@@ -16,18 +14,24 @@ function torch.getmetatable(name)
    return metatables[name]
 end
 
-local function split(name)
-   return name:match('^(%w+)%.(%w+)$')
+function torch.getconstructortable(name)
+   return constructors[name]
 end
 
--- Enter something under a name as "nn.Linear" has it.
-function torch.enter(name, value)
-   local package, short = split(name)
+-- An object of a class without its constructor having been called.
+function torch.factory(name)
+   return function() return setmetatable({}, metatables[name]) end
+end
+
+-- Enter what makes objects of a class under its name, as "nn.Linear" has it, or into a module.
+function torch.enter(name, constructor, module)
+   local package, short = name:match('^(%w+)%.(%w+)$')
    _G[package] = _G[package] or {}
-   _G[package][short] = value
+   constructors[name] = constructor
+   rawset(module or _G[package], short, constructor)
 end
 
-function torch.class(name, parent)
+function torch.class(name, parent, module)
    local class = torch.newmetatable(name, parent)
    torch.enter(name, setmetatable({}, {
       __index = class,
@@ -37,14 +41,8 @@ function torch.class(name, parent)
          object:__init(...)
          return object
       end,
-   }))
+   }), module)
    return class, parent and torch.getmetatable(parent)
-end
-
--- What `nn.Linear` is.
-function torch.getconstructortable(name)
-   local package, short = split(name)
-   return _G[package][short]
 end
 
 function torch.typename(object)
@@ -75,23 +73,32 @@ function torch.isStorage(object)
    return (torch.typename(object) or ''):match('^torch%.%a+Storage$') ~= nil
 end
 
--- What tells objects apart: a struct's address, or a table's.
-function torch.pointer(object)
-   return torch.isTensor(object) and tonumber(ffi.cast('intptr_t', object:cdata()))
-      or tonumber(tostring(object):match('0x(%x+)'), 16)
-end
+local default
 
-function torch.data(tensor)
-   return tensor:data()
-end
+function torch.getdefaulttensortype() return default end
 
 function torch.setdefaulttensortype(name)
+   default = name
    torch.Tensor = torch[name:match('%w+$')]
 end
 
-function torch.getdefaulttensortype()
-   return torch.Tensor():type()
+local library = require 'libtorch'
+
+torch.updateerrorhandlers = library.updateerrorhandlers
+
+function torch.setheaptracking(wanted)
+   torch._heaptracking = wanted
+   library.setheaptracking(wanted)
 end
+
+-- For a state that goes to another thread.
+function torch.updatethreadlocals()
+   torch.updateerrorhandlers()
+   torch.setheaptracking(torch._heaptracking or false)
+end
+
+torch.updateerrorhandlers()
+torch.setheaptracking(true)
 
 require 'torch.tensors'
 require 'torch.operations'

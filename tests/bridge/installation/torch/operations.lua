@@ -1,4 +1,5 @@
 -- The few operations that the tests' networks take.
+local ffi = require 'ffi'
 local th = require 'torch.th'
 
 -- Call with the offset of every element.
@@ -33,6 +34,16 @@ end
 
 function operations:zero() return self:fill(0) end
 
+-- Each element by a function of it and its number.
+local function map(self, act)
+   local data, n = self:data(), 0
+   each(self, function(at)
+      n = n + 1
+      data[at] = act(tonumber(data[at]), n)
+   end)
+   return self
+end
+
 function operations:copy(other)
    local from, to, offsets, n = other:data(), self:data(), {}, 0
    each(other, function(at) offsets[#offsets + 1] = at end)
@@ -45,26 +56,31 @@ end
 
 function operations:clone() return self:new():resizeAs(self):copy(self) end
 
-function operations:add(value)
-   local data = self:data()
-   if torch.isTensor(value) then
-      local other = value:data()
-      for i = 0, self:nElement() - 1 do data[i] = data[i] + other[i] end -- both without gaps
-      return self
+function operations:add(other)
+   if type(other) == 'number' then
+      return map(self, function(x) return x + other end)
    end
-   each(self, function(at) data[at] = data[at] + value end)
-   return self
+   local values = other:contiguous():data()
+   return map(self, function(x, i) return x + tonumber(values[i - 1]) end)
 end
 
--- 1 where an element is not less, else 0.
-function operations:ge(value)
-   local result = self:clone()
-   local data = result:data()
-   each(result, function(at) data[at] = data[at] >= value and 1 or 0 end)
-   return result
+function operations:ge(bound)
+   local result = torch.ByteTensor():resize(self:size())
+   local values = self:contiguous():data()
+   return map(result, function(_, i) return values[i - 1] >= bound and 1 or 0 end)
+end
+
+-- The name of the type, or a copy of another type.
+function operations:type(wanted)
+   if not wanted then
+      return torch.typename(self)
+   end
+   return wanted == torch.typename(self) and self or torch[wanted:match('%w+$')]():resize(self:size()):copy(self)
 end
 
 function operations:typeAs(other) return self:type(other:type()) end
+
+function operations:long() return self:type('torch.LongTensor') end
 
 function operations:sum()
    local data, total = self:data(), 0
@@ -78,6 +94,11 @@ for name in pairs(th.types) do
       methods[operation] = act
    end
 end
+
+-- FFI's pointer to the elements, and the address of the struct.
+function torch.data(tensor) return tensor:data() end
+
+function torch.pointer(object) return tonumber(ffi.cast('intptr_t', th.tensor(object))) end
 
 function torch.zeros(...) return torch.Tensor(...):zero() end
 

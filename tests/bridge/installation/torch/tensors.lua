@@ -4,6 +4,8 @@ local th = require 'torch.th'
 
 local C = th.C
 
+jit.off(true, true) -- what C calls here may collect, which nothing compiled may do
+
 local function storages(name, ctype)
    local itemsize, elements = ffi.sizeof(ctype), ffi.typeof(ctype .. '*')
    local class = torch.newmetatable('torch.' .. name .. 'Storage')
@@ -11,6 +13,11 @@ local function storages(name, ctype)
 
    function methods:data() return ffi.cast(elements, th.storage(self).data) end
    function methods:size() return tonumber(th.storage(self).size) end
+   function methods:resize(size)
+      th.check(C.th_storage_resize(th.storage(self), size, itemsize) == 0,
+         'Trying to resize storage that is not resizable')
+      return self
+   end
    function methods:totable()
       local values = {}
       for i = 1, self:size() do values[i] = tonumber(self:data()[i - 1]) end
@@ -41,7 +48,8 @@ local function tensors(name, ctype)
    local methods = {cdata = th.tensor}
 
    local function place(self, over, offset, n, sizes, strides)
-      th.must(C.th_tensor_place(th.tensor(self), over, offset, n, sizes, strides, itemsize))
+      local rc = C.th_tensor_place(th.tensor(self), over, offset, n, sizes, strides, itemsize)
+      th.check(rc == 0, 'Trying to resize storage that is not resizable')
       return self
    end
    local function like(self) return th.push(C.th_tensor_new(), debug.getmetatable(self)) end
@@ -80,12 +88,6 @@ local function tensors(name, ctype)
       local n, sizes = th.longs(...)
       return place(self, nil, th.tensor(self).storageOffset, n, sizes, nil)
    end
-   function methods:type(typename)
-      if typename and typename ~= class.__typename then
-         return torch.getconstructortable(typename)():resizeAs(self):copy(self)
-      end
-      return typename and self or class.__typename
-   end
    function methods:resizeAs(other) return self:resize(other:size()) end
    function methods:set(other, offset, ...)
       if torch.isTensor(other) then
@@ -97,6 +99,7 @@ local function tensors(name, ctype)
    end
    function methods:narrow(d, first, length)
       local n, sizes, strides = layout(self)
+      th.check(first >= 1 and first - 1 + length <= tonumber(sizes[d - 1]), 'out of range')
       sizes[d - 1] = length
       return moved(self, (first - 1) * strides[d - 1], n, sizes, strides)
    end

@@ -14,7 +14,8 @@ void th_storage_free(storage *);
 int th_storage_resize(storage *, ptrdiff_t size, int itemsize);
 tensor *th_tensor_new(void);
 void th_tensor_free(tensor *);
-int th_tensor_place(tensor *, storage *, ptrdiff_t offset, int n, const int64_t *size, const int64_t *stride, int itemsize);
+int th_tensor_place(tensor *, storage *, ptrdiff_t offset, int n, const int64_t *size, const int64_t *stride,
+                    int itemsize);
 int th_run(const char *code, char *said, size_t room);
 ]]
 
@@ -26,10 +27,10 @@ local th = {
    },
 }
 
-local pointer = require 'libtorch'
+local library = require 'libtorch'
 
 function th.push(struct, metatable)
-   return pointer(tonumber(ffi.cast('intptr_t', struct)), metatable)
+   return library.pointer(tonumber(ffi.cast('intptr_t', struct)), metatable)
 end
 
 function th.storage(object)
@@ -46,10 +47,9 @@ function th.longs(first, ...)
    return #values, ffi.new('int64_t[?]', math.max(#values, 1), values)
 end
 
-function th.must(rc)
-   if rc ~= 0 then
-      error('Trying to resize storage that is not resizable', 3)
-   end
+-- Refuse with TH's own way of raising errors, which knows whose they are by the thread.
+function th.check(fits, message)
+   library.check(message, fits)
 end
 
 return th
