@@ -1,8 +1,10 @@
 -- A Lua function over the elements of tensors: apply, map and map2.
 --
--- Elements are visited in runs, which lie one step apart in every tensor. The loops over a run are compiled once per
--- element type, so that LuaJIT makes a trace of its own for each. Every access looks whether the memory is still there:
--- the function may resize what it is called for.
+-- Elements are visited in runs, which lie one step apart in every tensor. The function may resize what it is called for,
+-- or give it another storage: the walk goes over tensors of its own, and a run's memory is held while it lasts, so that
+-- the loop over it is one over plain pointers. Memory that its owner may move cannot be held; there every access looks
+-- whether it is still there.
+local ffi = require 'ffi'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
@@ -11,60 +13,77 @@ local index = require 'torch.index'
 local kernels = require 'torch.kernels'
 local native = require 'bridge.native'
 
-local C = native.C
+local C, cast = native.C, ffi.cast
 local tensor, fail = arguments.tensor, arguments.fail
-
-local function loops(read, write, number)
-   local function assign(t, at, value)
-      if type(value) ~= 'number' then
-         value = number(value)
-      end
-      write(t, at, value)
-   end
-
-   local function apply(f, n, t, at, step)
-      for _ = 1, n do
-         local value = f(read(t, at))
-         if value ~= nil then
-            assign(t, at, value)
-         end
-         at = at + step
-      end
-   end
-
-   local function map(f, n, t, at, step, a, ata, stepa)
-      for _ = 1, n do
-         local value = f(read(t, at), read(a, ata))
-         if value ~= nil then
-            assign(t, at, value)
-         end
-         at, ata = at + step, ata + stepa
-      end
-   end
-
-   local function map2(f, n, t, at, step, a, ata, stepa, b, atb, stepb)
-      for _ = 1, n do
-         local value = f(read(t, at), read(a, ata), read(b, atb))
-         if value ~= nil then
-            assign(t, at, value)
-         end
-         at, ata, atb = at + step, ata + stepa, atb + stepb
-      end
-   end
-
-   return {apply, map, map2}
-end
-loops = string.dump(loops, true) -- without lines, see torch.element
+local RUN = 2^14 -- elements at most, after which a tensor that was resized is seen as it is now
 
 -- What a function may return beside numbers: strings that are some.
 local function number(value)
    return arguments.number(value) or error('given function should return a number', 5)
 end
 
-local compiled = setmetatable({}, {__index = function(made, dtype)
-   made[dtype] = loadstring(loops)(index.read[dtype], index.write[dtype], number)
-   return made[dtype]
-end})
+-- A loop over a run, compiled for itself so that LuaJIT makes traces of its own for it. Where compiled code changes from
+-- one function to another it looks for an interruption: so this calls no function but the one it was given, and elements
+-- are read as torch.number does it, written out.
+local source = [[
+local number, element, C, cast, band, tonumber, read, write = ...
+local parts, mask, id = element.parts, element.nanmask, element.id
+return function(f, n, t, at, step, a, ata, stepa, b, atb, stepb)
+   for i = 0, n - 1 do
+      local value = f(%s)
+      if value ~= nil then
+         if type(value) ~= 'number' then
+            value = number(value)
+         end
+         %s
+      end
+   end
+end
+]]
+
+-- The text that reads an element, and the one that writes the first tensor's, with TENSOR and PLACE to be filled in.
+local function access(element, held)
+   if not held then
+      return 'read(TENSOR, PLACE)', 'write(TENSOR, PLACE, value)'
+   elseif element.name == 'Half' then
+      return 'C.br_half_to_double(TENSOR[PLACE])', 'TENSOR[PLACE] = C.br_half_from_double(value)'
+   elseif element.name == 'Long' then
+      return 'tonumber(TENSOR[PLACE])', 'TENSOR[PLACE] = value'
+   elseif element.parts then
+      return '(band(cast(parts, TENSOR)[PLACE].high, mask) == mask and C.br_number(TENSOR + PLACE, id) or TENSOR[PLACE])',
+         'TENSOR[PLACE] = value'
+   end
+   return 'TENSOR[PLACE]', 'TENSOR[PLACE] = value'
+end
+
+local names = {'t', 'a', 'b'}
+local places = {
+   unit = {t = 'i', a = 'i', b = 'i'},
+   strided = {t = 'i * step', a = 'i * stepa', b = 'i * stepb'},
+   checked = {t = 'at + i * step', a = 'ata + i * stepa', b = 'atb + i * stepb'},
+}
+
+local function compile(dtype, arity, way)
+   local read, write = access(elements[dtype], way ~= 'checked')
+   local function filled(text, name)
+      return (text:gsub('TENSOR', name):gsub('PLACE', places[way][name]))
+   end
+   local values = {}
+   for k = 1, arity do
+      values[k] = filled(read, names[k])
+   end
+   local loop = loadstring(source:format(table.concat(values, ', '), filled(write, 't')))
+   return loadstring(string.dump(loop, true))( -- without lines, see torch.element
+      number, elements[dtype], C, cast, bit.band, tonumber, index.read[dtype], index.write[dtype])
+end
+
+local compiled = {unit = {}, strided = {}, checked = {}}
+
+local function loop(dtype, arity, way)
+   local made, key = compiled[way], 4 * dtype + arity
+   made[key] = made[key] or compile(dtype, arity, way)
+   return made[key]
+end
 
 -- Where a walk through a tensor begins: its last dimensions as one run, as far as they have one step.
 local function start(t)
@@ -74,7 +93,10 @@ local function start(t)
       last = last - 1
       length = length * tonumber(t.size[last])
    end
-   local at, size, stride = {}, {}, {}
+   local at, size, stride
+   if last > 0 then
+      at, size, stride = {}, {}, {}
+   end
    for d = 0, last - 1 do
       at[d], size[d], stride[d] = 0, tonumber(t.size[d]), tonumber(t.stride[d])
    end
@@ -102,50 +124,96 @@ local function advance(walk, n)
    end
 end
 
+-- The next n elements of a walk as a pointer to the first, and what keeps their memory alive; nil if that may move.
+local function hold(walk, n)
+   local reach = (n - 1) * walk.step
+   local first = walk.offset + math.min(reach, 0)
+   local part = C.br_storage_part(walk.t.storage, first, math.abs(reach) + 1)
+   if part == nil then
+      return nil
+   end
+   local holder = object.wrapstorage(part)
+   return cast(elements[part.dtype].pointer, part.data) + (walk.offset - first), holder
+end
+
+local absent = {} -- in place of a walk
+
+-- Call f with the next n elements of each walk.
+local function run(f, n, arity, one, two, three)
+   local dtype, unit = one.t.dtype, one.step == 1
+   local t, held = hold(one, n)
+   local a, helda, b, heldb = true, nil, true, nil
+   if arity > 1 then
+      unit, a, helda = unit and two.step == 1, hold(two, n)
+   end
+   if arity > 2 then
+      unit, b, heldb = unit and three.step == 1, hold(three, n)
+   end
+   if t and a and b then
+      loop(dtype, arity, unit and 'unit' or 'strided')(f, n, t, 0, one.step, a, 0, two.step, b, 0, three.step)
+   else
+      loop(dtype, arity, 'checked')(f, n, one.t, one.offset, one.step, two.t, two.offset, two.step, three.t,
+         three.offset, three.step)
+   end
+   object.keep(held, helda, heldb)
+end
+
+-- A tensor of our own over the same elements, where there are as many as in the first.
+local function own(userdata, first)
+   if geometry.elements(object.tensor(userdata)) ~= geometry.elements(object.tensor(first)) then
+      kernels.fault(C.BR_COUNT, first, userdata)
+   end
+   return geometry.alias(userdata)
+end
+
 -- Call f with each element; a number that it returns becomes the element.
-local function each(name, self, f, ...)
-   local t, arity = tensor(1, name, self), 1 + select('#', ...)
+local function each(name, f, arity, self, a, b)
+   local left = geometry.elements(tensor(1, name, self))
    if type(f) ~= 'function' and not (getmetatable(f) and getmetatable(f).__call) then
       fail(arity + 1, name, 'function expected, got ' .. type(f), 1)
    end
-   local left, walks = geometry.elements(t), {}
-   for k, userdata in ipairs{self, ...} do
-      local other = object.tensor(userdata)
-      if geometry.elements(other) ~= left then
-         kernels.fault(C.BR_COUNT, self, userdata)
-      end
-      walks[k] = left > 0 and start(other) or nil
+   local t = own(self, self)
+   a = a and own(a, self)
+   b = b and own(b, self)
+   if left == 0 then
+      return self
    end
-   local loop = compiled[t.dtype][arity]
-   local one, two, three = walks[1], walks[2] or {}, walks[3] or {}
+   local one = start(object.tensor(t))
+   local two, three = a and start(object.tensor(a)) or absent, b and start(object.tensor(b)) or absent
    while left > 0 do
-      local n = math.min(one.left, two.left or left, three.left or left)
-      loop(f, n, t, one.offset, one.step, two.t, two.offset, two.step, three.t, three.offset, three.step)
-      for _, walk in ipairs(walks) do
-         advance(walk, n)
-      end
+      local n = math.min(one.left, two.left or left, three.left or left, RUN)
+      run(f, n, arity, one, two, three)
       left = left - n
+      if left > 0 then
+         advance(one, n)
+         if a then
+            advance(two, n)
+         end
+         if b then
+            advance(three, n)
+         end
+      end
    end
-   object.keep(...)
+   object.keep(t, a, b)
    return self
 end
 
 local methods = {}
 
 function methods:apply(f)
-   return each('apply', self, f)
+   return each('apply', f, 1, self)
 end
 
 function methods:map(other, f)
    tensor(2, 'map', other, tensor(1, 'map', self).dtype)
-   return each('map', self, f, other)
+   return each('map', f, 2, self, other)
 end
 
 function methods:map2(a, b, f)
    local dtype = tensor(1, 'map2', self).dtype
    tensor(2, 'map2', a, dtype)
    tensor(3, 'map2', b, dtype)
-   return each('map2', self, f, a, b)
+   return each('map2', f, 3, self, a, b)
 end
 
 return function()
