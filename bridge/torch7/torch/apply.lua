@@ -1,9 +1,9 @@
 -- A Lua function over the elements of tensors: apply, map and map2.
 --
--- Elements are visited in runs, which lie one step apart in every tensor. The function may resize what it is called for,
--- or give it another storage: the walk goes over tensors of its own, and a run's memory is held while it lasts, so that
--- the loop over it is one over plain pointers. Memory that its owner may move cannot be held; there every access looks
--- whether it is still there.
+-- Elements are visited in runs, which lie one step apart in every tensor. The function may resize what it is called
+-- for, or give it another storage: the walk goes over tensors of its own, and a run's memory is held while it lasts, so
+-- that the loop over it is one over plain pointers. Memory that its owner may move cannot be held; there every access
+-- looks whether it is still there.
 local ffi = require 'ffi'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
@@ -22,9 +22,9 @@ local function number(value)
    return arguments.number(value) or error('given function should return a number', 5)
 end
 
--- A loop over a run, compiled for itself so that LuaJIT makes traces of its own for it. Where compiled code changes from
--- one function to another it looks for an interruption: so this calls no function but the one it was given, and elements
--- are read as torch.number does it, written out.
+-- A loop over a run, compiled for itself so that LuaJIT makes traces of its own for it. Where compiled code changes
+-- from one function to another it looks for an interruption: so this calls no function but the one it was given, and
+-- elements are read as torch.number does it, written out.
 local source = [[
 local number, element, C, cast, band, tonumber, read, write = ...
 local parts, mask, id = element.parts, element.nanmask, element.id
@@ -50,8 +50,8 @@ local function access(element, held)
    elseif element.name == 'Long' then
       return 'tonumber(TENSOR[PLACE])', 'TENSOR[PLACE] = value'
    elseif element.parts then
-      return '(band(cast(parts, TENSOR)[PLACE].high, mask) == mask and C.br_number(TENSOR + PLACE, id) or TENSOR[PLACE])',
-         'TENSOR[PLACE] = value'
+      local nan = 'band(cast(parts, TENSOR)[PLACE].high, mask) == mask'
+      return '(' .. nan .. ' and C.br_number(TENSOR + PLACE, id) or TENSOR[PLACE])', 'TENSOR[PLACE] = value'
    end
    return 'TENSOR[PLACE]', 'TENSOR[PLACE] = value'
 end
