@@ -1,4 +1,5 @@
 -- Tensors from tensors: cat, split, chunk, repeatTensor.
+local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
@@ -11,25 +12,44 @@ local tensor, fail, integer = arguments.tensor, arguments.fail, arguments.intege
 
 local methods = {}
 
--- Sizes and strides of t in n dimensions: new ones of size 1 at the end.
-local function padded(t, n)
-   local sizes = {}
-   for d = 1, n do
-      sizes[d] = d <= t.nDimension and tonumber(t.size[d - 1]) or 1
+-- The size of t in dimension d; those behind its last have size 1.
+local function extent(t, d)
+   return d <= t.nDimension and tonumber(t.size[d - 1]) or 1
+end
+
+-- The tensors of a list that have dimensions, the most dimensions of one, and whether one shares memory with r.
+local function collect(list, r)
+   local parts, n, shared = {}, 1, false
+   for i = 1, #list do
+      local t = tensor(2, 'cat', list[i], r.dtype)
+      if t.nDimension > 0 then
+         parts[#parts + 1] = list[i]
+         n = math.max(n, t.nDimension)
+         shared = shared or r.storage ~= nil and t.storage == r.storage
+      end
    end
-   return sizes
+   return parts, n, shared
+end
+
+-- Put the sizes of the parts, one behind the other in dimension d, into scratch.
+local function joined(parts, n, d)
+   local first, total = pointer(parts[1]), 0
+   for i = 1, #parts do
+      local t = pointer(parts[i])
+      for k = 1, n do
+         if k ~= d and extent(t, k) ~= extent(first, k) then
+            error('inconsistent tensor sizes', 4)
+         end
+      end
+      total = total + extent(t, d)
+   end
+   for k = 1, n do
+      scratch[k - 1] = k == d and total or extent(first, k)
+   end
 end
 
 local function concatenate(r, list, d)
-   local n, first = 1, nil
-   local parts = {}
-   for i = 1, #list do
-      local t = tensor(2, 'cat', list[i], pointer(r).dtype)
-      if t.nDimension > 0 then
-         parts[#parts + 1] = {tensor = list[i], pointer = t}
-         n = math.max(n, t.nDimension)
-      end
-   end
+   local parts, n, shared = collect(list, pointer(r))
    if #parts == 0 then
       geometry.resize(pointer(r), 0)
       return r
@@ -39,33 +59,18 @@ local function concatenate(r, list, d)
       fail(3, 'cat', 'invalid dimension ' .. d, 1)
    end
    n = math.max(n, d)
-   local total = 0
-   for _, part in ipairs(parts) do
-      part.sizes = padded(part.pointer, n)
-      first = first or part.sizes
-      for k = 1, n do
-         if k ~= d and part.sizes[k] ~= first[k] then
-            error('inconsistent tensor sizes', 3)
-         end
-      end
-      total = total + part.sizes[d]
-   end
-   local target = r
-   for _, part in ipairs(parts) do -- the result may be one of the parts
-      if pointer(r).storage ~= nil and part.pointer.storage == pointer(r).storage then
-         target = object.newtensor(pointer(r).dtype)
-      end
-   end
-   for k = 1, n do
-      scratch[k - 1] = k == d and total or first[k]
-   end
+   joined(parts, n, d)
+   local target = shared and object.newtensor(pointer(r).dtype) or r -- the result may be one of the parts
    geometry.resize(pointer(target), n)
-   local at = 1
-   for _, part in ipairs(parts) do
-      kernels.copy(target:narrow(d, at, part.sizes[d]), part.tensor)
-      at = at + part.sizes[d]
+   local room = geometry.alias(target) -- of one part after the other
+   local view = pointer(room)
+   for i = 1, #parts do
+      view.size[d - 1] = extent(pointer(parts[i]), d)
+      native.C.br_tensor_changed(view)
+      kernels.copy(room, parts[i])
+      view.storageOffset = view.storageOffset + view.size[d - 1] * view.stride[d - 1]
    end
-   if target ~= r then
+   if shared then
       geometry.resizeas(pointer(r), pointer(target))
       kernels.copy(r, target)
    end
@@ -122,9 +127,9 @@ local function pieces(name, result, source, size, d)
    return t, size, d, tonumber(t.size[d - 1]), result
 end
 
-local function cut(result, source, size, d, extent)
-   for first = 1, extent, size do
-      result[#result + 1] = source:narrow(d, first, math.min(size, extent - first + 1))
+local function cut(result, source, size, d, length)
+   for first = 1, length, size do
+      result[#result + 1] = source:narrow(d, first, math.min(size, length - first + 1))
    end
    return result
 end
@@ -132,17 +137,17 @@ end
 -- split([result,] tensor, size [, dimension]): narrowed views of that size; the last may be smaller.
 function methods.split(...)
    local result, source, size, d = list(...)
-   local _, extent
-   _, size, d, extent = pieces('split', result, source, size, d)
-   return cut(result, source, size, d, extent)
+   local _, length
+   _, size, d, length = pieces('split', result, source, size, d)
+   return cut(result, source, size, d, length)
 end
 
 -- chunk([result,] tensor, n [, dimension]): at most n views of equal size.
 function methods.chunk(...)
    local result, source, n, d = list(...)
-   local _, extent
-   _, n, d, extent = pieces('chunk', result, source, n, d)
-   return cut(result, source, math.ceil(extent / n), d, extent)
+   local _, length
+   _, n, d, length = pieces('chunk', result, source, n, d)
+   return cut(result, source, math.ceil(length / n), d, length)
 end
 
 -- repeatTensor([result,] tensor, counts).
