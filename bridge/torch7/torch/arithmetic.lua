@@ -10,22 +10,27 @@ local function expected(argument, value)
    error(string.format("bad argument #%d to '?' (number expected, got %s)", argument, type(value)), 3)
 end
 
+-- A tensor for what comes of t and takes its sizes; on a device, one that is where t is.
+local function result(t)
+   return dtype(t) < elements.DEVICE and t.new() or t:clone()
+end
+
 local operators = {}
 
 function operators.__add__(a, b)
    if dtype(a) and dtype(a) == dtype(b) then
-      return a:clone():add(b)
+      return result(a):add(a, b)
    elseif dtype(a) then
-      return a:clone():add(arguments.number(b) or expected(2, b))
+      return result(a):add(a, arguments.number(b) or expected(2, b))
    end
-   return b:clone():add(arguments.number(a) or expected(1, a))
+   return result(b):add(b, arguments.number(a) or expected(1, a))
 end
 
 function operators.__sub__(a, b)
    if dtype(a) and dtype(a) == dtype(b) then
-      return a:clone():add(-1, b)
+      return result(a):add(a, -1, b)
    elseif dtype(a) then
-      return a:clone():add(-(arguments.number(b) or expected(2, b)))
+      return result(a):add(a, -(arguments.number(b) or expected(2, b)))
    end
    local r = b.new():resizeAs(b):fill(arguments.number(a) or expected(1, a))
    return r:add(-1, b)
@@ -37,9 +42,9 @@ end
 
 function operators.__mul__(a, b)
    if not dtype(a) then
-      return b:clone():mul(arguments.number(a) or expected(1, a))
+      return result(b):mul(b, arguments.number(a) or expected(1, a))
    elseif not dtype(b) or dtype(a) ~= dtype(b) then
-      return a:clone():mul(arguments.number(b) or expected(2, b))
+      return result(a):mul(a, arguments.number(b) or expected(2, b))
    end
    local n, m = a:dim(), b:dim()
    if n == 1 and m == 1 then
@@ -63,14 +68,14 @@ function operators.__div__(a, b)
    elseif not arguments.number(b) then
       error("bad argument #2 to '?' (number expected)", 2)
    end
-   return a:clone():div(arguments.number(b))
+   return result(a):div(a, arguments.number(b))
 end
 
 function operators.__mod__(a, b)
    if not dtype(a) then
       nothing(b)
    end
-   return a:clone():remainder(arguments.number(b) or expected(2, b))
+   return result(a):remainder(a, arguments.number(b) or expected(2, b))
 end
 
 return function()
