@@ -4,7 +4,7 @@
 #include "parallel.h"
 #include "walk.h"
 
-#define GRAIN 32768 /* multiplications below which a second thread costs more than it gives */
+#define GRAIN (1 << 20) /* multiplications below which a second thread costs more than it gives */
 #define FEW 4       /* dot products at once, which one alone would wait for its own sums */
 #define LANES 8
 
