@@ -131,3 +131,18 @@ def test_a_result_that_is_no_number_is_an_error(lua: bridge.Lua) -> None:
     lua.execute("t = torch.zeros(3):apply(function() return '4' end) assert(t:eq(4):all())")
     with pytest.raises(bridge.LuaError, match="given function should return a number"):
         lua.execute("torch.zeros(3):apply(function() return {} end)")
+
+
+def test_each_of_many_functions_is_the_one_that_is_called(lua: bridge.Lua) -> None:
+    lua.execute(
+        """
+        local t = torch.zeros(2000)
+        for i = 1, 600 do
+           local f = loadstring('return function(x) return x + ' .. i .. ' end, function(x) return x - 1 end')
+           local add, take = f()
+           t:apply(add):apply(take)
+           t:apply(function(x) return x - i end)
+        end
+        assert(t:eq(-600):all())
+        """
+    )

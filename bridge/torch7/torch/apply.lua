@@ -16,6 +16,8 @@ local native = require 'bridge.native'
 local C, cast = native.C, ffi.cast
 local tensor, fail = arguments.tensor, arguments.fail
 local RUN = 2^14 -- elements at most, after which a tensor that was resized is seen as it is now
+local MANY = 1000 -- elements from which a function gets loops of its own
+local MOST = 256 -- functions that have them at a time
 
 -- What a function may return beside numbers: strings that are some.
 local function number(value)
@@ -77,10 +79,33 @@ local function compile(dtype, arity, way)
       number, elements[dtype], C, cast, bit.band, tonumber, index.read[dtype], index.write[dtype])
 end
 
-local compiled = {unit = {}, strided = {}, checked = {}}
+local function none()
+   return {unit = {}, strided = {}, checked = {}}
+end
 
-local function loop(dtype, arity, way)
-   local made, key = compiled[way], 4 * dtype + arity
+local common = none()
+local loopsof, count = {}, 0 -- loops by the source of a function, then by its line
+
+-- The loops for a function and as many elements. A loop that calls one function is traced with it; one that has called
+-- several is traced badly. Closures of one function have the same.
+local function loopsfor(f, elementcount)
+   if elementcount < MANY or type(f) ~= 'function' then
+      return common
+   end
+   local info = debug.getinfo(f, 'S')
+   local lines = loopsof[info.source]
+   if lines and lines[info.linedefined] then
+      return lines[info.linedefined]
+   elseif count == MOST then
+      loopsof, count = {}, 0
+   end
+   loopsof[info.source] = loopsof[info.source] or {}
+   loopsof[info.source][info.linedefined], count = none(), count + 1
+   return loopsof[info.source][info.linedefined]
+end
+
+local function loop(loops, dtype, arity, way)
+   local made, key = loops[way], 4 * dtype + arity
    made[key] = made[key] or compile(dtype, arity, way)
    return made[key]
 end
@@ -139,7 +164,7 @@ end
 local absent = {} -- in place of a walk
 
 -- Call f with the next n elements of each walk.
-local function run(f, n, arity, one, two, three)
+local function run(loops, f, n, arity, one, two, three)
    local dtype, unit = one.t.dtype, one.step == 1
    local t, held = hold(one, n)
    local a, helda, b, heldb = true, nil, true, nil
@@ -150,9 +175,9 @@ local function run(f, n, arity, one, two, three)
       unit, b, heldb = unit and three.step == 1, hold(three, n)
    end
    if t and a and b then
-      loop(dtype, arity, unit and 'unit' or 'strided')(f, n, t, 0, one.step, a, 0, two.step, b, 0, three.step)
+      loop(loops, dtype, arity, unit and 'unit' or 'strided')(f, n, t, 0, one.step, a, 0, two.step, b, 0, three.step)
    else
-      loop(dtype, arity, 'checked')(f, n, one.t, one.offset, one.step, two.t, two.offset, two.step, three.t,
+      loop(loops, dtype, arity, 'checked')(f, n, one.t, one.offset, one.step, two.t, two.offset, two.step, three.t,
          three.offset, three.step)
    end
    object.keep(held, helda, heldb)
@@ -180,9 +205,10 @@ local function each(name, f, arity, self, a, b)
    end
    local one = start(object.tensor(t))
    local two, three = a and start(object.tensor(a)) or absent, b and start(object.tensor(b)) or absent
+   local loops = loopsfor(f, left)
    while left > 0 do
       local n = math.min(one.left, two.left or left, three.left or left, RUN)
-      run(f, n, arity, one, two, three)
+      run(loops, f, n, arity, one, two, three)
       left = left - n
       if left > 0 then
          advance(one, n)
