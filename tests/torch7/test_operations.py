@@ -157,6 +157,13 @@ def test_some_powers_are_products_and_roots(lua: bridge.Lua, name: str, count: i
             np.testing.assert_array_equal(lua.eval(f"x:clone():pow({power})"), expected)
 
 
+@pytest.mark.parametrize("name", FLOATS)
+def test_roots_are_rounded_once(lua: bridge.Lua, name: str) -> None:
+    lua.x = x = np.random.default_rng(2).random(3000).astype(DTYPES[name])
+    np.testing.assert_array_equal(lua.eval("torch.sqrt(x)"), np.sqrt(x))
+    np.testing.assert_array_equal(lua.eval("torch.rsqrt(x)"), 1 / np.sqrt(x))
+
+
 def test_a_result_of_the_right_size_keeps_its_strides(lua: bridge.Lua) -> None:
     lua.execute("r = torch.Tensor(3, 2):t(); torch.add(r, torch.ones(2, 3), 1)")
     assert lua.eval("r:stride():totable()") == [1, 2]

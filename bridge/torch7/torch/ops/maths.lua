@@ -84,8 +84,8 @@ local function rounded(x)
 end
 
 return {
-   row('sqrt', C.BR_SQRT, math.sqrt, 'sqrt'),
-   row('rsqrt', C.BR_RSQRT, function(x) return 1 / math.sqrt(x) end, 'rsqrt'),
+   row('sqrt', C.BR_SQRT, math.sqrt),
+   row('rsqrt', C.BR_RSQRT, function(x) return 1 / math.sqrt(x) end),
    row('exp', C.BR_EXP, math.exp, 'exp'),
    row('log', C.BR_LOG, math.log, 'log'),
    row('log1p', C.BR_LOG1P, function(x) return clib.log1p(x) end, 'log1p'),
