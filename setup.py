@@ -19,8 +19,9 @@ from setuptools.command.build_ext import build_ext
 
 LIBPS = "pyps.libps"
 SANITIZE = os.environ.get("MOONTIDE_SANITIZE", "")
-# Nobody looks at the floating-point flags: results stay the same, and loops with a choice in them become vector code.
-FLAGS = ["-fvisibility=hidden", "-pthread", "-fno-trapping-math"]
+# Nobody looks at the floating-point flags, or at errno after a root: results stay the same, and loops with a choice or
+# a root in them become vector code.
+FLAGS = ["-fvisibility=hidden", "-pthread", "-fno-trapping-math", "-fno-math-errno"]
 if "-O" not in os.environ.get("CFLAGS", ""):  # else the level is the builder's choice
     FLAGS.append("-O3")
 LINK_FLAGS = ["-pthread"]

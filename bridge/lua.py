@@ -345,6 +345,7 @@ def _boot_options(
         "exit": _exit,
         "finalizer_failed": _finalizer_failed,
         "load_torch": _boundary.load_torch,
+        "torch_library": torch_support.library(),
         "torch_lacks": _boundary.own_function(_torch_lacks),
         "python": _boundary.torch_function(_torch_operator),
         "start_thread": _boundary.own_function(threads.start),

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 OLDEST, NEWEST = "2.10", "2.15"  # the newest that was tried; later ones may work
+
+
+@cache
+def library() -> str | None:
+    """Return where torch's library lies, without importing torch; None if there is none."""
+    found = importlib.util.find_spec("torch")
+    return str(Path(found.origin).parent / "lib" / "libtorch_cpu.so") if found and found.origin else None
 
 
 def numbers(version: str) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ static int64_t plane_elements(const volume *v) { return v->size[0] * v->size[1] 
 
 /* One line of r takes one line of a times one number of k. */
 #define FLOAT_LINE(T) \
-   static void line_##T(T##_s *r, const T##_s *a, T##_s weight, int64_t n) \
+   static inline void line_##T(T##_s *r, const T##_s *a, T##_s weight, int64_t n) \
    { \
       T##_c w = T##_load(weight); \
       for (int64_t i = 0; i < n; i++) r[i] = T##_store(T##_load(r[i]) + w * T##_load(a[i])); \
@@ -30,7 +30,7 @@ FLOAT_TYPES(FLOAT_LINE)
 
 /* Integers wrap. */
 #define INTEGER_LINE(T) \
-   static void line_##T(T##_s *r, const T##_s *a, T##_s weight, int64_t n) \
+   static inline void line_##T(T##_s *r, const T##_s *a, T##_s weight, int64_t n) \
    { \
       uint64_t w = (uint64_t)T##_load(weight); \
       for (int64_t i = 0; i < n; i++) \
@@ -38,29 +38,69 @@ FLOAT_TYPES(FLOAT_LINE)
    }
 INTEGER_TYPES(INTEGER_LINE)
 
-/* Every number of the kernel, over the lines of the smaller of r and a. */
-#define PLANE(T) \
-   static void plane_##T(const job *j, int64_t to, int64_t from, int64_t kernel) \
+/* COUNT numbers of a line of r take every number of the kernel, from `weight` on, while they are in registers. */
+#define SUMS(T, COUNT) \
+   static inline void sums##COUNT##_##T(const job *j, T##_s *r, const T##_s *a, const T##_s *weight, ptrdiff_t next) \
    { \
-      const int64_t *rs = j->r.size, *as = j->a.size, *ks = j->k.size, *small = j->full ? as : rs; \
+      const int64_t *as = j->a.size, *ks = j->k.size; \
+      T##_c sum[COUNT]; \
+      for (int i = 0; i < COUNT; i++) sum[i] = T##_load(r[i]); \
+      for (int64_t kz = 0; kz < ks[0]; kz++) \
+         for (int64_t ky = 0; ky < ks[1]; ky++) { \
+            const T##_s *line = a + (kz * as[1] + ky) * as[2]; \
+            for (int64_t kx = 0; kx < ks[2]; kx++, weight += next) { \
+               const T##_c w = T##_load(*weight); \
+               for (int i = 0; i < COUNT; i++) sum[i] += w * T##_load(line[kx + i]); \
+            } \
+         } \
+      for (int i = 0; i < COUNT; i++) r[i] = T##_store(sum[i]); \
+   }
+/* How many numbers at the beginning of a line are done that way. */
+#define FLOAT_SUMS(T) \
+   SUMS(T, 32) SUMS(T, 4) \
+   static inline int64_t sums_##T(const job *j, T##_s *r, const T##_s *a, const T##_s *weight, ptrdiff_t next, int64_t n) \
+   { \
+      int64_t x = 0; \
+      for (; x + 32 <= n; x += 32) sums32_##T(j, r + x, a + x, weight, next); \
+      for (; x + 4 <= n; x += 4) sums4_##T(j, r + x, a + x, weight, next); \
+      return x; \
+   }
+FLOAT_TYPES(FLOAT_SUMS)
+
+/* Line after line of r, each number of which takes what the kernel's numbers bring in their order. SUMMED: do what can be
+   done otherwise of a line, and say how many numbers that were. */
+#define PLANE(T, SUMMED) \
+   static WIDE void plane_##T(const job *j, int64_t to, int64_t from, int64_t kernel) \
+   { \
+      const int64_t *rs = j->r.size, *as = j->a.size, *ks = j->k.size; \
       T##_s *r = (T##_s *)j->r.data + to * plane_elements(&j->r); \
       const T##_s *a = (const T##_s *)j->a.data + from * plane_elements(&j->a); \
       const T##_s *k = (const T##_s *)j->k.data + kernel * plane_elements(&j->k); \
-      int64_t last = plane_elements(&j->k) - 1, at = 0; \
-      for (int64_t kz = 0; kz < ks[0]; kz++) \
-         for (int64_t ky = 0; ky < ks[1]; ky++) \
-            for (int64_t kx = 0; kx < ks[2]; kx++, at++) { \
-               T##_s weight = k[j->reversed ? last - at : at]; \
-               for (int64_t z = 0; z < small[0]; z++) \
-                  for (int64_t y = 0; y < small[1]; y++) { \
-                     T##_s *line = r + (j->full ? ((z + kz) * rs[1] + y + ky) * rs[2] + kx : (z * rs[1] + y) * rs[2]); \
-                     const T##_s *source = \
-                        a + (j->full ? (z * as[1] + y) * as[2] : ((z + kz) * as[1] + y + ky) * as[2] + kx); \
-                     line_##T(line, source, weight, small[2]); \
+      const T##_s *first = j->reversed ? k + plane_elements(&j->k) - 1 : k; \
+      const ptrdiff_t next = j->reversed ? -1 : 1; \
+      for (int64_t rz = 0; rz < rs[0]; rz++) \
+         for (int64_t ry = 0; ry < rs[1]; ry++, r += rs[2]) { \
+            int64_t x = j->full ? 0 : SUMMED; \
+            const T##_s *weight = first; \
+            if (x == rs[2]) continue; \
+            for (int64_t kz = 0; kz < ks[0]; kz++) \
+               for (int64_t ky = 0; ky < ks[1]; ky++) { \
+                  int64_t z = j->full ? rz - kz : rz + kz, y = j->full ? ry - ky : ry + ky; \
+                  if (z < 0 || z >= as[0] || y < 0 || y >= as[1]) { \
+                     weight += next * ks[2]; \
+                     continue; \
                   } \
-            } \
+                  const T##_s *line = a + (z * as[1] + y) * as[2]; \
+                  for (int64_t kx = 0; kx < ks[2]; kx++, weight += next) \
+                     if (j->full) line_##T(r + kx, line, *weight, as[2]); \
+                     else line_##T(r + x, line + kx + x, *weight, rs[2] - x); \
+               } \
+         } \
    }
-ALL_TYPES(PLANE)
+#define INTEGER_PLANE(T) PLANE(T, 0)
+#define FLOAT_PLANE(T) PLANE(T, sums_##T(j, r, a + (rz * as[1] + ry) * as[2], first, next, rs[2]))
+INTEGER_TYPES(INTEGER_PLANE)
+FLOAT_TYPES(FLOAT_PLANE)
 
 static void (*const kinds[BR_TYPES])(const job *, int64_t, int64_t, int64_t) = PER_TYPE(plane);
 

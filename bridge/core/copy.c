@@ -34,6 +34,7 @@ FLOAT_TYPES(ALL_FROM_FLOAT)
 static const converter converters[BR_TYPES][BR_TYPES] = {ALL_TYPES(ROW)};
 
 #define GRAIN 32768 /* elements below which a second thread costs more than it gives */
+#define PIECE 16384 /* elements at once of memories that are apart: of many more, memmove goes around the caches */
 
 typedef struct job {
    const walk *to, *from;
@@ -41,11 +42,12 @@ typedef struct job {
    ptrdiff_t width; /* of elements that are copied as they are, else 0 */
 } job;
 
-static void copy_runs(const job *j, walk *to, walk *from, int64_t n)
+static void copy_runs(const job *j, walk *to, walk *from, int64_t n, int64_t most)
 {
    while (n > 0) {
       int64_t count = walk_shortest(to, from);
       if (count > n) count = n;
+      if (count > most) count = most;
       if (to->step == j->width && from->step == j->width) memmove(to->p, from->p, (size_t)(count * j->width));
       else j->convert(to->p, to->step, from->p, from->step, count);
       walk_advance(to, count);
@@ -60,7 +62,7 @@ static void range(int64_t begin, int64_t end, void *context)
    walk to, from;
    walk_from(&to, j->to, begin);
    walk_from(&from, j->from, begin);
-   copy_runs(j, &to, &from, end - begin);
+   copy_runs(j, &to, &from, end - begin, PIECE);
 }
 
 /* From which byte to which the elements of t lie. */
@@ -101,7 +103,7 @@ int br_copy(br_tensor *r, const br_tensor *a)
    ptrdiff_t width = a->dtype == r->dtype ? (ptrdiff_t)br_element_size(r->dtype) : 0;
    job j = {&to, &from, converters[a->dtype][r->dtype], width};
    if (shared) br_parallel(n, GRAIN, range, &j);
-   else copy_runs(&j, &to, &from, n);
+   else copy_runs(&j, &to, &from, n, n);
    return BR_OK;
 }
 

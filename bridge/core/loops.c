@@ -4,6 +4,7 @@
 
 #include "element.h"
 #include "parallel.h"
+#include "rest.h"
 #include "walk.h"
 
 #define GRAIN 32768 /* elements below which a second thread costs more than it gives */
@@ -171,8 +172,7 @@ INTEGER_TYPES(INTEGER_KERNELS)
 
 #define FLOAT_KERNELS(T) \
    MAP(T, adds, a + v) MAP(T, muls, a * v) MAP(T, divs, a / v) MAP(T, rsubs, v - a) MAP(T, rdivs, v / a) \
-   MAP(T, fmods, fmod(a, v)) MAP(T, remainders, FLOAT_MODULO(a, v)) \
-   MAP(T, pows, v == 2 ? a * a : v == 1 ? a : pow(a, v)) MAP(T, tpow, pow(v, a)) \
+   MAP(T, remainders, FLOAT_MODULO(a, v)) MAP(T, tpow, pow(v, a)) \
    MAP(T, lshifts, ldexp(a, to_i32(v))) MAP(T, rshifts, ldexp(a, -to_i32(v))) \
    MAP(T, abs, fabs(a)) MAP(T, neg, -a) MAP(T, cinv, 1 / a) MAP(T, sqrt, sqrt(a)) MAP(T, rsqrt, 1 / sqrt(a)) \
    MAP(T, exp, exp(a)) MAP(T, log, log(a)) MAP(T, log1p, log1p(a)) \
@@ -181,10 +181,22 @@ INTEGER_TYPES(INTEGER_KERNELS)
    MAP(T, floor, floor(a)) MAP(T, ceil, ceil(a)) MAP(T, round, ROUNDED(T, a)) MAP(T, trunc, trunc(a)) \
    MAP(T, frac, a - trunc(a)) MAP(T, sigmoid, 1 / (1 + exp(-a))) \
    PAIR(T, add, a + v * b) PAIR(T, mul, a * b) PAIR(T, div, a / b) \
-   PAIR(T, fmod, fmod(a, b)) PAIR(T, remainder, FLOAT_MODULO(a, b)) PAIR(T, pow, pow(a, b)) \
+   PAIR(T, remainder, FLOAT_MODULO(a, b)) PAIR(T, pow, pow(a, b)) \
    PAIR(T, lshift, ldexp(a, to_i32(b))) PAIR(T, rshift, ldexp(a, -to_i32(b))) \
    PAIR(T, atan2, atan2(a, b)) PAIR(T, lerp, a + v * (b - a))
 FLOAT_TYPES(FLOAT_KERNELS)
+
+/* Some powers are what Torch7 makes them, products and roots. */
+#define POWERS(T) \
+   MAP(T, copies, a) MAP(T, squares, a * a) MAP(T, cubes, a * a * a) MAP(T, cinvsquares, 1 / (a * a)) \
+   MAP(T, powers, pow(a, v)) \
+   static void pows_##T(char *const *p, const ptrdiff_t *step, int64_t n, double v, double w) \
+   { \
+      const kernel f = v == 1 ? copies_##T : v == 2 ? squares_##T : v == 3 ? cubes_##T : v == 0.5 ? sqrt_##T : \
+                       v == -0.5 ? rsqrt_##T : v == -1 ? cinv_##T : v == -2 ? cinvsquares_##T : powers_##T; \
+      f(p, step, n, v, w); \
+   }
+FLOAT_TYPES(POWERS)
 
 #define BODY3(T, EXPR) \
    const T##_c v = T##_from(v_); \

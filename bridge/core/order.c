@@ -1,6 +1,7 @@
 #include "order.h"
 
 #include "element.h"
+#include "gather.h"
 #include "parallel.h"
 #include "walk.h"
 
@@ -10,6 +11,8 @@
 #define RADIX 256     /* elements from which distributing sorts faster than merging */
 #define CHOOSE 128    /* elements from which those that come first are chosen before they are sorted */
 #define GRAIN 4096    /* elements below which a second thread costs more than it gives */
+#define SEARCHED 64   /* elements in one piece from which their extreme is found before its place */
+#define AT_ONCE 32    /* elements among which a place is looked for together */
 #define TOGETHER 256  /* lines side by side whose extremes are found row by row */
 
 /* One line of a tensor: where it is read, and where its results go. */
@@ -43,6 +46,16 @@ FLOAT_TYPES(FLOAT_KEY)
 
 #define DIGIT 8 /* bits by which elements are distributed at a time */
 #define DIGITS(T) (int)sizeof(T##_u)
+
+/* The extreme alone, of elements next to each other. */
+static gathered extreme_of(const line *l, int dtype, int greatest)
+{
+   const double unused = 0;
+   int op = greatest ? BR_MAX : BR_MIN;
+   gathered g = br_gather_start(op, dtype);
+   br_gather_lines(op, dtype, &g, l->from, 0, l->step, l->n, 1, &unused);
+   return g;
+}
 
 #define ITEMS(T) \
    typedef struct item_##T { T##_s value; int64_t at; } item_##T; \
@@ -141,11 +154,29 @@ FLOAT_TYPES(FLOAT_KEY)
          if (key < last || (key == last && equal-- > 0)) x[to++] = x[i]; \
       } \
    } \
+   /* The first of n elements that is `wanted`, one of them; nan is nan. */ \
+   static WIDE int64_t first_##T(const T##_s *x, int64_t n, T##_c wanted) \
+   { \
+      int64_t i = 0; \
+      for (int found = 0; i + AT_ONCE <= n; i += AT_ONCE) { \
+         for (int k = 0; k < AT_ONCE; k++) \
+            found |= T##_load(x[i + k]) == wanted || T##_load(x[i + k]) != T##_load(x[i + k]); \
+         if (found) break; \
+      } \
+      while (i < n - 1 && T##_load(x[i]) != wanted && T##_load(x[i]) == T##_load(x[i])) i++; \
+      return i; \
+   } \
    static void extreme_##T(const line *l, int greatest) \
    { \
       T##_s best = *(const T##_s *)l->from; \
-      int64_t at = 0; \
-      for (int64_t i = 1; i < l->n && T##_load(best) == T##_load(best); i++) { \
+      int64_t at = 0, i = 1; \
+      if (l->step == sizeof best && l->n >= SEARCHED) { \
+         const gathered g = extreme_of(l, T##_id, greatest); \
+         at = first_##T((const T##_s *)l->from, l->n, br_gathers_integers(BR_MAX, T##_id) ? (T##_c)g.i : (T##_c)g.d); \
+         best = ((const T##_s *)l->from)[at]; \
+         i = l->n; \
+      } \
+      for (; i < l->n && T##_load(best) == T##_load(best); i++) { \
          T##_s x = *(const T##_s *)(l->from + i * l->step); \
          T##_c a = T##_load(x), b = T##_load(best); \
          if (greatest ? !(a <= b) : !(a >= b)) best = x, at = i; \

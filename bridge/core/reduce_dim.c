@@ -6,6 +6,7 @@
 #include "walk.h"
 
 #define GRAIN 32768 /* elements below which a second thread costs more than it gives */
+#define ROW 2048    /* running sums side by side; more of them read memory in pieces that are no longer */
 
 typedef struct job {
    int op, dtype, to_dtype;
@@ -115,27 +116,65 @@ int br_reduce_dim(int op, br_tensor *r, const br_tensor *a, int dim, double v)
          else s *= (SUM)a; \
          *(T##_s *)r = T##_store((T##_c)s); \
       } \
+   } \
+   /* Of `count` lines whose elements lie side by side, row by row. */ \
+   static WIDE void scans_##T(int op, char *r, ptrdiff_t rs, const char *p, ptrdiff_t step, int64_t n, int64_t count) \
+   { \
+      SUM s[ROW]; \
+      for (int64_t k = 0; k < count; k++) s[k] = op == BR_CUMSUM ? 0 : 1; \
+      for (; n > 0; n--, r += rs, p += step) { \
+         const T##_s *x = (const T##_s *)p; \
+         if (op == BR_CUMSUM) for (int64_t k = 0; k < count; k++) s[k] += (SUM)T##_load(x[k]); \
+         else for (int64_t k = 0; k < count; k++) s[k] *= (SUM)T##_load(x[k]); \
+         for (int64_t k = 0; k < count; k++) ((T##_s *)r)[k] = T##_store((T##_c)s[k]); \
+      } \
    }
 #define INTEGER_SCAN(T) SCAN(T, uint64_t)
 #define FLOAT_SCAN(T) SCAN(T, double)
 INTEGER_TYPES(INTEGER_SCAN)
 FLOAT_TYPES(FLOAT_SCAN)
 
+typedef struct running {
+   int op, dtype;
+   walk from, to; /* the lines */
+   ptrdiff_t step, to_step;
+   int64_t n;
+} running;
+
+static void scan_lines(int64_t begin, int64_t end, void *context)
+{
+   static void (*const one[BR_TYPES])(int, char *, ptrdiff_t, const char *, ptrdiff_t, int64_t) = PER_TYPE(scan);
+   static void (*const many[BR_TYPES])(int, char *, ptrdiff_t, const char *, ptrdiff_t, int64_t, int64_t) = PER_TYPE(scans);
+   const running *j = context;
+   walk from, to;
+   ptrdiff_t width = (ptrdiff_t)br_element_size(j->dtype);
+   walk_from(&from, &j->from, begin);
+   walk_from(&to, &j->to, begin);
+   int beside = from.step == width && to.step == width && j->step != width;
+   for (int64_t left = end - begin, count; left > 0; left -= count) {
+      count = beside ? walk_shortest(&from, &to) : 1;
+      if (count > left) count = left;
+      if (count > ROW) count = ROW;
+      if (count > 1) many[j->dtype](j->op, to.p, j->to_step, from.p, j->step, j->n, count);
+      else one[j->dtype](j->op, to.p, j->to_step, from.p, j->step, j->n);
+      walk_advance(&to, count);
+      walk_advance(&from, count);
+   }
+}
+
 int br_scan(int op, br_tensor *r, const br_tensor *a, int dim)
 {
-   static void (*const scans[BR_TYPES])(int, char *, ptrdiff_t, const char *, ptrdiff_t, int64_t) = PER_TYPE(scan);
    if (r->dtype != a->dtype || dim < 0 || dim >= a->nDimension || r->nDimension != a->nDimension) return BR_TYPE;
    for (int d = 0; d < a->nDimension; d++)
       if (r->size[d] != a->size[d]) return BR_COUNT;
-   walk to, from;
-   if (!walk_lines(&to, r, dim) || !walk_lines(&from, a, dim)) return BR_GONE;
-   ptrdiff_t width = (ptrdiff_t)br_element_size(a->dtype), rs = (ptrdiff_t)r->stride[dim] * width;
-   ptrdiff_t step = (ptrdiff_t)a->stride[dim] * width;
-   int64_t n = a->size[dim];
-   for (int64_t lines = tensor_elements(a) / n; lines > 0; lines--) {
-      scans[a->dtype](op, to.p, rs, from.p, step, n);
-      walk_advance(&to, 1);
-      walk_advance(&from, 1);
-   }
+   running j;
+   j.op = op;
+   j.dtype = a->dtype;
+   if (!walk_lines(&j.to, r, dim) || !walk_lines(&j.from, a, dim)) return BR_GONE;
+   ptrdiff_t width = (ptrdiff_t)br_element_size(a->dtype);
+   j.to_step = (ptrdiff_t)r->stride[dim] * width;
+   j.step = (ptrdiff_t)a->stride[dim] * width;
+   j.n = a->size[dim];
+   br_parallel(tensor_elements(a) / j.n, j.n < GRAIN ? GRAIN / j.n : 1, scan_lines, &j);
    return BR_OK;
 }

@@ -60,6 +60,7 @@ int64_t tds_vec_size(tds_vec *vec);
 int tds_vec_resize(tds_vec *vec, int64_t size);
 /* Grows the vector where it must. */
 int tds_vec_set(tds_vec *vec, int64_t position, tds_elem *value);
+enum { TDS_END = -1 }; /* behind the last, wherever that is by now */
 int tds_vec_insert(tds_vec *vec, int64_t position, tds_elem *value);
 /* Nothing where there is no such position. */
 void tds_vec_remove(tds_vec *vec, int64_t position);

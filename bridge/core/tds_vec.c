@@ -113,6 +113,7 @@ int tds_vec_insert(tds_vec *vec, int64_t position, tds_elem *value)
    int rc = -1;
    pthread_mutex_lock(&vec->lock);
    int64_t old = vec->size;
+   if (position == TDS_END) position = old;
    int64_t size = position > old ? position + 1 : old + 1;
    if (position >= 0 && position < INT64_MAX && (rc = grow(vec, size)) == 0) {
       if (position < old)

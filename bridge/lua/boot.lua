@@ -28,6 +28,7 @@ package.cpath = options.cpath .. package.cpath
 
 native.library, native.headers = options.library, options.headers
 native.load_torch, native.torch_lacks, native.python = options.load_torch, options.torch_lacks, options.python
+native.torch_library = options.torch_library
 native.allow_functions = options.allow_functions -- that were stored in files
 native.start_thread, native.join_thread = options.start_thread, options.join_thread
 native.heed_signals = options.heed_signals

@@ -18,6 +18,7 @@ LOOPS = {
     "coroutine": "local co = coroutine.wrap(function() while true do coroutine.yield(1) end end) "
     "while true do co() end",
     "ffi": "local p = require('ffi').new('double[10]') while true do for i = 0, 9 do p[i] = p[i] + 1 end end",
+    "apply": "local t = require('torch').zeros(10^6) while true do t:apply(function(x) return x + 1 end) end",
     "pcall": "while true do pcall(function() while true do end end) end",
     "callback": "while true do pcall(tick) end",
     "sleep": "require('sys').sleep(1000)",

@@ -41,6 +41,25 @@ assert "torch" not in sys.modules and len(os.listdir("/proc/self/task")) == befo
 """)
 
 
+def test_long_work_reaches_torchs_threads_before_anybody_imports_torch() -> None:
+    run("""
+import os, sys, time
+os.environ["OMP_NUM_THREADS"] = "2"
+import bridge
+lua = bridge.Lua()
+lua.execute("require 'torch' x = torch.Tensor(10^6):fill(0)")
+before, end, added = len(os.listdir("/proc/self/task")), time.monotonic() + 60, 0
+while len(os.listdir("/proc/self/task")) == before and time.monotonic() < end:
+    lua.execute("for i = 1, 20 do x:add(1) end")
+    added += 20
+assert "torch" not in sys.modules and len(os.listdir("/proc/self/task")) == before + 1
+assert lua.eval("x:eq(...):all()", added)
+import torch
+assert torch.get_num_threads() == 2
+assert lua.eval("torch.mm(torch.eye(300), torch.ones(300, 300)):sum()") == 9e4
+""")
+
+
 def test_the_child_of_a_fork_goes_on_with_one_thread() -> None:
     run("""
 import os, signal, torch, bridge

@@ -139,6 +139,31 @@ def test_functions_of_two_numbers(lua: bridge.Lua, name: str, count: int) -> Non
             np.testing.assert_allclose(lua.eval(expression), expected, rtol=tolerance)
 
 
+@pytest.mark.parametrize("count", [7, 3000])
+@pytest.mark.parametrize("name", FLOATS)
+def test_some_powers_are_products_and_roots(lua: bridge.Lua, name: str, count: int) -> None:
+    lua.x = x = np.concatenate([[-np.inf, -0.0, np.inf], np.linspace(0.1, 3, count)]).astype(DTYPES[name])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for power, expected in (
+            (1, x),
+            (2, x * x),
+            (3, x * x * x),
+            (0.5, np.sqrt(x)),
+            (-0.5, 1 / np.sqrt(x)),
+            (-1, 1 / x),
+            (-2, 1 / (x * x)),
+        ):
+            np.testing.assert_array_equal(lua.eval(f"torch.pow(x, {power})"), expected)
+            np.testing.assert_array_equal(lua.eval(f"x:clone():pow({power})"), expected)
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_roots_are_rounded_once(lua: bridge.Lua, name: str) -> None:
+    lua.x = x = np.random.default_rng(2).random(3000).astype(DTYPES[name])
+    np.testing.assert_array_equal(lua.eval("torch.sqrt(x)"), np.sqrt(x))
+    np.testing.assert_array_equal(lua.eval("torch.rsqrt(x)"), 1 / np.sqrt(x))
+
+
 def test_a_result_of_the_right_size_keeps_its_strides(lua: bridge.Lua) -> None:
     lua.execute("r = torch.Tensor(3, 2):t(); torch.add(r, torch.ones(2, 3), 1)")
     assert lua.eval("r:stride():totable()") == [1, 2]

@@ -95,3 +95,18 @@ def test_the_first_nan_of_a_line_is_its_extreme(lua: bridge.Lua) -> None:
         values, places = lua.eval(f"torch.{function}(x, 1)")
         np.testing.assert_array_equal(np.isnan(values), [[True, False, True]])
         np.testing.assert_array_equal(places[:, ::2], [[2, 4]])
+
+
+@pytest.mark.parametrize("name", ["Float", "Double"])
+def test_extremes_of_long_lines_are_the_first_nan_or_the_first_of_equals(lua: bridge.Lua, name: str) -> None:
+    x = np.zeros((4, 1001), DTYPES[name])
+    x[0, 700:] = np.nan
+    x[1, 5], x[1, 6], x[1, 1000] = -0.0, 1, 1
+    x[2], x[2, 1000] = -np.inf, -np.inf
+    x[3, 1000] = np.nan
+    lua.x = x
+    values, places = lua.eval("torch.max(x, 2)")
+    np.testing.assert_array_equal(places, [[701], [7], [1], [1001]])
+    np.testing.assert_array_equal(values, np.take_along_axis(x, places - 1, 1))
+    lua.x = -x
+    np.testing.assert_array_equal(lua.eval("(select(2, torch.min(x, 2)))"), places)

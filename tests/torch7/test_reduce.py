@@ -115,3 +115,23 @@ def test_copies_within_one_memory_are_made_in_order(lua: bridge.Lua) -> None:
     np.testing.assert_array_equal(lua.eval("x"), np.r_[2:200001, 200000])
     lua.execute("x = torch.range(1, 200000) x:narrow(1, 2, 199999):copy(x:narrow(1, 1, 199999))")
     np.testing.assert_array_equal(lua.eval("x"), np.r_[1, 1:200000])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", TYPES)
+def test_running_sums(lua: bridge.Lua, name: str, layout: str) -> None:
+    for shape in [*SHAPES, (30, 5000)]:
+        lua.x = x = LAYOUTS[layout](tensor(name, shape))
+        for axis in range(x.ndim):
+            sums = x.cumsum(axis, dtype=x.dtype if x.dtype.kind != "f" else np.float64).astype(x.dtype)
+            np.testing.assert_array_equal(lua.eval(f"torch.cumsum(x, {axis + 1})"), sums)
+            np.testing.assert_array_equal(
+                lua.eval(f"(function(y) return torch.cumsum(y, y, {axis + 1}) end)(x:clone())"), sums
+            )
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_running_products(lua: bridge.Lua, name: str) -> None:
+    lua.x = x = np.array([[1, 2, 1], [3, 1, 2], [2, 2, 5]], TYPES[name])
+    for axis in (0, 1):
+        np.testing.assert_array_equal(lua.eval(f"torch.cumprod(x, {axis + 1})"), x.cumprod(axis))

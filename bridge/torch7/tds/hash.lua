@@ -7,6 +7,7 @@ local ctype = require 'tds.ctype'
 local show = require 'tds.show'
 
 local new, set, take = elem.new, elem.set, elem.take
+local pair = ffi.typeof('tds_elem[2]') -- a key and a value in one piece
 local position = ffi.typeof('int64_t[1]')
 
 local hash = {}
@@ -15,14 +16,16 @@ function hash:__index(key)
    if key == nil then
       error('hash index is nil', 0)
    end
-   local k, v = new(), new()
-   set(k, key)
-   local found = C.tds_hash_get(self, k, v)
-   C.tds_elem_free_content(k)
+   local both = pair()
+   set(both[0], key)
+   local found = C.tds_hash_get(self, both, both + 1)
+   if type(key) ~= 'number' then
+      C.tds_elem_free_content(both)
+   end
    if found == 0 then
       return nil
    end
-   return take(v)
+   return take(both[1])
 end
 
 function hash:__newindex(key, value)
@@ -31,10 +34,10 @@ function hash:__newindex(key, value)
    elseif key ~= key then
       error('a key of a tds.Hash is not NaN', 2)
    end
-   local k, v = new(), new()
-   set(v, value)
-   set(k, key)
-   if C.tds_hash_set(self, k, v) ~= 0 then
+   local both = pair()
+   set(both[1], value)
+   set(both[0], key)
+   if C.tds_hash_set(self, both, both + 1) ~= 0 then
       error('out of memory')
    end
 end

@@ -111,7 +111,7 @@ function methods:insert(...)
    if n ~= 1 and n ~= 2 then
       error('[key] value expected', 2)
    end
-   local at, value = #self, (...)
+   local at, value = C.TDS_END, (...)
    if n == 2 then
       at, value = position((...)), (select(2, ...))
    end

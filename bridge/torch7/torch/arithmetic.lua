@@ -14,16 +14,21 @@ local function scalar(argument, value)
    return number
 end
 
+-- A tensor for what comes of t and takes its sizes; on a device, one that is where t is.
+local function result(t)
+   return dtype(t) < elements.DEVICE and t.new() or t:clone()
+end
+
 local operators = {}
 local mv, mm
 
 function operators.__add__(a, b)
    if not dtype(a) then
-      return b:clone():add(scalar(1, a))
+      return result(b):add(b, scalar(1, a))
    elseif dtype(a) == dtype(b) then
-      return a:clone():add(b)
+      return result(a):add(a, b)
    end
-   return a:clone():add(scalar(2, b))
+   return result(a):add(a, scalar(2, b))
 end
 
 function operators.__sub__(a, b)
@@ -31,9 +36,9 @@ function operators.__sub__(a, b)
       local r = b.new():resizeAs(b):fill(scalar(1, a))
       return r:add(-1, b)
    elseif dtype(a) == dtype(b) then
-      return a:clone():add(-1, b)
+      return result(a):add(a, -1, b)
    end
-   return a:clone():add(-scalar(2, b))
+   return result(a):add(a, -scalar(2, b))
 end
 
 function operators.__unm__(a)
@@ -42,9 +47,9 @@ end
 
 function operators.__mul__(a, b)
    if not dtype(a) then
-      return b:clone():mul(scalar(1, a))
+      return result(b):mul(b, scalar(1, a))
    elseif dtype(a) ~= dtype(b) then
-      return a:clone():mul(scalar(2, b))
+      return result(a):mul(a, scalar(2, b))
    end
    local n, m = a:dim(), b:dim()
    if n == 1 and m == 1 then
@@ -69,7 +74,7 @@ function operators.__div__(a, b)
    if not arguments.number(b) then
       error("bad argument #2 to '?' (number expected)", 0)
    end
-   return a:clone():div(arguments.number(b))
+   return result(a):div(a, arguments.number(b))
 end
 
 function operators.__mod__(a, b)
@@ -77,7 +82,7 @@ function operators.__mod__(a, b)
    if not arguments.number(b) then
       error("bad argument #2 to '?' (number expected)", 0)
    end
-   return a:clone():remainder(arguments.number(b))
+   return result(a):remainder(a, arguments.number(b))
 end
 
 return function(torch)

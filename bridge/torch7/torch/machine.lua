@@ -34,6 +34,10 @@ local function python(name, ...)
 end
 
 return function(torch)
+   if native.torch_library then
+      native.C.br_parallel_library(native.torch_library)
+   end
+
    function torch.getnumcores()
       local count = ffi.os == 'Linux' and allowed() or 0
       if count == 0 then

@@ -54,11 +54,12 @@ local function binary(op, name)
 end
 
 local powers = aten.op('pow.Tensor_Tensor_out', 'TTT')
+local plain = {[1] = true, [2] = true, [3] = true, [0.5] = true, [-0.5] = true, [-1] = true, [-2] = true} -- no powers
 
 local function pow(r, t, v)
    resizeas(tensor(r), tensor(t))
    local from = tensor(t)
-   if v == 1 or v == 2 or geometry.elements(from) <= MANY or not geometry.samesize(tensor(r), from) then
+   if plain[v] or geometry.elements(from) <= MANY or not geometry.samesize(tensor(r), from) then
       kernels.map(C.BR_POWS, r, t, v)
    else
       local exponent = object.newtensor(from.dtype) -- torch's C shim takes no numbers here
@@ -82,8 +83,8 @@ local function rounded(x)
 end
 
 return {
-   row('sqrt', C.BR_SQRT, math.sqrt, 'sqrt'),
-   row('rsqrt', C.BR_RSQRT, function(x) return 1 / math.sqrt(x) end, 'rsqrt'),
+   row('sqrt', C.BR_SQRT, math.sqrt),
+   row('rsqrt', C.BR_RSQRT, function(x) return 1 / math.sqrt(x) end),
    row('exp', C.BR_EXP, math.exp, 'exp'),
    row('log', C.BR_LOG, math.log, 'log'),
    row('log1p', C.BR_LOG1P, function(x) return clib.log1p(x) end, 'log1p'),

@@ -115,13 +115,16 @@ local function concatenate(r, list, d)
       scratch[k] = sizes[k]
    end
    geometry.resize(pointer(target), n)
-   local at = 1
+   local room = geometry.alias(target) -- of one tensor after the other
+   local view = pointer(room)
    for i = 1, #list do
       local size = extent(tensors[i], d)
       if size > 0 then
-         kernels.copy(target:narrow(d + 1, at, size), list[i])
+         view.size[d] = size
+         C.br_tensor_changed(view)
+         kernels.copy(room, list[i])
+         view.storageOffset = view.storageOffset + size * view.stride[d]
       end
-      at = at + size
    end
    if target ~= r then
       geometry.resizeas(pointer(r), pointer(target))
