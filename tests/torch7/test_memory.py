@@ -173,3 +173,30 @@ def test_operands_live_until_the_operation_is_done(lua: bridge.Lua, expression: 
           assert(math.abs(s - 50) < 1e-9, s)
        end
     """)
+
+
+@pytest.mark.parametrize("share", ["torch.DoubleStorage(s, 11, 10)", "keep(torch.Tensor(s, 11, 10))"])
+def test_the_owner_of_memory_is_kept_as_long_as_somebody_shares_it(lua: bridge.Lua, share: str) -> None:
+    kept = []
+    lua.keep = lambda array: kept.append(array)
+    code = f"""
+    local ffi = require 'ffi'
+    local gone = false
+    local memory = ffi.gc(ffi.new('double[1000]', 0), function() gone = true end)
+    local s = torch.DoubleStorage(1000, memory)
+    memory = nil
+    part = {share}
+    s = nil
+    local function sweep()
+       collectgarbage() collectgarbage()
+       torch.DoubleStorage(1, ffi.new('double[1]'))
+       collectgarbage() collectgarbage()
+       return gone
+    end
+    return sweep
+    """
+    sweep = lua.execute(code)
+    assert sweep() is False
+    lua.execute("part = nil")
+    kept.clear()
+    assert sweep() is True

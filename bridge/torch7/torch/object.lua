@@ -104,13 +104,14 @@ function object.allocate(dtype, size)
    return pointer
 end
 
--- Storages over memory that a Lua value owns: it is kept until ours is the only reference left.
+-- Storages over memory that a Lua value owns: it is kept until ours is the only reference left, to the memory as well,
+-- which parts of a storage and arrays of Python share.
 local lent = {}
 
 local function sweep()
    local kept = {}
    for _, loan in ipairs(lent) do
-      if loan.storage.refcount == 1 then
+      if loan.storage.refcount == 1 and loan.storage.block.refcount == 1 then
          C.br_storage_release(loan.storage)
       else
          kept[#kept + 1] = loan
