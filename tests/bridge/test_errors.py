@@ -250,6 +250,10 @@ def test_in_legacy_an_index_out_of_range_counts_from_0() -> None:
         nn.LookupTable(10, 3).forward(np.array([0, 10]))
     with pytest.raises(bridge.LuaError, match="got 3, where 0 to 2 exist, counted from 0"):
         nn.ClassNLLCriterion().forward(np.ones((2, 3)), np.array([0, 3]))
+    with pytest.raises(bridge.LuaError, match="got -1, where 0 to 2 exist, counted from 0"):
+        nn.ClassNLLCriterion().forward(np.ones((2, 3)), np.array([0, -1]))
+    with pytest.raises(bridge.LuaError, match="got -2, where 0 to 9 exist, counted from 0"):
+        nn.LookupTable(10, 3).forward(np.array([0, -2]))
 
 
 def test_a_range_that_a_program_caught_is_not_told_of_another_error(lua: bridge.Lua) -> None:
