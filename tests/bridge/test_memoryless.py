@@ -76,6 +76,14 @@ def test_a_distributed_tensor_is_refused(echo: Any) -> None:
         destroy_process_group()
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_a_nested_tensor_is_refused_with_the_way_out(echo: Any, layout: torch.layout) -> None:
+    tensor = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
+    with pytest.raises(TypeError, match=r"nested torch tensor .* tensor.unbind\(\)"):
+        echo(tensor)
+
+
 def test_a_plain_subclass_is_shared(lua: bridge.Lua) -> None:
     class Named(torch.Tensor): ...
 
