@@ -281,8 +281,13 @@ class Frame:
         ([[1.0, 2.0, 3.0, 4.0]], ("input is a list of numbers", "numpy.array(...)")),
         ("four", ("input is a str, 'four'", "pass an array or a tensor")),
         (4, ("input is the number 4",)),
+        (None, ("input is None", "pass an array or a tensor")),
+        (np.ones((2, 4), np.int64), ("input is int64", "computes in float64", 'pass x.astype("float64")')),
+        (torch.ones(2, 4, dtype=torch.uint8), ("input is uint8", "computes in float64", "pass x.double()")),
+        ([np.ones((2, 4))], ("input is a list", "takes a tensor")),
+        ({"x": np.ones((2, 4))}, ("input is a dict", "takes a tensor")),
     ],
-    ids=["array", "tensor", "frame", "list", "str", "number"],
+    ids=["array", "tensor", "frame", "list", "str", "number", "None", "integers", "bytes", "arrays", "dict"],
 )
 def test_what_a_module_cannot_compute_with_is_named(
     net: bridge.LuaObject, where: str, given: Any, words: tuple[str, ...]
