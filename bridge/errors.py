@@ -70,7 +70,8 @@ class LuaError(Exception):
             kind = self._noted[0]
             shown = f"{shown}: it is {kind if kind == 'nil' else 'a ' + kind}"
         elif self._noted:
-            value, low, high = (float(number) - 1 + self._base for number in self._noted)
+            # bridge.legacy leaves what is below 0 as it was given
+            value, low, high = (n if n < 0 else n - 1 + self._base for n in map(float, self._noted))
             shown = f"{shown.rstrip('. ')}: got {value:g}, where {low:g} to {high:g} exist, counted from {self._base}"
         for number, container in PLACE.findall(match.groupdict().get("places", "") if match else ""):
             place = int(number) - 1 + self._base

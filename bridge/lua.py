@@ -181,10 +181,10 @@ class Lua:
     def __setattr__(self, name: str, value: Any) -> None:
         meant = _meant(name)
         if meant is not None and self._state.helper("global", name, proxies=True) is None:
-            asked = f"; did you mean {meant}?" if meant != name else ""
+            asked = f"; did you mean {meant}?" if meant != name else ":"
             how = f"pass it as bridge.Lua({meant}=...)" if meant in OPTIONS else "it cannot be set"
             raise AttributeError(
-                f"bridge.Lua has no attribute {name!r} to set{asked} {meant}: {how}; "
+                f"bridge.Lua has no attribute {name!r} to set{asked} {how}; "
                 f'a global of Lua with this name is set by lua.globals["{name}"] = ...'
             )
         self._state.helper("set_global", name, value)

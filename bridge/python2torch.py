@@ -83,7 +83,8 @@ class _Function:
     @property
     def __signature__(self) -> Signature:
         whole = self._function.__signature__
-        return whole.replace(parameters=[one for one in whole.parameters.values() if one.name != "returns"])
+        kept = [one for one in whole.parameters.values() if one.kind is not one.KEYWORD_ONLY]
+        return whole.replace(parameters=kept)
 
     def __call__(self, *arguments: Any) -> list[Any]:
         return self._function.results(*arguments)

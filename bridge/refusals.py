@@ -26,6 +26,18 @@ ABOUT_TYPES = re.compile(
     r"attempt to |invalid arguments|bad argument|bad self|expect|not supported|mismatch of types"
 )
 FLOATS = {"torch.FloatTensor": "float32", "torch.DoubleTensor": "float64", "torch.HalfTensor": "float16"}
+INTEGERS = {
+    "uint8": "ByteTensor",
+    "int8": "CharTensor",
+    "int16": "ShortTensor",
+    "int32": "IntTensor",
+    "int64": "LongTensor",
+}
+# A method of tensors that was called on a table, or an operator.
+TABLE_FOR_TENSOR = re.compile(
+    r"attempt to call method '(?:dim|size|nElement|nDimension|new|type|isContiguous|contiguous|view|narrow|select)' |"
+    r"invalid arguments: .*\btable\b"
+)
 METHODS = {"float16": "half", "float32": "float", "float64": "double"}
 ASK = """
 local object = ...
@@ -51,7 +63,10 @@ def explained(error: LuaError, target: Any, name: str, arguments: tuple[Any, ...
     arguments : tuple
         Without the object itself.
     """
-    if name not in PASSES or error.original is not None or not ABOUT_TYPES.search(str(error)):
+    if name not in PASSES or error.original is not None:
+        return error
+    nothing = bool(arguments) and arguments[0] is None
+    if not (nothing or ABOUT_TYPES.search(str(error))):
         return error
     if isinstance(error, LuaTypeError) or target.state.closed:
         return error
@@ -61,38 +76,43 @@ def explained(error: LuaError, target: Any, name: str, arguments: tuple[Any, ...
         return error
     typename, tensors = asked
     for label, argument in zip(PASSES[name], arguments, strict=False):
-        reason = _refused(argument, label, tensors)
+        reason = _refused(argument, label, tensors, str(error))
         if reason is not None:
             return LuaTypeError.of(f"{typename}: {reason}", error)
     return error
 
 
-def _refused(argument: Any, label: str, tensors: str) -> str | None:
-    """Return why a module cannot take an argument, or None."""
+def _refused(argument: Any, label: str, tensors: str, words: str) -> str | None:
+    """Return why a module cannot take an argument, or None; `words` are those of Lua's error."""
+    if argument is None and label == "input":
+        return f"{label} is None, which is nil in Lua; pass an array or a tensor"
     if isinstance(argument, list | tuple) and argument and all(map(_is_number, _leaves(argument))):
         return (
             f"{label} is a {type(argument).__name__} of numbers, which is a table in Lua; "
             "pass numpy.array(...) or torch.tensor(...)"
         )
     for leaf in _leaves(argument):
-        dtype = _float(leaf)
+        dtype = _dtype(leaf)
+        wanted = FLOATS.get(tensors)
+        # integers may be indices: they are to blame where Lua names their type
+        if dtype and wanted and dtype != wanted and (dtype in METHODS or INTEGERS[dtype] in words):
+            cast = f'x.astype("{wanted}")' if isinstance(leaf, numpy.ndarray) else f"x.{METHODS[wanted]}()"
+            turn = f", or turn the module with .{METHODS[dtype]}()" if dtype in METHODS else ""
+            return f"{label} is {dtype}, but the module computes in {wanted} ({tensors}); pass {cast}{turn}"
         if dtype is not None:
-            wanted = FLOATS.get(tensors, dtype)
-            if dtype != wanted:
-                cast = (
-                    f'x.astype("{wanted}")' if isinstance(leaf, numpy.ndarray) else f"x.{METHODS[wanted]}()"
-                )
-                return (
-                    f"{label} is {dtype}, but the module computes in {wanted} ({tensors}); pass {cast}, or turn the "
-                    f"module with .{METHODS[dtype]}()"
-                )
-        elif isinstance(leaf, str | bytes):
+            continue
+        if isinstance(leaf, str | bytes):
             return f"{label} is a {type(leaf).__name__}, {leaf!r:.40}; pass an array or a tensor"
-        elif label == "input" and _is_number(leaf) and leaf is argument:
+        if label == "input" and _is_number(leaf) and leaf is argument:
             return f"{label} is the number {leaf!r:.40}; pass an array or a tensor"
-        elif _is_opaque(leaf):
+        if _is_opaque(leaf):
             way = "x.to_numpy()" if hasattr(leaf, "to_numpy") else "numpy.asarray(x), an array or a tensor"
             return f"{label} is a {type(leaf).__module__}.{type(leaf).__qualname__}; pass {way}"
+    if isinstance(argument, list | tuple | dict) and TABLE_FOR_TENSOR.match(words):
+        return (
+            f"{label} is a {type(argument).__name__}, which is a table in Lua, where the module takes a tensor; "
+            "pass an array or a tensor"
+        )
     return None
 
 
@@ -110,13 +130,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | numpy.number)
 
 
-def _float(value: Any) -> str | None:
-    """Return "float32" for an array or tensor of such, None for anything else."""
+def _dtype(value: Any) -> str | None:
+    """Return "float32", "int64" for an array or tensor of such, None for anything else."""
     torch = sys.modules.get("torch")
     if not isinstance(value, numpy.ndarray) and (torch is None or not isinstance(value, torch.Tensor)):
         return None
     name = str(value.dtype).removeprefix("torch.")
-    return name if name in METHODS else None
+    return name if name in METHODS or name in INTEGERS else None
 
 
 def _is_opaque(value: Any) -> bool:

@@ -23,5 +23,5 @@ def signature(names: list[str], bound: bool) -> Signature:
         else Parameter(name, Parameter.POSITIONAL_ONLY)
         for name in (names[1:] if bound and names[:1] != ["..."] else names)
     ]
-    returns = Parameter("returns", Parameter.KEYWORD_ONLY, default=None)
-    return Signature([*parameters, returns])
+    options = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in ("returns", "copy")]
+    return Signature([*parameters, *options])

@@ -345,3 +345,7 @@ def _refuse(value: Any) -> Any:
         f"{type(value).__module__}.{type(value).__qualname__} has no form in a Torch7 file: "
         "pass numbers, strings, lists, dicts, arrays, tensors or a TorchObject"
     )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,6 +6,8 @@ A command's module imports what it needs only when it runs, so that `--help` is 
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -65,9 +67,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         status: int = arguments.run(arguments)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
     except CommandError as error:
         print(f"moontide {arguments.command}: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        return _unheard()
     return status
+
+
+def _unheard() -> int:
+    """Nobody reads our output any more, as in `moontide ... | head`: drop the rest of it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return 128 + signal.SIGPIPE

@@ -33,3 +33,7 @@ __all__ = [
     "local",
     "scheduler",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

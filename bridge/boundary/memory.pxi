@@ -215,6 +215,9 @@ cdef int refuse_grad() except -1:
 cdef int refuse_layout(object tensor, object reason) except -1:
     if tensor.device.type == "meta":
         refuse_memory(tensor, reason)
+    if tensor.is_nested:
+        raise TypeError("a nested torch tensor has no one shape and no Lua form; pass the list tensor.unbind(), or "
+                        "torch.nested.to_padded_tensor(...)") from reason
     if tensor.layout is torch.strided and tensor.device.type == "cpu":
         if tensor.dtype in TORCH_DTYPES or tensor.dtype is torch.bool:
             refuse_memory(tensor, reason)

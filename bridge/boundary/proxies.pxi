@@ -155,6 +155,11 @@ cdef class LuaTable(Proxy):
     def __setitem__(self, key, value):
         self.state.ask("assign", (self, key, value))
 
+    def __delitem__(self, key):
+        if key not in self:
+            raise KeyError(key)
+        self.state.ask("assign", (self, key, None))
+
     def __contains__(self, key):
         return self.state.ask_proxy("index", (self, key)) is not None
 
@@ -224,6 +229,11 @@ cdef class LuaObject(Proxy):
 
     def __setitem__(self, key, value):
         self.state.ask("assign", (self, key, value))
+
+    def __delitem__(self, key):
+        if key not in self:
+            raise KeyError(key)
+        self.state.ask("assign", (self, key, None))
 
     def __contains__(self, key):
         return self.state.ask("index", (self, key)) is not None

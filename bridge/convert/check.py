@@ -93,7 +93,9 @@ def _report(layer: ConvertedLayer, seen: dict[int, tuple[Any, Any]], base: int) 
     found = None
     if id(layer.module) in seen and layer.lua is not None:
         given, output = seen[id(layer.module)]
-        found = difference(output, layer.lua.forward(translated(given, base)))
+        theirs = layer.lua.forward(translated(given, base))
+        # what hands indices on, such as nn.Identity, still counts them as its side does
+        found = difference(translated(output, base) if holds_indices(given) else output, theirs)
     settings = "" if list(layer.module.children()) else layer.module.extra_repr()
     return LayerReport(
         layer.name,
@@ -111,6 +113,13 @@ def copied(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value.detach().clone()
     return [copied(inner) for inner in value] if isinstance(value, list | tuple) else copy.copy(value)
+
+
+def holds_indices(value: Any) -> bool:
+    """Tell whether a value is, or a list has, a tensor of indices."""
+    if isinstance(value, Tensor):
+        return value.dtype in (torch.int64, torch.int32)
+    return isinstance(value, list | tuple) and any(map(holds_indices, value))
 
 
 def translated(value: Any, base: int) -> Any:

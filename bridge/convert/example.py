@@ -118,7 +118,8 @@ def example(
         return taken
     described = "nothing" if layer is None else f"{type(layer).__name__}({layer.extra_repr()})"
     raise UnknownInput(
-        f"the model's first layer, {described}, does not tell the size of its input: give it, as --input 1x3x224x224"
+        f"the model's first layer, {described}, does not tell the size of its input: give it, as --input 1x3x224x224, "
+        "once for each tensor of a table"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -159,6 +160,27 @@ def gated(builder: Builder, module: nn.GLU, name: str) -> Any:
     return builder.nn.GatedLinearUnit(*([] if module.dim == -1 else [module.dim + 1]))
 
 
+def weighted(builder: Builder, gate: Any) -> Any:
+    """Make the input times what the gate makes of it."""
+    lua = builder.nn
+    return lua.Sequential().add(lua.ConcatTable().add(lua.Identity()).add(gate)).add(lua.CMulTable())
+
+
+def silu(builder: Builder, _module: nn.SiLU, _name: str) -> Any:
+    """Make x sigmoid(x)."""
+    return weighted(builder, builder.nn.Sigmoid())
+
+
+def gelu(builder: Builder, module: nn.GELU, name: str) -> Any:
+    """Make x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)), which is the form with a tanh (Hendrycks & Gimpel, 2016)."""
+    if module.approximate != "tanh":
+        raise refused(module, name, "Torch7 has no erf: take nn.GELU('tanh') if its values are near enough")
+    lua = builder.nn
+    cubic = lua.Sequential().add(lua.Power(3)).add(lua.MulConstant(0.044715))
+    gate = lua.Sequential().add(lua.ConcatTable().add(lua.Identity()).add(cubic)).add(lua.CAddTable())
+    return weighted(builder, gate.add(lua.MulConstant(math.sqrt(8 / math.pi))).add(lua.Sigmoid()))
+
+
 def across_planes(builder: Builder, module: nn.LocalResponseNorm, name: str) -> Any:
     """Make a division by a sum over neighbouring planes, which in Torch7 are as many on both sides."""
     if module.size % 2 == 0:
@@ -205,6 +227,7 @@ ROWS: Mapping[type[nn.Module], Row] = {
     nn.ELU: plain("ELU", "alpha"),
     nn.Embedding: embedding,
     nn.Flatten: flatten,
+    nn.GELU: gelu,
     nn.GLU: gated,
     nn.Hardshrink: plain("HardShrink", "lambd"),
     nn.Hardtanh: plain("HardTanh", "min_val", "max_val"),
@@ -225,6 +248,7 @@ ROWS: Mapping[type[nn.Module], Row] = {
     nn.ReflectionPad2d: padding("SpatialReflectionPadding"),
     nn.ReplicationPad2d: padding("SpatialReplicationPadding"),
     nn.ReplicationPad3d: padding("VolumetricReplicationPadding"),
+    nn.SiLU: silu,
     nn.Sigmoid: plain("Sigmoid"),
     nn.Softmax: softmax("SoftMax"),
     nn.Softmin: softmax("SoftMin"),

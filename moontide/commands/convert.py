@@ -8,6 +8,8 @@ then no file is written, or the one that was there stays.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -109,9 +111,18 @@ def run(arguments: argparse.Namespace) -> int:
             net = network(lua.eval("torch.load(...)", str(arguments.model)), arguments.key)
             conversion = convert(net, base=arguments.base)
             module = conversion.module.eval()
-            x = example(module, asked, dtype=conversion.dtype, seed=arguments.seed, base=arguments.base)
-            wanted = opened(module, asked, x)
-            layers = check(conversion, x)
+            with contextlib.redirect_stderr(
+                io.StringIO()
+            ):  # torch.fx prints where a graph failed, guesses too
+                x = example(module, asked, dtype=conversion.dtype, seed=arguments.seed, base=arguments.base)
+                wanted = opened(module, asked, x)
+                try:
+                    layers = check(conversion, x)
+                except (AttributeError, IndexError) as error:  # a tensor for a table, or too few of them
+                    raise CommandError(
+                        f"{arguments.model}: the model does not take an input of {described(x)} "
+                        f"({first_line(error)}): give --input once for each tensor that it takes"
+                    ) from error
         except (bridge.LuaError, ConversionError, UnknownInput, ValueError, TypeError, RuntimeError) as error:
             raise CommandError(f"{arguments.model}: {first_line(error)}") from error
         allowed = TOLERANCES[conversion.dtype] if arguments.tolerance is None else arguments.tolerance
@@ -150,6 +161,13 @@ def run(arguments: argparse.Namespace) -> int:
 def first_line(error: Exception) -> str:
     """Return what an error says first; the rest is of use to those who wrote the model."""
     return str(error).strip().partition("\n")[0]
+
+
+def described(x: Any) -> str:
+    """Return the sizes of an input in words."""
+    if not isinstance(x, list):
+        return f"one tensor of {list(x.shape)}"
+    return f"{len(x)} tensors of {', '.join(str(list(one.shape)) for one in x)}"
 
 
 def frozen(taken: list[list[int | None]] | None, wanted: Any) -> list[list[int]]:

@@ -232,6 +232,14 @@ def test_in_legacy_the_modules_of_an_error_count_from_0() -> None:
             "Invalid index in scatter: got 0, where 1 to 3",
         ),
         ("torch.Tensor(3, 4):indexFill(2, torch.LongTensor{0}, 1)", "(out of range): got 0, where 1 to 4"),
+        ("torch.Tensor(3, 4)[{4, 1}]", "(index out of bound): got 4, where 1 to 3"),
+        ("torch.Tensor(3, 4)[{{}, {2, 9}}]", "(end index out of bound): got 9, where 1 to 4"),
+        ("torch.Tensor(3, 4):sum(3)", "(dimension 3 out of range): got 3, where 1 to 2"),
+        ("torch.Tensor(3, 4):max(3)", "(dimension 3 out of range): got 3, where 1 to 2"),
+        ("torch.Tensor(3, 4):kthvalue(5, 2)", "(selected index out of range): got 5, where 1 to 4"),
+        ("torch.Tensor(3, 4):gather(3, torch.LongTensor(3, 4))", "out of bounds): got 3, where 1 to 2"),
+        ("torch.Tensor(3, 4):unfold(1, 5, 1)", "(out of range): got 5, where 1 to 3"),
+        ("torch.Tensor(3, 4):gather(1, torch.LongTensor{{9, 1, 1, 1}})", "got 9, where 1 to 3"),
         ("nn.Sequential():add(nn.Tanh()):remove(3)", "index out of range: got 3, where 1 to 1"),
     ],
 )
@@ -250,6 +258,10 @@ def test_in_legacy_an_index_out_of_range_counts_from_0() -> None:
         nn.LookupTable(10, 3).forward(np.array([0, 10]))
     with pytest.raises(bridge.LuaError, match="got 3, where 0 to 2 exist, counted from 0"):
         nn.ClassNLLCriterion().forward(np.ones((2, 3)), np.array([0, 3]))
+    with pytest.raises(bridge.LuaError, match="got -1, where 0 to 2 exist, counted from 0"):
+        nn.ClassNLLCriterion().forward(np.ones((2, 3)), np.array([0, -1]))
+    with pytest.raises(bridge.LuaError, match="got -2, where 0 to 9 exist, counted from 0"):
+        nn.LookupTable(10, 3).forward(np.array([0, -2]))
 
 
 def test_a_range_that_a_program_caught_is_not_told_of_another_error(lua: bridge.Lua) -> None:
@@ -277,8 +289,13 @@ class Frame:
         ([[1.0, 2.0, 3.0, 4.0]], ("input is a list of numbers", "numpy.array(...)")),
         ("four", ("input is a str, 'four'", "pass an array or a tensor")),
         (4, ("input is the number 4",)),
+        (None, ("input is None", "pass an array or a tensor")),
+        (np.ones((2, 4), np.int64), ("input is int64", "computes in float64", 'pass x.astype("float64")')),
+        (torch.ones(2, 4, dtype=torch.uint8), ("input is uint8", "computes in float64", "pass x.double()")),
+        ([np.ones((2, 4))], ("input is a list", "takes a tensor")),
+        ({"x": np.ones((2, 4))}, ("input is a dict", "takes a tensor")),
     ],
-    ids=["array", "tensor", "frame", "list", "str", "number"],
+    ids=["array", "tensor", "frame", "list", "str", "number", "None", "integers", "bytes", "arrays", "dict"],
 )
 def test_what_a_module_cannot_compute_with_is_named(
     net: bridge.LuaObject, where: str, given: Any, words: tuple[str, ...]

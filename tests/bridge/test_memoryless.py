@@ -76,6 +76,13 @@ def test_a_distributed_tensor_is_refused(echo: Any) -> None:
         destroy_process_group()
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+def test_a_nested_tensor_is_refused_with_the_way_out(echo: Any) -> None:
+    tensor = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    with pytest.raises(TypeError, match=r"nested torch tensor .* tensor.unbind\(\)"):
+        echo(tensor)
+
+
 def test_a_plain_subclass_is_shared(lua: bridge.Lua) -> None:
     class Named(torch.Tensor): ...
 

@@ -56,6 +56,15 @@ def test_a_missing_key_is_a_key_error(made: dict[str, Any], kind: str) -> None:
         made[kind][missing]
 
 
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_a_key_is_deleted_as_in_a_dict(made: dict[str, Any], kind: str) -> None:
+    _, there, missing = CONTENTS[kind]
+    del made[kind][there]
+    assert there not in made[kind]
+    with pytest.raises(KeyError, match=str(missing)):
+        del made[kind][missing]
+
+
 def test_a_key_that_the_object_refuses_is_its_error(made: dict[str, Any]) -> None:
     with pytest.raises(bridge.LuaError, match="positive number expected as key"):
         made["a vector"][0]

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 
 import bridge
+import pyps
 from bridge import legacy
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("package", [bridge, legacy, bridge.nn], ids=lambda package: package.__name__)
+@pytest.mark.parametrize(
+    "package", [bridge, legacy, bridge.nn, bridge.t7, pyps], ids=lambda package: package.__name__
+)
 def test_dir_is_the_public_names(package: object) -> None:
     public = package.__all__  # type: ignore[attr-defined]
     assert dir(package) == sorted(public)
@@ -55,11 +58,11 @@ def test_the_repr_of_what_belongs_to_a_closed_state_says_so() -> None:
 @pytest.mark.parametrize(
     ("code", "shown"),
     [
-        ("function(x, factor) end", "(x, factor, /, *, returns=None)"),
-        ("function(x, ...) end", "(x, /, *args, returns=None)"),
-        ("function() end", "(*, returns=None)"),
-        ("function(from, class) end", "(from, class, /, *, returns=None)"),
-        ("math.sin", "(*args, returns=None)"),
+        ("function(x, factor) end", "(x, factor, /, *, returns=None, copy=None)"),
+        ("function(x, ...) end", "(x, /, *args, returns=None, copy=None)"),
+        ("function() end", "(*, returns=None, copy=None)"),
+        ("function(from, class) end", "(from, class, /, *, returns=None, copy=None)"),
+        ("math.sin", "(*args, returns=None, copy=None)"),
     ],
 )
 def test_the_signature_of_a_function_has_its_parameters(lua: bridge.Lua, code: str, shown: str) -> None:
@@ -68,7 +71,7 @@ def test_the_signature_of_a_function_has_its_parameters(lua: bridge.Lua, code: s
 
 def test_the_signature_of_a_method_leaves_out_the_object(lua: bridge.Lua) -> None:
     net = lua.execute("require 'nn' return nn.Linear(2, 3)")
-    assert str(inspect.signature(net.updateGradInput)) == "(input, gradOutput, /, *, returns=None)"
+    assert str(inspect.signature(net.updateGradInput)) == "(input, gradOutput, /, *, returns=None, copy=None)"
     assert net.updateGradInput.__name__ == "updateGradInput"
 
 
@@ -125,7 +128,10 @@ def test_with_bytes_python_s_own_texts_stay_texts(tmp_path: Path, capsys: pytest
     with bridge.Lua(strings="bytes", tensors="torch") as lua:
         file = lua.load(tmp_path / "one.lua")
         assert dir(file) == ["add"]
-        assert (file.add.__name__, str(inspect.signature(file.add))) == ("add", "(a, b, /, *, returns=None)")
+        assert (file.add.__name__, str(inspect.signature(file.add))) == (
+            "add",
+            "(a, b, /, *, returns=None, copy=None)",
+        )
         assert file.add.__doc__.startswith("Adds.")
         net = lua.execute("require 'nn' return nn.Sequential():add(nn.Linear(2, 3))")
         assert (net.typename, "nn.Linear(2 -> 3)" in repr(net)) == ("nn.Sequential", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -95,6 +96,20 @@ def test_every_command_explains_itself_and_its_options(
     options = [line.strip() for line in text.splitlines() if line.startswith("  --")]
     assert (COMMANDS[name].__doc__ or "").split(":")[0].split(".")[0][:40] in text
     assert [line for line in options if "  " not in line] == []
+
+
+@pytest.mark.parametrize("arguments", [("version",), ("paths",), ("run", "-e", "print(1)")])
+def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        command = [sys.executable, "-c", "import sys; from moontide.cli import main; sys.exit(main())"]
+        done = subprocess.run(
+            [*command, *arguments], check=False, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
 def test_the_list_of_commands_names_each_with_its_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -142,6 +142,7 @@ def test_errors_are_one_message(
     assert main(["convert", str(files / file), str(tmp_path / output), *options]) == 1
     error = capsys.readouterr().err
     assert error.startswith("moontide convert: ")
+    assert len(error.splitlines()) == 1
     assert message in error.replace("'g', 'd'", "'d', 'g'")
 
 
@@ -221,6 +222,23 @@ def test_a_network_inside_tables_is_found(
 
 
 @pytest.mark.slow
+def test_a_model_of_several_inputs_that_are_not_given_is_one_line(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for options in ([], STATE[:4]):
+        assert main(["convert", str(checkpoints / "lm.t7"), str(tmp_path / "lm.pt2"), *options]) == 1
+        error = capsys.readouterr().err
+        assert len(error.splitlines()) == 1
+        assert "once for each tensor" in error
+
+
+def test_modules_that_hand_indices_on_do_not_differ(
+    checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = convert(capsys, checkpoints / "lm.t7", tmp_path / "lm.pt", *STATE)
+    assert max(layer["difference"] for layer in found["layers"]) < 1e-5
+
+
 def test_a_recurrent_step_becomes_onnx(
     checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

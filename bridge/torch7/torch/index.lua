@@ -27,6 +27,7 @@ local function position(entry, size, what)
    local i = truncated(entry - 1)
    i = i < 0 and i + size + 1 or i
    if not (i >= 0 and i < size) then
+      arguments.noted(entry, 1, size, what)
       bad(2, what)
    end
    return i

@@ -75,7 +75,7 @@ MODULES: list[tuple[nn.Module, tuple[int, ...]]] = [
                 nn.Sigmoid(),
             ),
             *(nn.Softmax(-1), nn.Softmin(1), nn.Softplus(2), nn.Softshrink(0.2), nn.Softsign(), nn.Tanh()),
-            *(nn.Tanhshrink(), nn.Threshold(0.1, -2)),
+            *(nn.Tanhshrink(), nn.Threshold(0.1, -2), nn.SiLU(), nn.GELU("tanh")),
         )
     ],
     (nn.Sequential(nn.Conv2d(4, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(84, 3)), IMAGES),
@@ -191,7 +191,8 @@ def test_losses_become_criterions(lua: bridge.Lua, module: nn.Module, shape: tup
 @pytest.mark.parametrize(
     ("module", "words"),
     [
-        (nn.Sequential(nn.ReLU(), nn.GELU()), ("layer 1", "GELU", "no layer")),
+        (nn.Sequential(nn.ReLU(), nn.GELU()), ("layer 1", "GELU", "no erf", "nn.GELU('tanh')")),
+        (nn.Sequential(nn.ReLU(), nn.Mish()), ("layer 1", "Mish", "no layer")),
         (nn.Conv2d(4, 4, 3, padding_mode="reflect"), ("padding_mode='reflect'",)),
         (nn.LSTM(3, 2, proj_size=1), ("proj_size=1",)),
         (nn.MultiheadAttention(4, 2, add_zero_attn=True), ("add_zero_attn=True",)),

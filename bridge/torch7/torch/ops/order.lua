@@ -16,7 +16,7 @@ local NUMERIC, ALL = types.NUMERIC, types.ALL
 local function dimension(t, d, argument, message)
    d = d or t.nDimension
    if d < 1 or d > t.nDimension then
-      bad(argument, message, d)
+      arguments.beyond(argument, d, 1, t.nDimension, string.format(message, d))
    end
    return d - 1
 end
@@ -77,7 +77,7 @@ local function kthvalue(values, indices, t, k, d)
    local from = tensor(t)
    d = dimension(from, d, 3, OUT)
    if k < 1 or k > from.size[d] then
-      bad(2, 'selected index out of range')
+      arguments.beyond(2, k, 1, from.size[d], 'selected index out of range')
    end
    return order(C.BR_KTH, values, indices, t, d, 1, k)
 end

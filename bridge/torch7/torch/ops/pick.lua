@@ -164,7 +164,7 @@ end
 -- An offset along which there is a dimension.
 local function along(argument, d, t)
    if d > t.nDimension then
-      bad(argument, 'Index dimension is out of bounds')
+      arguments.beyond(argument, d, 1, t.nDimension, 'Index dimension is out of bounds')
    elseif d < 1 then
       bad(2, 'dimension %d out of range of %dD tensor', d, t.nDimension)
    end

@@ -14,7 +14,7 @@ local NUMERIC, FLOAT = types.NUMERIC, types.FLOAT
 -- The dimension d of t as an offset; `argument` and `message` say what is wrong with one that is none.
 local function dimension(t, d, argument, message)
    if d < 1 or d > t.nDimension then
-      arguments.bad(argument, message, d)
+      arguments.beyond(argument, d, 1, t.nDimension, string.format(message, d))
    end
    return d - 1
 end

@@ -48,7 +48,7 @@ local function squeezeOne(r, source, d)
    local t, from = pointer(r), pointer(source)
    local before = from.nDimension
    if d < 1 or d > before then
-      bad(2, 'dimension out of range')
+      arguments.beyond(2, d, 1, before, 'dimension out of range')
    elseif r ~= source then
       geometry.assign(t, from)
    end
