@@ -178,7 +178,7 @@ def test_operands_live_until_the_operation_is_done(lua: bridge.Lua, expression: 
 @pytest.mark.parametrize("share", ["torch.DoubleStorage(s, 11, 10)", "keep(torch.Tensor(s, 11, 10))"])
 def test_the_owner_of_memory_is_kept_as_long_as_somebody_shares_it(lua: bridge.Lua, share: str) -> None:
     kept = []
-    lua.keep = lambda array: kept.append(array)
+    lua.keep = kept.append
     code = f"""
     local ffi = require 'ffi'
     local gone = false

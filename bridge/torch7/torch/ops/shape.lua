@@ -73,13 +73,13 @@ local function extent(t, d)
    return d < t.nDimension and tonumber(t.size[d]) or t.nDimension > 0 and 1 or 0
 end
 
--- The sizes of what joins the tensors along d, or nothing if all are empty.
-local function joined(tensors, n, d)
-   local sizes, empty = {}, true
+-- Put the sizes of what joins the tensors along d into scratch; false if all are empty.
+local function joined(list, n, d)
+   local empty = true
    for k = 0, n - 1 do
-      local size = extent(tensors[1], k)
-      for i = 2, #tensors do
-         local other = extent(tensors[i], k)
+      local size = extent(pointer(list[1]), k)
+      for i = 2, #list do
+         local other = extent(pointer(list[i]), k)
          if k == d then
             size = size + other
          elseif size ~= other and size > 0 and other > 0 then
@@ -88,37 +88,33 @@ local function joined(tensors, n, d)
             size = size > 0 and size or other
          end
       end
-      sizes[k], empty = size, empty and size == 0
+      scratch[k], empty = size, empty and size == 0
    end
-   return not empty and sizes or nil
+   return not empty
 end
 
 -- Join the tensors in `list` along d: along the last of all their dimensions, if it is -1.
 local function concatenate(r, list, d)
-   local tensors, n, target = {}, d, r
+   local n, shared = d, false
    for i = 1, #list do
-      tensors[i] = pointer(list[i])
-      n = math.max(n, tensors[i].nDimension)
-      if pointer(r).storage ~= nil and tensors[i].storage == pointer(r).storage then
-         target = object.newtensor(pointer(r).dtype) -- an operand of the result is read after that got its sizes
-      end
+      local t = pointer(list[i])
+      n = math.max(n, t.nDimension)
+      shared = shared or t.storage ~= nil and t.storage == pointer(r).storage
    end
    if d < 1 and d ~= -1 then
       bad(4, 'invalid dimension %d', d)
    end
    d = d == -1 and math.max(n - 1, 0) or d - 1
-   local sizes = joined(tensors, n, d)
-   if not sizes then
+   -- An operand of the result is read after that got its sizes.
+   local target = shared and object.newtensor(pointer(r).dtype) or r
+   if not joined(list, n, d) then
       return
-   end
-   for k = 0, n - 1 do
-      scratch[k] = sizes[k]
    end
    geometry.resize(pointer(target), n)
    local room = geometry.alias(target) -- of one tensor after the other
    local view = pointer(room)
    for i = 1, #list do
-      local size = extent(tensors[i], d)
+      local size = extent(pointer(list[i]), d)
       if size > 0 then
          view.size[d] = size
          C.br_tensor_changed(view)
@@ -126,7 +122,7 @@ local function concatenate(r, list, d)
          view.storageOffset = view.storageOffset + size * view.stride[d]
       end
    end
-   if target ~= r then
+   if shared then
       geometry.resizeas(pointer(r), pointer(target))
       kernels.copy(r, target)
    end
