@@ -140,6 +140,22 @@ def test_more_dimensions_than_lie_in_the_tensor_itself(lua: bridge.Lua) -> None:
         lua.execute("local s = torch.LongStorage(200):fill(1); return torch.Tensor(s)")
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for i = 1, 400 do x = x:unsqueeze(1) end",
+        "for i = 1, 400 do x = x:unfold(1, 1, 1) end",
+        "x:repeatTensor(torch.LongStorage(3000):fill(1))",
+        "torch.cat(x, x, 1000)",
+        "torch.ones(torch.LongStorage(129):fill(1))",
+    ],
+)
+def test_more_dimensions_than_a_tensor_can_have(lua: bridge.Lua, code: str) -> None:
+    with pytest.raises(bridge.LuaError, match=r"too many dimensions \(\d+, at most 128\)"):
+        lua.execute(f"x = torch.ones(1) {code}")
+    assert lua.eval("x:clone():sum()") == 1
+
+
 @pytest.mark.parametrize("number", ["0/0", "1/0", "-1/0", "2^53", "-2^63", "0.5", "-1"])
 def test_numbers_that_are_no_size_or_dimension_harm_nothing(lua: bridge.Lua, number: str) -> None:
     lua.execute("x = torch.range(1, 6):resize(2, 3)")

@@ -70,6 +70,7 @@ function methods.repeatTensor(...)
    if #counts < n then
       raise('Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor')
    end
+   geometry.limited(#counts)
    source = source:contiguous()
    if n > 0 and pointer(r).storage == pointer(source).storage then
       source = source:clone() -- x:repeatTensor(x, 3, 1) gives x the new size before it is read

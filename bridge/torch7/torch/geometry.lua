@@ -59,7 +59,15 @@ function geometry.describe(t)
    return '[' .. table.concat(parts, ' x ') .. ']'
 end
 
+-- A tensor, and scratch, have room for that many dimensions.
+function geometry.limited(count)
+   if count > geometry.LIMIT then
+      error(string.format('too many dimensions (%.0f, at most %d)', count, geometry.LIMIT), 0)
+   end
+end
+
 local function reserve(t, n)
+   geometry.limited(n)
    if n > t.capacity and C.br_tensor_reserve(t, n) ~= 0 then
       error('not enough memory for a tensor of ' .. n .. ' dimensions', 0)
    end
@@ -167,9 +175,7 @@ end
 
 -- Put sizes from Lua numbers into scratch, up to the first that is not positive; how many there are.
 function geometry.sizes(list, count)
-   if count > geometry.LIMIT then
-      error(string.format('too many dimensions (%d, at most %d)', count, geometry.LIMIT), 0)
-   end
+   geometry.limited(count)
    for d = 0, count - 1 do
       local size = list[d + 1]
       if not (size >= 1) then
@@ -186,9 +192,7 @@ end
 -- The same from a LongStorage.
 function geometry.sizesof(storage)
    local count = tonumber(storage.size)
-   if count > geometry.LIMIT then
-      error(string.format('too many dimensions (%d, at most %d)', count, geometry.LIMIT), 0)
-   end
+   geometry.limited(count)
    local data = ffi.cast('int64_t*', storage.live[0])
    for d = 0, count - 1 do
       if data[d] < 1 then

@@ -104,6 +104,7 @@ local function concatenate(r, list, d)
    if d < 1 and d ~= -1 then
       bad(4, 'invalid dimension %d', d)
    end
+   geometry.limited(n)
    d = d == -1 and math.max(n - 1, 0) or d - 1
    -- An operand of the result is read after that got its sizes.
    local target = shared and object.newtensor(pointer(r).dtype) or r
