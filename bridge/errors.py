@@ -19,8 +19,12 @@ ADDRESS = re.compile(
     r"\n\s*\[C\]: at 0x[0-9a-f]+|(\b(?:table|function|userdata|thread)|cdata<[^>\n]*>|<Lua\w+(?: [\w.]+)?):? "
     r"0x[0-9a-f]{4,16}\b|(\bfile) \(0x[0-9a-f]+\)"
 )
-# Where in our own Lua files an error was raised says nothing to those who call them; the note has it.
-OUR_PLACE = re.compile(rf"\A{re.escape(str(Path(__file__).resolve().parent))}/[^\n:]+:\d+: ")
+# Where in our own Lua files an error was raised says nothing to those who call them; the note has it. Of a long path
+# Lua tells the end.
+OUR_PLACE = re.compile(
+    rf"\A(?:{re.escape(str(Path(__file__).resolve().parent))}"
+    r"|\.\.\.(?:[^\n:]*/bridge|b?r?i?d?g?e)/(?:torch7|lua))/[^\n:]+:\d+: "
+)
 
 
 class LuaError(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import traceback
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -178,6 +179,27 @@ def net(lua: bridge.Lua) -> bridge.LuaObject:
     lua.require("nn")
     made: bridge.LuaObject = lua.eval(NETWORK)
     return made
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{Path(bridge.__file__).resolve().parent}/torch7/nn/Linear.lua",
+        "...lib/python3.11/site-packages/bridge/torch7/nn/Linear.lua",
+        "...ge/torch7/nn/VolumetricFractionalMaxPoolingOfSomeKind.lua",
+        ".../python3.11/site-packages/bridge/lua/legacy.lua",
+    ],
+)
+def test_a_place_in_our_own_files_is_left_out(path: str) -> None:
+    assert str(bridge.LuaError(f"{path}:65: size mismatch")) == "size mismatch"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["nn/Linear.lua", ".../models/lua/net.lua", ".../lua/net.lua", "...s/mybridge/torch7/nn/Linear.lua"],
+)
+def test_a_place_in_a_program_stays(path: str) -> None:
+    assert str(bridge.LuaError(f"{path}:65: size mismatch")) == f"{path}:65: size mismatch"
 
 
 def test_the_first_line_of_an_error_in_a_container_is_the_cause(net: bridge.LuaObject) -> None:
