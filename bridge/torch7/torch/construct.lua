@@ -134,7 +134,9 @@ local function constructor(element)
    local dtype = element.id
    return arguments.public(function(...)
       local count, a, b = select('#', ...), ...
-      if count <= 2 and type(a) == 'number' then
+      if count == 0 then
+         return object.newtensor(dtype)
+      elseif count <= 2 and type(a) == 'number' then
          local userdata = object.newtensor(dtype)
          if count == 1 then
             geometry.resize1(object.tensor(userdata), a)
