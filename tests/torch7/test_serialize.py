@@ -298,6 +298,30 @@ def test_a_class_that_does_not_exist_is_named(lua: bridge.Lua) -> None:
         lua.execute("torch.load(...)", str(FILES / "class_dog.t7"))
 
 
+def test_a_class_may_be_made_when_a_file_asks_for_its_factory(lua: bridge.Lua) -> None:
+    code = """
+        local kept = torch.factory
+        local function make()
+           local Dog = torch.class('Late.Dog')
+           function Dog:__init(name) self.name = name end
+           return Late.Dog
+        end
+        Late = {}
+        local text = torch.serialize(make()('rex')):gsub('Late', 'Load')
+        Load, asked = {}, {}
+        torch.factory = function(name)
+           table.insert(asked, name)
+           if not kept(name) then
+              torch.class(name)
+           end
+           return kept(name)
+        end
+        local dog = torch.deserialize(text)
+        return torch.type(dog), dog.name, asked
+    """
+    assert lua.execute(code) == ("Load.Dog", "rex", ["Load.Dog"])
+
+
 @pytest.mark.parametrize("kind", ["", "Double", "Long", "Byte", "Half"])
 def test_a_cuda_tensor_loads_as_one_of_this_machine(lua: bridge.Lua, kind: str) -> None:
     host = kind or "Float"

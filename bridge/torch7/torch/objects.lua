@@ -238,6 +238,10 @@ return function(torch, file)
       end
       local factory = metatable and rawget(metatable, '__factory')
       if not factory then
+         factory = torch.factory(name) -- programs replace it by one that makes the class when it is asked for
+         metatable = class.classes[name]
+      end
+      if not (factory and metatable) then
          error(string.format('unknown Torch class <%s> (the file holds an object of this class; '
             .. 'require the package, or run the file, that defines it first)', name:sub(1, LONGEST)), 0)
       end
