@@ -29,7 +29,7 @@ SANITIZER_undefined := libubsan.so
 SANITIZED := build/sanitize-$(SANITIZE)
 library = $(shell $(CC) -print-file-name=$1)
 
-.PHONY: help env demo test quick lint bench sanitize clean distclean
+.PHONY: help env demo test quick lint style types stubs lua bench sanitize clean distclean
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -61,11 +61,21 @@ quick: env ## the tests without the slow ones
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(PYTEST_ARGS)
 
 lint: env ## format, lint, types, stubs of compiled modules, Lua
+	@$(MAKE) --no-print-directory --output-sync --jobs $(JOBS) style types stubs lua
+
+style: env
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(if $(CYTHON),PATH="$(BIN):$$PATH" cython-lint $(wildcard $(foreach p,bridge pyps,$p/*.pyx $p/*.pxd $p/*/*.px[di])))
+
+types: env
 	$(BIN)/mypy $(PACKAGES)
-	$(if $(MODULES),$(BIN)/stubtest --concise --mypy-config-file pyproject.toml $(MODULES))
+
+# From another directory: stubtest would make mypy's cache useless.
+stubs: env
+	$(if $(MODULES),cd build && MYPYPATH=.. ../$(BIN)/stubtest --concise --mypy-config-file ../pyproject.toml $(MODULES))
+
+lua: env
 	@if command -v luacheck >/dev/null; then \
 	    luacheck --quiet $(LUA); \
 	elif [ -n "$$CI" ]; then \

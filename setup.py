@@ -23,10 +23,10 @@ SANITIZE = os.environ.get("MOONTIDE_SANITIZE", "")
 # a root in them become vector code.
 FLAGS = ["-fvisibility=hidden", "-pthread", "-fno-trapping-math", "-fno-math-errno"]
 if "-O" not in os.environ.get("CFLAGS", ""):  # else the level is the builder's choice
-    FLAGS.append("-O3")
+    FLAGS.append("-O1" if SANITIZE else "-O3")
 LINK_FLAGS = ["-pthread"]
 if SANITIZE:
-    FLAGS += ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={SANITIZE}"]
+    FLAGS += ["-g", "-fno-omit-frame-pointer", f"-fsanitize={SANITIZE}"]
     LINK_FLAGS += [f"-fsanitize={SANITIZE}"]
     FLAGS += (
         ["-Wno-tsan"] if "thread" in SANITIZE else []

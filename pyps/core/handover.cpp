@@ -24,7 +24,7 @@ namespace ps {
 namespace {
 
 constexpr char scheme[] = "unix:@";
-constexpr uint32_t magic = 0x73707970;
+constexpr uint32_t hello_magic = 0x73707970;
 constexpr double patience_with_clients = 30.0; // seconds a client may take to say who it is
 constexpr size_t most_clients = 256;           // that have not yet; beyond, the one that waits longest gives way
 constexpr int pause_without_descriptors = 100; // milliseconds, when no client can be taken in
@@ -111,7 +111,7 @@ void send_answer(int client, const Answer &answer, const Descriptors *descriptor
 }
 
 void refuse(int client, const char *format, int theirs, int ours) {
-    Answer answer{magic, PS_EADDRESS, 0, ""};
+    Answer answer{hello_magic, PS_EADDRESS, 0, ""};
     std::snprintf(answer.reason, sizeof answer.reason, format, theirs, ours);
     send_answer(client, answer, nullptr);
 }
@@ -134,7 +134,7 @@ void receive_answer(int socket, Answer *answer, const std::string &address, Desc
             if (header->cmsg_len == CMSG_LEN(sizeof(Descriptors)))
                 std::memcpy(&doorbell->number, numbers + sizeof(int), sizeof(int));
         }
-    if (size != ssize_t(sizeof *answer) || answer->magic != magic)
+    if (size != ssize_t(sizeof *answer) || answer->magic != hello_magic)
         fail(PS_EADDRESS, Where{}, "no server answered at %s", address.c_str());
     answer->reason[sizeof answer->reason - 1] = 0;
 }
@@ -216,7 +216,7 @@ void Listener::run() {
 void Listener::answer(int client) {
     int pid = peer_of(client).pid;
     Hello hello{};
-    if (recv(client, &hello, sizeof hello, MSG_DONTWAIT) != ssize_t(sizeof hello) || hello.magic != magic)
+    if (recv(client, &hello, sizeof hello, MSG_DONTWAIT) != ssize_t(sizeof hello) || hello.magic != hello_magic)
         return; // not one of ours
     if (hello.abi != PS_ABI_VERSION)
         return refuse(client, "libps of the client has version %d, the server's has %d: install the same one",
@@ -225,7 +225,7 @@ void Listener::answer(int client) {
         return refuse(client, "the client is process %d for itself and %d for the server: different pid namespaces",
                       hello.pid, pid);
     Descriptors descriptors{{segment_->mapping().fd(), segment_->doorbell().fd()}};
-    send_answer(client, Answer{magic, PS_OK, segment_->header().reserved_bytes, ""}, &descriptors);
+    send_answer(client, Answer{hello_magic, PS_OK, segment_->header().reserved_bytes, ""}, &descriptors);
 }
 
 std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
@@ -243,7 +243,7 @@ std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
         fail(PS_EADDRESS, Where{-1, errno, 0}, "no server at %s: %s", address.c_str(), std::strerror(errno));
     ucred peer = peer_of(socket.number);
     if (peer.uid != geteuid()) fail(PS_EADDRESS, Where{}, "%s belongs to user %d", address.c_str(), int(peer.uid));
-    Hello hello{magic, PS_ABI_VERSION, int32_t(getpid())};
+    Hello hello{hello_magic, PS_ABI_VERSION, int32_t(getpid())};
     if (send(socket.number, &hello, sizeof hello, MSG_NOSIGNAL) != ssize_t(sizeof hello))
         fail(PS_EADDRESS, Where{-1, errno, 0}, "%s went away: %s", address.c_str(), std::strerror(errno));
     Answer answer{};

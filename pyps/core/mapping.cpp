@@ -20,9 +20,6 @@ constexpr uint64_t page = 4096, large_page = 2ull << 20;
 constexpr int collapse = 25; // MADV_COLLAPSE: of Linux since 6.1, not of every system's headers
 constexpr uint64_t step = 64ull << 20;        // an interrupted fallocate starts again: not with everything
 constexpr uint64_t worth_asking = 1ull << 20; // below, the host's free memory is not looked up
-
-uint64_t round_down(uint64_t bytes, uint64_t to) { return bytes / to * to; }
-uint64_t round_up(uint64_t bytes, uint64_t to) { return round_down(bytes + to - 1, to); }
 } // namespace
 
 Mapping Mapping::create(size_t reserved) {

@@ -7,6 +7,10 @@
 
 namespace ps {
 
+// To a multiple of `to`.
+inline uint64_t round_down(uint64_t bytes, uint64_t to) { return bytes / to * to; }
+inline uint64_t round_up(uint64_t bytes, uint64_t to) { return round_down(bytes + to - 1, to); }
+
 class Mapping {
 public:
     static Mapping create(size_t reserved);

@@ -22,8 +22,6 @@ constexpr double default_latch_timeout = 10.0;
 constexpr double default_heartbeat = 0.5, default_lost_after = 3.0; // seconds
 constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
 
-uint64_t round_up(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
-
 double heartbeat_of(const ps_node_options &options) {
     return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
 }

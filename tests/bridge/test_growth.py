@@ -95,7 +95,7 @@ def test_growth_is_clean_under_address_sanitizer(tmp_path: Path) -> None:
             f"--build-temp={tmp_path / 'temp'}",
         ],
         cwd=tree,
-        env={**os.environ, "MOONTIDE_SANITIZE": "address"},
+        env={**os.environ, "MOONTIDE_SANITIZE": "address", "CFLAGS": "-O0"},
         capture_output=True,
         check=True,
     )

@@ -191,8 +191,8 @@ PROGRAMS = {
     "tables": "local t = {} for i = 1, 1e10 do t[i] = {i} end",
     "closures": "local f = function() end while true do local g = f f = function() return g() end end",
     "coroutines": "local t = {} for i = 1, 1e10 do t[i] = coroutine.create(print) end",
-    "callbacks": "local f = ... local t = {} for i = 1, 1e10 do t[i] = ('x'):rep(1000) .. i "
-    "if i % 1000 == 0 then f(i) end end",
+    "callbacks": "local f = ... local t = {} for i = 1, 1e10 do t[i] = ('x'):rep(10000) .. i "
+    "if i % 100 == 0 then f(i) end end",
     "tensors": "require 'torch' local t = {} for i = 1, 1e10 do t[i] = torch.zeros(3) end",
 }
 EATER = """
@@ -200,7 +200,7 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000,) * 2)
 import bridge
 lua = bridge.Lua(interruptible=False)
-for _ in range(5):
+for _ in range(3):
     try:
         lua.execute(sys.argv[1], lambda x: [x] * 10)
     except (bridge.LuaError, MemoryError):

@@ -4,15 +4,29 @@ local which = ...
 require 'torch'
 local ffi = require 'ffi'
 
-local function values()
-   return {
-      io.stdout, newproxy(), newproxy(true), ffi.new('int[1]'), ffi.new('void*'), 5LL, 5, -1, 0/0, 2^40, 'x', {}, {1},
-      function() end, coroutine.create(print), true, torch.DoubleTensor(2, 2):zero(), torch.LongTensor(2):zero(),
-      torch.FloatTensor(), torch.DoubleStorage(3):fill(0), torch.LongStorage{2, 3}, torch.Generator(), torch.MemoryFile(),
-      torch.Timer(), false,
-   }
+local made = {
+   function() return io.stdout end,
+   function() return newproxy() end,
+   function() return newproxy(true) end,
+   function() return ffi.new('int[1]') end,
+   function() return ffi.new('void*') end,
+   function() return {} end,
+   function() return {1} end,
+   function() return function() end end,
+   function() return coroutine.create(print) end,
+   function() return torch.DoubleTensor(2, 2):zero() end,
+   function() return torch.LongTensor(2):zero() end,
+   function() return torch.FloatTensor() end,
+   function() return torch.DoubleStorage(3):fill(0) end,
+   function() return torch.LongStorage{2, 3} end,
+   function() return torch.Generator() end,
+   function() return torch.MemoryFile() end,
+   function() return torch.Timer() end,
+}
+local TENSOR = 10
+for _, plain in ipairs{5LL, 5, -1, 0/0, 2^40, 'x', true, false} do
+   table.insert(made, function() return plain end)
 end
-local TENSOR = 17
 
 -- What ends the process, waits, or takes a raw address by design.
 local skipped = {
@@ -44,15 +58,13 @@ if which ~= 'torch' then
    from = torch.getmetatable(which)
 end
 for _, f in pairs(functions(from)) do
-   for i = 1, #values() do
-      local given = values()
-      if torch.typename(given[i]) ~= which then
-         call(f, given[i])
-         for j = 1, #given do
-            given = values()
-            call(f, given[i], given[j])
+   for _, first in ipairs(made) do
+      if torch.typename(first()) ~= which then
+         call(f, first())
+         for _, second in ipairs(made) do
+            call(f, first(), second())
             if which == 'torch' then
-               call(f, given[TENSOR], given[i], given[j])
+               call(f, made[TENSOR](), first(), second())
             end
          end
       end

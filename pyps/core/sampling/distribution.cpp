@@ -5,10 +5,10 @@
 namespace ps {
 
 namespace {
-const DistributionKind *const kinds[] = {&uniform_kind, &log_uniform_kind, &weighted_kind};
+const DistributionKind *const distributions[] = {&uniform_kind, &log_uniform_kind, &weighted_kind};
 }
 
-const DistributionKind &find_distribution(const char *name) { return find_kind(kinds, "distribution", name); }
+const DistributionKind &find_distribution(const char *name) { return find_kind(distributions, "distribution", name); }
 
 void refuse_weights(const ps_sampling_options &options) {
     if (options.weights)

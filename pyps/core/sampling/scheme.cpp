@@ -5,10 +5,10 @@
 namespace ps {
 
 namespace {
-const SchemeKind *const kinds[] = {&naive_scheme, &preloc_scheme, &pool_scheme, &local_scheme};
+const SchemeKind *const schemes[] = {&naive_scheme, &preloc_scheme, &pool_scheme, &local_scheme};
 }
 
-const SchemeKind &find_scheme(const char *name) { return find_kind(kinds, "sampling scheme", name); }
+const SchemeKind &find_scheme(const char *name) { return find_kind(schemes, "sampling scheme", name); }
 
 int32_t Scheme::pull(Sample *sample, ps_request *request) {
     request->keys = sample->keys.data() + sample->used;
