@@ -145,6 +145,7 @@ def _timed(function: Callable[[], object], calls: int) -> float:
 
 def _count_within(loop: Callable[[int], float], least: float) -> int:
     count = 1
+    loop(count)  # touches fresh memory and compiles: its time would end the search with one call
     while (taken := loop(count)) < least:
         count = max(count * 2, int(count * least / taken)) if taken > least / 100 else count * 10
     return count

@@ -56,6 +56,18 @@ def test_there_are_no_cuda_types(monkeypatch: pytest.MonkeyPatch, package: str) 
         assert lua.eval("torch.getmetatable('torch.CudaTensor')") is None
 
 
+def test_whether_there_is_cudnn_tells_nothing_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOONTIDE_CUDA", "none")
+    with bridge.Lua() as lua:
+        assert lua.execute("return pcall(require, 'cudnn')")[0]
+        assert lua.eval("cutorch == nil and package.loaded.cutorch == nil and cudnn ~= nil")
+        with pytest.raises(bridge.LuaError, match=r"needs a GPU: .*Set MOONTIDE_CUDA=cpu"):
+            lua.execute("cudnn.ReLU():cuda()")
+        assert lua.execute("local c = require 'cutorch' return c == cutorch, c.getDeviceCount()") == (True, 0)
+        lua.execute("package.loaded.cudnn = nil require 'cudnn'")
+        assert lua.eval("cutorch.getDeviceCount()") == 0
+
+
 def test_cpu_tensors_are_as_ever(bare: bridge.Lua) -> None:
     assert bare.eval("torch.Tensor{1}:type('torch.FloatTensor'):type()") == "torch.FloatTensor"
 

@@ -1,7 +1,13 @@
 -- The cudnn package: its layers are nn's, which compute on torch's kernels. Files with these classes load, and
 -- `cudnn.convert` turns networks into nn's and back, on machines without a GPU too.
+local asked = package.loaded.cutorch ~= nil
 require 'cutorch'
 require 'nn'
+
+-- Programs try cudnn to see whether there is a GPU, and take a `cutorch` that they did not ask for as a yes.
+if not asked and cutorch.getDeviceCount() == 0 then
+   _G.cutorch, package.loaded.cutorch = nil, nil
+end
 
 cudnn = cudnn or {}
 package.loaded.cudnn = cudnn

@@ -8,7 +8,11 @@ local native = require 'bridge.native'
 require 'torch'
 
 cutorch = cutorch or {}
+_G.cutorch = cutorch
 package.loaded.cutorch = cutorch
+if cutorch.getDeviceCount then -- made for another package, which took its name back
+   return cutorch
+end
 
 local backends = {
    cpu = function() return require 'cutorch.cpu' end,

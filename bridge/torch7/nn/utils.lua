@@ -17,7 +17,7 @@ end
 local function convert(tensor, typename, cache)
    local constructor = torch.getconstructortable(typename)
    if not constructor then
-      if package.loaded.cutorch then
+      if cutorch then
          tensor:type(typename) -- says what a GPU would take
       end
       error(string.format('there is no tensor type %s%s', typename,
