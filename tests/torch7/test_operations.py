@@ -179,6 +179,32 @@ def test_a_result_that_is_an_operand(lua: bridge.Lua) -> None:
     assert lua.eval("c:totable()") == [1, 2, 3, 1, 2, 3]
 
 
+@pytest.mark.parametrize("kind", sorted(DTYPES))
+@pytest.mark.parametrize("result", ["nothing", "small", "a column", "an operand", "part of an operand"])
+def test_two_vectors_are_joined_like_any_tensors(lua: bridge.Lua, kind: str, result: str) -> None:
+    code = """
+        local kind, result = ...
+        local type = 'torch.' .. kind .. 'Tensor'
+        local matrix = torch.range(1, 6):resize(2, 3):t():type(type)
+        local a, b = matrix:select(2, 2), torch.range(7, 8):type(type) -- the first with steps
+        local whole = torch.range(1, 10):type(type)
+        local r = ({
+           nothing = torch.Tensor():type(type), small = torch.zeros(2):type(type),
+           ['a column'] = torch.zeros(9, 4):type(type):select(2, 2),
+           ['an operand'] = b, ['part of an operand'] = whole:narrow(1, 2, 5),
+        })[result]
+        if result == 'part of an operand' then
+           b = whole:narrow(1, 1, 2)
+        end
+        local wanted = torch.cat({a:clone(), b:clone()}, 1):totable()
+        torch.cat(r, a, b)
+        return r:totable(), wanted, matrix:totable()
+    """
+    joined, wanted, matrix = lua.execute(code, kind, result)
+    assert joined == wanted == ([4, 5, 6, 1, 2] if result == "part of an operand" else [4, 5, 6, 7, 8])
+    assert matrix == [[1, 4], [2, 5], [3, 6]]
+
+
 def test_only_the_number_of_elements_has_to_agree(lua: bridge.Lua) -> None:
     assert lua.eval("torch.range(1, 6):add(torch.range(1, 6):resize(3, 2):t()):totable()") == [
         2,
