@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from moontide import __version__
-from moontide.commands import convert, demo, inspect, launch, node, paths, run, version
+from moontide.commands import convert, demo, doctor, inspect, launch, node, paths, run, version
 from moontide.errors import CommandError
 
 
@@ -32,6 +32,7 @@ class Command(Protocol):
 COMMANDS: Mapping[str, Command] = {
     "convert": convert,
     "demo": demo,
+    "doctor": doctor,
     "inspect": inspect,
     "launch": launch,
     "node": node,
