@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from moontide import __version__
-from moontide.commands import convert, demo, doctor, inspect, launch, node, paths, run, version
+from moontide.commands import call, convert, demo, doctor, inspect, launch, node, paths, run, version
 from moontide.errors import CommandError
+from moontide.options import CommandParser
 
 
 class Command(Protocol):
@@ -22,7 +23,7 @@ class Command(Protocol):
 
     HELP: str
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         """Declare the command's options."""
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -30,6 +31,7 @@ class Command(Protocol):
 
 
 COMMANDS: Mapping[str, Command] = {
+    "call": call,
     "convert": convert,
     "demo": demo,
     "doctor": doctor,
@@ -49,7 +51,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="Torch7 models inside Python; a parameter server that Lua and PyTorch train on together.",
     )
     parser.add_argument("--version", action="version", version=f"moontide {__version__}")
-    subparsers = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", required=True, parser_class=CommandParser
+    )
     for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.HELP, description=command.__doc__)
         command.add_arguments(subparser)

@@ -1,8 +1,28 @@
-"""Types of command line options, for argparse."""
+"""The parser of a command's options, and types of them, for argparse."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Takes options between the words of a positional argument too, if `intermixed` is set."""
+
+    intermixed = False
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Return what was recognised, and the rest."""
+        if not self.intermixed:
+            return super().parse_known_args(args, namespace)
+        self.intermixed = False  # the intermixed way calls this one
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.intermixed = True
 
 
 def positive(text: str) -> int:
