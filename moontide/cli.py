@@ -13,7 +13,19 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from moontide import __version__
-from moontide.commands import call, convert, demo, doctor, inspect, launch, node, paths, run, version
+from moontide.commands import (
+    call,
+    completion,
+    convert,
+    demo,
+    doctor,
+    inspect,
+    launch,
+    node,
+    paths,
+    run,
+    version,
+)
 from moontide.errors import CommandError
 from moontide.options import CommandParser
 
@@ -32,6 +44,7 @@ class Command(Protocol):
 
 COMMANDS: Mapping[str, Command] = {
     "call": call,
+    "completion": completion,
     "convert": convert,
     "demo": demo,
     "doctor": doctor,

@@ -8,6 +8,7 @@ from moontide.errors import CommandError
 
 # What is imported, for each extra that a command can ask for.
 EXTRAS = {
+    "completion": ("shtab",),
     "demo": ("matplotlib", "rich", "sklearn"),
     "onnx": ("onnx", "onnxscript"),
     "safetensors": ("safetensors",),

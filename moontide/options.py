@@ -25,6 +25,11 @@ class CommandParser(argparse.ArgumentParser):
             self.intermixed = True
 
 
+def files(action: argparse.Action) -> None:
+    """Let shells complete the argument by files; the words are those of shtab, which makes their programs."""
+    action.complete = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # type: ignore[attr-defined]
+
+
 def positive(text: str) -> int:
     """Return a whole number above zero, or raise what argparse turns into a message."""
     number = int(text)

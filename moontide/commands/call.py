@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from moontide.errors import CommandError
-from moontide.options import CommandParser
+from moontide.options import CommandParser, files
 
 HELP = "call a Lua function or a network on JSON or .npy"
 DEEPEST = 100  # lists and objects inside each other that a result may have
@@ -23,7 +23,7 @@ DEEPEST = 100  # lists and objects inside each other that a result may have
 def add_arguments(parser: CommandParser) -> None:
     """Declare the model, what is called, and where the result goes."""
     parser.intermixed = True
-    parser.add_argument("file", type=Path, help="a .t7 file that holds a network, or a .lua file")
+    files(parser.add_argument("file", type=Path, help="a .t7 file that holds a network, or a .lua file"))
     parser.add_argument("arguments", nargs="*", metavar="ARGUMENT", help="JSON, @FILE.npy, @FILE.json or @-")
     parser.add_argument(
         "--function", help="the function, or the network's method (the only function; forward)"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from moontide.errors import CommandError
 from moontide.extras import need
+from moontide.options import files
 from moontide.table import aligned
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ EXTRAS = {".onnx": "onnx", ".safetensors": "safetensors"}  # what an ending need
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the files, the input, and what is allowed."""
-    parser.add_argument("model", type=Path, help="a file that torch.save of Torch7 wrote")
-    parser.add_argument("output", type=destination, help=f"the file to write: {', '.join(ENDINGS)}")
+    files(parser.add_argument("model", type=Path, help="a file that torch.save of Torch7 wrote"))
+    files(parser.add_argument("output", type=destination, help=f"the file to write: {', '.join(ENDINGS)}"))
     parser.add_argument(
         "--input",
         type=tensor,

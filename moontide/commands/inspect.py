@@ -14,6 +14,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from moontide.errors import CommandError
+from moontide.options import files
 from moontide.table import aligned
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ HELP = "print the layers, shapes and sizes in a .t7 file"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the file and how it is shown."""
-    parser.add_argument("file", type=Path, help="a file that torch.save of Torch7 wrote")
+    files(parser.add_argument("file", type=Path, help="a file that torch.save of Torch7 wrote"))
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--tree", action="store_true", help="print every table and tensor, not only layers")
     parser.add_argument(

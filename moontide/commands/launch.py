@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from moontide.options import positive
+from moontide.options import files, positive
 
 HELP = "start a program as all nodes and workers of a local cluster"
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="processes per node: the first creates it, the others attach to it (%(default)s)",
     )
-    parser.add_argument("script", help="a Python file, or any other program")
+    files(parser.add_argument("script", help="a Python file, or any other program"))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="passed on to the program")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from moontide.options import files
+
 HELP = "run a Lua program, as th does"
 
 
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-e", metavar="CODE", action=_Word, help="run this code (may be repeated)")
     parser.add_argument("-l", metavar="NAME", action=_Word, help="require this library (may be repeated)")
     parser.add_argument("-i", nargs=0, action=_Word, help="take Lua interactively after the script")
-    parser.add_argument("script", nargs="?", help="the Lua file")
+    files(parser.add_argument("script", nargs="?", help="the Lua file"))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="passed on to the program as its `arg`")
 
 

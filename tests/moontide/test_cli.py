@@ -40,7 +40,7 @@ sys.meta_path[:] = [Finder]
 from moontide.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-OPTIONAL = "matplotlib,rich,sklearn,onnx,onnxscript,onnxruntime,safetensors,h5py,redis,torchfile"
+OPTIONAL = "shtab,matplotlib,rich,sklearn,onnx,onnxscript,onnxruntime,safetensors,h5py,redis,torchfile"
 
 
 def without_extras(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -51,11 +51,12 @@ def without_extras(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "packages", "extra"),
     [
+        (("completion", "bash"), "shtab", "completion"),
         (("demo",), "matplotlib, rich, sklearn", "demo"),
         (("convert", "model.t7", "model.onnx"), "onnx, onnxscript", "onnx"),
         (("convert", "model.t7", "model.safetensors"), "safetensors", "safetensors"),
     ],
-    ids=["demo", "onnx", "safetensors"],
+    ids=["completion", "demo", "onnx", "safetensors"],
 )
 def test_a_command_says_first_what_it_needs_beside_moontide(
     arguments: tuple[str, ...], packages: str, extra: str
