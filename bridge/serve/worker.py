@@ -1,0 +1,95 @@
+"""A model's process: loads it, then calls it as it is told, until nobody is there to tell.
+
+Its memory is limited before the model is loaded. A thread ends the process when its maker is gone, also in the middle
+of a call: Lua runs without the GIL.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import bridge
+from bridge import models
+from bridge.importing import import_torch
+from bridge.serve.area import Area
+from bridge.serve.channel import Channel, Closed
+from bridge.serve.values import packed, unpacked
+
+
+def main() -> None:
+    """Work on the descriptors that the arguments name, for the process that the last one names."""
+    connection, given, made, maker = map(int, sys.argv[1:5])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its maker decides when it ends
+    threading.Thread(target=_end_with_maker, args=(maker,), daemon=True).start()
+    channel = Channel(socket.socket(fileno=connection))
+    try:
+        serve(channel, Area(given), Area(made))
+    except Closed:
+        return
+
+
+def serve(channel: Channel, given: Area, made: Area) -> None:
+    """Load what the first message names, then answer one message after the other."""
+    wanted = channel.receive()
+    if wanted["memory"] is not None:
+        import_torch()  # what it takes is not the model's
+        limit_memory(wanted["memory"])
+    with bridge.Lua(allow_functions=wanted["allow_functions"]) as lua:
+        try:
+            call = models.call(lua, wanted["file"], function=wanted["function"], key=wanted["key"])
+        except Exception as error:
+            channel.send({"error": described(error)})
+            return
+        channel.send({"result": None})
+        while True:
+            arguments = channel.receive()
+            made.clear()
+            try:
+                answer = {
+                    "result": packed(call(*(unpacked(one, given, copy=False) for one in arguments)), made)
+                }
+            except Exception as error:
+                answer = {"error": described(error)}
+            channel.send(answer)
+
+
+def limit_memory(nbytes: int) -> None:
+    """Let this process have so many bytes more than it has now."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmData:"):
+            most = (int(line.split()[1]) << 10) + nbytes
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def described(error: Exception) -> dict[str, Any]:
+    """Return an exception as a message."""
+    kind = next((one.__name__ for one in type(error).__mro__ if one.__name__ in KINDS), "RuntimeError")
+    text = str(error) if kind != "RuntimeError" else f"{type(error).__name__}: {error}"
+    return {"kind": kind, "message": text, "traceback": getattr(error, "traceback", "")}
+
+
+# What a maker raises again as what it was.
+KINDS = ("LuaTypeError", "LuaError", "MemoryError", "FileNotFoundError", "T7Error", "TypeError", "ValueError")
+
+
+def _end_with_maker(maker: int) -> None:
+    """Wait for the maker's end. A pipe would stay open in children that the maker has forked."""
+    try:
+        ended = os.pidfd_open(maker)
+    except ProcessLookupError:
+        os._exit(0)
+    if os.getppid() == maker:  # else the number is another process's by now
+        select.select([ended], [], [])
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
