@@ -12,8 +12,8 @@ import numpy as np
 
 from bridge import t7
 from bridge._boundary import LuaFunction, LuaObject
-from bridge.convert.source import is_network, network
 from bridge.lua import Lua
+from bridge.networks import is_network, network
 
 # Where the classes of files come from, tried in this order; later ones add classes to nn.
 PACKAGES = ("torch", "nn", "nngraph", "nnx", "dpnn", "rnn", "cudnn", "tds")

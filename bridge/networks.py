@@ -5,10 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bridge._boundary import LuaObject
 from bridge.t7_objects import TorchObject
 
 LEAVES = (str, bytes, int, float, bool, type(None))
 DEPTH = 16  # tables inside tables that are looked into
+
+
+def network(value: Any, key: str | None = None) -> Any:
+    """Return the network that a file's value is, or has in its tables: the only one, or that of a key.
+
+    Parameters
+    ----------
+    value : object
+        What `bridge.t7.load`, or `torch.load` of a Lua state, gave.
+    key : str, optional
+        The way to it, such as "protos.rnn".
+
+    Raises
+    ------
+    ValueError
+        When there is no network, or when there are several: with their names.
+    """
+    if key is not None:
+        try:
+            return at(value, key)
+        except KeyError as error:
+            raise ValueError(f"{error.args[0]} in the file's table") from None
+    if not isinstance(value, dict | list):
+        return value
+    there = found(value, is_network)
+    if len(there) == 1:
+        return next(iter(there.values()))
+    if there:
+        names = ", ".join(map(repr, there))
+        raise ValueError(f"the table holds several networks ({names}): take one, with key= or --key")
+    names = ", ".join(repr(name) for name, _ in entries(value)) or "nothing"
+    raise ValueError(f"the table holds no network: it has {names}")
+
+
+def is_network(value: Any) -> bool:
+    """Whether a value is a network, and no criterion."""
+    if isinstance(value, TorchObject):
+        name = value.torch_typename()
+        if not isinstance(value.torch_payload(), dict):
+            return False
+    elif isinstance(value, LuaObject):
+        name = value.typename
+    else:
+        return False
+    return not name.endswith("Criterion") and name.split(".")[0] not in ("torch", "tds", "graph", "nngraph")
 
 
 def entries(value: Any) -> Iterator[tuple[str, Any]]:

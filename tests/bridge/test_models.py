@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,6 +111,22 @@ def test_classes_of_the_program_s_own_are_named(lua: bridge.Lua, tmp_path: Path)
 
 
 # ---- Lua files
+
+
+def test_torch_is_imported_only_by_those_who_need_it(written: Callable[[str], Path]) -> None:
+    """It takes a second."""
+    code = (
+        "import sys, bridge, bridge.serve\n"
+        "from bridge import models\n"
+        "with bridge.Lua() as lua:\n"
+        "    assert models.call(lua, sys.argv[1])(4) == 8\n"
+        "print('torch' in sys.modules)"
+    )
+    file = written("require 'nn' function double(x) return 2 * x end")
+    done = subprocess.run(
+        [sys.executable, "-c", code, file], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from torch import fx, nn
 
 import bridge
 from bridge.convert import ConversionError, convert, to_torch
-from bridge.convert.source import network
+from bridge.networks import network
 from bridge.t7_objects import TorchObject
 
 
