@@ -10,23 +10,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from os import PathLike
 from typing import Any
 
-from bridge.errors import LuaError, LuaTypeError
 from bridge.serve.area import Area
 from bridge.serve.channel import Channel, Closed
+from bridge.serve.faults import raised
 from bridge.serve.values import packed, unpacked
-from bridge.t7 import T7Error
 
 LEAVING = 2.0  # seconds that a process gets to end by itself
-ERRORS: dict[str, type[Exception]] = {
-    "FileNotFoundError": FileNotFoundError,
-    "MemoryError": MemoryError,
-    "T7Error": T7Error,
-    "TypeError": TypeError,
-    "ValueError": ValueError,
-}
 
 
 class ProcessLost(RuntimeError):
@@ -133,7 +126,10 @@ class ModelProcess:
             left = None if until is None else max(until - time.monotonic(), 0.001)
             answer = self._asked(running, message, left, f"no answer within {timeout} s")
             with self._ended_on_failure():
-                return unpacked(answer, running.made, copy=True)
+                try:
+                    return unpacked(answer, running.made, copy=True)
+                except ValueError as error:
+                    raise ProcessLost(f"the model's process sent what is no value: {error}") from None
         finally:
             self._lock.release()
 
@@ -170,19 +166,17 @@ class ModelProcess:
         with self._ended_on_failure():
             try:
                 running.channel.send(message, timeout)
-                answer = running.channel.receive(timeout)
+                answer = _checked(running.channel, timeout)
             except TimeoutError:
                 raise CallTimeout(late) from None
             except Closed:
                 raise ProcessLost(f"the model's process ended: {running.reason()}") from None
-            if not isinstance(answer, dict) or not ({"result", "error"} & answer.keys()):
-                raise ProcessLost("the model's process sent what is no answer")
         if "error" in answer:
-            raise _error(answer["error"])
+            raise raised(answer["error"])
         return answer["result"]
 
     @contextlib.contextmanager
-    def _ended_on_failure(self) -> Any:
+    def _ended_on_failure(self) -> Iterator[None]:
         """End the process where the two sides no longer agree on what comes next."""
         try:
             yield
@@ -219,8 +213,11 @@ class _Running:
         self.process.kill()
 
     def reason(self) -> str:
-        """Return why the process ended."""
-        status = self.process.wait(LEAVING)
+        """Return why the process ended; it may live, and only have closed its side."""
+        try:
+            status = self.process.wait(LEAVING)
+        except subprocess.TimeoutExpired:
+            return "it no longer listens"
         return signal.Signals(-status).name if status < 0 else f"status {status}"
 
     def end(self) -> None:
@@ -232,10 +229,12 @@ class _Running:
         self.made.close()
 
 
-def _error(told: Any) -> Exception:
-    """Return the exception that a process told of."""
-    kind, message = str(told.get("kind")), str(told.get("message"))
-    if kind in ("LuaError", "LuaTypeError"):
-        made = LuaTypeError if kind == "LuaTypeError" else LuaError
-        return made(message, str(told.get("traceback", "")))
-    return ERRORS.get(kind, RuntimeError)(message)
+def _checked(channel: Channel, timeout: float | None) -> dict[str, Any]:
+    """Return the next message, if it is an answer."""
+    try:
+        answer = channel.receive(timeout)
+    except ValueError as error:
+        raise ProcessLost(f"the model's process sent what is no message: {error}") from None
+    if isinstance(answer, dict) and ("result" in answer or isinstance(answer.get("error"), dict)):
+        return answer
+    raise ProcessLost("the model's process sent what is no answer")

@@ -29,9 +29,7 @@ def packed(value: Any, area: Area, depth: int = 0) -> Any:
     """
     if depth > DEEPEST:
         raise ValueError(f"more than {DEEPEST} lists and dicts inside each other")
-    if value is None or isinstance(value, str | bool | float):
-        return value
-    if isinstance(value, int):
+    if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, np.ndarray) and value.dtype.char in KINDS and value.dtype.isnative:
         begin, room = area.room(value.dtype, value.shape)

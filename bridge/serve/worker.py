@@ -14,13 +14,13 @@ import socket
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import bridge
 from bridge import models
 from bridge.importing import import_torch
 from bridge.serve.area import Area
 from bridge.serve.channel import Channel, Closed
+from bridge.serve.faults import described
 from bridge.serve.values import packed, unpacked
 
 
@@ -67,17 +67,6 @@ def limit_memory(nbytes: int) -> None:
         if line.startswith("VmData:"):
             most = (int(line.split()[1]) << 10) + nbytes
             resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-
-
-def described(error: Exception) -> dict[str, Any]:
-    """Return an exception as a message."""
-    kind = next((one.__name__ for one in type(error).__mro__ if one.__name__ in KINDS), "RuntimeError")
-    text = str(error) if kind != "RuntimeError" else f"{type(error).__name__}: {error}"
-    return {"kind": kind, "message": text, "traceback": getattr(error, "traceback", "")}
-
-
-# What a maker raises again as what it was.
-KINDS = ("LuaTypeError", "LuaError", "MemoryError", "FileNotFoundError", "T7Error", "TypeError", "ValueError")
 
 
 def _end_with_maker(maker: int) -> None:

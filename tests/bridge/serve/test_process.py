@@ -156,6 +156,48 @@ def test_a_model_that_takes_all_memory_costs_its_call(file: Path, what: str) -> 
         assert model.call("double", 4, timeout=60) == 8
 
 
+LIAR = """
+local ffi = require 'ffi'
+ffi.cdef 'long write(int, const char*, unsigned long); int close(int);'
+local words = {}
+for word in io.open('/proc/self/cmdline'):read('*a'):gmatch('%Z+') do
+   table.insert(words, word)
+end
+local connection = tonumber(words[#words - 3]) -- see bridge/serve/process.py
+function run(text)
+   if text == 'close' then
+      ffi.C.close(connection)
+      while true do end
+   elseif text then
+      local length = ffi.string(ffi.new('uint32_t[1]', #text), 4)
+      assert(ffi.C.write(connection, length .. text, #text + 4) == #text + 4)
+   end
+   return 42
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{]", "what is no message"),
+        ("3", "what is no answer"),
+        ("{}", "what is no answer"),
+        ('{"error": 3}', "what is no answer"),
+        ('{"result": {"a": ["d", [1000000000], 0]}}', "what is no value: an array of 1000000000 float64"),
+        ('{"result": [1]}', "what is no value"),
+        ("close", "it no longer listens"),
+    ],
+)
+def test_a_process_that_lies_costs_its_call(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "liar.lua").write_text(LIAR)
+    with ModelProcess(tmp_path / "liar.lua") as model:
+        with pytest.raises(ProcessLost, match=told):
+            model.call(text, timeout=60)
+        assert model.pid is None
+        assert model.call(timeout=60) == 42
+
+
 def test_a_killed_process_is_replaced(model: ModelProcess) -> None:
     model.start()
     assert model.pid is not None
