@@ -93,6 +93,15 @@ local function joined(list, n, d)
    return not empty
 end
 
+-- Copy a tensor to the next part of `room`, a view of the result that goes from part to part along d (an offset).
+local function place(room, source, d, size)
+   local view = pointer(room)
+   view.size[d] = size
+   C.br_tensor_changed(view)
+   kernels.copy(room, source)
+   view.storageOffset = view.storageOffset + size * view.stride[d]
+end
+
 -- Join the tensors in `list` along d: along the last of all their dimensions, if it is -1.
 local function concatenate(r, list, d)
    local n, shared = d, false
@@ -112,15 +121,11 @@ local function concatenate(r, list, d)
       return
    end
    geometry.resize(pointer(target), n)
-   local room = geometry.alias(target) -- of one tensor after the other
-   local view = pointer(room)
+   local room = geometry.alias(target)
    for i = 1, #list do
       local size = extent(pointer(list[i]), d)
       if size > 0 then
-         view.size[d] = size
-         C.br_tensor_changed(view)
-         kernels.copy(room, list[i])
-         view.storageOffset = view.storageOffset + size * view.stride[d]
+         place(room, list[i], d, size)
       end
    end
    if shared then
@@ -134,13 +139,8 @@ local function joinvectors(r, a, b)
    local first, second = tonumber(pointer(a).size[0]), tonumber(pointer(b).size[0])
    geometry.resize1(pointer(r), first + second)
    local room = geometry.alias(r)
-   local view = pointer(room)
-   view.size[0] = first
-   C.br_tensor_changed(view)
-   kernels.copy(room, a)
-   view.size[0], view.storageOffset = second, view.storageOffset + first * view.stride[0]
-   C.br_tensor_changed(view)
-   kernels.copy(room, b)
+   place(room, a, 0, first)
+   place(room, b, 0, second)
 end
 
 local function cat(r, a, b, d)
