@@ -9,6 +9,7 @@ import argparse
 import json
 from dataclasses import asdict
 
+TIMEOUT = 60.0  # seconds for one check: torch alone takes several on a slow disk
 HELP = "tell what works here and what to do about the rest"
 
 
@@ -16,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the form of the report, and how long to wait."""
     parser.add_argument("--json", action="store_true", help="print JSON, when all is known")
     parser.add_argument(
-        "--timeout", type=float, default=60.0, metavar="S", help="seconds for one check (%(default)g)"
+        "--timeout", type=float, default=TIMEOUT, metavar="S", help="seconds for one check (%(default)g)"
     )
 
 

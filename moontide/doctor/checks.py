@@ -11,7 +11,6 @@ import re
 import resource
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -20,7 +19,6 @@ from pathlib import Path
 from moontide.doctor.finding import Finding
 from moontide.extras import EXTRAS
 
-OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17  # of Spark 4
 FEW_DESCRIPTORS = 4096  # a worker of a cluster needs some for each node
 LITTLE_MEMORY = 2 << 30
@@ -29,10 +27,7 @@ PATIENCE = 20.0  # seconds that other programs get to tell their version
 
 def python() -> Finding:
     """Look at this interpreter and its platform."""
-    detail = f"{platform.python_version()}, {platform.platform()}"
-    if sys.version_info < OLDEST_PYTHON:
-        return Finding(state="broken", detail=detail, remedy="Moontide needs Python 3.11 or newer")
-    return Finding(state="ok", detail=detail)
+    return Finding(state="ok", detail=f"{platform.python_version()}, {platform.platform()}")
 
 
 def luajit() -> Finding:

@@ -12,11 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from moontide.doctor.finding import Finding
 
-TIMEOUT = 60.0  # seconds for one check: torch alone takes several on a slow disk
 REPORT = "tell us, with the output of `moontide doctor --json`"
 
 
-def findings(names: Iterable[str], *, timeout: float = TIMEOUT) -> Iterator[tuple[str, Finding]]:
+def findings(names: Iterable[str], *, timeout: float) -> Iterator[tuple[str, Finding]]:
     """Yield each name with what was found, in their order, as soon as it is known.
 
     Parameters
