@@ -10,7 +10,7 @@ from tests.pyps.native import Programs, native
 
 
 @native
-@pytest.mark.parametrize(("values", "seeds"), [("plain", "1200"), ("memory", "200")])
+@pytest.mark.parametrize(("values", "seeds"), [("plain", "2000"), ("memory", "300")])
 def test_the_protocol_holds_in_any_order_of_messages(programs: Programs, values: str, seeds: str) -> None:
     assert programs.run("interleavings", "0", seeds, values) == "ok\n"
 
@@ -43,12 +43,12 @@ def test_barriers_hold_in_any_order_of_messages(programs: Programs) -> None:
 
 @native
 def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
-    assert programs.run("losses", "0", "600") == "ok\n"
+    assert programs.run("losses", "0", "1000") == "ok\n"
 
 
 @native
 def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> None:
-    assert programs.run("members", "0", "600") == "ok\n"
+    assert programs.run("members", "0", "1000") == "ok\n"
 
 
 @native
