@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import difflib
-import importlib
 import inspect
 import os
-import re
 import sys
 from collections.abc import Sequence
-from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-import lupa
 import lupa.luajit21
 
-from bridge import _boundary, threads, torch_support
+from bridge import _boundary, boot
 from bridge._boundary import LuaFunction, LuaTable
-from bridge.marks import null
 
-PACKAGE = Path(__file__).resolve().parent
-BOOT = PACKAGE / "lua" / "boot.lua"
 Source = str | os.PathLike[str]
-# Modules whose functions Lua calls by `native.python`, under the name of the package that needs them.
-COMPANIONS = {
-    "cutorch": "bridge.devices",
-    "display": "bridge.display",
-    "graphicsmagick": "bridge.graphicsmagick",
-    "hdf5": "bridge.hdf5",
-    "image": "bridge.images",
-    "optim": "bridge.curves",
-}
 
 
 class Lua:
@@ -98,9 +81,9 @@ class Lua:
                 raise ValueError(f'{option}= is "{choices[0]}" or "{choices[1]}", got {value!r}')
         if not busy_timeout > 0:
             raise ValueError(f"busy_timeout= is a number of seconds above 0, got {busy_timeout!r}")
-        prefix = None if torch7 is None else _torch7_prefix(torch7)
+        prefix = None if torch7 is None else boot.torch7_prefix(torch7)
         if prefix is not None:
-            _share_lua_symbols()
+            boot.share_lua_symbols()
         state = _boundary.State(
             lupa.luajit21.__file__,
             as_torch=tensors == "torch",
@@ -112,8 +95,8 @@ class Lua:
             copying=copy,
         )
         self.__dict__["_state"] = state
-        options = _boot_options(path, prefix, allow_functions, interruptible)
-        state.boot(_boot_source(), f"@{BOOT}", (options,))
+        options = boot.options(path, prefix, allow_functions, interruptible)
+        state.boot(boot.source(), f"@{boot.BOOT}", (options,))
 
     # ---- running code
 
@@ -296,135 +279,3 @@ def _source(code: str | bytes) -> str | bytes:
     if not isinstance(code, str | bytes):
         raise TypeError(f"Lua code is a str or bytes, got {type(code).__name__}")
     return code
-
-
-def _torch7_prefix(prefix: Source) -> Path:
-    path = Path(prefix)
-    if not (path / "share" / "lua" / "5.1" / "torch").is_dir():
-        raise FileNotFoundError(f"{path} holds no Torch7: there is no {path}/share/lua/5.1/torch")
-    return path
-
-
-def _share_lua_symbols() -> None:
-    """Let a real Torch7's C modules find the Lua API.
-
-    lupa's default Lua is started first: its module has the same symbols, and must have bound its own by then.
-    """
-    lupa.LuaRuntime()
-    ctypes.CDLL(lupa.luajit21.__file__, mode=ctypes.RTLD_GLOBAL)
-
-
-def _libraries(torch7: Path) -> str:
-    return f"{torch7}/lib/lua/5.1/?.so;{torch7}/lib/?.so"
-
-
-def _templates(directory: Path | str) -> list[str]:
-    return [f"{directory}/?.lua", f"{directory}/?/init.lua"]
-
-
-def _boot_options(
-    path: Sequence[Source], torch7: Path | None, allow_functions: bool, interruptible: bool
-) -> dict[str, Any]:
-    directories: list[Path | str] = [os.fspath(directory) for directory in path]
-    directories.append(PACKAGE / "torch7" if torch7 is None else torch7 / "share" / "lua" / "5.1")
-    directories.append(PACKAGE.parent)
-    return {
-        "path": ";".join(template for directory in directories for template in _templates(directory)),
-        "cpath": "" if torch7 is None else f"{_libraries(torch7)};",
-        "library": _boundary.__file__,
-        "headers": _declarations(),
-        "root": str(PACKAGE),
-        "scope": [f"{PACKAGE / 'lua'}/", f"{PACKAGE / 'torch7'}/", f"{PACKAGE.parent / 'luaps'}/"],
-        "foreign": torch7 is not None,
-        "export_paths": None if torch7 is None else partial(_export_paths, torch7),
-        "allow_functions": bool(allow_functions),
-        "null": null,
-        "text": str,
-        "write": _boundary.own_function(_write),
-        "flush": _boundary.own_function(_flush),
-        "exit": _exit,
-        "finalizer_failed": _finalizer_failed,
-        "load_torch": _boundary.load_torch,
-        "torch_library": torch_support.library(),
-        "torch_lacks": _boundary.own_function(_torch_lacks),
-        "python": _boundary.torch_function(_torch_operator),
-        "start_thread": _boundary.own_function(threads.start),
-        "join_thread": _boundary.own_function(threads.join),
-        "heed_signals": threads.heed_signals if interruptible else None,
-    }
-
-
-def _export_paths(torch7: Path, _threads: Any) -> None:
-    """Let states that a real Torch7's threads make find its packages: they know the environment alone."""
-    for variable, templates in (
-        ("LUA_PATH", ";".join(_templates(torch7 / "share" / "lua" / "5.1"))),
-        ("LUA_CPATH", _libraries(torch7)),
-    ):
-        before = os.environ.get(variable, ";;")
-        if templates not in before:
-            os.environ[variable] = f"{templates};{before}"
-
-
-@cache
-def _boot_source() -> str:
-    return BOOT.read_text()
-
-
-@cache
-def _declarations() -> list[str]:
-    """Return the parts of the native headers that LuaJIT's FFI reads, tensor.h first."""
-    headers = sorted(
-        (PACKAGE / "core").glob("*.h"), key=lambda header: (header.name != "tensor.h", header.name)
-    )
-    found = (
-        re.search(r"BRIDGE_CDEF begin \*/(.*?)/\* BRIDGE_CDEF end", h.read_text(), re.DOTALL) for h in headers
-    )
-    return [match.group(1) for match in found if match]
-
-
-# ---- what Lua calls
-
-
-def _write(stream: str, text: str | bytes) -> None:
-    out = sys.stdout if stream == "stdout" else sys.stderr
-    if isinstance(text, bytes):
-        if hasattr(out, "buffer"):
-            out.flush()
-            out.buffer.write(text)
-            return
-        text = text.decode(errors="backslashreplace")
-    out.write(text)
-
-
-def _flush(stream: str) -> None:
-    (sys.stdout if stream == "stdout" else sys.stderr).flush()
-
-
-def _finalizer_failed(error: Any) -> None:
-    """Say what a finalizer raised, which nobody can catch; an exception that ends the program goes on by itself."""
-    if not isinstance(error, BaseException) or isinstance(error, Exception):
-        sys.stderr.write(f"error in a Lua finalizer: {error}\n")
-
-
-def _exit(code: int) -> None:
-    raise SystemExit(code)
-
-
-def _torch_lacks(name: str) -> None:
-    import torch
-
-    raise torch_support.without(torch, name)
-
-
-def _torch_operator(name: str, *arguments: Any) -> Any:
-    """Tier 3 of the kernels: a function of Python's torch, or of a companion, named by its dotted path."""
-    import torch
-
-    first, _, rest = name.partition(".")
-    if first in COMPANIONS:
-        return getattr(importlib.import_module(COMPANIONS[first]), rest)(*arguments)
-    function: Any = torch
-    for part in name.split("."):
-        function = getattr(function, part)
-    with torch.no_grad():
-        return function(*arguments)

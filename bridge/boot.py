@@ -1,0 +1,166 @@
+"""What a new Lua state is given: where its files lie, its native headers, the functions of Python's that it calls."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import re
+import sys
+from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import lupa
+import lupa.luajit21
+
+from bridge import _boundary, threads, torch_support
+from bridge.marks import null
+
+PACKAGE = Path(__file__).resolve().parent
+BOOT = PACKAGE / "lua" / "boot.lua"
+# Modules whose functions Lua calls by `native.python`, under the name of the package that needs them.
+COMPANIONS = {
+    "cutorch": "bridge.devices",
+    "display": "bridge.display",
+    "graphicsmagick": "bridge.graphicsmagick",
+    "hdf5": "bridge.hdf5",
+    "image": "bridge.images",
+    "optim": "bridge.curves",
+}
+
+
+def torch7_prefix(prefix: str | os.PathLike[str]) -> Path:
+    """Return the prefix of a real Torch7 installation, or raise FileNotFoundError."""
+    path = Path(prefix)
+    if not (path / "share" / "lua" / "5.1" / "torch").is_dir():
+        raise FileNotFoundError(f"{path} holds no Torch7: there is no {path}/share/lua/5.1/torch")
+    return path
+
+
+def share_lua_symbols() -> None:
+    """Let a real Torch7's C modules find the Lua API.
+
+    lupa's default Lua is started first: its module has the same symbols, and must have bound its own by then.
+    """
+    lupa.LuaRuntime()
+    ctypes.CDLL(lupa.luajit21.__file__, mode=ctypes.RTLD_GLOBAL)
+
+
+def _libraries(torch7: Path) -> str:
+    return f"{torch7}/lib/lua/5.1/?.so;{torch7}/lib/?.so"
+
+
+def _templates(directory: Path | str) -> list[str]:
+    return [f"{directory}/?.lua", f"{directory}/?/init.lua"]
+
+
+def options(
+    path: Sequence[str | os.PathLike[str]], torch7: Path | None, allow_functions: bool, interruptible: bool
+) -> dict[str, Any]:
+    """Return what `boot.lua` is given; see `bridge.lua.Lua` for the parameters."""
+    directories: list[Path | str] = [os.fspath(directory) for directory in path]
+    directories.append(PACKAGE / "torch7" if torch7 is None else torch7 / "share" / "lua" / "5.1")
+    directories.append(PACKAGE.parent)
+    return {
+        "path": ";".join(template for directory in directories for template in _templates(directory)),
+        "cpath": "" if torch7 is None else f"{_libraries(torch7)};",
+        "library": _boundary.__file__,
+        "headers": _declarations(),
+        "root": str(PACKAGE),
+        "scope": [f"{PACKAGE / 'lua'}/", f"{PACKAGE / 'torch7'}/", f"{PACKAGE.parent / 'luaps'}/"],
+        "foreign": torch7 is not None,
+        "export_paths": None if torch7 is None else partial(_export_paths, torch7),
+        "allow_functions": bool(allow_functions),
+        "null": null,
+        "text": str,
+        "write": _boundary.own_function(_write),
+        "flush": _boundary.own_function(_flush),
+        "exit": _exit,
+        "finalizer_failed": _finalizer_failed,
+        "load_torch": _boundary.load_torch,
+        "torch_library": torch_support.library(),
+        "torch_lacks": _boundary.own_function(_torch_lacks),
+        "python": _boundary.torch_function(_torch_operator),
+        "start_thread": _boundary.own_function(threads.start),
+        "join_thread": _boundary.own_function(threads.join),
+        "heed_signals": threads.heed_signals if interruptible else None,
+    }
+
+
+def _export_paths(torch7: Path, _threads: Any) -> None:
+    """Let states that a real Torch7's threads make find its packages: they know the environment alone."""
+    for variable, templates in (
+        ("LUA_PATH", ";".join(_templates(torch7 / "share" / "lua" / "5.1"))),
+        ("LUA_CPATH", _libraries(torch7)),
+    ):
+        before = os.environ.get(variable, ";;")
+        if templates not in before:
+            os.environ[variable] = f"{templates};{before}"
+
+
+@cache
+def source() -> str:
+    """Return the text of `boot.lua`."""
+    return BOOT.read_text()
+
+
+@cache
+def _declarations() -> list[str]:
+    """Return the parts of the native headers that LuaJIT's FFI reads, tensor.h first."""
+    headers = sorted(
+        (PACKAGE / "core").glob("*.h"), key=lambda header: (header.name != "tensor.h", header.name)
+    )
+    found = (
+        re.search(r"BRIDGE_CDEF begin \*/(.*?)/\* BRIDGE_CDEF end", h.read_text(), re.DOTALL) for h in headers
+    )
+    return [match.group(1) for match in found if match]
+
+
+# ---- what Lua calls
+
+
+def _write(stream: str, text: str | bytes) -> None:
+    out = sys.stdout if stream == "stdout" else sys.stderr
+    if isinstance(text, bytes):
+        if hasattr(out, "buffer"):
+            out.flush()
+            out.buffer.write(text)
+            return
+        text = text.decode(errors="backslashreplace")
+    out.write(text)
+
+
+def _flush(stream: str) -> None:
+    (sys.stdout if stream == "stdout" else sys.stderr).flush()
+
+
+def _finalizer_failed(error: Any) -> None:
+    """Say what a finalizer raised, which nobody can catch; an exception that ends the program goes on by itself."""
+    if not isinstance(error, BaseException) or isinstance(error, Exception):
+        sys.stderr.write(f"error in a Lua finalizer: {error}\n")
+
+
+def _exit(code: int) -> None:
+    raise SystemExit(code)
+
+
+def _torch_lacks(name: str) -> None:
+    import torch
+
+    raise torch_support.without(torch, name)
+
+
+def _torch_operator(name: str, *arguments: Any) -> Any:
+    """Tier 3 of the kernels: a function of Python's torch, or of a companion, named by its dotted path."""
+    import torch
+
+    first, _, rest = name.partition(".")
+    if first in COMPANIONS:
+        return getattr(importlib.import_module(COMPANIONS[first]), rest)(*arguments)
+    function: Any = torch
+    for part in name.split("."):
+        function = getattr(function, part)
+    with torch.no_grad():
+        return function(*arguments)
