@@ -1,8 +1,6 @@
-"""Models in processes of their own: what a model does there costs one call, never the program that made it.
+"""Models in processes of their own, and a web service over them.
 
-`area` is the memory that both processes see, `values` what travels (arrays in that memory, all else as JSON, so that
-neither side trusts the other's bytes), `channel` the messages, `faults` what went wrong, `worker` the model's process,
-`process` its handle.
+`process` is one model in one process: what it does there costs one call, never the program that made it.
 """
 
 from __future__ import annotations

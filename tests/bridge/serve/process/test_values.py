@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bridge.serve.area import Area
-from bridge.serve.channel import LONGEST, Channel, Closed
-from bridge.serve.values import packed, unpacked
+from bridge.serve.process.area import Area
+from bridge.serve.process.channel import LONGEST, Channel, Closed
+from bridge.serve.process.values import packed, unpacked
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ local words = {}
 for word in io.open('/proc/self/cmdline'):read('*a'):gmatch('%Z+') do
    table.insert(words, word)
 end
-local connection = tonumber(words[#words - 3]) -- see bridge/serve/process.py
+local connection = tonumber(words[#words - 3]) -- see bridge/serve/process/running.py
 function run(text)
    if text == 'close' then
       ffi.C.close(connection)

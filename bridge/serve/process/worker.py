@@ -18,10 +18,11 @@ from pathlib import Path
 import bridge
 from bridge import models
 from bridge.importing import import_torch
-from bridge.serve.area import Area
-from bridge.serve.channel import Channel, Closed
-from bridge.serve.faults import described
-from bridge.serve.values import packed, unpacked
+from bridge.serve.process.area import Area
+from bridge.serve.process.channel import Channel, Closed
+from bridge.serve.process.faults import described
+from bridge.serve.process.running import Description, Wanted
+from bridge.serve.process.values import packed, unpacked
 
 
 def main() -> None:
@@ -37,28 +38,42 @@ def main() -> None:
 
 
 def serve(channel: Channel, given: Area, made: Area) -> None:
-    """Load what the first message names, then answer one message after the other."""
-    wanted = channel.receive()
-    if wanted["memory"] is not None:
+    """Load what the first message names and describe it, then answer one message after the other."""
+    wanted = Wanted(**channel.receive())
+    if wanted.threads is not None:
+        import_torch().set_num_threads(wanted.threads)
+    if wanted.memory is not None:
         import_torch()  # what it takes is not the model's
-        limit_memory(wanted["memory"])
-    with bridge.Lua(allow_functions=wanted["allow_functions"]) as lua:
+        limit_memory(wanted.memory)
+    with bridge.Lua(allow_functions=wanted.allow_functions) as lua:
         try:
-            call = models.call(lua, wanted["file"], function=wanted["function"], key=wanted["key"])
+            model = loaded(lua, wanted)
         except Exception as error:
             channel.send({"error": described(error)})
             return
-        channel.send({"result": None})
+        channel.send({"result": Description.of(model)})
         while True:
-            arguments = channel.receive()
+            asked = channel.receive()
             made.clear()
             try:
-                answer = {
-                    "result": packed(call(*(unpacked(one, given, copy=False) for one in arguments)), made)
-                }
+                function = model.chosen(asked["function"])
+                arguments = (unpacked(one, given, copy=False) for one in asked["arguments"])
+                answer = {"result": packed(function(*arguments), made)}
             except Exception as error:
                 answer = {"error": described(error)}
             channel.send(answer)
+
+
+def loaded(lua: bridge.Lua, wanted: Wanted) -> models.Model:
+    """Load the model that is wanted."""
+    return models.load(
+        lua,
+        wanted.file,
+        function=wanted.function,
+        key=wanted.key,
+        network=wanted.network,
+        device=wanted.device,
+    )
 
 
 def limit_memory(nbytes: int) -> None:

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from os import PathLike
 from typing import Any
 
-from bridge.serve.area import Area
-from bridge.serve.channel import Channel, Closed
-from bridge.serve.faults import raised
-from bridge.serve.values import packed, unpacked
-
-LEAVING = 2.0  # seconds that a process gets to end by itself
-
-
-class ProcessLost(RuntimeError):
-    """The model's process ended in the middle of a call."""
-
-
-class CallTimeout(TimeoutError):
-    """A call took longer than it may; its process was ended."""
+from bridge.serve.process.channel import Channel, Closed
+from bridge.serve.process.faults import raised
+from bridge.serve.process.running import CallTimeout, ProcessLost, Running, Wanted, checked
 
 
 class ModelProcess:
@@ -64,16 +50,10 @@ class ModelProcess:
         allow_functions: bool = False,
         start_timeout: float = 60.0,
     ) -> None:
-        self._wanted = {
-            "file": os.fspath(file),
-            "function": function,
-            "key": key,
-            "memory": memory,
-            "allow_functions": allow_functions,
-        }
+        self._wanted = Wanted(os.fspath(file), function, key, memory=memory, allow_functions=allow_functions)
         self._start_timeout = start_timeout
         self._lock = threading.Lock()  # one call at a time; guards all below
-        self._running: _Running | None = None
+        self._running: Running | None = None
         self._closed = False
 
     @property
@@ -121,15 +101,11 @@ class ModelProcess:
             raise CallTimeout(f"no turn within {timeout:g} s: another call is at work")
         try:
             running = self._started()
-            running.given.clear()
-            message = [packed(one, running.given) for one in arguments]
+            message = running.question(None, arguments)
             left = None if until is None else max(until - time.monotonic(), 0.001)
             answer = self._asked(running, message, left, f"no answer within {timeout} s")
             with self._ended_on_failure():
-                try:
-                    return unpacked(answer, running.made, copy=True)
-                except ValueError as error:
-                    raise ProcessLost(f"the model's process sent what is no value: {error}") from None
+                return running.value(answer)
         finally:
             self._lock.release()
 
@@ -148,29 +124,32 @@ class ModelProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _started(self) -> _Running:
+    def _started(self) -> Running:
         if self._closed:
             raise ValueError("the model's process was closed")
         if self._running is None:
-            self._running = _Running()
+            self._running = Running()
             late = f"the model was not loaded within {self._start_timeout:g} s"
             try:
-                self._asked(self._running, self._wanted, self._start_timeout, late)
+                self._asked(self._running, asdict(self._wanted), self._start_timeout, late)
             except Exception:
                 self._end()
                 raise
         return self._running
 
-    def _asked(self, running: _Running, message: Any, timeout: float | None, late: str) -> Any:
+    def _asked(self, running: Running, message: Any, timeout: float | None, late: str) -> Any:
         """Send a message and return the result in the answer; raise what the answer tells."""
         with self._ended_on_failure():
             try:
-                running.channel.send(message, timeout)
-                answer = _checked(running.channel, timeout)
+                channel = Channel(running.socket)
+                channel.send(message, timeout)
+                answer = checked(channel.receive(timeout))
             except TimeoutError:
                 raise CallTimeout(late) from None
             except Closed:
                 raise ProcessLost(f"the model's process ended: {running.reason()}") from None
+            except ValueError as error:
+                raise ProcessLost(f"the model's process sent what is no message: {error}") from None
         if "error" in answer:
             raise raised(answer["error"])
         return answer["result"]
@@ -188,53 +167,3 @@ class ModelProcess:
         running, self._running = self._running, None
         if running is not None:
             running.end()
-
-
-class _Running:
-    """A process, and what connects it."""
-
-    def __init__(self) -> None:
-        self.given, self.made = Area.create(), Area.create()
-        ours, theirs = socket.socketpair()
-        self.channel = Channel(ours)
-        inherited = (theirs.fileno(), self.given.descriptor, self.made.descriptor)
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "bridge.serve.worker", *map(str, (*inherited, os.getpid()))],
-                pass_fds=inherited,
-                stdin=subprocess.DEVNULL,
-                stdout=2,  # what a model prints is for people, behind what else they are told
-                start_new_session=True,
-            )
-        finally:
-            theirs.close()
-
-    def kill(self) -> None:
-        self.process.kill()
-
-    def reason(self) -> str:
-        """Return why the process ended; it may live, and only have closed its side."""
-        try:
-            status = self.process.wait(LEAVING)
-        except subprocess.TimeoutExpired:
-            return "it no longer listens"
-        return signal.Signals(-status).name if status < 0 else f"status {status}"
-
-    def end(self) -> None:
-        """Kill the process and let go of everything."""
-        self.process.kill()
-        self.process.wait()
-        self.channel.close()
-        self.given.close()
-        self.made.close()
-
-
-def _checked(channel: Channel, timeout: float | None) -> dict[str, Any]:
-    """Return the next message, if it is an answer."""
-    try:
-        answer = channel.receive(timeout)
-    except ValueError as error:
-        raise ProcessLost(f"the model's process sent what is no message: {error}") from None
-    if isinstance(answer, dict) and ("result" in answer or isinstance(answer.get("error"), dict)):
-        return answer
-    raise ProcessLost("the model's process sent what is no answer")

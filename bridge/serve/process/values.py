@@ -6,13 +6,23 @@ numbers, texts, booleans and None are themselves.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bridge.serve.area import KINDS, Area
+from bridge.serve.process.area import KINDS, Area
 
 DEEPEST = 200  # lists and dicts inside each other
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Arrays that travel as one, along their first dimension: of one type, and of the same sizes but the first."""
+
+    parts: Sequence[NDArray[Any]]
 
 
 def packed(value: Any, area: Area, depth: int = 0) -> Any:
@@ -35,6 +45,12 @@ def packed(value: Any, area: Area, depth: int = 0) -> Any:
         begin, room = area.room(value.dtype, value.shape)
         room[...] = value
         return {"a": [value.dtype.char, list(value.shape), begin]}
+    if isinstance(value, Joined):
+        first = value.parts[0]
+        shape = (sum(len(part) for part in value.parts), *first.shape[1:])
+        begin, room = area.room(first.dtype, shape)
+        np.concatenate(value.parts, out=room)
+        return {"a": [first.dtype.char, list(shape), begin]}
     if isinstance(value, np.generic):
         return packed(value.item(), area, depth)
     if isinstance(value, bytes):

@@ -1,0 +1,84 @@
+"""What a network of Torch7 takes, told by the layers that its input meets first.
+
+Sizes are those of a batch, whose rows are open. Where the first layers do not tell, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An input: its sizes, None where any is taken, None as a whole where unknown; and whether it is indices."""
+
+    shape: tuple[int | None, ...] | None = None
+    indices: bool = False
+
+
+Rule = Callable[[Any], Taken]
+
+
+def _rows(layer: Any) -> Taken:
+    return Taken((None, layer.weight.shape[1]))
+
+
+def _planes(dimensions: int) -> Rule:
+    return lambda layer: Taken((None, layer.nInputPlane, *[None] * dimensions))
+
+
+# The layer's class, and what it takes of its fields.
+RULES: dict[str, Rule] = {
+    "Linear": _rows,
+    "LinearNoBias": _rows,
+    "SparseLinear": lambda _: Taken(),
+    "LookupTable": lambda _: Taken((None, None), indices=True),
+    "TemporalConvolution": lambda layer: Taken((None, None, layer.inputFrameSize)),
+    **{
+        name: _planes(2)
+        for name in (
+            "SpatialConvolution",
+            "SpatialConvolutionMM",
+            "SpatialDilatedConvolution",
+            "SpatialFullConvolution",
+        )
+    },
+    "VolumetricConvolution": _planes(3),
+    "VolumetricFullConvolution": _planes(3),
+}
+# Layers whose output has the input's sizes: the next one tells.
+TRANSPARENT = {
+    *("Identity", "Dropout", "SpatialDropout", "MulConstant", "AddConstant", "Contiguous", "Copy", "Tanh", "ReLU"),
+    *("Sigmoid", "SpatialBatchNormalization", "BatchNormalization", "GradientReversal", "Normalize"),
+}  # fmt: skip
+SEQUENCES = {"Sequential", "NaN", "Profile"}
+BRANCHES = {"Concat", "ConcatTable", "DepthConcat"}
+
+
+def taken(net: Any) -> list[Taken]:
+    """Return the inputs of a network: one, or one for each branch of a table."""
+    found = _taken(net)
+    return found if isinstance(found, list) else [found or Taken()]
+
+
+def _taken(layer: Any) -> Taken | list[Taken] | None:
+    """Return what a layer takes; None where it takes anything and passes its sizes on."""
+    name = layer.typename.rpartition(".")[2]
+    inside = list(getattr(layer, "modules", None) or [])
+    if name in SEQUENCES:
+        for one in inside:
+            found = _taken(one)
+            if found is not None:
+                return found
+        return None
+    if name == "ParallelTable":
+        each = [_taken(one) for one in inside]
+        return [one if isinstance(one, Taken) else Taken() for one in each]
+    if name in BRANCHES and inside:
+        return _taken(inside[0])
+    if name in TRANSPARENT:
+        return None
+    rule = RULES.get(name)
+    return Taken() if rule is None else rule(layer)

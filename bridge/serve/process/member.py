@@ -1,0 +1,104 @@
+"""A model's process for asyncio: one call at a time, without a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from bridge.serve.process.channel import AsyncChannel, Closed
+from bridge.serve.process.faults import raised
+from bridge.serve.process.running import CallTimeout, Description, ProcessLost, Running, Wanted, checked
+
+
+class Member:
+    """One process; whoever has it calls it alone.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        What the process loads.
+    start_timeout : float
+        Seconds that loading may take.
+    """
+
+    def __init__(self, wanted: Wanted, *, start_timeout: float = 60.0) -> None:
+        self._wanted = wanted
+        self._start_timeout = start_timeout
+        self._running: Running | None = None
+        self._channel: AsyncChannel | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process's number; None while there is none."""
+        return self._running.process.pid if self._running else None
+
+    async def start(self) -> Description:
+        """Start the process and load the model.
+
+        Raises
+        ------
+        LuaError, T7Error, FileNotFoundError, ValueError, ...
+            The model cannot be loaded.
+        CallTimeout, ProcessLost
+            Loading took too long, or ended the process.
+        """
+        running = await asyncio.to_thread(Running)
+        running.socket.setblocking(False)
+        self._running, self._channel = running, AsyncChannel(running.socket)
+        late = f"the model was not loaded within {self._start_timeout:g} s"
+        try:
+            return Description.told(await self._asked(asdict(self._wanted), self._start_timeout, late))
+        except BaseException:
+            self.end()
+            raise
+
+    async def call(self, function: str | None, arguments: Sequence[Any], timeout: float) -> Any:
+        """Call a function of the model, or the one that is meant; see `ModelProcess.call`."""
+        running = self._running
+        if running is None:
+            raise ProcessLost("the model's process is not running")
+        with self._ended_on_failure():
+            message = running.question(function, arguments)
+        result = await self._asked(message, timeout, f"no answer within {timeout:g} s")
+        with self._ended_on_failure():
+            return running.value(result)
+
+    def end(self) -> None:
+        """End the process, now."""
+        running, self._running, self._channel = self._running, None, None
+        if running is not None:
+            running.end()
+
+    async def _asked(self, message: Any, timeout: float, late: str) -> Any:
+        running, channel = self._running, self._channel
+        assert running is not None
+        assert channel is not None
+        with self._ended_on_failure():
+            try:
+                async with asyncio.timeout(timeout):
+                    await channel.send(message)
+                    answer = checked(await channel.receive())
+            except TimeoutError:
+                raise CallTimeout(late) from None
+            except Closed:
+                reason = await asyncio.to_thread(running.reason)
+                raise ProcessLost(f"the model's process ended: {reason}") from None
+            except ValueError as error:
+                raise ProcessLost(f"the model's process sent what is no message: {error}") from None
+        if "error" in answer:
+            raise raised(answer["error"])
+        return answer["result"]
+
+    @contextlib.contextmanager
+    def _ended_on_failure(self) -> Iterator[None]:
+        """End the process where the two sides no longer agree on what comes next."""
+        try:
+            yield
+        except (TypeError, MemoryError):  # an argument that cannot travel: nothing was sent
+            raise
+        except BaseException:
+            self.end()
+            raise
