@@ -35,6 +35,11 @@ class Member:
         """The process's number; None while there is none."""
         return self._running.process.pid if self._running else None
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._running is not None and self._running.process.poll() is None
+
     async def start(self) -> Description:
         """Start the process and load the model.
 
@@ -45,6 +50,7 @@ class Member:
         CallTimeout, ProcessLost
             Loading took too long, or ended the process.
         """
+        self.end()
         running = await asyncio.to_thread(Running)
         running.socket.setblocking(False)
         self._running, self._channel = running, AsyncChannel(running.socket)

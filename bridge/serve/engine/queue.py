@@ -1,0 +1,102 @@
+"""Requests that wait for a process: in order of arrival, those that can go together joined.
+
+Requests go together when they have the same key: the same function, types, and sizes but the first. While all processes
+are at work, batches grow by themselves. While one is free, a request waits for others only where the last batch had
+others, and no longer than it is told: a client on its own never waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(eq=False, slots=True)
+class Request:
+    """A request: what is called with what, and where the answer goes.
+
+    `key` is None for one that goes alone; `arrived` and `began` are seconds of the loop's clock.
+    """
+
+    function: str | None
+    arguments: Sequence[Any]
+    key: Hashable
+    rows: int
+    arrived: float
+    answer: asyncio.Future[Any]
+    began: float = field(default=0.0)
+
+
+class Queue:
+    """Waiting requests.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of a batch, at most; a request that has more by itself goes alone.
+    wait : float
+        Seconds.
+    """
+
+    def __init__(self, rows: int, wait: float) -> None:
+        self._rows = rows
+        self._wait = wait
+        self._lines: dict[Hashable, deque[Request]] = {}
+        self._count = 0
+        self._expected = 1  # requests in the batch that was taken last
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, request: Request) -> None:
+        """Let a request wait."""
+        key = request if request.key is None else request.key
+        self._lines.setdefault(key, deque()).append(request)
+        self._count += 1
+
+    def discard(self, request: Request) -> None:
+        """Forget a request, if it still waits: nobody wants its answer."""
+        key = request if request.key is None else request.key
+        line = self._lines.get(key)
+        if line is not None and request in line:
+            line.remove(request)
+            self._count -= 1
+            if not line:
+                del self._lines[key]
+
+    def take(self, now: float) -> list[Request]:
+        """Return the requests that go next, together; none where nothing waits, or it should wait longer."""
+        key = self._first()
+        if key is None or now < self._due(key):
+            return []
+        line = self._lines[key]
+        batch = [line.popleft()]
+        rows = batch[0].rows
+        while line and rows + line[0].rows <= self._rows:
+            rows += line[0].rows
+            batch.append(line.popleft())
+        if not line:
+            del self._lines[key]
+        self._count -= len(batch)
+        self._expected = len(batch)
+        return batch
+
+    def due(self) -> float | None:
+        """Return when `take` returns something next; None where nothing waits."""
+        key = self._first()
+        return None if key is None else self._due(key)
+
+    def _first(self) -> Hashable | None:
+        """Return the key of the request that came first."""
+        if len(self._lines) <= 1:
+            return next(iter(self._lines), None)
+        return min(self._lines, key=lambda key: self._lines[key][0].arrived)
+
+    def _due(self, key: Hashable) -> float:
+        line = self._lines[key]
+        first = line[0]
+        enough = first.key is None or len(line) >= self._expected or first.rows * len(line) >= self._rows
+        return first.arrived + (0.0 if enough else self._wait)

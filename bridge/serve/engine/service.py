@@ -1,0 +1,176 @@
+"""What every wire calls: inference by tensors, functions by values, and all models' states."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from prometheus_client import CollectorRegistry, generate_latest
+
+from bridge.serve.engine import tensors
+from bridge.serve.engine.refused import Reason, Refused
+from bridge.serve.engine.repository import Repository
+from bridge.serve.engine.served import Served
+from bridge.serve.engine.settings import ModelSettings
+from bridge.serve.engine.sources import Source, repository
+from bridge.serve.engine.statistics import Collected
+
+logger = logging.getLogger(__name__)
+
+
+class Service:
+    """Models that are served.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Files, directories of numbered versions, directories of either; see `bridge.serve.engine.sources`.
+    settings : ModelSettings, optional
+        How each is served.
+    name : str, optional
+        What the model is called, where there is one.
+    watch : float
+        Seconds between looks at the files; 0: never.
+
+    Examples
+    --------
+    >>> async with Service(["model.t7"], ModelSettings(workers=2)) as service:
+    ...     outputs = await service.infer("model", {"input": images})
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str | PathLike[str]],
+        settings: ModelSettings | None = None,
+        *,
+        name: str | None = None,
+        watch: float = 1.0,
+    ) -> None:
+        found = repository(Path(path) for path in paths)
+        if name is not None:
+            if len(found) != 1:
+                raise ValueError(f"name={name!r} is for one model; there are {', '.join(found) or 'none'}")
+            found = {name: Source(name, next(iter(found.values())).path)}
+        if not found:
+            raise ValueError("there is no model to serve")
+        self.repository = Repository(found, settings or ModelSettings())
+        self._watch = watch
+        self._watching: asyncio.Task[None] | None = None
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(Collected(self._observed))
+        self.leaving = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether all models are loaded, and requests are taken."""
+        return not self.leaving and self.repository.ready
+
+    async def start(self) -> None:
+        """Load all models.
+
+        Raises
+        ------
+        ValueError
+            One cannot be loaded; with the reason.
+        """
+        await self.repository.start()
+        if self._watch:
+            self._watching = asyncio.get_running_loop().create_task(self._look())
+
+    async def stop(self, grace: float = 30.0) -> None:
+        """Answer the requests that there are, for so many seconds, then end all processes."""
+        self.leaving = True
+        if self._watching is not None:
+            self._watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watching
+        try:
+            async with asyncio.timeout(grace):
+                await self.repository.leave()
+        except TimeoutError:
+            logger.warning("requests were still at work after %g s: their processes are ended", grace)
+        finally:
+            self.repository.end()
+
+    async def __aenter__(self) -> Service:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def infer(
+        self, model: str, inputs: Mapping[str, tensors.Tensor], version: str | None = None
+    ) -> dict[str, tensors.Tensor]:
+        """Return a model's outputs by name.
+
+        Parameters
+        ----------
+        model, version : str
+            Which; by default the latest version.
+        inputs : mapping of str to array or list
+            Tensors by name: arrays, or texts in nested lists.
+
+        Raises
+        ------
+        Refused
+            There is no answer; with the reason.
+        """
+        served = self.repository.find(model, version)
+        given = tensors.arguments(model, served.description, inputs)
+        return tensors.outputs(await served.submit(None, given), served.description.outputs)
+
+    async def call(
+        self, function: str, arguments: Sequence[Any], model: str | None = None, version: str | None = None
+    ) -> Any:
+        """Return what a function returns: values as `ModelProcess.call` takes and gives them.
+
+        Raises
+        ------
+        Refused
+            There is no answer, no such function, or several models have one; with the reason.
+        """
+        if model is not None:
+            served = self.repository.find(model, version)
+            if function not in served.description.parameters:
+                there = ", ".join(served.description.parameters)
+                raise Refused(Reason.UNKNOWN, f"model {model!r} has no function {function!r}; it has {there}")
+        else:
+            served = self._with(function)
+        return await served.submit(function, arguments)
+
+    def metrics(self) -> bytes:
+        """Return all counts as Prometheus' text."""
+        return generate_latest(self._registry)
+
+    def _with(self, function: str) -> Served:
+        """Return the model that has a function."""
+        latest = {served.name: served for served in self.repository}
+        found = {name: one for name, one in latest.items() if function in one.description.parameters}
+        if len(found) == 1:
+            return self.repository.find(next(iter(found)))
+        if found:
+            ways = ", ".join(f"/call/{name}/{function}" for name in found)
+            raise Refused(Reason.AMBIGUOUS, f"several models have a function {function!r}: {ways}")
+        there = ", ".join(f"{name}: {', '.join(one.description.parameters)}" for name, one in latest.items())
+        raise Refused(Reason.UNKNOWN, f"there is no function {function!r}; there is {there}")
+
+    def _observed(self) -> Iterable[tuple[str, str, Any, int, int]]:
+        for one in self.repository:
+            yield one.name, one.version, one.statistics, one.waiting, len(one.pids)
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(self._watch)
+            try:
+                await self.repository.refresh()
+            except Exception:
+                logger.exception("looking for changed files failed; next look in %g s", self._watch)
