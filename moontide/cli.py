@@ -24,6 +24,7 @@ from moontide.commands import (
     node,
     paths,
     run,
+    serve,
     version,
 )
 from moontide.errors import CommandError
@@ -53,6 +54,7 @@ COMMANDS: Mapping[str, Command] = {
     "node": node,
     "paths": paths,
     "run": run,
+    "serve": serve,
     "version": version,
 }
 

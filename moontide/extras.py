@@ -12,6 +12,16 @@ EXTRAS = {
     "demo": ("matplotlib", "rich", "sklearn"),
     "onnx": ("onnx", "onnxscript"),
     "safetensors": ("safetensors",),
+    "serve": (
+        "google.protobuf",
+        "grpc",
+        "httptools",
+        "orjson",
+        "prometheus_client",
+        "starlette",
+        "uvicorn",
+        "uvloop",
+    ),
 }
 
 

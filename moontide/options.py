@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+SIZES = {"K": 10, "M": 20, "G": 30, "T": 40}  # units of sizes, as powers of two
+
 
 class CommandParser(argparse.ArgumentParser):
     """Takes options between the words of a positional argument too, if `intermixed` is set."""
@@ -36,3 +38,19 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
     return number
+
+
+def seconds(text: str) -> float:
+    """Return a number from 0 up, or raise what argparse turns into a message."""
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number from 0 up, got {text}")
+    return number
+
+
+def nbytes(text: str) -> int:
+    """Return the bytes in 512M or 2G, or raise what argparse turns into a message."""
+    digits, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in SIZES else (text, "")
+    if not digits.isdecimal() or int(digits) < 1:
+        raise argparse.ArgumentTypeError(f"expected a size such as 512M or 2G, got {text}")
+    return int(digits) << SIZES.get(unit, 0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from moontide.errors import CommandError
 from moontide.options import CommandParser, files
 
 HELP = "call a Lua function or a network on JSON or .npy"
-DEEPEST = 100  # lists and objects inside each other that a result may have
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -43,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Call once."""
     import bridge
     from bridge import models, t7
+    from bridge.models.plain import plain
 
     given = [argument(text) for text in arguments.arguments]
     with bridge.Lua(allow_functions=arguments.allow_functions) as lua:
@@ -82,32 +81,6 @@ def argument(text: str) -> Any:
     except ValueError as error:
         hint = "" if name else f"; a text is written '\"{text}\"', a file @{text}"
         raise CommandError(f"{text}: {error}{hint}") from error
-
-
-def plain(value: Any, depth: int = 0) -> Any:
-    """Return a result as what JSON has a form for: arrays as lists, numbers that JSON lacks as text.
-
-    Raises
-    ------
-    TypeError
-        There is something else in it, such as a network; with its name.
-    """
-    import numpy as np
-
-    if depth > DEEPEST:
-        raise ValueError(f"the result has more than {DEEPEST} lists and objects inside each other")
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist(), depth)
-    if isinstance(value, dict):
-        return {str(key): plain(entry, depth + 1) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry, depth + 1) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    kind = getattr(value, "typename", type(value).__name__)
-    raise TypeError(f"the result has a {kind} in it, which has no form in JSON")
 
 
 def save(file: Path, value: Any) -> None:

@@ -138,14 +138,23 @@ class Service:
         Refused
             There is no answer, no such function, or several models have one; with the reason.
         """
-        if model is not None:
-            served = self.repository.find(model, version)
-            if function not in served.description.parameters:
-                there = ", ".join(served.description.parameters)
-                raise Refused(Reason.UNKNOWN, f"model {model!r} has no function {function!r}; it has {there}")
-        else:
-            served = self._with(function)
-        return await served.submit(function, arguments)
+        return await self.find_function(function, model, version).submit(function, arguments)
+
+    def find_function(self, function: str, model: str | None = None, version: str | None = None) -> Served:
+        """Return the model that has a function, or a model if it has it.
+
+        Raises
+        ------
+        Refused
+            There is none, or several models have one; with the reason.
+        """
+        if model is None:
+            return self._with(function)
+        served = self.repository.find(model, version)
+        if function not in served.description.parameters:
+            there = ", ".join(served.description.parameters)
+            raise Refused(Reason.UNKNOWN, f"model {model!r} has no function {function!r}; it has {there}")
+        return served
 
     def metrics(self) -> bytes:
         """Return all counts as Prometheus' text."""

@@ -1,0 +1,103 @@
+"""The web application: a service behind its routes, to be run alone or mounted in another application."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from importlib.metadata import version
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from bridge.serve.engine import Refused, Service
+from bridge.serve.rest import calls, inference, repository
+from bridge.serve.rest.bodies import answer, refusal
+from bridge.serve.rest.guard import Guard
+from bridge.serve.rest.page import ROUTES as PAGE
+
+logger = logging.getLogger(__name__)
+
+BODY_LIMIT = 64 << 20  # bytes
+
+
+def application(
+    service: Service,
+    *,
+    token: str | None = None,
+    body_limit: int = BODY_LIMIT,
+    hosts: Collection[str] | None = None,
+    access: bool = False,
+) -> Starlette:
+    """Return the application.
+
+    Parameters
+    ----------
+    service : Service
+        What it serves; whoever made it starts and stops it.
+    token : str, optional
+        What clients must say: `Authorization: Bearer TOKEN`.
+    body_limit : int
+        Bytes of a request.
+    hosts : collection of str, optional
+        Names of this server; requests by another name are refused. None: any.
+    access : bool
+        Whether each request is logged.
+
+    Examples
+    --------
+    In a FastAPI application:
+
+    >>> service = Service(["model.t7"])
+    >>> @contextlib.asynccontextmanager
+    ... async def lifespan(app):
+    ...     async with service:
+    ...         yield
+    >>> app = FastAPI(lifespan=lifespan)
+    >>> app.mount("/models", application(service))
+    """
+    app = Starlette(
+        routes=[*inference.ROUTES, *calls.ROUTES, *repository.ROUTES, *PAGE],
+        middleware=[Middleware(Guard, token=token, hosts=hosts, access=access)],
+        exception_handlers={
+            Refused: refused,
+            HTTPException: not_found,
+            ClientDisconnect: vanished,
+            Exception: defect,
+        },
+    )
+    app.router.redirect_slashes = False
+    app.state.service = service
+    app.state.body_limit = body_limit
+    app.state.version = version("moontide")
+    return app
+
+
+async def refused(_: Request, error: Exception) -> Response:
+    """Answer what the service refuses."""
+    assert isinstance(error, Refused)
+    return refusal(error)
+
+
+async def not_found(request: Request, error: Exception) -> Response:
+    """Answer a path or method that there is not."""
+    assert isinstance(error, HTTPException)
+    response = answer(
+        {"error": f"{request.method} {request.url.path}: {error.detail}; / and /docs tell what there is"},
+        error.status_code,
+    )
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def vanished(_: Request, __: Exception) -> Response:
+    """Answer nobody: the client went before its request was complete."""
+    return answer({"error": "the client went before its request was complete"}, 400)
+
+
+async def defect(request: Request, error: Exception) -> Response:
+    """Answer what should not have happened."""
+    logger.error("%s %s: a defect of the service", request.method, request.url.path, exc_info=error)
+    return answer({"error": f"a defect of the service: {type(error).__name__}: {error}"}, 500)

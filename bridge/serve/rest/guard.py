@@ -1,0 +1,125 @@
+"""What every request passes: an id, a token where one is asked for, no calls by other web pages, one line of log."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import os
+import time
+from collections.abc import Collection
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+logger = logging.getLogger(__name__)
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+# Without a token too: what tells whether the server lives, and the page, which asks for the token itself.
+OPEN = {"/v2/health/live", "/v2/health/ready", "/", "/openapi.json", "/docs"}
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+LONGEST_ID = 128
+
+
+class Guard:
+    """Around an application.
+
+    Parameters
+    ----------
+    app : ASGI application
+    token : str, optional
+        What `Authorization: Bearer` must say.
+    hosts : collection of str, optional
+        Names that requests may have come by; None: any. A page elsewhere can make a browser ask a server on this
+        machine under a name of its own; only the name tells.
+    access : bool
+        A line of log for each request.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        token: str | None = None,
+        hosts: Collection[str] | None = None,
+        access: bool = False,
+    ) -> None:
+        self._app = app
+        self._token = None if token is None else f"Bearer {token}".encode()
+        self._hosts = hosts
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        identity = identified(headers.get(b"x-request-id"))
+        request_id.set(identity)
+        began = time.monotonic()
+        status = 0
+
+        async def answered(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", identity.encode())]
+            await send(message)
+
+        refused = self._refused(scope["path"], headers)
+        if refused is not None:
+            await refuse(answered, *refused)
+        else:
+            await self._app(scope, receive, answered)
+        if self._access or status >= 500:
+            level = logging.WARNING if status >= 500 else logging.INFO
+            told = {
+                "method": scope["method"],
+                "path": scope["path"],
+                "status": status,
+                "milliseconds": round((time.monotonic() - began) * 1e3, 3),
+            }
+            logger.log(
+                level, "%(method)s %(path)s %(status)d in %(milliseconds)g ms", told, extra={"told": told}
+            )
+
+    def _refused(self, path: str, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        """Return the status and the reason why a request goes no further."""
+        host = hostname(headers.get(b"host", b""))
+        if self._hosts is not None and host not in self._hosts:
+            return 403, f"this server does not answer for host {host!r}; --host names where it listens"
+        origin = headers.get(b"origin")
+        if origin is not None and origin != b"null" and hostname(urlsplit(origin).netloc) != host:
+            return 403, "requests of other web pages are not answered"
+        if headers.get(b"sec-fetch-site") == b"cross-site" and path not in OPEN:
+            return 403, "requests of other web pages are not answered"
+        if self._token is not None and path not in OPEN and not path.startswith("/page/"):
+            given = headers.get(b"authorization", b"")
+            if not hmac.compare_digest(given, self._token):
+                return 401, "a token is needed: Authorization: Bearer TOKEN"
+        return None
+
+
+def identified(given: bytes | None) -> str:
+    """Return a request's id: the client's, if it is a short word, else a new one."""
+    if given is not None and len(given) <= LONGEST_ID and given.isascii() and given.decode().isprintable():
+        return given.decode()
+    return os.urandom(8).hex()
+
+
+def hostname(netloc: bytes) -> str:
+    """Return the host of a "Host" header, without its port."""
+    return urlsplit(f"//{netloc.decode('latin-1')}").hostname or ""
+
+
+async def refuse(send: Any, status: int, text: str) -> None:
+    """Answer with an error."""
+    headers = [(b"content-type", b"application/json")]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": orjson.dumps({"error": text})})

@@ -1,0 +1,52 @@
+"""Routes of the model repository and of metrics."""
+
+from __future__ import annotations
+
+import orjson
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bridge.serve.engine.refused import Reason, Refused
+from bridge.serve.rest.bodies import answer, body
+from bridge.serve.rest.inference import service
+
+
+async def index(request: Request) -> Response:
+    """POST /v2/repository/index: all models and their states; {"ready": true} asks for those that are served."""
+    content = await body(request)
+    try:
+        told = orjson.loads(content) if content else {}
+    except orjson.JSONDecodeError as error:
+        raise Refused(Reason.INVALID, f"the body is no JSON: {error}") from None
+    rows = service(request).repository.index()
+    only_ready = isinstance(told, dict) and told.get("ready") is True
+    return answer([row for row in rows if not only_ready or row["state"] == "READY"])
+
+
+async def load(request: Request) -> Response:
+    """POST /v2/repository/models/MODEL/load."""
+    await body(request)
+    await service(request).repository.load(request.path_params["model"])
+    return answer({})
+
+
+async def unload(request: Request) -> Response:
+    """POST /v2/repository/models/MODEL/unload."""
+    await body(request)
+    await service(request).repository.unload(request.path_params["model"])
+    return answer({})
+
+
+async def metrics(request: Request) -> Response:
+    """GET /metrics."""
+    return Response(service(request).metrics(), media_type=CONTENT_TYPE_LATEST)
+
+
+ROUTES = [
+    Route("/v2/repository/index", index, methods=["POST"]),
+    Route("/v2/repository/models/{model}/load", load, methods=["POST"]),
+    Route("/v2/repository/models/{model}/unload", unload, methods=["POST"]),
+    Route("/metrics", metrics),
+]

@@ -1,0 +1,178 @@
+"""A server of its own: HTTP and gRPC on their ports, until a signal; then it answers what it has and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import resource
+import signal
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+import uvloop
+
+from bridge.serve.engine import Service
+from bridge.serve.rest import application
+from bridge.serve.rest.application import BODY_LIMIT
+from bridge.serve.rest.guard import LOOPBACK
+from bridge.serve.rest.protocol import ImpatientProtocol
+
+logger = logging.getLogger(__name__)
+
+BACKLOG = 2048  # connections that wait to be accepted
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where a server listens, and what it asks of those who come.
+
+    Attributes
+    ----------
+    host : str
+        An address of this machine; other machines reach all but the loopback ones.
+    port, grpc_port : int or None
+        0: any free one; None for gRPC: none.
+    token : str or None
+        What clients must say.
+    certificate, key : str or None
+        PEM files; with them both ports speak TLS.
+    body_limit : int
+        Bytes of a request.
+    grace : float
+        Seconds that requests at work get when the server ends.
+    access : bool
+        A line of log for each request.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    grpc_port: int | None = 8081
+    token: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    body_limit: int = BODY_LIMIT
+    grace: float = 30.0
+    access: bool = False
+
+
+class Server(uvicorn.Server):
+    """uvicorn's, with signals left to `serve`."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone."""
+        yield
+
+
+def run(service_of: Any, listening: Listening, ready: Any = None) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Parameters
+    ----------
+    service_of : callable
+        Makes the service, inside the event loop.
+    listening : Listening
+        Where.
+    ready : callable, optional
+        Called with the addresses when all models are loaded and both ports are open.
+
+    Raises
+    ------
+    OSError
+        A port is taken.
+    ValueError
+        A model cannot be loaded.
+    """
+    raise_limit_of_files()
+    uvloop.run(serve(service_of(), listening, ready))
+
+
+async def serve(service: Service, listening: Listening, ready: Any = None) -> None:
+    """Serve until SIGTERM or SIGINT; see `run`."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    sock = bound(listening.host, listening.port)
+    try:
+        app = application(
+            service,
+            token=listening.token,
+            body_limit=listening.body_limit,
+            hosts=LOOPBACK if listening.host in LOOPBACK else None,
+            access=listening.access,
+        )
+        config = uvicorn.Config(
+            app,
+            http=ImpatientProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            backlog=BACKLOG,
+            timeout_graceful_shutdown=max(1, round(listening.grace)),
+            ssl_certfile=listening.certificate,
+            ssl_keyfile=listening.key,
+        )
+        server = Server(config)
+        await started(service, ended)
+        if ended.is_set():
+            return
+        task = loop.create_task(server.serve(sockets=[sock]))
+        try:
+            scheme = "https" if listening.certificate else "http"
+            host, port = sock.getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            if ready is not None:
+                ready(f"{scheme}://{shown}:{port}")
+            waiting = loop.create_task(ended.wait())
+            await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+            logger.info("ending: requests that are at work get %g s", listening.grace)
+            service.leaving = True
+        finally:
+            server.should_exit = True
+            await task
+    finally:
+        sock.close()
+        await service.stop(listening.grace)
+
+
+async def started(service: Service, ended: asyncio.Event) -> None:
+    """Load all models, unless a signal comes before that is done."""
+    loop = asyncio.get_running_loop()
+    loading = loop.create_task(service.start())
+    waiting = loop.create_task(ended.wait())
+    await asyncio.wait([loading, waiting], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if not loading.done():
+        loading.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await loading
+        return
+    loading.result()
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that has an address; OSError names it where it is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        raise OSError(error.errno, f"{host}:{port}: {error.strerror}; --port names another one") from None
+    return sock
+
+
+def raise_limit_of_files() -> None:
+    """Let this process have as many open connections as it may."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
