@@ -113,6 +113,7 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
             lifespan="off",
             log_config=None,
             access_log=False,
+            proxy_headers=False,
             server_header=False,
             date_header=False,
             backlog=BACKLOG,

@@ -41,7 +41,7 @@ class Service:
     Examples
     --------
     >>> async with Service(["model.t7"], ModelSettings(workers=2)) as service:
-    ...     outputs = await service.infer("model", {"input": images})
+    ...     version, outputs = await service.infer("model", {"input": images})
     """
 
     def __init__(
@@ -109,8 +109,8 @@ class Service:
 
     async def infer(
         self, model: str, inputs: Mapping[str, tensors.Tensor], version: str | None = None
-    ) -> dict[str, tensors.Tensor]:
-        """Return a model's outputs by name.
+    ) -> tuple[str, dict[str, tensors.Tensor]]:
+        """Return the version that answered, and its outputs by name.
 
         Parameters
         ----------
@@ -126,7 +126,8 @@ class Service:
         """
         served = self.repository.find(model, version)
         given = tensors.arguments(model, served.description, inputs)
-        return tensors.outputs(await served.submit(None, given), served.description.outputs)
+        result = await served.submit(None, given)
+        return served.version, tensors.outputs(result, served.description.outputs)
 
     async def call(
         self, function: str, arguments: Sequence[Any], model: str | None = None, version: str | None = None

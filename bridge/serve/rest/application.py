@@ -8,13 +8,14 @@ from importlib.metadata import version
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from bridge.serve.engine import Refused, Service
 from bridge.serve.rest import calls, inference, repository
-from bridge.serve.rest.bodies import answer, refusal
+from bridge.serve.rest.bodies import answer
+from bridge.serve.rest.direct import Direct, refusal_headers
 from bridge.serve.rest.guard import Guard
 from bridge.serve.rest.page import ROUTES as PAGE
 
@@ -30,7 +31,7 @@ def application(
     body_limit: int = BODY_LIMIT,
     hosts: Collection[str] | None = None,
     access: bool = False,
-) -> Starlette:
+) -> ASGIApp:
     """Return the application.
 
     Parameters
@@ -60,7 +61,6 @@ def application(
     """
     app = Starlette(
         routes=[*inference.ROUTES, *calls.ROUTES, *repository.ROUTES, *PAGE],
-        middleware=[Middleware(Guard, token=token, hosts=hosts, access=access)],
         exception_handlers={
             Refused: refused,
             HTTPException: not_found,
@@ -72,13 +72,16 @@ def application(
     app.state.service = service
     app.state.body_limit = body_limit
     app.state.version = version("moontide")
-    return app
+    inner = Direct(app, service=service, body_limit=body_limit)
+    return Guard(inner, token=token, hosts=hosts, access=access)
 
 
 async def refused(_: Request, error: Exception) -> Response:
     """Answer what the service refuses."""
     assert isinstance(error, Refused)
-    return refusal(error)
+    response = answer({"error": str(error)}, error.reason.value)
+    response.raw_headers += refusal_headers(error)
+    return response
 
 
 async def not_found(request: Request, error: Exception) -> Response:

@@ -1,45 +1,68 @@
-"""A request's body, with a limit and in time, and answers of JSON."""
+"""A request's body, with a limit, and answers of JSON."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive
 
 from bridge.serve.engine.refused import Reason, Refused
 
-PATIENCE = 30.0  # seconds in which a body has to arrive
 
-
-async def body(request: Request) -> bytes:
-    """Return the whole body.
+async def received(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
+    """Return the whole body of a request.
 
     Raises
     ------
     Refused
-        It is longer than the application allows, encoded in some way, or does not arrive.
+        It is longer than the limit, or encoded in some way.
+    ClientDisconnect
+        The client went before it was complete.
     """
-    limit: int = request.app.state.body_limit
-    if request.headers.get("content-encoding", "identity") != "identity":
+    if headers.get(b"content-encoding", b"identity") != b"identity":
         raise Refused(Reason.UNSUPPORTED, "a body with a content-encoding is not read")
-    told = request.headers.get("content-length", "")
-    if told.isdecimal() and int(told) > limit:
-        raise Refused(Reason.TOO_LARGE, f"a body of {told} bytes, {limit} are allowed")
+    told = headers.get(b"content-length", b"")
+    if told.isdigit() and int(told) > limit:
+        raise Refused(Reason.TOO_LARGE, f"a body of {int(told)} bytes, {limit} are allowed")
     parts: list[bytes] = []
     total = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part: bytes = message.get("body", b"")
+        if not parts and not message.get("more_body", False):
+            return part
+        parts.append(part)
+        total += len(part)
+        if total > limit:
+            raise Refused(Reason.TOO_LARGE, f"a body of more than {limit} bytes")
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+async def body(request: Request) -> bytes:
+    """Return the whole body; see `received`."""
+    return await received(dict(request.scope["headers"]), request.receive, request.app.state.body_limit)
+
+
+async def json(request: Request) -> Any:
+    """Return what a body of JSON says; None where it is empty.
+
+    Raises
+    ------
+    Refused
+        It is no JSON; and as `received`.
+    """
+    content = await body(request)
     try:
-        async with asyncio.timeout(PATIENCE):
-            async for part in request.stream():
-                total += len(part)
-                if total > limit:
-                    raise Refused(Reason.TOO_LARGE, f"a body of more than {limit} bytes")
-                parts.append(part)
-    except TimeoutError:
-        raise Refused(Reason.SLOW, f"the body did not arrive within {PATIENCE:g} s") from None
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        return orjson.loads(content) if content else None
+    except orjson.JSONDecodeError as error:
+        raise Refused(Reason.INVALID, f"the body is no JSON: {error}") from None
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -49,11 +72,3 @@ def answer(value: Any, status: int = 200) -> Response:
         status,
         media_type="application/json",
     )
-
-
-def refusal(error: Refused) -> Response:
-    """Return the answer that a refusal is."""
-    response = answer({"error": str(error)}, error.reason.value)
-    if error.reason is Reason.BUSY:
-        response.headers["retry-after"] = "1"
-    return response

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.models.plain import plain
 from bridge.serve.engine.refused import Reason, Refused
-from bridge.serve.rest.bodies import answer, body
+from bridge.serve.rest.bodies import answer, json
 from bridge.serve.rest.inference import service
 
 
@@ -31,11 +30,8 @@ async def functions(request: Request) -> Response:
 async def call(request: Request) -> Response:
     """POST /call/FUNCTION, /call/MODEL/FUNCTION: a list is the arguments in order, an object has them by name."""
     path = request.path_params
-    content = await body(request)
-    try:
-        given = orjson.loads(content) if content else []
-    except orjson.JSONDecodeError as error:
-        raise Refused(Reason.INVALID, f"the body is no JSON: {error}") from None
+    told = await json(request)
+    given = [] if told is None else told
     found = service(request).find_function(path["function"], path.get("model"))
     arguments = given
     if isinstance(given, dict):

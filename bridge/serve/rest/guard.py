@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import itertools
 import logging
 import os
 import time
@@ -22,6 +23,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 OPEN = {"/v2/health/live", "/v2/health/ready", "/", "/openapi.json", "/docs"}
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 LONGEST_ID = 128
+PREFIX, NUMBERS = os.urandom(4).hex(), itertools.count()  # of ids
 
 
 class Guard:
@@ -70,7 +72,7 @@ class Guard:
                 message["headers"] = [*message["headers"], (b"x-request-id", identity.encode())]
             await send(message)
 
-        refused = self._refused(scope["path"], headers)
+        refused = self._refused(local_path(scope), headers)
         if refused is not None:
             await refuse(answered, *refused)
         else:
@@ -108,7 +110,14 @@ def identified(given: bytes | None) -> str:
     """Return a request's id: the client's, if it is a short word, else a new one."""
     if given is not None and len(given) <= LONGEST_ID and given.isascii() and given.decode().isprintable():
         return given.decode()
-    return os.urandom(8).hex()
+    return f"{PREFIX}{next(NUMBERS):08x}"
+
+
+def local_path(scope: Scope) -> str:
+    """Return a request's path as the application has it, which may be mounted below another path."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(root) else path
 
 
 def hostname(netloc: bytes) -> str:

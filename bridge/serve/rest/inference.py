@@ -1,4 +1,4 @@
-"""Routes of the Open Inference Protocol: the server, models, inference."""
+"""Routes of the Open Inference Protocol: the server and models; inference is `direct`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from bridge.serve.engine import Service
 from bridge.serve.engine.datatypes import NAMES
 from bridge.serve.engine.served import Served
 from bridge.serve.engine.tensors import sizes
-from bridge.serve.rest import oip
-from bridge.serve.rest.bodies import answer, body
+from bridge.serve.rest.bodies import answer
 
 EXTENSIONS = ["binary_tensor_data", "model_repository", "model_repository(unload_dependents)", "statistics"]
 
@@ -81,21 +80,6 @@ async def model_ready(request: Request) -> Response:
     return answer({"name": found.name, "ready": bool(found.pids)}, 200 if found.pids else 503)
 
 
-async def infer(request: Request) -> Response:
-    """POST /v2/models/MODEL[/versions/VERSION]/infer."""
-    path = request.path_params
-    asked = oip.request(await body(request), request.headers.get(oip.HEADER_LENGTH))
-    name, version = path["model"], path.get("version")
-    found = service(request).repository.find(name, version)
-    outputs = await service(request).infer(name, asked.inputs, version)
-    parts, length = oip.response(asked, name, found.version, outputs)
-    if length is None:
-        return Response(parts[0], media_type="application/json")
-    return Response(
-        b"".join(parts), media_type="application/octet-stream", headers={oip.HEADER_LENGTH: str(length)}
-    )
-
-
 async def statistics(request: Request) -> Response:
     """GET /v2/models/stats, /v2/models/MODEL[/versions/VERSION]/stats."""
     path = request.path_params
@@ -118,7 +102,6 @@ async def statistics(request: Request) -> Response:
 
 MODEL = ("/v2/models/{model}", "/v2/models/{model}/versions/{version}")
 ROUTES = [
-    *(Route(f"{path}/infer", infer, methods=["POST"]) for path in MODEL),
     Route("/v2/health/live", live),
     Route("/v2/health/ready", ready),
     Route("/v2", server),

@@ -17,7 +17,7 @@ from bridge.serve.engine.datatypes import KINDS, datatype, decoded, encoded, fla
 from bridge.serve.engine.refused import Reason, Refused
 from bridge.serve.engine.tensors import Tensor
 
-HEADER_LENGTH = "inference-header-content-length"
+HEADER_LENGTH = b"inference-header-content-length"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def invalid(text: str) -> Refused:
     return Refused(Reason.INVALID, text)
 
 
-def request(body: bytes, header_length: str | None) -> InferRequest:
+def request(body: bytes, header_length: bytes | None) -> InferRequest:
     """Return the request that a body is.
 
     Raises
@@ -49,8 +49,9 @@ def request(body: bytes, header_length: str | None) -> InferRequest:
     if header_length is None:
         text, rest = body, memoryview(b"")
     else:
-        if not header_length.isdecimal() or int(header_length) > len(body):
-            raise invalid(f"{HEADER_LENGTH}: {header_length!r}, but the body has {len(body)} bytes")
+        if not header_length.isdigit() or int(header_length) > len(body):
+            told = header_length.decode("latin-1")
+            raise invalid(f"{HEADER_LENGTH.decode()}: {told!r}, but the body has {len(body)} bytes")
         length = int(header_length)
         text, rest = body[:length], memoryview(body)[length:]
     try:
@@ -153,8 +154,8 @@ def texts(name: str, shape: Sequence[int], data: list[Any]) -> list[Any]:
 
 def response(
     asked: InferRequest, model: str, version: str, outputs: Mapping[str, Tensor]
-) -> tuple[list[bytes | memoryview], int | None]:
-    """Return a response as parts of a body, and the JSON's length where bytes follow it.
+) -> tuple[bytes, int | None]:
+    """Return a response as a body, and the JSON's length where bytes follow it.
 
     Raises
     ------
@@ -181,7 +182,7 @@ def response(
     if asked.id is not None:
         head["id"] = asked.id
     text = orjson.dumps(head, option=orjson.OPT_SERIALIZE_NUMPY)
-    return [text, *raw], len(text) if raw else None
+    return (b"".join([text, *raw]), len(text)) if raw else (text, None)
 
 
 def data(value: Tensor) -> Any:

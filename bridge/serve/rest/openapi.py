@@ -65,7 +65,7 @@ ALWAYS = {
     404: "there is no such model, version, function or path",
     405: "the path has other methods",
 }
-WITH_BODY = {408: "the body did not arrive in time", 413: "the body is too long", 415: "the body is encoded"}
+WITH_BODY = {413: "the body is too long", 415: "the body is encoded"}
 OF_MODELS = {
     409: "several models have the function",
     422: "the model raised an error for this input",

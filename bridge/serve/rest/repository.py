@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import orjson
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bridge.serve.engine.refused import Reason, Refused
-from bridge.serve.rest.bodies import answer, body
+from bridge.serve.rest.bodies import answer, body, json
 from bridge.serve.rest.inference import service
 
 
 async def index(request: Request) -> Response:
     """POST /v2/repository/index: all models and their states; {"ready": true} asks for those that are served."""
-    content = await body(request)
-    try:
-        told = orjson.loads(content) if content else {}
-    except orjson.JSONDecodeError as error:
-        raise Refused(Reason.INVALID, f"the body is no JSON: {error}") from None
+    told = await json(request)
     rows = service(request).repository.index()
     only_ready = isinstance(told, dict) and told.get("ready") is True
     return answer([row for row in rows if not only_ready or row["state"] == "READY"])

@@ -1,0 +1,73 @@
+"""Inference on the bare server interface: the one route whose cost counts, without a framework's layers around it.
+
+POST /v2/models/MODEL[/versions/VERSION]/infer; all else goes on to the application inside.
+"""
+
+from __future__ import annotations
+
+import re
+
+import orjson
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bridge.serve.engine import Reason, Refused, Service
+from bridge.serve.rest import oip
+from bridge.serve.rest.bodies import received
+from bridge.serve.rest.guard import local_path
+
+INFER = re.compile(r"/v2/models/([^/]+)(?:/versions/([^/]+))?/infer")
+JSON = (b"content-type", b"application/json")
+BINARY = (b"content-type", b"application/octet-stream")
+
+
+class Direct:
+    """Around an application.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What answers all other requests.
+    service : Service
+        What is asked.
+    body_limit : int
+        Bytes of a request.
+    """
+
+    def __init__(self, app: ASGIApp, *, service: Service, body_limit: int) -> None:
+        self._app = app
+        self._service = service
+        self._body_limit = body_limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer inference."""
+        match = INFER.fullmatch(local_path(scope)) if scope["type"] == "http" else None
+        if match is None:
+            await self._app(scope, receive, send)
+            return
+        name, version = match.groups()
+        status, headers = 200, [JSON]
+        try:
+            if scope["method"] != "POST":
+                raise Refused(Reason.METHOD, "inference is asked for by POST")
+            given = dict(scope["headers"])
+            asked = oip.request(
+                await received(given, receive, self._body_limit), given.get(oip.HEADER_LENGTH)
+            )
+            version, outputs = await self._service.infer(name, asked.inputs, version)
+            content, length = oip.response(asked, name, version, outputs)
+            if length is not None:
+                headers = [BINARY, (oip.HEADER_LENGTH, str(length).encode())]
+        except Refused as error:
+            status, content = error.reason.value, orjson.dumps({"error": str(error)})
+            headers += refusal_headers(error)
+        headers.append((b"content-length", str(len(content)).encode()))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+
+
+def refusal_headers(error: Refused) -> list[tuple[bytes, bytes]]:
+    """Return what a refusal says beside its text."""
+    return {
+        Reason.BUSY: [(b"retry-after", b"1")],
+        Reason.METHOD: [(b"allow", b"POST")],
+    }.get(error.reason, [])
