@@ -125,6 +125,7 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
         await started(service, ended)
         if ended.is_set():
             return
+        sock.listen(BACKLOG)  # whoever is told the address can connect
         task = loop.create_task(server.serve(sockets=[sock]))
         try:
             scheme = "https" if listening.certificate else "http"
