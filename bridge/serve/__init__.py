@@ -1,10 +1,38 @@
 """Models in processes of their own, and a web service over them.
 
-`process` is one model in one process: what it does there costs one call, never the program that made it.
+`process` is one model in one process: what it does there costs one call, never the program that made it. `engine` has
+models with a queue each, in several processes; `rest` and `grpc` are the wires that requests come by, `run` is a server
+of its own. What the service needs beside Moontide, the extra "serve" installs.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from bridge.serve.process import CallTimeout, ModelProcess, ProcessLost
 
-__all__ = ["CallTimeout", "ModelProcess", "ProcessLost"]
+if TYPE_CHECKING:
+    from bridge.serve.engine import ModelSettings, Refused, Service
+    from bridge.serve.rest import application
+
+__all__ = [
+    "CallTimeout",
+    "ModelProcess",
+    "ModelSettings",
+    "ProcessLost",
+    "Refused",
+    "Service",
+    "application",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "application":
+        from bridge.serve.rest import application
+
+        return application
+    if name in ("ModelSettings", "Refused", "Service"):
+        from bridge.serve import engine
+
+        return getattr(engine, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

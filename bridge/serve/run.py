@@ -24,6 +24,7 @@ from bridge.serve.rest.protocol import ImpatientProtocol
 logger = logging.getLogger(__name__)
 
 BACKLOG = 2048  # connections that wait to be accepted
+LEAVING = 5  # seconds for the last answers to go, beyond those that requests have
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
             server_header=False,
             date_header=False,
             backlog=BACKLOG,
-            timeout_graceful_shutdown=max(1, round(listening.grace)),
+            timeout_graceful_shutdown=round(listening.grace) + LEAVING,
             ssl_certfile=listening.certificate,
             ssl_keyfile=listening.key,
         )
@@ -137,9 +138,9 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
             await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
             waiting.cancel()
             logger.info("ending: requests that are at work get %g s", listening.grace)
-            service.leaving = True
         finally:
             server.should_exit = True
+            await service.stop(listening.grace)
             await task
     finally:
         sock.close()

@@ -86,7 +86,7 @@ class Service:
     async def stop(self, grace: float = 30.0) -> None:
         """Answer the requests that there are, for so many seconds, then end all processes."""
         self.leaving = True
-        if self._watching is not None:
+        if self._watching is not None and not self._watching.done():
             self._watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watching
@@ -124,6 +124,7 @@ class Service:
         Refused
             There is no answer; with the reason.
         """
+        self._admit()
         served = self.repository.find(model, version)
         given = tensors.arguments(model, served.description, inputs)
         result = await served.submit(None, given)
@@ -149,6 +150,7 @@ class Service:
         Refused
             There is none, or several models have one; with the reason.
         """
+        self._admit()
         if model is None:
             return self._with(function)
         served = self.repository.find(model, version)
@@ -160,6 +162,10 @@ class Service:
     def metrics(self) -> bytes:
         """Return all counts as Prometheus' text."""
         return generate_latest(self._registry)
+
+    def _admit(self) -> None:
+        if self.leaving:
+            raise Refused(Reason.LOST, "the server is ending")
 
     def _with(self, function: str) -> Served:
         """Return the model that has a function."""

@@ -95,7 +95,7 @@ class Guard:
         if self._hosts is not None and host not in self._hosts:
             return 403, f"this server does not answer for host {host!r}; --host names where it listens"
         origin = headers.get(b"origin")
-        if origin is not None and origin != b"null" and hostname(urlsplit(origin).netloc) != host:
+        if origin is not None and origin != b"null" and hostname(origin.partition(b"://")[2]) != host:
             return 403, "requests of other web pages are not answered"
         if headers.get(b"sec-fetch-site") == b"cross-site" and path not in OPEN:
             return 403, "requests of other web pages are not answered"
@@ -122,7 +122,10 @@ def local_path(scope: Scope) -> str:
 
 def hostname(netloc: bytes) -> str:
     """Return the host of a "Host" header, without its port."""
-    return urlsplit(f"//{netloc.decode('latin-1')}").hostname or ""
+    try:
+        return urlsplit(f"//{netloc.decode('latin-1')}").hostname or ""
+    except ValueError:
+        return ""
 
 
 async def refuse(send: Any, status: int, text: str) -> None:
