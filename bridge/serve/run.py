@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import resource
 import signal
@@ -126,6 +127,8 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
         await started(service, ended)
         if ended.is_set():
             return
+        gc.collect()
+        gc.freeze()  # what is there now stays: no request pays for looking through it again
         sock.listen(BACKLOG)  # whoever is told the address can connect
         task = loop.create_task(server.serve(sockets=[sock]))
         try:

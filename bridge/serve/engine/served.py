@@ -51,6 +51,7 @@ class Served:
             settings.memory,
             settings.allow_functions,
             settings.threads,
+            settings.watch,
         )
         self._members = [
             Member(wanted, start_timeout=settings.start_timeout) for _ in range(settings.workers)
@@ -225,7 +226,8 @@ class Served:
         self.statistics.called(len(batch))
         try:
             arguments = join([one.arguments for one in batch])
-            result = await member.call(batch[0].function, arguments, self.settings.timeout)
+            alone = len(batch) == 1 and len(self._tasks) == 1 and not self._queue
+            result = await member.call(batch[0].function, arguments, self.settings.timeout, alone=alone)
             parts = [result] if len(batch) == 1 else split(result, [one.rows for one in batch])
             if parts is None:
                 logger.warning(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+WATCH = 0.0003  # seconds
+
 
 @dataclass(frozen=True)
 class ModelSettings:
@@ -48,3 +50,8 @@ class ModelSettings:
     def threads(self) -> int:
         """Threads of torch in each process, so that all together keep the cores busy."""
         return max(1, (os.cpu_count() or 1) // self.workers)
+
+    @property
+    def watch(self) -> float:
+        """Seconds that processes look for what comes next without sleep: none, where they are as many as the cores."""
+        return WATCH if self.workers < (os.cpu_count() or 1) else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import struct
 import time
@@ -11,6 +12,7 @@ from typing import Any
 
 LENGTH = struct.Struct("<I")
 LONGEST = 64 << 20  # bytes of a message; arrays are not in it
+PIECE = 1 << 20  # bytes that are read at once
 
 
 class Closed(Exception):
@@ -47,6 +49,48 @@ def decoded(content: bytes | bytearray) -> Any:
         raise ValueError("a message that is nested too deep") from error
 
 
+class Arriving:
+    """A message of which a part is there."""
+
+    def __init__(self) -> None:
+        self._parts = bytearray()
+        self._needed = LENGTH.size
+
+    @property
+    def missing(self) -> int:
+        """Bytes that are to be read next; 0: it is complete."""
+        return min(self._needed - len(self._parts), PIECE)
+
+    def add(self, part: bytes) -> None:
+        """Add what was read; `Closed` where nothing comes any more, ValueError where this is no message."""
+        if not part:
+            raise Closed
+        self._parts += part
+        if self._needed == len(self._parts) == LENGTH.size:
+            self._needed += length(self._parts)
+
+    def message(self) -> Any:
+        """Return the message; ValueError where it is none."""
+        return decoded(self._parts[LENGTH.size :])
+
+
+def watched(connection: socket.socket, arriving: Arriving, seconds: float) -> None:
+    """Read what arrives soon, without sleep: to be woken takes longer than a small model computes.
+
+    Other threads and processes get the core when they want it.
+    """
+    until = time.perf_counter() + seconds
+    while arriving.missing:
+        try:
+            arriving.add(connection.recv(arriving.missing, socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            if time.perf_counter() >= until:
+                return
+            os.sched_yield()
+        except ConnectionResetError as error:
+            raise Closed from error
+
+
 class Channel:
     """One side of the pair, for a thread that waits."""
 
@@ -72,8 +116,15 @@ class Channel:
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Closed from error
 
-    def receive(self, timeout: float | None = None) -> Any:
+    def receive(self, timeout: float | None = None, *, watch: float = 0.0) -> Any:
         """Return the next message.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds.
+        watch : float
+            Of these, seconds without sleep; see `watched`.
 
         Raises
         ------
@@ -85,26 +136,22 @@ class Channel:
             It did not come in time, all of it.
         """
         until = None if timeout is None else time.monotonic() + timeout
-        count = length(self._read(LENGTH.size, until))
-        return decoded(self._read(count, until))
+        arriving = Arriving()
+        if watch:
+            self._connection.settimeout(None)
+            watched(self._connection, arriving, watch)
+        while arriving.missing:
+            left = None if until is None else max(until - time.monotonic(), 0.0001)
+            self._connection.settimeout(left)
+            try:
+                arriving.add(self._connection.recv(arriving.missing))
+            except ConnectionResetError as error:
+                raise Closed from error
+        return arriving.message()
 
     def close(self) -> None:
         """Close this side."""
         self._connection.close()
-
-    def _read(self, count: int, until: float | None) -> bytes:
-        parts = bytearray()
-        while len(parts) < count:
-            left = None if until is None else max(until - time.monotonic(), 0.0001)
-            self._connection.settimeout(left)
-            try:
-                part = self._connection.recv(min(count - len(parts), 1 << 20))
-            except ConnectionResetError as error:
-                raise Closed from error
-            if not part:
-                raise Closed
-            parts += part
-        return bytes(parts)
 
 
 class AsyncChannel:
@@ -122,21 +169,14 @@ class AsyncChannel:
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Closed from error
 
-    async def receive(self) -> Any:
-        """Return the next message; `ValueError` and `Closed` as `Channel.receive` raises them."""
-        parts = bytearray()
-        needed = LENGTH.size
-        while len(parts) < needed:
+    async def receive(self, *, watch: float = 0.0) -> Any:
+        """Return the next message; errors as `Channel.receive` raises them. The loop stands still while it watches."""
+        arriving = Arriving()
+        if watch:
+            watched(self._connection, arriving, watch)
+        while arriving.missing:
             try:
-                part = await self._loop.sock_recv(self._connection, 1 << 20)
+                arriving.add(await self._loop.sock_recv(self._connection, arriving.missing))
             except ConnectionResetError as error:
                 raise Closed from error
-            if not part:
-                raise Closed
-            head = len(parts) < LENGTH.size
-            parts += part
-            if head and len(parts) >= LENGTH.size:
-                needed = LENGTH.size + length(parts[: LENGTH.size])
-        if len(parts) > needed:
-            raise ValueError("more than one answer to one question")
-        return decoded(parts[LENGTH.size :])
+        return arriving.message()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -29,6 +30,7 @@ class Member:
         self._start_timeout = start_timeout
         self._running: Running | None = None
         self._channel: AsyncChannel | None = None
+        self._last = 0.0  # seconds that the last call took
 
     @property
     def pid(self) -> int | None:
@@ -61,14 +63,23 @@ class Member:
             self.end()
             raise
 
-    async def call(self, function: str | None, arguments: Sequence[Any], timeout: float) -> Any:
-        """Call a function of the model, or the one that is meant; see `ModelProcess.call`."""
+    async def call(
+        self, function: str | None, arguments: Sequence[Any], timeout: float, *, alone: bool = False
+    ) -> Any:
+        """Call a function of the model, or the one that is meant; see `ModelProcess.call`.
+
+        Where it is `alone`, nothing else being at work, a quick answer is waited for without sleep.
+        """
         running = self._running
         if running is None:
             raise ProcessLost("the model's process is not running")
         with self._ended_on_failure():
             message = running.question(function, arguments)
-        result = await self._asked(message, timeout, f"no answer within {timeout:g} s")
+        # to be woken counts in what the last call took, if it was not watched
+        watch = self._wanted.watch if alone and self._last < 2 * self._wanted.watch else 0.0
+        began = time.perf_counter()
+        result = await self._asked(message, timeout, f"no answer within {timeout:g} s", watch)
+        self._last = time.perf_counter() - began
         with self._ended_on_failure():
             return running.value(result)
 
@@ -78,7 +89,7 @@ class Member:
         if running is not None:
             running.end()
 
-    async def _asked(self, message: Any, timeout: float, late: str) -> Any:
+    async def _asked(self, message: Any, timeout: float, late: str, watch: float = 0.0) -> Any:
         running, channel = self._running, self._channel
         assert running is not None
         assert channel is not None
@@ -86,7 +97,7 @@ class Member:
             try:
                 async with asyncio.timeout(timeout):
                     await channel.send(message)
-                    answer = checked(await channel.receive())
+                    answer = checked(await channel.receive(watch=watch))
             except TimeoutError:
                 raise CallTimeout(late) from None
             except Closed:

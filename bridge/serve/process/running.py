@@ -29,7 +29,10 @@ class CallTimeout(TimeoutError):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a process loads, and with which limits; see `bridge.models.load` and `ModelProcess`."""
+    """What a process loads, and with which limits; see `bridge.models.load` and `ModelProcess`.
+
+    `threads` are torch's; `watch` is how many seconds the process looks for the next call without sleep.
+    """
 
     file: str
     function: str | None = None
@@ -39,6 +42,7 @@ class Wanted:
     memory: int | None = None
     allow_functions: bool = False
     threads: int | None = None
+    watch: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ of a call: Lua runs without the GIL.
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import select
@@ -51,9 +52,11 @@ def serve(channel: Channel, given: Area, made: Area) -> None:
         except Exception as error:
             channel.send({"error": described(error)})
             return
+        gc.collect()
+        gc.freeze()  # what is loaded now stays: to look through all of it again would cost some call 100 ms
         channel.send({"result": Description.of(model)})
         while True:
-            asked = channel.receive()
+            asked = channel.receive(watch=wanted.watch)
             made.clear()
             try:
                 function = model.chosen(asked["function"])

@@ -203,7 +203,7 @@ def test_a_changed_file_is_served_without_a_lost_request(tmp_path: Path) -> None
 
 
 MOUNTED = """
-import contextlib, sys
+import contextlib, socket, sys
 import uvicorn
 from fastapi import FastAPI
 from bridge.serve import ModelSettings, Service, application
@@ -222,7 +222,7 @@ app.mount("/models", application(service, token="word"))
 async def own():
     return {"answer": await service.call("slow", [0.25])}
 
-uvicorn.run(app, port=int(sys.argv[2]), log_level="warning", fd=int(sys.argv[3]))
+uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([socket.socket(fileno=int(sys.argv[2]))])
 """
 
 
@@ -232,7 +232,7 @@ def test_mounted_in_another_application(program: Path, tmp_path: Path) -> None:
         sock.listen()
         port = sock.getsockname()[1]
         process = subprocess.Popen(
-            [sys.executable, "-c", MOUNTED, str(program), str(port), str(sock.fileno())],
+            [sys.executable, "-c", MOUNTED, str(program), str(sock.fileno())],
             pass_fds=[sock.fileno()],
         )
     try:
