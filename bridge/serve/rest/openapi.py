@@ -103,13 +103,22 @@ ROUTES: tuple[tuple[str, str, str, str | None, str, bool], ...] = (
 def document(service: Service, version: str) -> dict[str, Any]:
     """Return the description, with the functions that there are now."""
     paths: dict[str, Any] = {}
+    first = next(iter(service.repository), None)
     for path, method, summary, taken, given, of_model in ROUTES:
         paths.setdefault(path, {})[method] = operation(path, method, summary, taken, given, of_model)
+        if first is not None:
+            for parameter in paths[path][method]["parameters"]:
+                parameter["example"] = {"model": first.name, "version": first.version}.get(
+                    parameter["name"], "name"
+                )
     for one in service.repository:
         for name, parameters in one.description.parameters.items():
             path = f"/call/{one.name}/{name}"
             summary = f"{one.name}: {name}({', '.join(parameters)})"
             paths[path] = {"post": operation(path, "post", summary, "Arguments", "Object", True)}
+            paths[path]["post"]["requestBody"]["content"] = {
+                "application/json": {"schema": arguments(parameters)}
+            }
     return {
         "openapi": "3.1.0",
         "info": {
@@ -151,6 +160,17 @@ def operation(
     if path.endswith("/ready"):
         told["responses"]["503"] = {"description": "not ready", "content": content("Object")}
     return told
+
+
+def arguments(parameters: list[str]) -> dict[str, Any]:
+    """Return the schema of a function's arguments: in order, or by name."""
+    named = [name for name in parameters if name != "..."]
+    return {
+        "oneOf": [
+            {"type": "array", "items": {}},
+            {"type": "object", "properties": {name: {} for name in named}, "additionalProperties": False},
+        ]
+    }
 
 
 def content(schema: str) -> dict[str, Any]:

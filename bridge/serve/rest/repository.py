@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bridge.serve.engine.refused import Reason, Refused
 from bridge.serve.rest.bodies import answer, body, json
 from bridge.serve.rest.inference import service
 
@@ -14,8 +15,10 @@ from bridge.serve.rest.inference import service
 async def index(request: Request) -> Response:
     """POST /v2/repository/index: all models and their states; {"ready": true} asks for those that are served."""
     told = await json(request)
+    if not (told is None or isinstance(told, dict)):
+        raise Refused(Reason.INVALID, "expected a JSON object, or nothing")
+    only_ready = told is not None and told.get("ready") is True
     rows = service(request).repository.index()
-    only_ready = isinstance(told, dict) and told.get("ready") is True
     return answer([row for row in rows if not only_ready or row["state"] == "READY"])
 
 
