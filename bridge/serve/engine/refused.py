@@ -13,7 +13,10 @@ class Reason(Enum):
 
     INVALID = 400  # the request itself is wrong
     UNKNOWN = 404  # no such model, version or function
+    SLOW = 408  # the request did not arrive in time
     AMBIGUOUS = 409  # several that could be meant
+    TOO_LARGE = 413  # longer than the server allows
+    UNSUPPORTED = 415  # in a form that is not read
     FAILED = 422  # the model raised an error for this input; all is well with the process
     BUSY = 429  # the queue is full
     INTERNAL = 500  # a defect of ours
