@@ -13,7 +13,7 @@ class Reason(Enum):
 
     INVALID = 400  # the request itself is wrong
     UNKNOWN = 404  # no such model, version or function
-    SLOW = 408  # the request did not arrive in time
+    METHOD = 405  # the path has other methods
     AMBIGUOUS = 409  # several that could be meant
     TOO_LARGE = 413  # longer than the server allows
     UNSUPPORTED = 415  # in a form that is not read

@@ -126,10 +126,12 @@ class Served:
     async def leave(self) -> None:
         """Answer what waits, take nothing more, and end the processes."""
         self._leaving = True
-        self._dispatch()
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-        self._end()
+        try:
+            self._dispatch()
+            while self._tasks:
+                await asyncio.wait(self._tasks)
+        finally:
+            self.end()
 
     def end(self) -> None:
         """End the processes now; what waits is refused."""
@@ -152,12 +154,15 @@ class Served:
         self._free.clear()
         while batch := self._queue.take(float("inf")):
             for request in batch:
-                fail(request, Refused(Reason.LOST, f"{self} is no longer served"))
+                fail(request, self._gone())
+
+    def _gone(self) -> Refused:
+        return Refused(Reason.LOST, f"{self} is no longer served")
 
     def _admit(self) -> None:
         """Refuse what could not be answered in time."""
         if self._leaving:
-            raise Refused(Reason.LOST, f"{self} is no longer served")
+            raise self._gone()
         if self._broken is not None and not self.pids:
             self.statistics.failed[Reason.LOST] += 1
             raise Refused(Reason.LOST, f"no process of {self} runs: {self._broken}")
@@ -194,6 +199,10 @@ class Served:
             if not member.alive:  # it ended while it had nothing to do
                 await self._restart(member)
             await self._answer(member, [one for one in batch if not one.answer.done()])
+        except asyncio.CancelledError:
+            for request in batch:
+                fail(request, self._gone())
+            raise
         except Exception as error:
             logger.exception("%s: a defect of the service", self)
             for request in batch:

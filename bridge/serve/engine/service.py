@@ -41,7 +41,7 @@ class Service:
     Examples
     --------
     >>> async with Service(["model.t7"], ModelSettings(workers=2)) as service:
-    ...     outputs = await service.infer("model", {"input": images})
+    ...     version, outputs = await service.infer("model", {"input": images})
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Service:
     async def stop(self, grace: float = 30.0) -> None:
         """Answer the requests that there are, for so many seconds, then end all processes."""
         self.leaving = True
-        if self._watching is not None:
+        if self._watching is not None and not self._watching.done():
             self._watching.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watching
@@ -109,8 +109,8 @@ class Service:
 
     async def infer(
         self, model: str, inputs: Mapping[str, tensors.Tensor], version: str | None = None
-    ) -> dict[str, tensors.Tensor]:
-        """Return a model's outputs by name.
+    ) -> tuple[str, dict[str, tensors.Tensor]]:
+        """Return the version that answered, and its outputs by name.
 
         Parameters
         ----------
@@ -124,9 +124,11 @@ class Service:
         Refused
             There is no answer; with the reason.
         """
+        self._admit()
         served = self.repository.find(model, version)
         given = tensors.arguments(model, served.description, inputs)
-        return tensors.outputs(await served.submit(None, given), served.description.outputs)
+        result = await served.submit(None, given)
+        return served.version, tensors.outputs(result, served.description.outputs)
 
     async def call(
         self, function: str, arguments: Sequence[Any], model: str | None = None, version: str | None = None
@@ -138,18 +140,32 @@ class Service:
         Refused
             There is no answer, no such function, or several models have one; with the reason.
         """
-        if model is not None:
-            served = self.repository.find(model, version)
-            if function not in served.description.parameters:
-                there = ", ".join(served.description.parameters)
-                raise Refused(Reason.UNKNOWN, f"model {model!r} has no function {function!r}; it has {there}")
-        else:
-            served = self._with(function)
-        return await served.submit(function, arguments)
+        return await self.find_function(function, model, version).submit(function, arguments)
+
+    def find_function(self, function: str, model: str | None = None, version: str | None = None) -> Served:
+        """Return the model that has a function, or a model if it has it.
+
+        Raises
+        ------
+        Refused
+            There is none, or several models have one; with the reason.
+        """
+        self._admit()
+        if model is None:
+            return self._with(function)
+        served = self.repository.find(model, version)
+        if function not in served.description.parameters:
+            there = ", ".join(served.description.parameters)
+            raise Refused(Reason.UNKNOWN, f"model {model!r} has no function {function!r}; it has {there}")
+        return served
 
     def metrics(self) -> bytes:
         """Return all counts as Prometheus' text."""
         return generate_latest(self._registry)
+
+    def _admit(self) -> None:
+        if self.leaving:
+            raise Refused(Reason.LOST, "the server is ending")
 
     def _with(self, function: str) -> Served:
         """Return the model that has a function."""
