@@ -62,7 +62,11 @@ async def start(
     ------
     OSError
         The port is taken, or a PEM file cannot be read or does not belong to the other one.
+    ValueError
+        There is a certificate without its key, or a key alone: that must not end as a server without TLS.
     """
+    if (certificate is None) != (key is None):
+        raise ValueError("certificate and key go together")
     credentials = None if certificate is None or key is None else tls(certificate, key)
     probe(host, port)
     server = grpc.aio.server(
