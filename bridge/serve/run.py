@@ -131,20 +131,25 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
         gc.freeze()  # what is there now stays: no request pays for looking through it again
         sock.listen(BACKLOG)  # whoever is told the address can connect
         task = loop.create_task(server.serve(sockets=[sock]))
+        grpc: Grpc | None = None
         try:
+            grpc = await started_grpc(service, listening)
             scheme = "https" if listening.certificate else "http"
             host, port = sock.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             if ready is not None:
-                ready(f"{scheme}://{shown}:{port}")
+                ready(f"{scheme}://{shown}:{port}", None if grpc is None else f"{shown}:{grpc.port}")
             waiting = loop.create_task(ended.wait())
             await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
             waiting.cancel()
             logger.info("ending: requests that are at work get %g s", listening.grace)
         finally:
             server.should_exit = True
+            calls = None if grpc is None else loop.create_task(grpc.server.stop(listening.grace + LEAVING))
             await service.stop(listening.grace)
             await task
+            if calls is not None:
+                await calls
     finally:
         sock.close()
         await service.stop(listening.grace)
@@ -163,6 +168,32 @@ async def started(service: Service, ended: asyncio.Event) -> None:
             await loading
         return
     loading.result()
+
+
+@dataclass(frozen=True)
+class Grpc:
+    """A gRPC server and its port."""
+
+    server: Any
+    port: int
+
+
+async def started_grpc(service: Service, listening: Listening) -> Grpc | None:
+    """Return the gRPC server, or None where none is wanted."""
+    if listening.grpc_port is None:
+        return None
+    from bridge.serve.grpc import start
+
+    server, port = await start(
+        service,
+        host=listening.host,
+        port=listening.grpc_port,
+        token=listening.token,
+        certificate=listening.certificate,
+        key=listening.key,
+        body_limit=listening.body_limit,
+    )
+    return Grpc(server, port)
 
 
 def bound(host: str, port: int) -> socket.socket:

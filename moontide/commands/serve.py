@@ -161,7 +161,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def told(http: str, grpc: str | None = None) -> None:
+def told(http: str, grpc: str | None) -> None:
     """Say where the server is, when it is ready."""
     print(f"serving at {http}" + (f", gRPC at {grpc}" if grpc else "") + "; Ctrl-C ends it", flush=True)
 

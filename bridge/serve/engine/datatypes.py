@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,6 +20,8 @@ NAMES = {
 }
 KINDS = {name: np.dtype(kind).newbyteorder("<") for kind, name in NAMES.items()}
 LENGTH = struct.Struct("<I")
+DIMENSIONS = 32  # of a tensor, at most
+ELEMENTS = 1 << 48  # of a tensor, at most, where sizes of 0 are left out: numpy refuses more
 
 
 def datatype(value: Tensor) -> str:
@@ -32,7 +35,8 @@ def decoded(datatype: str, shape: Sequence[int], raw: bytes | memoryview, name: 
     Raises
     ------
     Refused
-        They are too few or too many for the shape, or no such type is known; with the input's name.
+        They are too few or too many for the shape, no tensor has the shape, or no such type is known; with the
+        input's name.
     """
     if datatype == "BYTES":
         return nested(name, shape, list(texts(name, memoryview(raw))))
@@ -42,12 +46,14 @@ def decoded(datatype: str, shape: Sequence[int], raw: bytes | memoryview, name: 
             f"input {name!r} has datatype {datatype!r}; there is {', '.join([*KINDS, 'BYTES'])}",
         )
     kind = KINDS[datatype]
-    needed = elements(shape) * kind.itemsize
+    needed = elements(name, shape) * kind.itemsize
     if needed != len(raw):
         raise Refused(
             Reason.INVALID,
             f"input {name!r} has {len(raw)} bytes, {datatype} of shape {list(shape)} has {needed}",
         )
+    if kind.kind == "b":  # any byte but 0 is true, and only 1 is what all libraries take for it
+        return np.not_equal(np.frombuffer(raw, np.uint8), 0).reshape(shape)
     return np.frombuffer(raw, kind).reshape(shape)
 
 
@@ -63,12 +69,23 @@ def encoded(value: Tensor) -> bytes | memoryview:
     return bytes(parts)
 
 
-def elements(shape: Sequence[int]) -> int:
-    """Return how many elements a shape has."""
-    count = 1
-    for size in shape:
-        count *= size
-    return count
+def elements(name: str, shape: Sequence[int]) -> int:
+    """Return how many elements a shape has.
+
+    Raises
+    ------
+    Refused
+        No tensor has such a shape; with the input's name.
+    """
+    if len(shape) > DIMENSIONS:
+        raise Refused(
+            Reason.INVALID, f"input {name!r} has {len(shape)} dimensions, at most {DIMENSIONS} are taken"
+        )
+    if any(size < 0 for size in shape):
+        raise Refused(Reason.INVALID, f"input {name!r} has shape {list(shape)}, with a size below 0")
+    if math.prod(size or 1 for size in shape) > ELEMENTS:
+        raise Refused(Reason.INVALID, f"input {name!r} has shape {list(shape)}, which no memory has room for")
+    return math.prod(shape)
 
 
 def texts(name: str, raw: memoryview) -> Iterator[str | bytes]:
@@ -78,7 +95,10 @@ def texts(name: str, raw: memoryview) -> Iterator[str | bytes]:
         begin = place + LENGTH.size
         place = begin + LENGTH.unpack_from(raw, place)[0] if begin <= len(raw) else begin
         if place > len(raw):
-            raise Refused(Reason.INVALID, f"input {name!r} ends in the middle of a text")
+            raise Refused(
+                Reason.INVALID,
+                f"input {name!r} has {len(raw)} bytes and ends in the middle of a text, which needs {place}",
+            )
         content = bytes(raw[begin:place])
         try:
             yield content.decode()
@@ -101,12 +121,13 @@ def nested(name: str, shape: Sequence[int], found: list[Any]) -> list[Any]:
     Raises
     ------
     Refused
-        They are not as many as the shape has; with the input's name.
+        They are not as many as the shape has, or no tensor has it; with the input's name.
     """
-    if not shape or elements(shape) != len(found):
+    count = elements(name, shape)
+    if not shape or count != len(found):
         raise Refused(
             Reason.INVALID,
-            f"input {name!r} has {len(found)} texts, shape {list(shape)} has {elements(shape)}",
+            f"input {name!r} has {len(found)} texts, shape {list(shape)} has {count}",
         )
     for size in reversed(shape[1:]):
         found = [found[begin : begin + size] for begin in range(0, len(found), size)] if size else []

@@ -49,7 +49,7 @@ def checked(spec: TensorSpec, value: Tensor) -> Tensor:
         The model does not take it; with what it takes.
     """
     if spec.shape is not None:
-        shape = np.shape(value)
+        shape = shape_of(value)
         fits = len(shape) == len(spec.shape) and all(
             wanted in (None, size) for wanted, size in zip(spec.shape, shape, strict=True)
         )
@@ -65,6 +65,18 @@ def checked(spec: TensorSpec, value: Tensor) -> Tensor:
             raise Refused(Reason.INVALID, f"input {spec.name!r} has {given}, {wanted} was expected")
         return value.astype(wanted, copy=False)
     return value
+
+
+def shape_of(value: Tensor) -> tuple[int, ...]:
+    """Return a tensor's sizes; numpy would need an array for that in which each text takes what the longest does."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    found: list[int] = []
+    inner: Any = value
+    while isinstance(inner, list):
+        found.append(len(inner))
+        inner = inner[0] if inner else None
+    return tuple(found)
 
 
 def sizes(spec: TensorSpec) -> list[int]:

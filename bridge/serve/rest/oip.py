@@ -15,7 +15,7 @@ import orjson
 
 from bridge.serve.engine.datatypes import KINDS, datatype, decoded, encoded, flat, nested
 from bridge.serve.engine.refused import Reason, Refused
-from bridge.serve.engine.tensors import Tensor
+from bridge.serve.engine.tensors import Tensor, shape_of
 
 HEADER_LENGTH = b"inference-header-content-length"
 
@@ -170,7 +170,7 @@ def response(
     told: list[dict[str, Any]] = []
     raw: list[bytes | memoryview] = []
     for name, value in outputs.items():
-        row: dict[str, Any] = {"name": name, "datatype": datatype(value), "shape": np.shape(value)}
+        row: dict[str, Any] = {"name": name, "datatype": datatype(value), "shape": shape_of(value)}
         if asked.binary if asked.outputs is None else asked.outputs[name]:
             content = encoded(value)
             row["parameters"] = {"binary_data_size": len(content)}

@@ -14,7 +14,9 @@ import time
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
+import tritonclient.grpc
 
 from tests.bridge.serve.serving import Running, save_digits, serving, tensor
 from tests.system import is_running
@@ -250,3 +252,20 @@ def test_mounted_in_another_application(program: Path, tmp_path: Path) -> None:
     finally:
         process.terminate()
         process.wait(30)
+
+
+def test_both_wires_and_one_end(tmp_path: Path) -> None:
+    save_digits(tmp_path / "digits.t7")
+    with serving(tmp_path, tmp_path / "digits.t7", "--grpc-port", "0") as server:
+        assert server.grpc is not None
+        with tritonclient.grpc.InferenceServerClient(server.grpc) as client:
+            given = tritonclient.grpc.InferInput("input", [2, 64], "FP32")
+            x = np.linspace(0, 1, 128, dtype=np.float32).reshape(2, 64)
+            given.set_data_from_numpy(x)
+            there = client.infer("digits", [given]).as_numpy("output")
+        body = {"inputs": [tensor("input", "FP32", [2, 64], x.ravel().tolist())]}
+        here = server.post("/v2/models/digits/infer", body).json["outputs"][0]["data"]
+        assert np.allclose(there.ravel(), here, atol=1e-6)
+        began = time.monotonic()
+    assert time.monotonic() - began < 10
+    assert server.process.returncode == 0

@@ -1,0 +1,46 @@
+"""The token that clients must say, asked for before a request's message is read."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import grpc
+
+from bridge.serve.grpc.servicer import HEALTH, INFERENCE
+
+# Without a token too: what tells whether the server lives.
+OPEN = {f"/{INFERENCE}/ServerLive", f"/{INFERENCE}/ServerReady", f"/{HEALTH}/Check"}
+
+
+class Guard(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpc has no types
+    """Around all methods.
+
+    Parameters
+    ----------
+    token : str
+        What the metadata `authorization: Bearer` must say.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token = f"Bearer {token}".encode()
+
+    async def intercept_service(
+        self, continuation: Callable[[Any], Awaitable[Any]], details: grpc.HandlerCallDetails
+    ) -> Any:
+        """Return the method's handler, or one that refuses."""
+        if details.method in OPEN:
+            return await continuation(details)
+        given = dict(details.invocation_metadata).get("authorization", "")
+        content = given.encode(errors="replace") if isinstance(given, str) else given
+        if hmac.compare_digest(content, self._token):
+            return await continuation(details)
+        return grpc.stream_stream_rpc_method_handler(refuse)  # of any number of messages: it takes none
+
+
+async def refuse(_: AsyncIterator[bytes], context: Any) -> None:
+    """End a call."""
+    await context.abort(
+        grpc.StatusCode.UNAUTHENTICATED, "a token is needed: metadata authorization: Bearer TOKEN"
+    )

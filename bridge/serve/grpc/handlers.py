@@ -1,0 +1,124 @@
+"""What all methods stand behind: bytes that may be no message, refusals as status codes, and streams of requests."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from bridge.serve.engine import Reason, Refused, Service
+from bridge.serve.grpc.messages import MESSAGES
+from bridge.serve.grpc.servicer import INFERENCE, METHODS, Method, model_infer
+
+logger = logging.getLogger(__name__)
+
+CODES = {
+    Reason.INVALID: grpc.StatusCode.INVALID_ARGUMENT,
+    Reason.UNKNOWN: grpc.StatusCode.NOT_FOUND,
+    Reason.METHOD: grpc.StatusCode.UNIMPLEMENTED,
+    Reason.AMBIGUOUS: grpc.StatusCode.FAILED_PRECONDITION,
+    Reason.TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Reason.UNSUPPORTED: grpc.StatusCode.UNIMPLEMENTED,
+    Reason.FAILED: grpc.StatusCode.UNKNOWN,  # what gRPC says of any error that a program raised
+    Reason.BUSY: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Reason.INTERNAL: grpc.StatusCode.INTERNAL,
+    Reason.LOST: grpc.StatusCode.UNAVAILABLE,
+    Reason.LATE: grpc.StatusCode.DEADLINE_EXCEEDED,
+}
+# Bytes of an error's text. It travels in a header, where a byte takes up to three; clients take 8 KiB of headers.
+LONGEST = 2000
+IN_FLIGHT = 64  # requests of a stream that are at work at a time
+
+
+def handlers(service: Service) -> list[grpc.GenericRpcHandler]:
+    """Return the handlers of all methods."""
+    rows: dict[str, dict[str, grpc.RpcMethodHandler]] = {}
+    for name, method, taken, function in METHODS:
+        answer = unary(service, method, taken, function)
+        rows.setdefault(name, {})[method] = grpc.unary_unary_rpc_method_handler(answer)
+    rows[INFERENCE]["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(stream(service))
+    return [grpc.method_handlers_generic_handler(name, methods) for name, methods in rows.items()]
+
+
+def unary(
+    service: Service, method: str, taken: str, function: Method
+) -> Callable[[bytes, Any], Awaitable[bytes]]:
+    """Return a method that takes a message as bytes, and gives one."""
+
+    async def answer(content: bytes, context: Any) -> bytes:
+        try:
+            response = await function(service, message(taken, content))
+            found: bytes = response.SerializeToString()
+        except Exception as error:
+            refused = refusal(method, error)
+            await context.abort(CODES[refused.reason], shortened(str(refused)))
+            raise  # abort has raised already
+        return found
+
+    return answer
+
+
+def stream(service: Service) -> Callable[[AsyncIterator[bytes], Any], Awaitable[None]]:
+    """Return ModelStreamInfer: answers in the order of the requests, several of which are at work at a time."""
+
+    async def answered(content: bytes) -> bytes:
+        """Return a request's answer; one that is refused leaves the stream open."""
+        response = MESSAGES["ModelStreamInferResponse"]()
+        try:
+            request = message("ModelInferRequest", content)
+            response.infer_response.id = request.id
+            response.infer_response.CopyFrom(await model_infer(service, request))
+            found: bytes = response.SerializeToString()
+        except Exception as error:
+            response.error_message = str(refusal("ModelStreamInfer", error)).encode(errors="replace")
+            found = response.SerializeToString()
+        return found
+
+    async def answer(contents: AsyncIterator[bytes], context: Any) -> None:
+        answers: asyncio.Queue[asyncio.Task[bytes] | None] = asyncio.Queue(IN_FLIGHT)
+
+        async def read() -> None:
+            async for content in contents:
+                await answers.put(group.create_task(answered(content)))
+            await answers.put(None)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(read())
+            while (one := await answers.get()) is not None:
+                await context.write(await one)
+
+    return answer
+
+
+def message(name: str, content: bytes) -> Any:
+    """Return the message that bytes are.
+
+    Raises
+    ------
+    Refused
+        They are none.
+    """
+    try:
+        return MESSAGES[name].FromString(content)
+    except DecodeError as error:
+        raise Refused(Reason.INVALID, f"{len(content)} bytes are no {name}: {error}") from None
+
+
+def refusal(method: str, error: Exception) -> Refused:
+    """Return what an exception is to the one who asked."""
+    if isinstance(error, Refused):
+        return error
+    logger.error("%s: a defect of the service", method, exc_info=error)
+    return Refused(Reason.INTERNAL, f"a defect of the service: {type(error).__name__}: {error}")
+
+
+def shortened(text: str) -> str:
+    """Return an error's text as long as a header may have it."""
+    content = text.encode(errors="replace")
+    if len(content) <= LONGEST:
+        return content.decode()
+    return content[:LONGEST].decode(errors="ignore") + " ..."
