@@ -148,7 +148,8 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
             calls = None if grpc is None else loop.create_task(grpc.server.stop(listening.grace + LEAVING))
             await service.stop(listening.grace)
             await task
-            if calls is not None:
+            if grpc is not None and calls is not None:
+                await grpc.server.stop(1.0)  # streams that nobody ends
                 await calls
     finally:
         sock.close()
