@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
@@ -17,23 +16,6 @@ import moontide
 from bridge.serve.grpc.messages import MESSAGES
 from tests.bridge.serve.grpc.answering import PATIENCE, Answering, answering
 from tests.bridge.serve.grpc.conftest import given, save_scale
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """A model that a test may change."""
-    save_scale(tmp_path / "scale.t7", 2)
-    return tmp_path / "scale.t7"
-
-
-@contextlib.contextmanager
-def served(path: Path) -> Iterator[triton.InferenceServerClient]:
-    """Return a client of a server that the test may leave in any state."""
-    with (
-        answering(path) as running,
-        contextlib.closing(triton.InferenceServerClient(running.address)) as client,
-    ):
-        yield client
 
 
 def states(client: triton.InferenceServerClient, *, ready: bool = False) -> list[tuple[str, str, str]]:
@@ -82,24 +64,17 @@ def test_versions_are_served_side_by_side(client: triton.InferenceServerClient) 
     ]
 
 
-def test_an_unloaded_model_is_not_there_until_it_is_loaded(file: Path) -> None:
-    with served(file) as client:
-        client.unload_model("scale")
-        assert states(client) == [("", "UNAVAILABLE", "unloaded")]
-        assert states(client, ready=True) == []
-        assert not client.is_model_ready("scale")
-        with pytest.raises(InferenceServerException, match="no versions that is served") as raised:
-            computed(client)
-        assert raised.value.status() == "StatusCode.NOT_FOUND"
-        save_scale(file, 5)
-        client.load_model("scale")
-        assert computed(client) == 5
-        assert states(client, ready=True) == [("1", "READY", "")]
-
-
-def test_a_file_that_cannot_be_loaded_leaves_the_version_before(file: Path) -> None:
-    with served(file) as client:
-        file.write_bytes(file.read_bytes()[:50])
+def test_a_model_is_loaded_again_or_stays_and_is_gone_when_unloaded(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scale.t7"
+    save_scale(file, 2)
+    with (
+        answering(file) as running,
+        contextlib.closing(triton.InferenceServerClient(running.address)) as client,
+    ):
+        whole = file.read_bytes()
+        file.write_bytes(whole[:50])
         with pytest.raises(InferenceServerException, match=r"scale\.t7") as raised:
             client.load_model("scale")
         assert raised.value.status() == "StatusCode.UNKNOWN"
@@ -107,6 +82,21 @@ def test_a_file_that_cannot_be_loaded_leaves_the_version_before(file: Path) -> N
         ((version, state, why),) = states(client)
         assert (version, state) == ("1", "READY")
         assert "scale.t7" in why
+
+        client.unload_model("scale")
+        assert states(client) == [("", "UNAVAILABLE", "unloaded")]
+        assert states(client, ready=True) == []
+        assert not client.is_model_ready("scale")
+        with pytest.raises(InferenceServerException, match="no versions that is served") as raised:
+            computed(client)
+        assert raised.value.status() == "StatusCode.NOT_FOUND"
+
+        save_scale(file, 5)
+        client.load_model("scale")
+        assert computed(client) == 5
+        assert states(client, ready=True) == [("1", "READY", "")]
+    # Processes were started beside a server and a client, and gRPC's core has nothing to say of it.
+    assert capfd.readouterr().err == ""
 
 
 def test_what_is_not_offered_is_unimplemented(client: triton.InferenceServerClient) -> None:

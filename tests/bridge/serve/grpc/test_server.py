@@ -16,10 +16,9 @@ import pytest
 import tritonclient.grpc as triton
 from tritonclient.utils import InferenceServerException
 
-from bridge.serve.engine import Reason, Service
+from bridge.serve.engine import Service
 from bridge.serve.grpc import start
-from bridge.serve.grpc.handlers import CODES
-from tests.bridge.serve.grpc.answering import PATIENCE, Answering, answering
+from tests.bridge.serve.grpc.answering import PATIENCE, Answering
 from tests.bridge.serve.grpc.conftest import LIMIT, given
 
 TOKEN = "a-word-of-its-own"
@@ -42,29 +41,31 @@ def pem(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def guarded(models: Path, pem: dict[str, str]) -> Iterator[Answering]:
-    """A server that asks for a token, and speaks TLS."""
-    with answering(models / "scale" / "1" / "net.t7", token=TOKEN, body_limit=LIMIT, **pem) as running:
-        running.run(running.service.infer("net", {"input": np.ones((1, 2), "f4")}))
-        yield running
+def guarded(server: Answering, pem: dict[str, str]) -> Iterator[str]:
+    """The address of a second server of the same models, which asks for a token and speaks TLS."""
+    second, port = server.run(start(server.service, port=0, token=TOKEN, body_limit=LIMIT, **pem))
+    yield f"127.0.0.1:{port}"
+    server.run(second.stop(1.0))
 
 
 @pytest.fixture
-def trusting(guarded: Answering, pem: dict[str, str]) -> Iterator[triton.InferenceServerClient]:
+def trusting(guarded: str, pem: dict[str, str]) -> Iterator[triton.InferenceServerClient]:
     """A client that knows the certificate."""
     options = {"ssl": True, "root_certificates": pem["certificate"]}
-    with contextlib.closing(triton.InferenceServerClient(guarded.address, **options)) as client:
+    with contextlib.closing(triton.InferenceServerClient(guarded, **options)) as client:
         yield client
 
 
 METHODS: dict[str, Callable[[triton.InferenceServerClient, Any], Any]] = {
-    "ModelReady": lambda c, headers: c.is_model_ready("net", headers=headers),
+    "ModelReady": lambda c, headers: c.is_model_ready("scale", headers=headers),
     "ServerMetadata": lambda c, headers: c.get_server_metadata(headers=headers),
-    "ModelMetadata": lambda c, headers: c.get_model_metadata("net", headers=headers),
-    "ModelInfer": lambda c, headers: c.infer("net", [given("input", np.ones((1, 2), "f4"))], headers=headers),
+    "ModelMetadata": lambda c, headers: c.get_model_metadata("scale", headers=headers),
+    "ModelInfer": lambda c, headers: c.infer(
+        "scale", [given("input", np.ones((1, 2), "f4"))], headers=headers
+    ),
     "ModelStatistics": lambda c, headers: c.get_inference_statistics(headers=headers),
     "RepositoryIndex": lambda c, headers: c.get_model_repository_index(headers=headers),
-    "RepositoryModelUnload": lambda c, headers: c.unload_model("net", headers=headers),
+    "RepositoryModelUnload": lambda c, headers: c.unload_model("scale", headers=headers),
 }
 
 
@@ -82,9 +83,9 @@ def test_a_method_asks_for_the_token(trusting: triton.InferenceServerClient, met
     assert METHODS[method](trusting, {"authorization": f"Bearer {TOKEN}"}) is not False
 
 
-def test_a_stream_asks_for_the_token(guarded: Answering, pem: dict[str, str]) -> None:
+def test_a_stream_asks_for_the_token(guarded: str, pem: dict[str, str]) -> None:
     credentials = grpc.ssl_channel_credentials(Path(pem["certificate"]).read_bytes())
-    with grpc.secure_channel(guarded.address, credentials) as channel:
+    with grpc.secure_channel(guarded, credentials) as channel:
         call = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer")
         with pytest.raises(grpc.RpcError) as raised:
             list(call(iter([b"", b""]), timeout=PATIENCE))
@@ -96,17 +97,17 @@ def test_health_is_open(trusting: triton.InferenceServerClient) -> None:
     assert trusting.is_server_ready()
 
 
-def test_a_token_is_asked_for_before_the_message_is_read(guarded: Answering, pem: dict[str, str]) -> None:
+def test_a_token_is_asked_for_before_the_message_is_read(guarded: str, pem: dict[str, str]) -> None:
     credentials = grpc.ssl_channel_credentials(Path(pem["certificate"]).read_bytes())
-    with grpc.secure_channel(guarded.address, credentials) as channel:
+    with grpc.secure_channel(guarded, credentials) as channel:
         call = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")
         with pytest.raises(grpc.RpcError) as raised:
             call(bytes(2 * LIMIT), timeout=PATIENCE)
     assert raised.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
-def test_without_tls_there_is_no_answer(guarded: Answering) -> None:
-    with grpc.insecure_channel(guarded.address) as channel:
+def test_without_tls_there_is_no_answer(guarded: str) -> None:
+    with grpc.insecure_channel(guarded) as channel:
         call = channel.unary_unary("/inference.GRPCInferenceService/ServerLive")
         with pytest.raises(grpc.RpcError) as raised:
             call(b"", timeout=PATIENCE)
@@ -135,8 +136,3 @@ def test_files_of_tls_that_do_not_fit_are_errors_with_their_names(
         failing(models, port=0, certificate=pem["certificate"], key=str(tmp_path / "none.pem"))
     with pytest.raises(ValueError, match="certificate and key go together"):
         failing(models, port=0, certificate=pem["certificate"])
-
-
-def test_each_reason_has_a_status_code() -> None:
-    assert set(CODES) == set(Reason)
-    assert grpc.StatusCode.OK not in CODES.values()
