@@ -1,0 +1,124 @@
+"""One session for all tests of a run, models in files, and a standalone cluster of real processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+import bridge
+from examples.spark.session import session
+from tests.bridge.spark.driver import QUICK
+from tests.python_path import python_path
+
+PATIENCE = 60.0  # seconds that a process of the cluster gets to be there, or to end
+
+
+@pytest.fixture(scope="package", autouse=True)
+def environment() -> Iterator[None]:
+    """What processes of Spark begin with."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", python_path())
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        yield
+
+
+@pytest.fixture(scope="package")
+def spark(environment: None) -> Iterator[SparkSession]:
+    """A session with two workers of its own."""
+    with session(spark_driver_extraJavaOptions=QUICK) as one:
+        warm(one)
+        yield one
+
+
+def warm(one: SparkSession) -> None:
+    """Have what stays open with a session opened before any test begins.
+
+    That is py4j's second connection, over which it gives Java's objects back, and that of the workers' accumulators.
+    """
+    one.sparkContext.parallelize([0], 1).count()
+    client = one.sparkContext._gateway._gateway_client
+    end = time.monotonic() + PATIENCE
+    while len(client.deque) < 2 and time.monotonic() < end:
+        one.range(1)
+        time.sleep(0.01)
+
+
+Save = Callable[..., Path]
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Save:
+    """What saves a value of Lua to a .t7 file."""
+
+    def save(code: str, name: str = "model.t7") -> Path:
+        with bridge.Lua() as lua:
+            lua.execute(f"require 'nn' torch.manualSeed(1) torch.save(..., {code})", str(tmp_path / name))
+        return tmp_path / name
+
+    return save
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Save:
+    """What writes a Lua file."""
+
+    def write(code: str, name: str = "model.lua") -> Path:
+        (tmp_path / name).write_text(code)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def cluster(environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a master and two workers, each a process; give the master's address."""
+    place = tmp_path_factory.mktemp("cluster")
+    running: list[subprocess.Popen[bytes]] = []
+    ip, free = ("--host", "127.0.0.1"), ("--port", "0", "--webui-port", "0")
+
+    def start(name: str, kind: str, *arguments: str) -> Path:
+        home = Path(pyspark.__file__).parent
+        log = place / f"{name}.log"
+        command = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{kind}", *ip, *free, *arguments]
+        with log.open("wb") as out:
+            running.append(subprocess.Popen(command, stdout=out, stderr=out, cwd=place, env=started))
+        return log
+
+    started = {**os.environ, "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_DAEMON_MEMORY": "256m"}
+    started["SPARK_DAEMON_JAVA_OPTS"] = QUICK
+    try:
+        master = said(start("master", "master.Master"), r"Starting Spark master at (spark://\S+)")
+        size = ("--cores", "1", "--memory", "1g")
+        logs = [
+            start(name, "worker.Worker", *size, "--work-dir", str(place / name), master)
+            for name in ("one", "two")
+        ]
+        for log in logs:
+            said(log, r"(Successfully registered with master)")
+        yield master
+    finally:
+        for process in reversed(running):
+            process.terminate()
+        for process in running:
+            process.wait(PATIENCE)
+
+
+def said(log: Path, pattern: str) -> str:
+    """Wait until a process has said this in its log."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = re.search(pattern, log.read_text())
+        if found:
+            return found[1]
+        time.sleep(0.05)
+    raise TimeoutError(f"{pattern!r} was not said within {PATIENCE:g} s:\n{log.read_text()}")
