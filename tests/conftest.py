@@ -154,6 +154,15 @@ def processes() -> Iterator[Processes]:
         process.communicate(timeout=PATIENCE)
 
 
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A session of Spark with two workers, which all tests of a run share."""
+    from tests.spark import running  # most runs need none of it
+
+    with running() as session:
+        yield session
+
+
 @pytest.fixture(autouse=True)
 def nothing_leaks() -> Iterator[None]:
     """Fail a test that leaves a thread, process, socket, memory file or shared segment behind."""

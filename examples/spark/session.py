@@ -18,6 +18,8 @@ PATIENCE = 30  # seconds that Java gets to end
 def session(master: str = "local[2]", **settings: str) -> Iterator[SparkSession]:
     """Give a session, whose workers use this Python; then stop it and end its Java process.
 
+    Where a session is active already it is that one, and stays.
+
     Parameters
     ----------
     master : str
@@ -25,6 +27,10 @@ def session(master: str = "local[2]", **settings: str) -> Iterator[SparkSession]
     **settings
         More of Spark's settings, with _ for the points: `spark_sql_shuffle_partitions="2"`.
     """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master)

@@ -1,57 +1,19 @@
-"""One session for all tests of a run, models in files, and a standalone cluster of real processes."""
+"""Models in files, and a standalone cluster of real processes."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyspark
 import pytest
-from pyspark.sql import SparkSession
 
 import bridge
-from examples.spark.session import session
-from tests.bridge.spark.driver import QUICK
-from tests.python_path import python_path
-
-PATIENCE = 60.0  # seconds that a process of the cluster gets to be there, or to end
-
-
-@pytest.fixture(scope="package", autouse=True)
-def environment() -> Iterator[None]:
-    """What processes of Spark begin with."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", python_path())
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        yield
-
-
-@pytest.fixture(scope="package")
-def spark(environment: None) -> Iterator[SparkSession]:
-    """A session with two workers of its own."""
-    with session(spark_driver_extraJavaOptions=QUICK) as one:
-        warm(one)
-        yield one
-
-
-def warm(one: SparkSession) -> None:
-    """Have what stays open with a session opened before any test begins.
-
-    That is py4j's second connection, over which it gives Java's objects back, and that of the workers' accumulators.
-    """
-    one.sparkContext.parallelize([0], 1).count()
-    client = one.sparkContext._gateway._gateway_client
-    end = time.monotonic() + PATIENCE
-    while len(client.deque) < 2 and time.monotonic() < end:
-        one.range(1)
-        time.sleep(0.01)
-
+from tests.spark import PATIENCE, QUICK, environment
 
 Save = Callable[..., Path]
 
@@ -80,7 +42,7 @@ def written(tmp_path: Path) -> Save:
 
 
 @pytest.fixture(scope="module")
-def cluster(environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a master and two workers, each a process; give the master's address."""
     place = tmp_path_factory.mktemp("cluster")
     running: list[subprocess.Popen[bytes]] = []
@@ -94,7 +56,12 @@ def cluster(environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
             running.append(subprocess.Popen(command, stdout=out, stderr=out, cwd=place, env=started))
         return log
 
-    started = {**os.environ, "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_DAEMON_MEMORY": "256m"}
+    with environment():
+        started = {
+            **os.environ,
+            "SPARK_HOME": str(Path(pyspark.__file__).parent),
+            "SPARK_DAEMON_MEMORY": "256m",
+        }
     started["SPARK_DAEMON_JAVA_OPTS"] = QUICK
     try:
         master = said(start("master", "master.Master"), r"Starting Spark master at (spark://\S+)")

@@ -18,9 +18,9 @@ from pyspark.sql import functions as F
 
 from bridge.spark import batch_model, map_in_arrow, register
 from examples.spark.session import session
+from tests.spark import QUICK
 
 ROWS = 4000
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java that starts soon rather than runs fast
 
 
 def main(master: str, model: Path, loaded: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark import environment
+
 DRIVER = Path(__file__).with_name("driver.py")
 ROWS = 4000
 LOADED = """
@@ -28,14 +30,9 @@ def test_a_model_travels_to_every_executor_and_is_loaded_once_in_each_python(
 ) -> None:
     loaded = tmp_path / "loaded"
     model = written(LOADED % loaded)
-    done = subprocess.run(
-        [sys.executable, DRIVER, cluster, model, loaded],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        cwd=tmp_path,
-    )
+    command = [sys.executable, DRIVER, cluster, model, loaded]
+    with environment():
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     total = ROWS * (ROWS - 1.0)
