@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -157,6 +158,8 @@ def processes() -> Iterator[Processes]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """A session of Spark with two workers, which all tests of a run share."""
+    if shutil.which("java") is None:
+        pytest.skip("java is missing (Debian: openjdk-17-jre-headless)")
     from tests.spark import running  # most runs need none of it
 
     with running() as session:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -44,6 +45,8 @@ def written(tmp_path: Path) -> Save:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a master and two workers, each a process; give the master's address."""
+    if shutil.which("java") is None:
+        pytest.skip("java is missing (Debian: openjdk-17-jre-headless)")
     place = tmp_path_factory.mktemp("cluster")
     running: list[subprocess.Popen[bytes]] = []
     ip, free = ("--host", "127.0.0.1"), ("--port", "0", "--webui-port", "0")

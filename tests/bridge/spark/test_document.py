@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "spark.md").read_text()
 BLOCKS = re.findall(r"^```py\n(.*?)^```", DOCUMENT, re.MULTILINE | re.DOTALL)
+PLACES = re.compile(r'"(incoming|checkpoint|scored)"')  # Java's directory is that of the run
 OF_RAY = [block for block in BLOCKS if "import ray\n" in block]
 SAVED = """
 import bridge
@@ -33,7 +34,7 @@ def test_what_is_written_of_spark_runs(
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in BLOCKS:
         if block not in OF_RAY:
-            exec(block.replace('"incoming"', f'"{tmp_path}/incoming"'), names)
+            exec(PLACES.sub(rf'"{tmp_path}/\1"', block), names)
     assert capsys.readouterr().out.count("+---") >= 8  # frames that were shown
 
 

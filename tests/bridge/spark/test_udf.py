@@ -79,6 +79,18 @@ def test_a_network_takes_several_columns_as_a_table(frame: DataFrame, stored: Sa
     assert np.allclose(values(found("x", "x"), frame), 3 * ROWS)
 
 
+def test_the_fields_of_a_struct_are_columns_too(frame: DataFrame, written: Save) -> None:
+    file = written("function weighted(a, b) return a:double() * 10 + b end")
+    found = predict_batch_udf(file, return_type="double", batch_size=4)
+    assert values(found(F.struct("n", F.col("n") * 0.5)), frame) == [10.5 * n for n in range(10)]
+
+
+def test_shapes_may_be_told_by_the_column_s_place(frame: DataFrame, written: Save) -> None:
+    file = written("function scaled(n, x) return x:sum(2):view(-1):cmul(n:double()) end")
+    found = predict_batch_udf(file, return_type="double", input_tensor_shapes={1: [4]}, batch_size=4)
+    assert np.allclose(values(found("n", "x"), frame), ROWS.sum(1) * np.arange(10))
+
+
 def test_texts_are_a_table_of_strings(frame: DataFrame, written: Save) -> None:
     file = written(
         "function shout(t) local u = {} for i, s in ipairs(t) do u[i] = s:upper() .. #s end return u end"
@@ -197,6 +209,20 @@ def test_a_model_that_fails_in_the_middle_names_its_file_and_function(
     assert f"BatchError: picky of {file} failed on a batch of int64[" in str(caught.value)
     assert "eight is too much" in str(caught.value)
     assert values(found("n"), frame.where("n < 8")) == list(range(8))  # the session goes on
+
+
+def test_another_number_of_columns_is_told(spark: SparkSession, written: Save) -> None:
+    file = written("function f(a, b) return a end")
+    found = predict_batch_udf(file, return_type="long", batch_size=10)
+    text = failure(found, pd.Series([1]))
+    assert f"the model of {file}: Model expected 2 inputs, but received 1 columns" in text
+
+
+def test_arrays_without_a_shape_are_told(spark: SparkSession, written: Save) -> None:
+    file = written("function f(a, x) return a end")
+    found = predict_batch_udf(file, return_type="long", batch_size=10)
+    text = failure(found, pd.Series([1]), pd.Series([np.ones(2)]))
+    assert "column 2 of 2 holds arrays: input_tensor_shapes= says no shape for it" in text
 
 
 def test_a_row_of_another_length_names_its_column(spark: SparkSession, written: Save) -> None:
