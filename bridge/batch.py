@@ -67,15 +67,17 @@ class BatchModel:
         given = [one.tolist() if _holds_objects(one) else one for one in inputs]
         try:
             called = loaded.chosen()
-            return called(given) if loaded.table and len(given) > 1 else called(*given)
+            # several inputs of a network are one table, whatever its first layers tell
+            together = len(given) > 1 and loaded.platform == "torch7" and self.function is None
+            return called(given) if together else called(*given)
         except Exception as error:
             shapes = ", ".join(f"{one.dtype}{list(one.shape)}" for one in map(np.asarray, inputs))
             raise BatchError(f"{self} failed on a batch of {shapes}: {error}") from error
 
     def load(self) -> models.Model:
         """Return the model as this process has it, loaded if this is the first time."""
-        path = Path(self.fetch() if self.fetch else self.file).absolute()
         try:
+            path = Path(self.fetch() if self.fetch else self.file).absolute()
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
             with _loading:

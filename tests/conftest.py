@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import signal
 import subprocess
 import threading
@@ -153,17 +152,6 @@ def processes() -> Iterator[Processes]:
     for process in running:
         process.kill()
         process.communicate(timeout=PATIENCE)
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """A session of Spark with two workers, which all tests of a run share."""
-    if shutil.which("java") is None:
-        pytest.skip("java is missing (Debian: openjdk-17-jre-headless)")
-    from tests.spark import running  # most runs need none of it
-
-    with running() as session:
-        yield session
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +18,12 @@ PATIENCE = 60.0  # seconds that a process of Spark gets to be there, or to end
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java that starts soon rather than runs fast
 
 
+def need_java() -> None:
+    """Skip a test where there is no Java."""
+    if shutil.which("java") is None:
+        pytest.skip("java is missing (Debian: openjdk-17-jre-headless)")
+
+
 @contextmanager
 def environment() -> Iterator[None]:
     """Set what processes of Spark begin with."""
@@ -29,7 +36,8 @@ def environment() -> Iterator[None]:
 
 @contextmanager
 def running() -> Iterator[SparkSession]:
-    """Give a session with two workers of its own."""
+    """Give a session with two workers of its own; it ends before other tests, since a fork breaks its connections."""
+    need_java()
     with environment(), session(spark_driver_extraJavaOptions=QUICK) as one:
         warm(one)
         yield one

@@ -67,6 +67,8 @@ def map_in_arrow(
         raise ValueError(
             f"inputs= names {unknown or 'nothing'}; there are the columns {', '.join(frame.columns)}"
         )
+    if any(frame.columns.count(name) > 1 for name in names):
+        raise ValueError(f"inputs= names a column that is there twice; there are {', '.join(frame.columns)}")
     if output in frame.columns:
         raise ValueError(f"output={output!r} is a column already")
     if batch_size < 1:

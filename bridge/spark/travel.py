@@ -38,6 +38,10 @@ class Parcel:
         place = Path(SparkFiles.getRootDirectory(), f"moontide-{self.digest}").absolute()
         place.mkdir(exist_ok=True)
         for number, name in enumerate(self.names):
+            if not Path(SparkFiles.get(self.sent(number))).is_file():
+                raise FileNotFoundError(
+                    f"{name} was sent by another session: make the function anew in this one"
+                )
             with suppress(FileExistsError):
                 (place / name).symlink_to(SparkFiles.get(self.sent(number)))
         return str(place / self.names[0])
@@ -79,10 +83,10 @@ def batch_model(
     RuntimeError
         There is no session, or it is one of Spark Connect, which has no `addFile`.
     """
-    return BatchModel(os.fspath(model), function, key, send(_context(session), [model, *files]))
+    return BatchModel(os.fspath(model), function, key, send(context(session), [model, *files]))
 
 
-def send(context: SparkContext, files: Sequence[File]) -> Parcel:
+def send(spark: SparkContext, files: Sequence[File]) -> Parcel:
     """Add the files to the context, unless it has the same content already."""
     paths = [Path(file) for file in files]
     for path in paths:
@@ -95,28 +99,27 @@ def send(context: SparkContext, files: Sequence[File]) -> Parcel:
         raise ValueError(f"files that lie beside each other need different names, got {', '.join(names)}")
     # What is hashed is the copy that travels, whatever becomes of the file meanwhile.
     staging = Path(tempfile.mkdtemp(prefix="moontide-spark-"))
-    gone = weakref.finalize(context, shutil.rmtree, staging, ignore_errors=True)
+    gone = weakref.finalize(spark, shutil.rmtree, staging, ignore_errors=True)
     digest = hashlib.sha256()
     for number, path in enumerate(paths):
         shutil.copyfile(path, staging / str(number))
         with (staging / str(number)).open("rb") as copied:
             digest.update(f"{path.name}\0".encode() + hashlib.file_digest(copied, "sha256").digest())
     parcel = Parcel(digest.hexdigest()[:32], names)
-    there = {Path(file).name for file in context.listFiles}
+    there = {Path(file).name for file in spark.listFiles}
     if parcel.sent(0) in there:
         gone()
         return parcel
     for number in range(len(paths)):
         sent = staging / parcel.sent(number)
         (staging / str(number)).rename(sent)
-        context.addFile(str(sent))
+        spark.addFile(str(sent))
     return parcel
 
 
-def _context(session: SparkSession | None) -> SparkContext:
-    active: Any = session or SparkSession.getActiveSession()
-    if active is None:
-        raise RuntimeError("there is no active Spark session: make one first, or pass session=")
+def context(session: SparkSession | None) -> SparkContext:
+    """Return the context of a session, or of the active one."""
+    active: Any = session or SparkSession.active()
     if not isinstance(active, SparkSession):
         raise RuntimeError("a session of Spark Connect cannot send files by addFile: use a classic session")
     return active.sparkContext

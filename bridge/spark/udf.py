@@ -23,7 +23,7 @@ from pyspark.sql.types import DataType, StructType
 
 from bridge.batch import BatchError, BatchModel
 from bridge.spark import results
-from bridge.spark.travel import batch_model
+from bridge.spark.travel import batch_model, context
 
 File = str | os.PathLike[str]
 Shapes = Sequence[Sequence[int] | None] | Mapping[int, Sequence[int]]
@@ -73,7 +73,10 @@ def predict_batch_udf(
         The file is missing or damaged.
     ValueError
         The return type, the batch size or a shape is none that there can be.
+    RuntimeError
+        There is no session, or it is one of Spark Connect, which has no `addFile`.
     """
+    context(session)  # types are parsed by it, too
     kind = results.parse(return_type)
     if batch_size < 1:
         raise ValueError(f"batch_size= is at least 1, got {batch_size!r}")

@@ -89,6 +89,15 @@ def test_functions_and_networks_are_chosen_by_name(written: Callable[[str], str]
     assert BatchModel(net, key="b")(np.ones(2)).tolist() == [2, 2]
 
 
+def test_several_inputs_of_a_network_are_one_table(tmp_path: Path) -> None:
+    """Also where its layers do not tell how many there are."""
+    net = str(tmp_path / "graph.t7")
+    with bridge.Lua() as lua:
+        code = "require 'nngraph' local a, b = nn.Identity()(), nn.Identity()() "
+        lua.execute(f"{code} torch.save(..., nn.gModule({{a, b}}, {{nn.CSubTable()({{a, b}})}}))", net)
+    assert BatchModel(net)(np.full(2, 5.0), np.ones(2)).tolist() == [4, 4]
+
+
 def test_results_are_owned(tmp_path: Path) -> None:
     """Also those inside tables, of a network that fills the same buffers at each call."""
     net = str(tmp_path / "net.t7")

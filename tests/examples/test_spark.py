@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from examples.spark import characters, digits
+from tests.spark import running
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with running() as session:
+        yield session
 
 
 @pytest.mark.slow

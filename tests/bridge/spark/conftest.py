@@ -1,10 +1,9 @@
-"""Models in files, and a standalone cluster of real processes."""
+"""A session for all tests here, models in files, and a standalone cluster of real processes."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,9 +11,17 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from pyspark.sql import SparkSession
 
 import bridge
-from tests.spark import PATIENCE, QUICK, environment
+from tests.spark import PATIENCE, QUICK, environment, need_java, running
+
+
+@pytest.fixture(scope="package")
+def spark() -> Iterator[SparkSession]:
+    with running() as session:
+        yield session
+
 
 Save = Callable[..., Path]
 
@@ -45,8 +52,7 @@ def written(tmp_path: Path) -> Save:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a master and two workers, each a process; give the master's address."""
-    if shutil.which("java") is None:
-        pytest.skip("java is missing (Debian: openjdk-17-jre-headless)")
+    need_java()
     place = tmp_path_factory.mktemp("cluster")
     running: list[subprocess.Popen[bytes]] = []
     ip, free = ("--host", "127.0.0.1"), ("--port", "0", "--webui-port", "0")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 from pyspark.sql.types import FloatType, LongType
 
@@ -44,6 +45,20 @@ def test_a_frame_gets_one_more_column(spark: SparkSession, written: Save) -> Non
     assert [tuple(row) for row in found.collect()] == [
         (*row, total) for row, total in zip(rows, (4.0, None, None, 19.0), strict=True)
     ]
+
+
+def test_columns_of_any_type_pass_beside_the_inputs(spark: SparkSession, written: Save) -> None:
+    frame = spark.sql("""
+        SELECT id, timestamp'2016-02-29 12:00:00' AS t, timestamp_ntz'2016-02-29 12:00:00' AS u, date'2016-02-29' AS d,
+            1.25 AS c, map('a', array(1, NULL)) AS m, named_struct('x', binary('y'), 'z', true) AS s,
+            interval '1' day AS i, CAST(NULL AS string) AS n
+        FROM range(3)
+    """)
+    found = map_in_arrow(
+        frame, written("function f(x) return x end"), inputs="id", output="o", return_type="long"
+    )
+    assert found.drop("o").collect() == frame.collect()
+    assert [row.o for row in found.collect()] == [0, 1, 2]
 
 
 def test_structs_arrays_and_empty_partitions(spark: SparkSession, stored: Save) -> None:
@@ -115,6 +130,8 @@ def test_what_cannot_work_is_refused_before_any_task(spark: SparkSession, writte
         map_in_arrow(frame, file, inputs="id", return_type="float", input_tensor_shapes=[[1], [2]])
     with pytest.raises(ValueError, match="batch_size= is at least 1"):
         map_in_arrow(frame, file, inputs="id", return_type="float", batch_size=0)
+    with pytest.raises(ValueError, match="a column that is there twice; there are id, id"):
+        map_in_arrow(frame.select("id", "id"), file, inputs="id", return_type="float")
 
 
 # ---- streams
@@ -202,6 +219,16 @@ def test_files_lie_beside_the_model_under_their_names(
     )
     frame = spark.createDataFrame([([1.0, 2.0],), ([3.0, 4.0],)], "x array<double>")
     assert [row[0] for row in frame.select(found("x")).collect()] == [51.0, 111.0]
+
+
+def test_a_function_of_another_session_says_so(
+    spark: SparkSession, written: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = batch_model(written("function f(x) return x end"))
+    (tmp_path / "other").mkdir()
+    monkeypatch.setattr(SparkFiles, "getRootDirectory", lambda: str(tmp_path / "other"))
+    with pytest.raises(BatchError, match=r"model\.lua was sent by another session: make the function anew"):
+        model(1.0)
 
 
 def test_two_files_of_one_name_are_refused(spark: SparkSession, written: Save, tmp_path: Path) -> None:

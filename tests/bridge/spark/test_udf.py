@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -180,6 +182,13 @@ def test_a_row_with_a_null_gives_null_and_the_model_does_not_see_it(
     ]
 
 
+def test_nan_in_a_column_of_numbers_is_null_too(spark: SparkSession, written: Save) -> None:
+    """By pandas, which does not tell them apart."""
+    found = predict_batch_udf(written("function f(x) return x * 2 end"), return_type="double", batch_size=10)
+    (column,) = found.func(iter([pd.Series([1.0, float("nan"), 3.0])]))
+    assert column.tolist() == [2.0, None, 6.0]
+
+
 def test_integers_beside_nulls_stay_exact(spark: SparkSession, written: Save) -> None:
     frame = spark.createDataFrame([(0, "a"), (1, None), (2, "b")], "n long, s string").coalesce(1)
     file = written("function big(t) local y = torch.LongTensor(#t) return y:fill(2^53):add(1) end")
@@ -299,6 +308,20 @@ def test_what_cannot_work_is_refused_before_any_task(
     damaged.write_bytes(file.read_bytes()[:100])
     with pytest.raises(bridge.t7.T7Error):
         predict_batch_udf(damaged, return_type="float", batch_size=1)
+
+
+def run(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    return done.stderr.splitlines()[-1]
+
+
+def test_without_a_session_or_without_pyspark_it_says_what_to_do() -> None:
+    code = "import bridge.spark as s; s.predict_batch_udf('x.t7', return_type='int', batch_size=1)"
+    assert "No active or default Spark session found" in run(code)
+    lines = f"import sys; sys.modules['pyspark'] = None; {code}"
+    assert run(lines) == "ImportError: bridge.spark needs pyspark: pip install 'moontide[spark]'"
 
 
 # ---- SQL
