@@ -26,7 +26,7 @@ from examples.spark.session import session
 
 NAME = "models in Spark"
 ROWS, FEW = 1_000_000, 4_000
-ROUNDS = 4
+ROUNDS = 5
 BATCH = 4096
 NETWORK = """
 require 'nn'

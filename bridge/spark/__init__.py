@@ -1,7 +1,8 @@
 """Legacy models inside Spark's tasks: on columns of DataFrames, in SQL, on streams.
 
-`udf` is the form for expressions and SQL, `arrow` the one for whole DataFrames; `travel` brings a model's file to the
-workers, `results` makes what a model returns what Spark declared, and `bridge.batch` keeps the model in each worker.
+`udf` is the form for expressions and SQL (`batches`: what it does beside pyspark), `arrow` that for whole DataFrames.
+`travel` brings a model's file to the workers, `results` makes what a model returns what Spark declared, `bridge.batch`
+keeps the model in each worker.
 """
 
 from __future__ import annotations

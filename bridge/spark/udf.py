@@ -1,21 +1,17 @@
 """A model as a function of columns: for DataFrames, for SQL, for streams. It is pyspark's own `predict_batch_udf`.
 
-What pyspark leaves out is done around it: rows with a null are set aside, and what does not fit is told by its column.
+What pyspark leaves out is done around it, in `batches`.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from pyspark.ml import functions
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import pandas_udf
@@ -23,10 +19,10 @@ from pyspark.sql.types import DataType, StructType
 
 from bridge.batch import BatchError, BatchModel
 from bridge.spark import results
+from bridge.spark.batches import Inputs, Shapes, around, told
 from bridge.spark.travel import batch_model, context
 
 File = str | os.PathLike[str]
-Shapes = Sequence[Sequence[int] | None] | Mapping[int, Sequence[int]]
 
 
 def predict_batch_udf(
@@ -80,12 +76,15 @@ def predict_batch_udf(
     kind = results.parse(return_type)
     if batch_size < 1:
         raise ValueError(f"batch_size= is at least 1, got {batch_size!r}")
-    shapes = _shapes(input_tensor_shapes)
+    inputs = told(input_tensor_shapes)
     sent = batch_model(model, function=function, key=key, files=files, session=session)
     inner = functions.predict_batch_udf(
-        Predicting(sent, kind, shapes), return_type=kind, batch_size=batch_size, input_tensor_shapes=shapes
+        Predicting(sent, kind, inputs),
+        return_type=kind,
+        batch_size=batch_size,
+        input_tensor_shapes=inputs.for_pyspark(),
     )
-    predict = around(inner.func, kind, shapes, str(sent))
+    predict = around(inner.func, kind, inputs, str(sent))
     predict.__name__ = function or Path(model).stem  # what Spark calls the column
     udf: Any = pandas_udf(predict, kind)  # type: ignore[call-overload]
     udf.__doc__ = f"{sent}, in batches of {batch_size} rows."
@@ -119,26 +118,13 @@ def register(
     return session.udf.register(name, udf)
 
 
-def _shapes(given: Shapes | None) -> list[list[int] | None] | None:
-    """Return a shape, or None, for each input."""
-    if given is None:
-        return None
-    if isinstance(given, Mapping):
-        given = [given.get(place) for place in range(max(given, default=-1) + 1)]
-    shapes = [None if one is None else [int(size) for size in one] for one in given]
-    for shape in shapes:
-        if shape is not None and min(shape, default=1) < 1:
-            raise ValueError(f"input_tensor_shapes= has {shape}: sizes are at least 1")
-    return shapes or None
-
-
 @dataclass(frozen=True)
 class Predicting:
     """What pyspark calls on a worker to get the function of a batch: its signature says how many columns it takes."""
 
     model: BatchModel
     kind: DataType
-    shapes: list[list[int] | None] | None
+    inputs: Inputs
 
     def __call__(self) -> Callable[..., Any]:
         """Load the model."""
@@ -163,83 +149,12 @@ class Predicting:
         loaded = self.model.load()
         names = loaded.parameters[loaded.default or ""]
         own = len(loaded.inputs) if loaded.table and loaded.inputs else len(names)
-        if self.shapes is None:
-            return 1 if "..." in names else own
-        if loaded.platform == "lua" and "..." not in names and own != len(self.shapes):
+        least, number = max(self.inputs.shapes, default=0) + 1, self.inputs.number
+        if "..." in names:
+            return number or least
+        wanted = number or max(own, least)
+        if loaded.platform == "lua" and own != wanted:
             raise BatchError(
-                f"{self.model} takes {own} ({', '.join(names)}), input_tensor_shapes= has {len(self.shapes)}"
+                f"{self.model} takes {own} ({', '.join(names)}), input_tensor_shapes= has {wanted}"
             )
-        return len(self.shapes)
-
-
-Inner = Callable[[Iterator[Any]], Iterator[Any]]
-
-
-def around(inner: Inner, kind: DataType, shapes: list[list[int] | None] | None, who: str) -> Any:
-    """Return pyspark's function of batches as one that takes nulls and whose errors name the column."""
-
-    # pyspark reads the hints to see what kind of function this is; those are its own function's
-    def predict(data: Iterator[Union[pd.Series, pd.DataFrame]]) -> Iterator[pd.DataFrame]:  # noqa: UP007
-        for batch in data:
-            null = _null_rows(batch)
-            if not null.any() and len(null):
-                yield from _told(inner, batch, shapes, who)
-                continue
-            found: list[Any] = []
-            if not null.all():
-                kept = tuple(one[~null] for one in batch) if isinstance(batch, tuple) else batch[~null]
-                found = list(_told(inner, kept, shapes, who))
-            if isinstance(kind, StructType):
-                yield pd.DataFrame({n: _with_nulls([one[n] for one in found], null) for n in kind.names})
-            else:
-                yield _with_nulls(found, null)
-
-    return predict
-
-
-def _null_rows(batch: Any) -> NDArray[np.bool_]:
-    """Return which rows have a null in any column; to pandas a nan in a column of numbers is one."""
-    missing = [one.isna() for one in (batch if isinstance(batch, tuple) else (batch,))]
-    each = [one.any(axis=1) if isinstance(one, pd.DataFrame) else one for one in missing]
-    null: NDArray[np.bool_] = np.any([one.to_numpy() for one in each], axis=0)
-    return null
-
-
-def _with_nulls(found: list[Any], null: NDArray[np.bool_]) -> Any:
-    """Return the results of the other rows in their places; as objects, so that integers stay integers."""
-    column = np.full(len(null), None, object)
-    if found:
-        column[~null] = pd.concat(found).astype(object).to_numpy()
-    return pd.Series(column)
-
-
-def _told(inner: Inner, batch: Any, shapes: list[list[int] | None] | None, who: str) -> Iterator[Any]:
-    """Call pyspark's function; where it cannot make arrays of the columns, say which one is at fault."""
-    if isinstance(batch, tuple):  # pyspark finds them by name, and a column that is given twice has one name
-        batch = tuple(one.rename(str(n)) for n, one in enumerate(batch))
-    try:
-        yield from inner(iter((batch,)))
-    except BatchError:
-        raise
-    except Exception as error:
-        raise BatchError(f"{who}: {_misfit(batch, shapes) or error}") from error
-
-
-def _misfit(batch: Any, shapes: list[list[int] | None] | None) -> str | None:
-    """Return what is wrong with the first column that does not have its shape."""
-    if isinstance(batch, pd.DataFrame):
-        columns = [(f"field {name!r}", batch[name]) for name in batch]
-    else:
-        given = batch if isinstance(batch, tuple) else (batch,)
-        columns = [(f"column {n} of {len(given)}", one) for n, one in enumerate(given, 1)]
-    for place, (name, column) in enumerate(columns):
-        if not isinstance(column.iloc[0], np.ndarray | list):
-            continue
-        shape = shapes[place] if shapes is not None and place < len(shapes) else None
-        if shape is None:
-            return f"{name} holds arrays: input_tensor_shapes= says no shape for it"
-        lengths = column.map(len).to_numpy()
-        wrong = np.flatnonzero(lengths != math.prod(shape))
-        if len(wrong):
-            return f"{name} has a row of {lengths[wrong[0]]} values; a row of shape {shape} has {math.prod(shape)}"
-    return None
+        return wanted

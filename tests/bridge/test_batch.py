@@ -98,6 +98,18 @@ def test_several_inputs_of_a_network_are_one_table(tmp_path: Path) -> None:
     assert BatchModel(net)(np.full(2, 5.0), np.ones(2)).tolist() == [4, 4]
 
 
+@pytest.mark.slow
+def test_a_program_of_pytorch_is_a_model_too(tmp_path: Path) -> None:
+    import torch
+
+    rows = torch.export.Dim("rows")
+    double = torch.nn.Linear(2, 2, bias=False).requires_grad_(False)
+    double.weight.copy_(2 * torch.eye(2))
+    program = torch.export.export(double, (torch.ones(3, 2),), dynamic_shapes=({0: rows},))
+    torch.export.save(program, tmp_path / "double.pt2")
+    assert BatchModel(str(tmp_path / "double.pt2"))(np.ones((5, 2))).tolist() == [[2, 2]] * 5
+
+
 def test_results_are_owned(tmp_path: Path) -> None:
     """Also those inside tables, of a network that fills the same buffers at each call."""
     net = str(tmp_path / "net.t7")

@@ -91,6 +91,9 @@ def test_shapes_may_be_told_by_the_column_s_place(frame: DataFrame, written: Sav
     file = written("function scaled(n, x) return x:sum(2):view(-1):cmul(n:double()) end")
     found = predict_batch_udf(file, return_type="double", input_tensor_shapes={1: [4]}, batch_size=4)
     assert np.allclose(values(found("n", "x"), frame), ROWS.sum(1) * np.arange(10))
+    file = written("function scaled(x, n) return x:sum(2):view(-1):cmul(n:double()) end", "swapped.lua")
+    found = predict_batch_udf(file, return_type="double", input_tensor_shapes={0: [4]}, batch_size=4)
+    assert np.allclose(values(found("x", "n"), frame), ROWS.sum(1) * np.arange(10))
 
 
 def test_texts_are_a_table_of_strings(frame: DataFrame, written: Save) -> None:
