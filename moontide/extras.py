@@ -22,6 +22,7 @@ EXTRAS = {
         "uvicorn",
         "uvloop",
     ),
+    "spark": ("pandas", "pyarrow", "pyspark"),
 }
 
 

@@ -19,6 +19,7 @@ from rich.console import Console
 from benchmarks import harness
 from benchmarks.__main__ import main, names
 from benchmarks.harness import Row
+from tests.spark import need_java
 from tests.system import descendants, is_running
 
 
@@ -132,6 +133,8 @@ def test_what_a_benchmark_of_nodes_has_started_ends_with_it(sent: signal.Signals
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("name", names())
 def test_every_benchmark_runs_and_gives_numbers(name: str) -> None:
+    if name == "spark":
+        need_java()
     module = importlib.import_module(f"benchmarks.{name}")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # more of them wait for each other without end on a busy machine

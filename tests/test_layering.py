@@ -66,6 +66,19 @@ def test_python_and_cython_imports_point_one_way(place: str) -> None:
     assert wrong == []
 
 
+def test_only_the_part_for_spark_imports_it() -> None:
+    inside = ROOT / "bridge" / "spark"
+    engines = {"dask", "pandas", "pyarrow", "pyspark", "ray"}
+    wrong = [
+        f"{shown(path)}: {name}"
+        for path in files("bridge", ".py")
+        if inside not in path.parents
+        for name in python_imports(path)
+        if top(name) in engines
+    ]
+    assert wrong == []
+
+
 def test_commands_do_not_import_each_other() -> None:
     commands = files("moontide/commands", ".py")
     names = {f"moontide.commands.{path.stem}" for path in commands}

@@ -157,7 +157,7 @@ def spark() -> Finding:
     try:
         found.append(f"pyspark {version('pyspark')}")
     except PackageNotFoundError:
-        missing.append("PySpark (pip install pyspark)")
+        missing.append("PySpark (pip install 'moontide[spark]')")
     detail = ", ".join(found) or "neither Java nor PySpark is here"
     if missing:
         return Finding(state="absent", detail=detail, remedy=f"Spark needs {' and '.join(missing)}")

@@ -1,0 +1,125 @@
+"""How a model's file comes to the workers: by Spark's `addFile`, under a name that is made of its content.
+
+Spark never replaces a file that it has sent, and tells files apart by their name alone. So a changed file is a new
+one here, and the same content is sent once. On a worker the files get their own names back, beside each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark import SparkContext, SparkFiles
+from pyspark.sql import SparkSession
+
+from bridge import t7
+from bridge.batch import BatchModel
+
+File = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """Files that travel together, by the digest of their content; called on a worker, it says where the first is."""
+
+    digest: str
+    names: tuple[str, ...]
+
+    def __call__(self) -> str:
+        """Give the files their names in a directory of the executor's; several workers may do so at once."""
+        place = Path(SparkFiles.getRootDirectory(), f"moontide-{self.digest}").absolute()
+        place.mkdir(exist_ok=True)
+        for number, name in enumerate(self.names):
+            if not Path(SparkFiles.get(self.sent(number))).is_file():
+                raise FileNotFoundError(
+                    f"{name} was sent by another session: make the function anew in this one"
+                )
+            with suppress(FileExistsError):
+                (place / name).symlink_to(SparkFiles.get(self.sent(number)))
+        return str(place / self.names[0])
+
+    def sent(self, number: int) -> str:
+        """Return the name under which Spark sends a file."""
+        return f"moontide-{self.digest}-{number}"
+
+
+def batch_model(
+    model: File,
+    *,
+    function: str | None = None,
+    key: str | None = None,
+    files: Sequence[File] = (),
+    session: SparkSession | None = None,
+) -> BatchModel:
+    """Send a model to the workers and return what calls it there, for functions of your own (`mapInPandas`, RDDs).
+
+    Parameters
+    ----------
+    model : path
+        A .t7, .lua, .pt2 or .onnx file on the driver.
+    function, key : str, optional
+        Which function or method, and where in the file's tables; see `bridge.models.load`.
+    files : sequence of path
+        What the model opens or requires: they lie beside it on the workers, under their own names.
+    session : SparkSession, optional
+        By default the active one.
+
+    Raises
+    ------
+    FileNotFoundError
+        One of the files is missing.
+    ValueError
+        Two files have the same name.
+    T7Error
+        The .t7 file is damaged.
+    RuntimeError
+        There is no session, or it is one of Spark Connect, which has no `addFile`.
+    """
+    return BatchModel(os.fspath(model), function, key, send(context(session), [model, *files]))
+
+
+def send(spark: SparkContext, files: Sequence[File]) -> Parcel:
+    """Add the files to the context, unless it has the same content already."""
+    paths = [Path(file) for file in files]
+    for path in paths:
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no file {path} (looked from {Path.cwd()})")
+        if path.suffix == ".t7":
+            t7.inspect(path)  # damage is found here, before any task
+    names = tuple(path.name for path in paths)
+    if len(set(names)) < len(names):
+        raise ValueError(f"files that lie beside each other need different names, got {', '.join(names)}")
+    # What is hashed is the copy that travels, whatever becomes of the file meanwhile.
+    staging = Path(tempfile.mkdtemp(prefix="moontide-spark-"))
+    gone = weakref.finalize(spark, shutil.rmtree, staging, ignore_errors=True)
+    digest = hashlib.sha256()
+    for number, path in enumerate(paths):
+        shutil.copyfile(path, staging / str(number))
+        with (staging / str(number)).open("rb") as copied:
+            digest.update(f"{path.name}\0".encode() + hashlib.file_digest(copied, "sha256").digest())
+    parcel = Parcel(digest.hexdigest()[:32], names)
+    there = {Path(file).name for file in spark.listFiles}
+    if parcel.sent(0) in there:
+        gone()
+        return parcel
+    for number in range(len(paths)):
+        sent = staging / parcel.sent(number)
+        (staging / str(number)).rename(sent)
+        spark.addFile(str(sent))
+    return parcel
+
+
+def context(session: SparkSession | None) -> SparkContext:
+    """Return the context of a session, or of the active one."""
+    active: Any = session or SparkSession.active()
+    if not isinstance(active, SparkSession):
+        raise RuntimeError("a session of Spark Connect cannot send files by addFile: use a classic session")
+    return active.sparkContext

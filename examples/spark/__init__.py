@@ -1,0 +1,1 @@
+"""Models inside Spark: digits in Parquet, texts by their characters; `session` is what both begin with."""

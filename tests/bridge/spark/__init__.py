@@ -1,0 +1,1 @@
+"""A package, so that its session ends with its last test."""
