@@ -1,0 +1,51 @@
+"""Every kind of model file is served, and all of one network give the same answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from moontide.cli import main
+from tests.bridge.serve.serving import Running, save_digits, serving, tensor
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("kinds")
+    save_digits(place / "net.t7")
+    for ending in ("pt", "pt2", "onnx"):
+        assert main(["convert", str(place / "net.t7"), str(place / f"net.{ending}"), "--input", "?x64"]) == 0
+    return place
+
+
+def answered(server: Running, name: str) -> Any:
+    x = np.linspace(-1, 1, 192, dtype=np.float32)
+    specs = server.get(f"/v2/models/{name}").json["inputs"]
+    assert [(one["datatype"], one["shape"]) for one in specs] == [("FP32", [-1, 64])]
+    body = {"inputs": [tensor(specs[0]["name"], "FP32", [3, 64], x.tolist())]}
+    (output,) = server.post(f"/v2/models/{name}/infer", body).json["outputs"]
+    assert output["shape"] == [3, 10]
+    return np.array(output["data"])
+
+
+@pytest.mark.slow
+def test_one_network_in_every_kind_of_file(kinds: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, kinds / "net.t7") as server:
+        expected = answered(server, "net")
+    for ending, options in (("pt2", []), ("onnx", []), ("pt", ["--network", kinds / "net.t7"])):
+        with serving(tmp_path, kinds / f"net.{ending}", *options) as server:
+            assert np.allclose(answered(server, "net"), expected, atol=1e-5), ending
+            platform = server.get("/v2/models/net").json["platform"]
+            assert platform == f"moontide_{'onnx' if ending == 'onnx' else 'torch'}"
+
+
+def test_a_network_on_a_device(kinds: Path, tmp_path: Path) -> None:
+    """The GPU's code, with torch's CPU as the device."""
+    with serving(tmp_path, kinds / "net.t7") as server:
+        expected = answered(server, "net")
+    cuda = {"MOONTIDE_CUDA": "aten"}
+    with serving(tmp_path, kinds / "net.t7", "--device", "cuda", environment=cuda) as server:
+        assert np.allclose(answered(server, "net"), expected, atol=1e-5)
