@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from bridge.serve.engine import Refused, Service
 from bridge.serve.rest import calls, inference, repository
-from bridge.serve.rest.bodies import answer
+from bridge.serve.rest.bodies import Intake, answer
 from bridge.serve.rest.direct import Direct, refusal_headers
 from bridge.serve.rest.guard import Guard
 from bridge.serve.rest.page import ROUTES as PAGE
@@ -41,7 +41,7 @@ def application(
     token : str, optional
         What clients must say: `Authorization: Bearer TOKEN`.
     body_limit : int
-        Bytes of a request.
+        Bytes of a request; all that are at work together may have 16 times as many.
     hosts : collection of str, optional
         Names of this server; requests by another name are refused. None: any.
     access : bool
@@ -59,6 +59,7 @@ def application(
     >>> app = FastAPI(lifespan=lifespan)
     >>> app.mount("/models", application(service))
     """
+    intake = Intake(body_limit)
     app = Starlette(
         routes=[*inference.ROUTES, *calls.ROUTES, *repository.ROUTES, *PAGE],
         exception_handlers={
@@ -70,10 +71,10 @@ def application(
     )
     app.router.redirect_slashes = False
     app.state.service = service
-    app.state.body_limit = body_limit
+    app.state.intake = intake
     app.state.version = version("moontide")
-    inner = Direct(app, service=service, body_limit=body_limit)
-    return Guard(inner, token=token, hosts=hosts, access=access)
+    inner = Direct(app, service=service, intake=intake)
+    return Guard(inner, intake=intake, token=token, hosts=hosts, access=access)
 
 
 async def refused(_: Request, error: Exception) -> Response:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bridge.serve.engine import Reason, Refused, Service
 from bridge.serve.rest import oip
-from bridge.serve.rest.bodies import received
+from bridge.serve.rest.bodies import Intake, received
 from bridge.serve.rest.guard import local_path
 
 INFER = re.compile(r"/v2/models/([^/]+)(?:/versions/([^/]+))?/infer")
@@ -29,14 +29,14 @@ class Direct:
         What answers all other requests.
     service : Service
         What is asked.
-    body_limit : int
-        Bytes of a request.
+    intake : Intake
+        What bodies may be.
     """
 
-    def __init__(self, app: ASGIApp, *, service: Service, body_limit: int) -> None:
+    def __init__(self, app: ASGIApp, *, service: Service, intake: Intake) -> None:
         self._app = app
         self._service = service
-        self._body_limit = body_limit
+        self._intake = intake
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer inference."""
@@ -50,9 +50,7 @@ class Direct:
             if scope["method"] != "POST":
                 raise Refused(Reason.METHOD, "inference is asked for by POST")
             given = dict(scope["headers"])
-            asked = oip.request(
-                await received(given, receive, self._body_limit), given.get(oip.HEADER_LENGTH)
-            )
+            asked = oip.request(await received(scope, receive, self._intake), given.get(oip.HEADER_LENGTH))
             version, outputs = await self._service.infer(name, asked.inputs, version)
             content, length = oip.response(asked, name, version, outputs)
             if length is not None:

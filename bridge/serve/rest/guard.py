@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bridge.serve.rest.bodies import HELD, Intake
+
 logger = logging.getLogger(__name__)
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -32,6 +34,8 @@ class Guard:
     Parameters
     ----------
     app : ASGI application
+    intake : Intake
+        Where the bytes of a request's body are given back when it has been answered.
     token : str, optional
         What `Authorization: Bearer` must say.
     hosts : collection of str, optional
@@ -45,11 +49,13 @@ class Guard:
         self,
         app: ASGIApp,
         *,
+        intake: Intake,
         token: str | None = None,
         hosts: Collection[str] | None = None,
         access: bool = False,
     ) -> None:
         self._app = app
+        self._intake = intake
         self._token = None if token is None else f"Bearer {token}".encode()
         self._hosts = hosts
         self._access = access
@@ -76,7 +82,10 @@ class Guard:
         if refused is not None:
             await refuse(answered, *refused)
         else:
-            await self._app(scope, receive, answered)
+            try:
+                await self._app(scope, receive, answered)
+            finally:
+                self._intake.give_back(scope.get(HELD, 0))
         if self._access or status >= 500:
             level = logging.WARNING if status >= 500 else logging.INFO
             told = {

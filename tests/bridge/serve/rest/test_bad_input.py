@@ -129,6 +129,28 @@ def test_a_thousand_connections_that_say_nothing(server: Running) -> None:
             connection.close()
 
 
+def test_large_bodies_together_are_bounded(models: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, models / "functions.lua", "--body-limit", "1M", "--timeout", "5") as server:
+        begun = []
+        for _ in range(20):  # each says that more will come
+            connection = socket.create_connection(server.address, timeout=10)
+            connection.sendall(
+                b"POST /call/double HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n\r\n"
+            )
+            connection.sendall(b" " * 999_000)
+            begun.append(connection)
+        statuses = []
+        for connection in begun[16:]:
+            statuses.append(connection.recv(1 << 16).split()[1])
+        for connection in begun:
+            connection.close()
+        assert statuses == [b"429"] * 4
+        until = time.monotonic() + 20
+        while (answer := server.post("/call/double", [4])).status == 429 and time.monotonic() < until:
+            time.sleep(0.05)
+        assert answer.json == {"result": 8}
+
+
 def test_a_full_queue_refuses_at_once(models: Path, tmp_path: Path) -> None:
     with serving(tmp_path, models / "functions.lua", "--queue", "4", "--timeout", "3") as server:
         answers: list[tuple[int, str]] = []
