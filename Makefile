@@ -29,7 +29,7 @@ SANITIZER_undefined := libubsan.so
 SANITIZED := build/sanitize-$(SANITIZE)
 library = $(shell $(CC) -print-file-name=$1)
 
-.PHONY: help env demo test quick lint style types stubs lua bench sanitize clean distclean
+.PHONY: help env demo docs test quick lint style types stubs lua bench sanitize clean distclean
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -83,6 +83,9 @@ lua: env
 	else \
 	    echo 'luacheck is missing, the Lua files were not checked (Debian: apt-get install lua-check)'; \
 	fi
+
+docs: env ## the documentation, in build/docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 
 bench: env ## benchmarks; BENCH_ARGS='pyps --json FILE --quick' narrows them
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -65,8 +65,8 @@ def test_what_a_function_does_to_its_process_costs_its_request(
 ) -> None:
     answer = server.post(f"/call/{function}", [])
     assert (answer.status, told in answer.json["error"]) == (status, True), answer.body
-    until = time.monotonic() + 30
-    while (answer := server.post("/call/double", [4])).status == 504:  # on a busy machine a start takes seconds
+    until = time.monotonic() + 30  # on a busy machine a start takes seconds
+    while (answer := server.post("/call/double", [4])).status == 504:
         assert time.monotonic() < until
     assert answer.json == {"result": 8}
     assert len(server.workers()) == 2
