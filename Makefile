@@ -29,7 +29,7 @@ SANITIZER_undefined := libubsan.so
 SANITIZED := build/sanitize-$(SANITIZE)
 library = $(shell $(CC) -print-file-name=$1)
 
-.PHONY: help env demo docs test quick lint style types stubs lua bench sanitize clean distclean
+.PHONY: help env demo docs test quick lint style types stubs lua bench sanitize wheel clean distclean
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -111,6 +111,9 @@ sanitize: env ## the quick tests on a build with SANITIZE=address, thread or und
 	    $(PYTEST_ARGS) $(addprefix $(CURDIR)/tests/,$(TESTS)); status=$$?; \
 	    found=$$(grep -lrE '$(REPORTED)' $(REPORTS)); \
 	    test -z "$$found" || { cat $$found; echo "$(SANITIZE): reports in $(REPORTS)"; status=1; }; exit $$status
+
+wheel: ## dist/*.whl for any Linux from glibc 2.28 on, for PYTHON
+	.ci/wheel $(PYTHON)
 
 clean: ## remove what was built, keep .venv
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache $(VENV)/.built

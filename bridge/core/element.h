@@ -18,7 +18,7 @@
 
 /* Compiled twice, for any x86-64 and for AVX2; the loader takes what the machine has. Not FMA: a result must have the same
    bits on every machine. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && \
    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else

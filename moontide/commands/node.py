@@ -8,12 +8,15 @@ environment of torchrun or DMLC_*. CURVE keys come from PYPS_CURVE_PUBLIC and PY
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moontide.errors import CommandError
+from moontide.options import CommandParser, files
 
 if TYPE_CHECKING:
     import pyps
@@ -22,7 +25,7 @@ HELP = "run a node of a parameter server until a signal ends it"
 LOOK_EVERY = 1.0  # seconds between looks whether the node still works
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declare the node's shape, where it listens, and how it finds the others."""
     parser.add_argument(
         "--generate-keys", action="store_true", help="print a new pair of CURVE keys for a shell and end"
@@ -72,6 +75,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="that it serves on at its end until the others are at theirs (%(default)s)",
     )
+    files(
+        others.add_argument(
+            "--address-file",
+            type=Path,
+            metavar="FILE",
+            help="written once the node works: where processes of this host attach; removed at its end",
+        )
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -87,30 +98,49 @@ def run(arguments: argparse.Namespace) -> int:
         node = pyps.init(arguments.num_keys, arguments.value_length, **_options(arguments))
     except (pyps.Error, ValueError, TypeError, OSError, MemoryError) as error:
         raise CommandError(str(error)) from None
-    return _serve(node, arguments.patience)
+    return _serve(node, arguments.patience, arguments.address_file)
 
 
-def _serve(node: pyps.Node, patience: float) -> int:
+def _serve(node: pyps.Node, patience: float, address_file: Path | None) -> int:
     import pyps
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     print(f"node {node.rank} of {node.num_nodes}")
-    if isinstance(node, pyps.Server):
-        print(f"attach to {node.address}")
+    attach = node.address if isinstance(node, pyps.Server) else None
+    if attach:
+        print(f"attach to {attach}")
     if endpoint := getattr(node, "endpoint", ""):
         print(f"listens at {endpoint}")
     sys.stdout.flush()
-    while not stop.wait(LOOK_EVERY):
-        if not node.is_open:
-            node.shutdown(timeout=0)
-            raise CommandError(f"node {node.rank} of {node.num_nodes} does not work any more")
+    try:
+        if address_file:
+            _write(address_file, f"{attach or ''}\n", node)
+        while not stop.wait(LOOK_EVERY):
+            if not node.is_open:
+                node.shutdown(timeout=0)
+                raise CommandError(f"node {node.rank} of {node.num_nodes} does not work any more")
+    finally:
+        if address_file:
+            address_file.unlink(missing_ok=True)
     try:
         node.shutdown(timeout=patience)
     except pyps.WaitTimeoutError as error:
         raise CommandError(str(error)) from None
     return 0
+
+
+def _write(file: Path, text: str, node: pyps.Node) -> None:
+    """Who sees the file sees all of it."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_text(text)
+        beside.replace(file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        node.shutdown(timeout=0)
+        raise CommandError(f"--address-file {file}: {error}") from None
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -13,6 +13,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* Known before the pragma, which is for functions: what libps is made of stays inside. */
+struct ps_node;
+struct ps_worker;
 #pragma GCC visibility push(default)
 
 /* ---- declarations for ffi.cdef: begin ---- */

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,6 +49,30 @@ def test_a_node_serves_until_a_signal(node: Start, number: signal.Signals) -> No
         assert process.returncode == 0
         with pytest.raises(pyps.ClosedError):
             kv.pull([1], np.zeros(2, np.int64))
+
+
+@pytest.mark.slow
+def test_a_file_says_where_to_attach_while_a_node_works(node: Start, tmp_path: Path) -> None:
+    file = tmp_path / "address"
+    process = node("--num-keys=10", f"--address-file={file}")
+    _, address = lines(process, 2)
+    deadline = time.monotonic() + TIMEOUT
+    while not file.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert f"attach to {file.read_text().strip()}" == address
+    process.terminate()
+    assert process.communicate(timeout=TIMEOUT) == ("", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_node_that_cannot_write_its_address_ends(node: Start, tmp_path: Path) -> None:
+    process = node("--num-keys=10", f"--address-file={tmp_path}/missing/address")
+    _, errors = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 1
+    assert errors.startswith(f"moontide node: --address-file {tmp_path}/missing/address: ")
+    assert len(errors.splitlines()) == 1
 
 
 @pytest.mark.slow
