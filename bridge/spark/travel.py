@@ -10,7 +10,6 @@ import hashlib
 import os
 import shutil
 import tempfile
-import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -98,8 +97,8 @@ def send(spark: SparkContext, files: Sequence[File]) -> Parcel:
     if len(set(names)) < len(names):
         raise ValueError(f"files that lie beside each other need different names, got {', '.join(names)}")
     # What is hashed is the copy that travels, whatever becomes of the file meanwhile.
-    staging = Path(tempfile.mkdtemp(prefix="moontide-spark-"))
-    gone = weakref.finalize(spark, shutil.rmtree, staging, ignore_errors=True)
+    # It lies in the driver's part of Spark's own directory, which goes when the session stops, however Python ends.
+    staging = Path(tempfile.mkdtemp(prefix="moontide-", dir=SparkFiles.getRootDirectory()))
     digest = hashlib.sha256()
     for number, path in enumerate(paths):
         shutil.copyfile(path, staging / str(number))
@@ -108,7 +107,7 @@ def send(spark: SparkContext, files: Sequence[File]) -> Parcel:
     parcel = Parcel(digest.hexdigest()[:32], names)
     there = {Path(file).name for file in spark.listFiles}
     if parcel.sent(0) in there:
-        gone()
+        shutil.rmtree(staging)
         return parcel
     for number in range(len(paths)):
         sent = staging / parcel.sent(number)
