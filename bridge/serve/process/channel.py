@@ -108,35 +108,74 @@ class Channel:
 
 
 class AsyncChannel:
-    """One side of the pair, for asyncio; the socket must not block."""
+    """One side of the pair, for asyncio; the socket must not block. One question at a time."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._loop = asyncio.get_running_loop()
+        self._parts = bytearray()
+        self._failure: Exception | None = None
+        self._waiting: asyncio.Future[Any] | None = None
+        self._loop.add_reader(connection, self._read)
 
-    async def send(self, message: Any) -> None:
-        """Send a message; `ValueError` and `Closed` as `Channel.send` raises them."""
-        content = encoded(message)
+    async def send(self, content: bytes) -> None:
+        """Send what `encoded` made; `Closed` as `Channel.send` raises it."""
         try:
             await self._loop.sock_sendall(self._connection, content)
-        except (BrokenPipeError, ConnectionResetError) as error:
+        except OSError as error:
             raise Closed from error
 
     async def receive(self) -> Any:
         """Return the next message; `ValueError` and `Closed` as `Channel.receive` raises them."""
-        parts = bytearray()
-        needed = LENGTH.size
-        while len(parts) < needed:
-            try:
-                part = await self._loop.sock_recv(self._connection, 1 << 20)
-            except ConnectionResetError as error:
-                raise Closed from error
-            if not part:
-                raise Closed
-            head = len(parts) < LENGTH.size
-            parts += part
-            if head and len(parts) >= LENGTH.size:
-                needed = LENGTH.size + length(parts[: LENGTH.size])
-        if len(parts) > needed:
+        self._waiting = self._loop.create_future()
+        self._look()
+        try:
+            return await self._waiting
+        finally:
+            self._waiting = None
+
+    def close(self) -> None:
+        """Read no more, before the socket is closed; who waits is told that the other side is gone."""
+        self._fail(Closed())
+
+    def _read(self) -> None:
+        try:
+            part = self._connection.recv(1 << 20)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._fail(Closed(*error.args))
+            return
+        if not part:
+            self._fail(Closed())
+            return
+        self._parts += part
+        self._look()
+
+    def _fail(self, error: Exception) -> None:
+        if self._failure is None:
+            self._failure = error
+            self._loop.remove_reader(self._connection)
+        self._look()
+
+    def _look(self) -> None:
+        """Give the one who waits a message that is complete, or what keeps it from coming."""
+        if self._waiting is None or self._waiting.done():
+            return
+        try:
+            if self._complete():
+                message = decoded(self._parts[LENGTH.size :])
+                self._parts.clear()
+                self._waiting.set_result(message)
+            elif self._failure is not None:
+                self._waiting.set_exception(self._failure)
+        except ValueError as error:
+            self._waiting.set_exception(error)
+
+    def _complete(self) -> bool:
+        if len(self._parts) < LENGTH.size:
+            return False
+        needed = LENGTH.size + length(self._parts[: LENGTH.size])
+        if len(self._parts) > needed:
             raise ValueError("more than one answer to one question")
-        return decoded(parts[LENGTH.size :])
+        return len(self._parts) == needed
