@@ -54,6 +54,7 @@ TRANSPARENT = {
     *("Sigmoid", "SpatialBatchNormalization", "BatchNormalization", "GradientReversal", "Normalize"),
 }  # fmt: skip
 SEQUENCES = {"Sequential", "NaN", "Profile"}
+RECURRENT = ("LSTM", "GRU", "RNN", "Recur", "Sequen")  # in the names of classes
 BRANCHES = {"Concat", "ConcatTable", "DepthConcat"}
 
 
@@ -61,6 +62,12 @@ def taken(net: Any) -> list[Taken]:
     """Return the inputs of a network: one, or one for each branch of a table."""
     found = _taken(net)
     return found if isinstance(found, list) else [found or Taken()]
+
+
+def by_row(net: Any) -> bool:
+    """Whether rows are apart: not where a layer takes them for steps of time, or keeps something between calls."""
+    names = [one.typename for one in net.listModules() if one.typename != "nn.Sequential"]
+    return not any(mark in name for name in names for mark in RECURRENT)
 
 
 def _taken(layer: Any) -> Taken | list[Taken] | None:

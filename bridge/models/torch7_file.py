@@ -59,7 +59,7 @@ def load(lua: Lua, path: Path, *, function: str | None, key: str | None, device:
         parameters={name: ["input"] if function is None else ["..."]},
         default=name,
         inputs=inputs,
-        by_row=function is None,
+        by_row=function is None and layers.by_row(net),
         table=inputs is not None and len(inputs) > 1,
     )
 

@@ -10,10 +10,18 @@ import numpy as np
 from bridge.serve.process.values import Joined
 
 
-def joined_key(function: str | None, arguments: Sequence[Any]) -> tuple[Hashable, int]:
-    """Return what requests have alike that can go together, and the number of rows; None where it goes alone."""
+def joined_key(
+    function: str | None, arguments: Sequence[Any], dimensions: Sequence[int] | None = None
+) -> tuple[Hashable, int]:
+    """Return what requests have alike that can go together, and the number of rows; None where it goes alone.
+
+    Arrays whose first dimension is no batch's never go together: vectors, and those that have other dimensions than
+    the model takes. Joined, they would be another input, whose result may well have as many rows.
+    """
     arrays = list(flat(arguments))
-    if not arrays or not all(isinstance(one, np.ndarray) and one.ndim > 0 for one in arrays):
+    if not arrays or not all(isinstance(one, np.ndarray) and one.ndim > 1 for one in arrays):
+        return None, 1
+    if dimensions is not None and [one.ndim for one in arrays] != list(dimensions):
         return None, 1
     rows = {len(one) for one in arrays}
     if len(rows) != 1 or 0 in rows:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -27,7 +27,8 @@ class Request:
     rows: int
     arrived: float
     answer: asyncio.Future[Any]
-    began: float = field(default=0.0)
+    began: float = 0.0
+    waits: bool = False  # in a queue
 
 
 class Queue:
@@ -53,46 +54,49 @@ class Queue:
 
     def add(self, request: Request) -> None:
         """Let a request wait."""
-        key = request if request.key is None else request.key
-        self._lines.setdefault(key, deque()).append(request)
+        request.waits = True
+        self._lines.setdefault(request.key, deque()).append(request)
         self._count += 1
 
     def discard(self, request: Request) -> None:
         """Forget a request, if it still waits: nobody wants its answer."""
-        key = request if request.key is None else request.key
-        line = self._lines.get(key)
-        if line is not None and request in line:
+        if request.waits:
+            request.waits = False
+            line = self._lines[request.key]
             line.remove(request)
             self._count -= 1
             if not line:
-                del self._lines[key]
+                del self._lines[request.key]
 
     def take(self, now: float) -> list[Request]:
         """Return the requests that go next, together; none where nothing waits, or it should wait longer."""
+        if not self._lines:
+            return []
         key = self._first()
-        if key is None or now < self._due(key):
+        if now < self._due(key):
             return []
         line = self._lines[key]
         batch = [line.popleft()]
         rows = batch[0].rows
-        while line and rows + line[0].rows <= self._rows:
+        while key is not None and line and rows + line[0].rows <= self._rows:
             rows += line[0].rows
             batch.append(line.popleft())
         if not line:
             del self._lines[key]
+        for one in batch:
+            one.waits = False
         self._count -= len(batch)
         self._expected = len(batch)
         return batch
 
     def due(self) -> float | None:
         """Return when `take` returns something next; None where nothing waits."""
-        key = self._first()
-        return None if key is None else self._due(key)
+        return self._due(self._first()) if self._lines else None
 
     def _first(self) -> Hashable | None:
         """Return the key of the request that came first."""
-        if len(self._lines) <= 1:
-            return next(iter(self._lines), None)
+        if len(self._lines) == 1:
+            return next(iter(self._lines))
         return min(self._lines, key=lambda key: self._lines[key][0].arrived)
 
     def _due(self, key: Hashable) -> float:

@@ -54,6 +54,7 @@ class Repository:
         self.settings = settings
         self._entries = {name: Entry(source) for name, source in sources.items()}
         self._turn = asyncio.Lock()  # one change at a time
+        self._loading: Served | None = None
         self._leaving: set[asyncio.Task[None]] = set()
 
     def __iter__(self) -> Iterator[Served]:
@@ -130,8 +131,9 @@ class Repository:
             entry.wanted = True
             entry.stamps.clear()
             await self._refresh(entry)
-            if entry.failures:
-                raise Refused(Reason.FAILED, "; ".join(entry.failures.values()))
+            if entry.failures or not entry.versions:
+                why = "; ".join(entry.failures.values()) or f"{entry.source.path} holds no version"
+                raise Refused(Reason.FAILED, why)
 
     async def unload(self, name: str) -> None:
         """Serve a model no longer; requests that it has are answered."""
@@ -167,6 +169,8 @@ class Repository:
             task.cancel()
         for served in self:
             served.end()
+        if self._loading is not None:  # its start fails with that
+            self._loading.end()
 
     def _entry(self, name: str) -> Entry:
         try:
@@ -184,6 +188,9 @@ class Repository:
             return
         for version in [version for version in entry.versions if version not in files]:
             self._drop(entry, version)
+        for version in [version for version in entry.failures if version not in files]:
+            del entry.failures[version]
+            entry.stamps.pop(version, None)
         for version, file in files.items():
             now = stamp(file)
             if version not in entry.stamps or (now is not None and now != entry.stamps[version]):
@@ -192,14 +199,17 @@ class Repository:
     async def _replace(self, entry: Entry, version: str, file: Path, now: Stamp) -> None:
         """Load a file, and let it take the place of what is served as this version."""
         fresh = Served(entry.source.name, version, file, self.settings)
-        entry.stamps[version] = now  # one that fails is tried again when it changes again
+        self._loading = fresh
         try:
             await fresh.start()
         except Exception as error:
+            entry.stamps[version] = now  # one that fails is tried again when it changes again
             entry.failures[version] = str(error) or type(error).__name__
             kept = "the one before is still served" if version in entry.versions else "it is not served"
             logger.error("%s cannot be loaded, %s: %s", fresh, kept, error)
             return
+        finally:
+            self._loading = None
         entry.failures.pop(version, None)
         old = entry.versions.get(version)
         if old is not None:

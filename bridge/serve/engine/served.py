@@ -59,6 +59,8 @@ class Served:
         self._free: list[Member] = []
         self._queue = Queue(1, 0.0)
         self._rows = 1
+        self._dimensions: list[int] | None = None  # of each input, where they are known
+        self._requests: set[Request] = set()  # not answered yet
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._broken: Exception | None = None  # why the last attempt to replace a process failed
@@ -90,10 +92,17 @@ class Served:
         if failures:
             self._end()
             raise failures[0]
+        if self._leaving:
+            self._end()
+            raise Refused(Reason.LOST, f"{self} is no longer served")
         first = found[0]
         assert isinstance(first, Description)
         self.description = first
-        self._rows = self.settings.batch or (BATCH if first.by_row else 1)
+        shapes = [spec.shape for spec in first.inputs or ()]
+        known = [shape for shape in shapes if shape is not None]
+        self._dimensions = [len(shape) for shape in known] if known and len(known) == len(shapes) else None
+        by_row = first.by_row and self._dimensions is not None and all(s and s[0] is None for s in known)
+        self._rows = self.settings.batch or (BATCH if by_row else 1)
         self._queue = Queue(self._rows, self.settings.batch_wait)
         self._free = list(self._members)
 
@@ -107,8 +116,11 @@ class Served:
         """
         self._admit()
         loop = asyncio.get_running_loop()
-        key, rows = joined_key(function, arguments) if self._rows > 1 else (None, 1)
+        key, rows = (None, 1)
+        if self._rows > 1:
+            key, rows = joined_key(function, arguments, self._dimensions)
         request = Request(function, arguments, key, rows, time.monotonic(), loop.create_future())
+        self._requests.add(request)
         self._queue.add(request)
         self._dispatch()
         limit = self.settings.timeout
@@ -120,6 +132,7 @@ class Served:
             raise
         finally:
             late.cancel()
+            self._requests.discard(request)
             self._queue.discard(request)
         self.statistics.answered(rows, request.arrived, request.began, time.monotonic())
         return result
@@ -153,9 +166,9 @@ class Served:
         for member in self._members:
             member.end()
         self._free.clear()
-        while batch := self._queue.take(float("inf")):
-            for request in batch:
-                fail(request, self._gone())
+        for request in self._requests:
+            fail(request, self._gone())
+        self._requests.clear()
 
     def _gone(self) -> Refused:
         return Refused(Reason.LOST, f"{self} is no longer served")
@@ -253,14 +266,20 @@ class Served:
                 request.answer.set_result(part)
 
     async def _restart(self, member: Member) -> None:
-        """Start a process anew, however many attempts that takes; requests wait for it as long as they may."""
+        """Start a process anew, however many attempts that takes; requests wait for it as long as they may.
+
+        One that only has to answer what waits before it leaves is tried once.
+        """
         pause = FIRST_PAUSE
-        while not self._leaving:
+        while not self._leaving or self._requests:
             self.statistics.restarts += 1
             try:
                 await member.start()
             except Exception as error:
                 self._broken = error
+                if self._leaving:
+                    logger.error("%s: a process could not be replaced: %s", self, error)
+                    return
                 logger.error(
                     "%s: a process could not be replaced, next attempt in %g s: %s", self, pause, error
                 )

@@ -62,10 +62,12 @@ class Arriving:
         return min(self._needed - len(self._parts), PIECE)
 
     def add(self, part: bytes) -> None:
-        """Add what was read; `Closed` where nothing comes any more, ValueError where this is no message."""
+        """Add what was read; `Closed` where nothing comes any more, ValueError where it is no message."""
         if not part:
             raise Closed
         self._parts += part
+        if len(self._parts) > self._needed:
+            raise ValueError("more than one answer to one question")
         if self._needed == len(self._parts) == LENGTH.size:
             self._needed += length(self._parts)
 
@@ -155,28 +157,66 @@ class Channel:
 
 
 class AsyncChannel:
-    """One side of the pair, for asyncio; the socket must not block."""
+    """One side of the pair, for asyncio; the socket must not block. One question at a time."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._loop = asyncio.get_running_loop()
+        self._arriving = Arriving()
+        self._failure: Exception | None = None
+        self._waiting: asyncio.Future[Any] | None = None
+        self._loop.add_reader(connection, self._read)
 
-    async def send(self, message: Any) -> None:
-        """Send a message; `ValueError` and `Closed` as `Channel.send` raises them."""
-        content = encoded(message)
+    async def send(self, content: bytes) -> None:
+        """Send what `encoded` made; `Closed` as `Channel.send` raises it."""
         try:
             await self._loop.sock_sendall(self._connection, content)
-        except (BrokenPipeError, ConnectionResetError) as error:
+        except OSError as error:
             raise Closed from error
 
     async def receive(self, *, watch: float = 0.0) -> Any:
         """Return the next message; errors as `Channel.receive` raises them. The loop stands still while it watches."""
-        arriving = Arriving()
-        if watch:
-            watched(self._connection, arriving, watch)
-        while arriving.missing:
+        self._waiting = self._loop.create_future()
+        try:
+            if watch and self._failure is None:
+                watched(self._connection, self._arriving, watch)
+            self._look()
+            return await self._waiting
+        finally:
+            self._waiting = None
+
+    def close(self) -> None:
+        """Read no more, before the socket is closed; who waits is told that the other side is gone."""
+        self._fail(Closed())
+
+    def _read(self) -> None:
+        try:
+            self._arriving.add(self._connection.recv(self._arriving.missing or 1))
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._fail(Closed(*error.args))
+            return
+        except (Closed, ValueError) as error:
+            self._fail(error)
+            return
+        self._look()
+
+    def _fail(self, error: Exception) -> None:
+        if self._failure is None:
+            self._failure = error
+            self._loop.remove_reader(self._connection)
+        self._look()
+
+    def _look(self) -> None:
+        """Give the one who waits a message that is complete, or what keeps it from coming."""
+        if self._waiting is None or self._waiting.done():
+            return
+        if self._failure is not None:
+            self._waiting.set_exception(self._failure)
+        elif not self._arriving.missing:
+            arrived, self._arriving = self._arriving, Arriving()
             try:
-                arriving.add(await self._loop.sock_recv(self._connection, arriving.missing))
-            except ConnectionResetError as error:
-                raise Closed from error
-        return arriving.message()
+                self._waiting.set_result(arrived.message())
+            except ValueError as error:
+                self._waiting.set_exception(error)

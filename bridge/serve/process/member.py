@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bridge.serve.process.channel import AsyncChannel, Closed
+from bridge.serve.process.channel import AsyncChannel, Closed, encoded
 from bridge.serve.process.faults import raised
 from bridge.serve.process.running import CallTimeout, Description, ProcessLost, Running, Wanted, checked
 
@@ -53,12 +53,16 @@ class Member:
             Loading took too long, or ended the process.
         """
         self.end()
-        running = await asyncio.to_thread(Running)
+        running = (
+            Running()
+        )  # takes a millisecond or two; a thread's could not be cancelled, and would be left
         running.socket.setblocking(False)
         self._running, self._channel = running, AsyncChannel(running.socket)
         late = f"the model was not loaded within {self._start_timeout:g} s"
         try:
-            return Description.told(await self._asked(asdict(self._wanted), self._start_timeout, late))
+            return Description.told(
+                await self._asked(encoded(asdict(self._wanted)), self._start_timeout, late)
+            )
         except BaseException:
             self.end()
             raise
@@ -73,8 +77,7 @@ class Member:
         running = self._running
         if running is None:
             raise ProcessLost("the model's process is not running")
-        with self._ended_on_failure():
-            message = running.question(function, arguments)
+        message = encoded(running.question(function, arguments))  # what cannot travel ends nothing
         # to be woken counts in what the last call took, if it was not watched
         watch = self._wanted.watch if alone and self._last < 2 * self._wanted.watch else 0.0
         began = time.perf_counter()
@@ -85,11 +88,14 @@ class Member:
 
     def end(self) -> None:
         """End the process, now."""
-        running, self._running, self._channel = self._running, None, None
+        running, channel = self._running, self._channel
+        self._running = self._channel = None
+        if channel is not None:
+            channel.close()
         if running is not None:
             running.end()
 
-    async def _asked(self, message: Any, timeout: float, late: str, watch: float = 0.0) -> Any:
+    async def _asked(self, message: bytes, timeout: float, late: str, watch: float = 0.0) -> Any:
         running, channel = self._running, self._channel
         assert running is not None
         assert channel is not None
@@ -114,8 +120,6 @@ class Member:
         """End the process where the two sides no longer agree on what comes next."""
         try:
             yield
-        except (TypeError, MemoryError):  # an argument that cannot travel: nothing was sent
-            raise
         except BaseException:
             self.end()
             raise

@@ -42,7 +42,8 @@ def serve(channel: Channel, given: Area, made: Area) -> None:
     """Load what the first message names and describe it, then answer one message after the other."""
     wanted = Wanted(**channel.receive())
     if wanted.threads is not None:
-        import_torch().set_num_threads(wanted.threads)
+        # torch reads it when it is imported, if it is at all: that takes more than a second
+        os.environ["OMP_NUM_THREADS"] = str(wanted.threads)
     if wanted.memory is not None:
         import_torch()  # what it takes is not the model's
         limit_memory(wanted.memory)
@@ -52,6 +53,8 @@ def serve(channel: Channel, given: Area, made: Area) -> None:
         except Exception as error:
             channel.send({"error": described(error)})
             return
+        if model.platform == "torch7" and wanted.threads is not None:
+            import_torch()  # now, rather than in the first call
         gc.collect()
         gc.freeze()  # what is loaded now stays: to look through all of it again would cost some call 100 ms
         channel.send({"result": Description.of(model)})
