@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import itertools
 import logging
@@ -13,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bridge.serve.rest.bodies import HELD, Intake
@@ -83,7 +85,8 @@ class Guard:
             await refuse(answered, *refused)
         else:
             try:
-                await self._app(scope, receive, answered)
+                with contextlib.suppress(ClientDisconnect):  # nobody is there to be answered
+                    await self._app(scope, receive, answered)
             finally:
                 self._intake.give_back(scope.get(HELD, 0))
         if self._access or status >= 500:

@@ -10,7 +10,7 @@ export class Chart {
     this.now = element('span', {class: 'now number'}, '–');
     this.svg = drawn('svg', {viewBox: `0 0 ${WIDE} ${HIGH + 16}`, width: '100%', role: 'img', 'aria-label': `${title}, the last two minutes`});
     const names = lines.length > 1 ? lines.map(([name, kind]) => element('span', {class: `${kind}-text`}, `${name} `)) : [];
-    this.part = element('div', {class: 'chart'}, element('h3', {}, title), element('div', {}, this.now, element('span', {class: 'quiet'}, ` ${unit} `), ...names), this.svg);
+    this.part = element('div', {class: 'chart'}, element('h3', {}, title), element('div', {}, this.now, element('span', {class: 'quiet'}, ` ${unit}`)), element('div', {class: 'legend'}, ...names), this.svg);
   }
 
   add(values) {

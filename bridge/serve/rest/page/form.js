@@ -1,6 +1,6 @@
 // Fields for what a model or a function takes. Each has `part`, its element, and `value()`.
 import {element} from './dom.js';
-import {count, csv, nested, npy, picture, planes, shapeOf} from './tensors.js';
+import {count, csv, limits, nested, npy, picture, planes, shapeOf} from './tensors.js';
 
 const LARGEST = 4096; // elements that are shown as text
 const OPEN = 8; // what an open size begins with, but the first
@@ -90,7 +90,7 @@ export class TensorField {
     if (!this.form) return;
     const {width, height, planes: depth} = this.form;
     const image = new ImageData(width, height);
-    const most = Math.max(...this.data.map(Math.abs), 1e-9);
+    const most = Math.max(...limits(this.data).map(Math.abs), 1e-9);
     for (let i = 0; i < width * height; i++) {
       for (let c = 0; c < 3; c++) image.data[4 * i + c] = 255 * (this.data[i + (depth === 3 ? c * width * height : 0)] ?? 0) / most;
       image.data[4 * i + 3] = 255;

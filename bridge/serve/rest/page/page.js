@@ -11,11 +11,13 @@ const named = (name) => encodeURIComponent(name);
 
 let chosen = null;
 let charts = null;
+let version = '';
 
 async function start() {
   try {
     const server = await get('v2');
-    part('server').textContent = server.version;
+    version = server.version;
+    part('server').textContent = version;
     await list();
     setInterval(look, PERIOD);
   } catch (error) {
@@ -39,7 +41,7 @@ async function list() {
 function item(model) {
   const ways = [];
   if (model.described?.inputs.length) ways.push(['inference', () => inference(model)]);
-  if (model.described?.platform === 'moontide_lua') {
+  if (model.described?.platform === 'moontide_lua' && model.version === model.described.versions.at(-1)) { // calls are the latest's
     ways.push(...model.functions.map((one) => [`${one.function}(${one.parameters.join(', ')})`, () => call(model, one)]));
   }
   const kind = model.described?.platform.replace('moontide_', '') ?? model.state.toLowerCase();
@@ -102,7 +104,7 @@ function sheet(title, about, fields, path, body) {
     }
   };
   form.addEventListener('submit', (event) => { event.preventDefault(); send(); });
-  form.addEventListener('keydown', (event) => { if (event.key === 'Enter' && event.ctrlKey) send(); });
+  form.addEventListener('keydown', (event) => { if (event.key === 'Enter' && event.ctrlKey && event.target.tagName === 'TEXTAREA') send(); });
   part('work').replaceChildren(form);
 }
 
@@ -111,6 +113,7 @@ async function look() {
   try {
     const {model_stats: [told]} = await get(`v2/models/${named(chosen.name)}/versions/${named(chosen.version)}/stats`);
     charts.add(told, performance.now() / 1000);
+    part('server').textContent = version;
     part('server').classList.remove('bad');
   } catch (error) {
     part('server').textContent = error.message;

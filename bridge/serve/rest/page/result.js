@@ -1,6 +1,6 @@
 // What came back: a number, a table, a bar chart, a picture; the JSON itself is always there.
 import {copied, drawn, element, number} from './dom.js';
-import {count, picture, shapeOf} from './tensors.js';
+import {count, limits, picture, shapeOf} from './tensors.js';
 
 const ROWS = 100, COLUMNS = 40, BARS = 64, RAW = 100_000;
 
@@ -79,7 +79,7 @@ function bars(data) {
 function image({planes, width, height}, data) {
   const canvas = element('canvas', {class: 'picture', width: String(width), height: String(height), role: 'img', 'aria-label': `the result as a picture of ${width} × ${height}`});
   canvas.style.width = `${Math.max(width, Math.round(256 / width) * width)}px`;
-  const low = Math.min(...data), top = Math.max(...data);
+  const [low, top] = limits(data);
   const pixels = new ImageData(width, height);
   for (let i = 0; i < width * height; i++) {
     for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = 255 * (data[i + (planes === 3 ? c * width * height : 0)] - low) / (top - low || 1);

@@ -1,6 +1,9 @@
 // Tensors as flat lists with a shape: from JSON, .npy and .csv files, and pictures.
 export const count = (shape) => shape.reduce((a, b) => a * b, 1);
 
+// The smallest and the largest of many numbers: as arguments of Math.min, a large tensor would overflow the stack.
+export const limits = (data) => data.reduce(([low, top], one) => [Math.min(low, one), Math.max(top, one)], [Infinity, -Infinity]);
+
 export function shapeOf(value) {
   const shape = [];
   for (let inner = value; Array.isArray(inner); inner = inner[0]) shape.push(inner.length);

@@ -108,10 +108,13 @@ def test_what_is_no_http_is_refused(server: Running, content: bytes) -> None:
 def test_clients_that_vanish(server: Running) -> None:
     call = b"POST /call/loop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n[]"
     raw(server, call, wait=False)
+    raw(server, call.replace(b"Length: 2", b"Length: 9"), wait=False)
     for place in (10, 60, 200, len(GOOD)):
         raw(server, (head(len(GOOD)) + GOOD)[:place], wait=False)
     for _ in range(50):
         raw(server, head(len(GOOD)) + GOOD, wait=False)
+    assert server.post(INFER, GOOD).status == 200
+    assert [line for line in server.lines() if line["level"] == "error"] == []
 
 
 def test_a_thousand_connections_that_say_nothing(server: Running) -> None:
