@@ -132,6 +132,7 @@ def collector_paused() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.unfreeze()
         if enabled:
             gc.enable()
 

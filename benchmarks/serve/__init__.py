@@ -45,14 +45,15 @@ def run(quick: bool) -> list[Row]:
         (place / "total.lua").write_text(SUM)
         with fastapi(place) as theirs, serving(place / "digits.t7") as (ours, ready):
             rows = list(small(place, ours, theirs, quick))
-            wrong = distinct.wrong_answers(ours, place / "digits.t7", 2000 if quick else 100_000)
+            asked = 2000 if quick else 100_000
+            wrong = distinct.wrong_answers(ours, place / "digits.t7", asked)
         rows.append(
             Row(
                 table="serve",
-                what="wrong of 100,000 distinct, 64 at once",
-                ours=wrong,
+                what=f"right of {asked:,} distinct, 64 at once",
+                ours=asked - wrong,
                 unit="answers",
-                target="<= 0 answers",
+                target=f">= {asked} answers",
             )
         )
         rows.append(Row(table="serve", what="start until ready", ours=ready, unit="s", target="<= 3 s"))

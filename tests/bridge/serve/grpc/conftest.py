@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from onnx import TensorProto, helper
 
 import bridge
 from bridge.serve.engine import ModelSettings
-from tests.bridge.serve.grpc.answering import Answering, answering
+from tests.bridge.serve.grpc.answering import PATIENCE, Answering, answering
 
 LIMIT = 1 << 20  # bytes of a message
 PROGRAM = """
@@ -99,6 +102,15 @@ def server(models: Path) -> Iterator[Answering]:
         running.run(running.service.infer("program", zeros))
         running.run(running.service.infer("program", {"what": ["echo"], "x": np.zeros(LIMIT, "u1")}))
         yield running
+    until = time.monotonic() + PATIENCE
+    while polling() and time.monotonic() < until:
+        gc.collect()
+    assert polling() == []
+
+
+def polling() -> list[str]:
+    """gRPC's own thread, which is there as long as anything that asyncio did with gRPC."""
+    return [thread.name for thread in threading.enumerate() if "_poll_wrapper" in thread.name]
 
 
 @pytest.fixture

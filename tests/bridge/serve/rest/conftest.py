@@ -39,5 +39,5 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="package")
 def server(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     place = tmp_path_factory.mktemp("server")
-    with serving(place, models, "--timeout", "3", "--memory", "400M", "--body-limit", "8M") as running:
+    with serving(place, models, "--memory", "400M", "--body-limit", "8M") as running:
         yield running
