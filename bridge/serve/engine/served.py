@@ -106,8 +106,12 @@ class Served:
         self._queue = Queue(self._rows, self.settings.batch_wait)
         self._free = list(self._members)
 
-    async def submit(self, function: str | None, arguments: Sequence[Any]) -> Any:
+    async def submit(
+        self, function: str | None, arguments: Sequence[Any], timeout: float | None = None
+    ) -> Any:
         """Call a function of the model, or the one that is meant, when a process is free.
+
+        `timeout` makes the settings' one shorter, in seconds; a process that has begun may go on until that ends.
 
         Raises
         ------
@@ -123,7 +127,7 @@ class Served:
         self._requests.add(request)
         self._queue.add(request)
         self._dispatch()
-        limit = self.settings.timeout
+        limit = self.settings.timeout if timeout is None else min(timeout, self.settings.timeout)
         late = loop.call_later(limit, fail, request, Refused(Reason.LATE, f"no answer within {limit:g} s"))
         try:
             result = await request.answer

@@ -24,6 +24,23 @@ from bridge.serve.engine.statistics import Collected
 logger = logging.getLogger(__name__)
 
 
+def patience(timeout: object) -> float | None:
+    """Return the seconds that a request's parameter `timeout` allows: microseconds, as Triton has it; 0 sets no limit.
+
+    Raises
+    ------
+    Refused
+        It is no such number.
+    """
+    if timeout is None:
+        return None
+    if type(timeout) is not int or timeout < 0:
+        raise Refused(
+            Reason.INVALID, f"parameter 'timeout' is {timeout!r}: expected microseconds, 0 or above"
+        )
+    return timeout / 1e6 or None
+
+
 class Service:
     """Models that are served.
 
@@ -108,7 +125,11 @@ class Service:
         await self.stop()
 
     async def infer(
-        self, model: str, inputs: Mapping[str, tensors.Tensor], version: str | None = None
+        self,
+        model: str,
+        inputs: Mapping[str, tensors.Tensor],
+        version: str | None = None,
+        timeout: float | None = None,
     ) -> tuple[str, dict[str, tensors.Tensor]]:
         """Return the version that answered, and its outputs by name.
 
@@ -118,6 +139,8 @@ class Service:
             Which; by default the latest version.
         inputs : mapping of str to array or list
             Tensors by name: arrays, or texts in nested lists.
+        timeout : float, optional
+            Seconds, where fewer than the settings allow are enough.
 
         Raises
         ------
@@ -127,7 +150,7 @@ class Service:
         self._admit()
         served = self.repository.find(model, version)
         given = tensors.arguments(model, served.description, inputs)
-        result = await served.submit(None, given)
+        result = await served.submit(None, given, timeout)
         return served.version, tensors.outputs(result, served.description.outputs)
 
     async def call(

@@ -9,6 +9,7 @@ from typing import Any
 from bridge.models import TensorSpec
 from bridge.serve.engine import Reason, Refused, Service
 from bridge.serve.engine.datatypes import NAMES
+from bridge.serve.engine.service import patience
 from bridge.serve.engine.tensors import sizes
 from bridge.serve.grpc import contents
 from bridge.serve.grpc.messages import MESSAGES
@@ -74,7 +75,10 @@ async def model_infer(service: Service, request: Any) -> Any:
     for one in request.outputs:
         contents.parameters(one.parameters)
     number, outputs = await service.infer(
-        request.model_name, contents.inputs(request), request.model_version or None
+        request.model_name,
+        contents.inputs(request),
+        request.model_version or None,
+        patience(asked.get("timeout")),
     )
     response = MESSAGES["ModelInferResponse"](
         model_name=request.model_name, model_version=number, id=request.id

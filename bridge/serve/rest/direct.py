@@ -51,7 +51,7 @@ class Direct:
                 raise Refused(Reason.METHOD, "inference is asked for by POST")
             given = dict(scope["headers"])
             asked = oip.request(await received(scope, receive, self._intake), given.get(oip.HEADER_LENGTH))
-            version, outputs = await self._service.infer(name, asked.inputs, version)
+            version, outputs = await self._service.infer(name, asked.inputs, version, asked.timeout)
             content, length = oip.response(asked, name, version, outputs)
             if length is not None:
                 headers = [BINARY, (oip.HEADER_LENGTH, str(length).encode())]

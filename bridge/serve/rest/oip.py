@@ -15,6 +15,7 @@ import orjson
 
 from bridge.serve.engine.datatypes import KINDS, datatype, decoded, encoded, flat, nested
 from bridge.serve.engine.refused import Reason, Refused
+from bridge.serve.engine.service import patience
 from bridge.serve.engine.tensors import Tensor, shape_of
 
 HEADER_LENGTH = b"inference-header-content-length"
@@ -24,13 +25,14 @@ HEADER_LENGTH = b"inference-header-content-length"
 class InferRequest:
     """A request: tensors by name, and which outputs are wanted, as bytes or not.
 
-    `outputs` is None where all are wanted.
+    `outputs` is None where all are wanted, `timeout` where the server's is meant.
     """
 
     id: str | None
     inputs: dict[str, Tensor]
     outputs: dict[str, bool] | None
     binary: bool
+    timeout: float | None = None  # seconds
 
 
 def invalid(text: str) -> Refused:
@@ -72,7 +74,8 @@ def request(body: bytes, header_length: bytes | None) -> InferRequest:
     identity = told.get("id")
     if identity is not None and not isinstance(identity, str):
         raise invalid("'id' is no text")
-    return InferRequest(identity, inputs, wanted(told.get("outputs"), binary), binary)
+    timeout = patience(parameters(told).get("timeout"))
+    return InferRequest(identity, inputs, wanted(told.get("outputs"), binary), binary, timeout)
 
 
 def wanted(told: Any, binary: bool) -> dict[str, bool] | None:

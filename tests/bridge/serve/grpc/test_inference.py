@@ -101,6 +101,13 @@ def test_parameters_and_compression_are_taken(infer: Infer) -> None:
         assert result.as_numpy("output").tolist() == [[3, 3]]
 
 
+def test_a_request_may_have_less_patience_than_the_server(infer: Infer) -> None:
+    x = np.ones((1, 2), "f4")
+    with refused("DEADLINE_EXCEEDED", "no answer within 1e-06 s"):
+        infer("scale", [given("input", x)], timeout=1)
+    assert infer("scale", [given("input", x)], timeout=0).as_numpy("output").tolist() == [[3, 3]]
+
+
 def test_typed_contents_come_back_typed_where_that_is_asked_for(channel: grpc.Channel) -> None:
     request = service_pb2.ModelInferRequest(model_name="program")
     request.inputs.add(name="what", datatype="BYTES", shape=[1]).contents.bytes_contents.append(b"echo")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tritonclient.http
+from tritonclient.utils import InferenceServerException
 
 import bridge
 from tests.bridge.serve.serving import Running, serving, tensor
@@ -105,6 +106,25 @@ def test_tritonclient(server: Running, expected: Any, sent: bool, wanted: bool) 
         assert names == {("digits", "READY"), ("functions", "READY")}
         counted = client.get_inference_statistics("digits")["model_stats"][0]
         assert counted["inference_stats"]["success"]["count"] >= 1
+
+
+def test_a_request_may_have_less_patience_than_the_server(server: Running, expected: Any) -> None:
+    x = row(4)
+    given = tritonclient.http.InferInput("input", list(x.shape), "FP32")
+    given.set_data_from_numpy(x)
+    with tritonclient.http.InferenceServerClient(":".join(map(str, server.address))) as client:
+        with pytest.raises(InferenceServerException, match="no answer within 1e-06 s"):
+            client.infer("digits", [given], timeout=1)
+        for microseconds in (0, 30_000_000, 10**18):
+            result = client.infer("digits", [given], timeout=microseconds)
+            assert np.allclose(result.as_numpy("output"), expected(x), atol=1e-6)
+
+
+@pytest.mark.parametrize("timeout", [-1, 0.5, True, "1", [1]])
+def test_a_patience_that_is_none_is_told(server: Running, timeout: Any) -> None:
+    answer = infer(server, row(1), parameters={"timeout": timeout})
+    assert answer.status == 400
+    assert "expected microseconds" in answer.json["error"]
 
 
 def test_many_clients_each_get_their_own(server: Running, expected: Any) -> None:
