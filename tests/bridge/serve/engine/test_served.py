@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ async def started(file: Path, **settings: Any) -> Served:
     return served
 
 
-async def reason(request: Coroutine[Any, Any, Any]) -> Reason:
+async def reason(request: Awaitable[Any]) -> Reason:
     with pytest.raises(Refused) as refused:
         await request
     return refused.value.reason
