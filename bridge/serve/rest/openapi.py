@@ -10,6 +10,13 @@ from bridge.serve.engine.datatypes import KINDS
 TEXT = {"type": "string"}
 ERROR = {"type": "object", "required": ["error"], "properties": {"error": TEXT}}
 PARAMETERS = {"type": "object", "additionalProperties": True}
+OF_REQUESTS = {
+    **PARAMETERS,
+    "properties": {
+        "timeout": {"type": "integer", "minimum": 0, "description": "microseconds; 0: the server's"},
+        "binary_data_output": {"type": "boolean"},
+    },
+}
 TENSOR = {
     "type": "object",
     "required": ["name", "shape", "datatype"],
@@ -29,7 +36,7 @@ SCHEMAS = {
         "required": ["inputs"],
         "properties": {
             "id": TEXT,
-            "parameters": PARAMETERS,
+            "parameters": OF_REQUESTS,
             "inputs": {"type": "array", "items": {"$ref": "#/components/schemas/Tensor"}},
             "outputs": {
                 "type": "array",

@@ -22,10 +22,15 @@ function route(path, method, told, resolved) {
   return element('details', {class: 'route'},
     element('summary', {}, element('span', {class: 'method'}, method.toUpperCase()), ' ', element('code', {}, path), ' ', element('span', {class: 'quiet'}, told.summary)),
     element('div', {},
+      told.parameters.length ? element('div', {}, element('h3', {}, 'In the path'), rows(told.parameters.map((one) => [one.name, `for example ${one.example ?? one.name}`]))) : null,
       body ? element('div', {}, element('h3', {}, 'Body'), element('pre', {}, JSON.stringify(resolved(body), null, 1))) : null,
       element('h3', {}, 'Answers'),
-      element('table', {}, ...Object.entries(told.responses).map(([status, one]) => element('tr', {}, element('th', {scope: 'row'}, status), element('td', {class: 'text'}, one.description)))),
+      rows(Object.entries(told.responses).map(([status, one]) => [status, one.description])),
       element('h3', {}, 'From a shell'), element('pre', {}, line), copied(line)));
+}
+
+function rows(pairs) {
+  return element('table', {}, ...pairs.map(([name, text]) => element('tr', {}, element('th', {scope: 'row'}, name), element('td', {class: 'text'}, text))));
 }
 
 start();

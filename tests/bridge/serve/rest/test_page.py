@@ -237,6 +237,11 @@ def test_every_route_is_on_the_other_page(browser: webdriver.Chrome, server: Run
     wanted = sorted(path for path, methods in document["paths"].items() for _ in methods)
     page.wait(lambda: len(page.all("details.route")) == len(wanted))
     assert sorted(one.text for one in page.all("details.route summary code")) == wanted
+    infer = next(one for one in page.all("details.route") if "/versions/{version}/infer" in one.text)
+    infer.click()
+    told = [one.text for one in infer.find_elements(By.CSS_SELECTOR, "tr")]
+    assert told[:2] == ["model for example digits", "version for example 1"]
+    assert any(one.startswith("504 ") for one in told)
     assert page.errors() == []
 
 
