@@ -21,6 +21,9 @@ import pytest
 
 from tests.system import descendants, read
 
+# gRPC's handlers for forks, which need all of its threads at rest, can end the child of a process that uses it elsewhere.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+
 PATIENCE = 5.0  # seconds that a test's threads and processes get to end after it
 OWN_THREADS = ("ps-", "ZMQ")  # names of native threads that belong to this project
 # Processes that multiprocessing keeps until the interpreter ends.
