@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bridge._boundary import LuaFunction, LuaObject, LuaTable
 from bridge.errors import LuaError, LuaTypeError, StateBusy, StateClosed
+from bridge.familiar import LUTORPY, PYTHON2TORCH, pointer
 from bridge.importing import import_whole
 from bridge.lua import Lua, LuaFile
 from bridge.marks import index, null
@@ -52,7 +53,8 @@ if not TYPE_CHECKING:  # a type checker would take any name for an attribute
             return getattr(import_whole("bridge.convert"), name)
         if name == "LuaModule":
             return LuaFile
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        instead = pointer(name, LUTORPY, PYTHON2TORCH)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{instead}")
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ import numpy
 
 from bridge import torch_support
 from bridge.errors import LuaError, StateBusy, StateClosed
+from bridge.familiar import LUTORPY, pointer
 from bridge.importing import import_torch
 from bridge.marks import Index, index, null, shift_index
 from bridge.refusals import explained

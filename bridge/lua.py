@@ -15,6 +15,7 @@ import lupa.luajit21
 
 from bridge import _boundary, boot
 from bridge._boundary import LuaFunction, LuaTable
+from bridge.familiar import LUTORPY, pointer
 
 Source = str | os.PathLike[str]
 
@@ -59,6 +60,7 @@ class Lua:
 
     _state: _boundary.State
 
+    @LUTORPY.pointing
     def __init__(
         self,
         *,
@@ -158,7 +160,7 @@ class Lua:
         if value is None and name in ("torch", "nn"):
             value = self.require(name)
         if value is None:
-            raise AttributeError(f"there is no Lua global {name!r}")
+            raise AttributeError(f"there is no Lua global {name!r}{pointer(name, LUTORPY)}")
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -7,10 +7,12 @@ do, None, dicts and non-contiguous arrays pass in both directions.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from inspect import Signature
 from typing import Any
 
 from bridge._boundary import LuaFunction
+from bridge.familiar import PYTHON2TORCH
 from bridge.lua import Lua, LuaFile, Source
 
 
@@ -30,6 +32,7 @@ class PyTorch:
         As `Lua.load`.
     """
 
+    @PYTHON2TORCH.pointing
     def __init__(self, file: Source, **options: Any) -> None:
         lua = Lua(**{"tables": "dict", **options})
         try:
@@ -47,6 +50,17 @@ class PyTorch:
             raise AttributeError(name)
         value = getattr(self._module, name)
         return _Function(value) if isinstance(value, LuaFunction) else value
+
+    def __call__(self, function_name: str, args: Sequence[Any]) -> list[Any]:
+        """Call the function of this name; the list of its results.
+
+        Raises
+        ------
+        AttributeError
+            There is no such function.
+        """
+        results: list[Any] = getattr(self, function_name)(*args)
+        return results
 
     @property
     def function_names(self) -> list[str]:

@@ -75,6 +75,10 @@ def explained(error: LuaError, target: Any, name: str, arguments: tuple[Any, ...
     if asked is None:
         return error
     typename, tensors = asked
+    if arguments and arguments[0] is target:
+        return LuaTypeError.of(
+            f"{typename}: the first argument is the module itself, which methods need not be given", error
+        )
     for label, argument in zip(PASSES[name], arguments, strict=False):
         reason = _refused(argument, label, tensors, str(error))
         if reason is not None:

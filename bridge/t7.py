@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 import numpy
 
 from bridge._t7 import PART_KINDS, read, written
+from bridge.familiar import TORCHFILE, pointer
 from bridge.importing import import_torch
 from bridge.replace import replacing
 from bridge.t7_inspect import StorageSummary, Summary, TensorSummary
@@ -72,6 +73,7 @@ SIGNATURES = (
 )
 
 
+@TORCHFILE.pointing
 def load(
     file: Source,
     *,
@@ -82,6 +84,7 @@ def load(
     byteorder: Literal["auto", "little", "big"] = "auto",
     layouts: Layouts | None = None,
     force_8bytes_long: bool = False,
+    use_list_heuristic: bool = True,
 ) -> Value:
     """Read what `torch.save` of Torch7 wrote; binary or ascii is found out. No code in the file is run.
 
@@ -104,7 +107,9 @@ def load(
         For classes that write something else than one table of fields: what their `write` method calls, in order, of
         "object", "int", "long", "short", "byte", "char", "bool", "float", "double".
     force_8bytes_long : bool
-        The same as `long_size=8`.
+        The same as `long_size=8`, by torchfile's name.
+    use_list_heuristic : bool
+        False is the same as `tables="dict"`, by torchfile's name.
 
     Returns
     -------
@@ -121,7 +126,8 @@ def load(
     OSError
         When the file cannot be read.
     """
-    options = _options(tensors, tables, 8 if force_8bytes_long else long_size, byteorder, layouts)
+    long_size = 8 if force_8bytes_long else long_size
+    options = _options(tensors, tables if use_list_heuristic else "dict", long_size, byteorder, layouts)
     if not isinstance(file, str | os.PathLike):
         if mmap:
             raise ValueError("mmap=True needs the file's path, not an open file")
@@ -345,6 +351,13 @@ def _refuse(value: Any) -> Any:
         f"{type(value).__module__}.{type(value).__qualname__} has no form in a Torch7 file: "
         "pass numbers, strings, lists, dicts, arrays, tensors or a TorchObject"
     )
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+    def __getattr__(name):
+        """Say what torchfile's names are here."""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{pointer(name, TORCHFILE)}")
 
 
 def __dir__() -> list[str]:

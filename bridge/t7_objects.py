@@ -119,7 +119,10 @@ class TorchObject:
         del self.fields()[name]
 
     def __getitem__(self, name: Any) -> Any:
-        return self._payload[name]
+        payload = self._payload
+        if isinstance(name, bytes) and isinstance(payload, dict) and name not in payload:
+            raise KeyError(f"{name!r}: texts that are UTF-8 are str here, {name.decode(errors='replace')!r}")
+        return payload[name]
 
     def __setitem__(self, name: Any, value: Any) -> None:
         self._payload[name] = value

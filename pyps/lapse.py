@@ -10,10 +10,12 @@ import operator
 from typing import Any
 
 from pyps import originals
+from pyps.familiar import LAPSE, pointing
 
 __all__ = ["Server", "Worker", "scheduler", "setup"]
 
 
+@pointing(LAPSE)
 def setup(num_keys: int, num_threads: int) -> None:
     """Say what the server of this process is like: how many keys, and how many workers on each node."""
     originals.set_up(num_keys, num_threads)
@@ -30,17 +32,21 @@ class Server(originals.Server):
     See `pyps.originals.Server` for the rest.
     """
 
-    def __init__(self, value_lengths: Any, value_length: int | None = None) -> None:
-        if value_length is None:
-            if isinstance(value_lengths, int):
-                raise TypeError(
-                    f"Server({value_lengths}) says no lengths: Server(num_keys, value_length) does"
-                )
+    def __init__(
+        self, value_lengths: Any = None, value_length: int | None = None, *, num_keys: int | None = None
+    ) -> None:
+        if num_keys is None and (value_length is not None or isinstance(value_lengths, int)):
+            value_lengths, num_keys = None, value_lengths
+        if num_keys is None and value_lengths is not None:
             super().__init__(value_lengths)
             return
+        if num_keys is None or value_length is None:
+            raise TypeError(f"Server({num_keys or ''}) says no lengths: Server(num_keys, value_length) does")
+        if value_lengths is not None:
+            raise TypeError("Server takes num_keys and value_length, or value_lengths")
         expected = originals.required_setup().num_keys
-        if operator.index(value_lengths) != expected:
-            raise ValueError(f"num_keys is {value_lengths}, but setup was told {expected}")
+        if operator.index(num_keys) != expected:
+            raise ValueError(f"num_keys is {num_keys}, but setup was told {expected}")
         super().__init__(operator.index(value_length))
 
 

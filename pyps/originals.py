@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyps
+from pyps.familiar import ORIGINALS, pointing
 from pyps.rendezvous import dmlc
 from pyps.server import TECHNIQUES
 
@@ -102,6 +103,7 @@ class Server:
         The scheduler or nodes are missing, or failed.
     """
 
+    @pointing(ORIGINALS)
     def __init__(self, value_lengths: Any) -> None:
         setup = required_setup()
         self.num_threads = setup.num_threads

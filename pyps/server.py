@@ -15,6 +15,7 @@ from pyps import _core, zeromq
 from pyps.arrays import as_keys, as_weights
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
+from pyps.familiar import NODE, pointing
 
 logger = logging.getLogger(__name__)
 
@@ -126,6 +127,7 @@ class Server(Node):
     -1
     """
 
+    @pointing(NODE)
     def __init__(
         self,
         num_keys: int,
@@ -354,6 +356,7 @@ def attach(address: str, *, timeout: float = 10.0) -> Node:
     return Node(address, timeout=timeout)
 
 
+@pointing(NODE)
 def local(num_keys: int, value_length: int | Sequence[int] | ArrayLike = 1, **options: Any) -> LocalWorker:
     """Start a server inside this process, without ports or threads, and return a worker of it.
 

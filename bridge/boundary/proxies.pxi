@@ -140,7 +140,7 @@ cdef class LuaTable(Proxy):
             raise AttributeError(name)
         value = self.state.ask_proxy("index", (self, name))
         if value is None:
-            raise AttributeError(f"{self.brief()} has no field {name!r}")
+            raise AttributeError(f"{self.brief()} has no field {name!r}{pointer(name, LUTORPY)}")
         return value
 
     def __setattr__(self, str name, value):
@@ -209,7 +209,7 @@ cdef class LuaObject(Proxy):
         if value is None and name.startswith("_"):
             value = self.state.ask("index", (self, name[1:]))
         if value is None:
-            raise AttributeError(f"{self.brief()} has no field or method {name!r}")
+            raise AttributeError(f"{self.brief()} has no field or method {name!r}{pointer(name, LUTORPY)}")
         if isinstance(value, LuaFunction):
             return bound(<LuaFunction>value, self, name)
         return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pyps.familiar import NODE, pointing
 from pyps.rendezvous import dmlc
 from pyps.rendezvous.environment import Torchrun, read_environment
 from pyps.rendezvous.interfaces import at_port, find_address, split_endpoint
@@ -14,6 +15,7 @@ from pyps.rendezvous.store import Store, reach_store, reach_unused_store, serve_
 from pyps.server import Node, Server
 
 
+@pointing(NODE)
 def init(
     num_keys: int,
     value_length: Any = 1,
