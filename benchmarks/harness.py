@@ -1,4 +1,4 @@
-"""What every benchmark uses: rows, timing of several functions in turn, the printed table and its JSON.
+"""What every benchmark uses: rows, timing of several functions in turn, the printed table, the machine.
 
 A benchmark is a module benchmarks/<name>.py with `NAME`, its title, and `run(quick) -> list[Row]`.
 """
@@ -6,7 +6,6 @@ A benchmark is a module benchmarks/<name>.py with `NAME`, its title, and `run(qu
 from __future__ import annotations
 
 import gc
-import json
 import os
 import platform
 import re
@@ -16,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 TARGET = re.compile(r"(<=|>=)\s*([\d.]+)\s*(\D*)")
+COSTS = {"ns", "us", "ms", "s", "B", "cores"}  # of these less is better
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,8 @@ class Row:
 
     def __post_init__(self) -> None:
         if not self.target:
+            if self.theirs is not None and self.unit not in COSTS and not self.unit.endswith("/s"):
+                raise ValueError(f"{self.unit!r}: give a target, which tells whether less or more is better")
             return
         found = TARGET.fullmatch(self.target)
         if found is None or found[3] not in ("x", self.unit):
@@ -68,6 +70,19 @@ class Row:
     def ratio(self) -> float | None:
         """`ours / theirs`: below 1 is better where less is better, above 1 where more is."""
         return self.ours / self.theirs if self.theirs else None
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether a larger number is better: as the target has it, and without one for rates only."""
+        return self.target.startswith(">=") if self.target else self.unit.endswith("/s")
+
+    @property
+    def target_ratio(self) -> float | None:
+        """The target as a bound on the ratio; None without a target or a peer."""
+        found = TARGET.fullmatch(self.target)
+        if found is None or not self.theirs:
+            return None
+        return float(found[2]) if found[3] == "x" else float(found[2]) / self.theirs
 
     @property
     def met(self) -> bool | None:
@@ -153,10 +168,10 @@ def _count_within(loop: Callable[[int], float], least: float) -> int:
 
 
 def shown(value: float | None) -> str:
-    """Write a number with three or four figures."""
+    """Write a number with about three figures, small ones with three decimals."""
     if value is None:
         return ""
-    for bound, digits in ((10, 2), (100, 1)):
+    for bound, digits in ((0.1, 3), (10, 2), (100, 1)):
         if abs(value) < bound:
             return f"{value:.{digits}f}"
     return f"{value:,.0f}"
@@ -187,13 +202,3 @@ def machine() -> dict[str, str | int]:
         "python": platform.python_version(),
         **{library: version(library) for library in ("moontide", "torch", "numpy", "lupa", "pyzmq")},
     }
-
-
-def write_json(rows: Sequence[Row], path: Path) -> None:
-    """Write the rows with their ratios and the machine they were measured on."""
-    content = {
-        "machine": machine(),
-        "rows": [{**asdict(row), "ratio": row.ratio, "met": row.met} for row in rows],
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=2) + "\n")

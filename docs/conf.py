@@ -1,13 +1,17 @@
-"""How the documentation is built: Sphinx, from the pages beside this file and from docstrings. `make docs`."""
+"""How the documentation is built: Sphinx, from pages, from notebooks, which are run, and from docstrings. `make docs`."""
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from importlib.metadata import version as installed
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT))  # benchmarks are in a checkout only, wherever the build was started
 FUNCTION = re.compile(
     r"((?:^--[^\n]*\n)*)^function (luaps|Worker|Node|Future)([.:])(\w+)\(([^)]*)\)", re.MULTILINE
 )
@@ -17,10 +21,15 @@ OBJECTS = {"luaps": "luaps", "Worker": "kv", "Future": "future", "Node": "node"}
 project = "Moontide"
 project_copyright = "the Moontide developers"
 release = version = installed("moontide")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 60  # seconds that a cell may take
+nb_merge_streams = True
 exclude_patterns = ["_build", "**/README.md"]
 suppress_warnings = ["myst.xref_missing"]  # pages name files of the checkout, too
 html_theme = "furo"
@@ -64,6 +73,26 @@ def write_luaps(_: Any) -> None:
         target.write_text(content)
 
 
+def write_benchmarks(_: Any) -> None:
+    """Write the pages of saved results."""
+    from benchmarks.pages import write_pages
+
+    write_pages(ROOT / "docs")
+
+
+def settle_kernels(app: Any) -> None:
+    """Give the kernels that run notebooks a place for what they write, which is no part of anybody's home."""
+    place = TemporaryDirectory()
+    profile = Path(place.name, "profile_default")
+    profile.mkdir()
+    # They warn that they speak over loopback, without encryption.
+    profile.joinpath("ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 'ERROR'\n")
+    os.environ["IPYTHONDIR"] = place.name
+    app.connect("build-finished", lambda *_: place.cleanup())
+
+
 def setup(app: Any) -> None:
-    """Let Sphinx write what is made of Lua's files before it reads the pages."""
+    """Let Sphinx write what is made of Lua's files and of results before it reads the pages."""
     app.connect("builder-inited", write_luaps)
+    app.connect("builder-inited", settle_kernels)
+    app.connect("builder-inited", write_benchmarks)
