@@ -14,6 +14,17 @@ ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
     : attachment_(std::move(attachment)), generation_(fork_generation()), patience_(attachment_->patience),
       me_(join(*attachment_->segment, &number_)), slot_(attachment_->segment->slot(slot_of(me_))), latches_(*attachment_->segment, me_) {}
 
+// A forked child has a copy of the parent's worker, taken in the middle of whatever its threads did, with sockets of
+// ZeroMQ but none of ZeroMQ's threads: these parts are left as they are.
+ps_worker::~ps_worker() {
+    if (generation_ == fork_generation()) {
+        finalize();
+    } else {
+        (void)sampler_.release();
+        (void)remote_.release();
+    }
+}
+
 void ps_worker::finalize() noexcept {
     if (generation_ != fork_generation()) return; // the parent's worker goes on
     finalizing_ = true; // another thread's wait ends
