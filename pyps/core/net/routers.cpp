@@ -15,7 +15,9 @@ Routers::Routers(ZmqContext &context, uint32_t max_workers)
 
 std::string Routers::bind(const std::string &endpoint) {
     inside_.bind(inside_endpoint);
-    return outside_.bind(endpoint);
+    std::string taken = outside_.bind(endpoint);
+    file_ = SocketFile(taken);
+    return taken;
 }
 
 bool Routers::send(const std::string &peer, Bytes message) {

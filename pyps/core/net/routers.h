@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "net/socket_file.h"
 #include "net/zeromq.h"
 
 namespace ps {
@@ -44,6 +45,7 @@ private:
     }
 
     std::shared_ptr<ZmqContext> context_; // of inside_: with the last worker it goes
+    SocketFile file_; // of outside_
     ZmqSocket inside_, outside_;
 };
 
