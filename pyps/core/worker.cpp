@@ -226,6 +226,9 @@ int64_t ps_worker::end_of(int64_t start, int64_t end) {
     if (start < 0)
         fail(PS_EINVAL, Where{-1, start, 0}, "the intent starts at clock %lld; clocks start at 0",
              static_cast<long long>(start));
+    if (start == INT64_MAX)
+        fail(PS_EINVAL, Where{-1, start, INT64_MAX - 1}, "the intent starts at clock %lld, the last one there can be: no clock ends it",
+             static_cast<long long>(start));
     if (end != 0 && end <= start)
         fail(PS_EINVAL, Where{-1, end, start}, "the intent ends at clock %lld, not after its start at %lld",
              static_cast<long long>(end), static_cast<long long>(start));
