@@ -17,6 +17,7 @@ std::string Routers::bind(const std::string &endpoint) {
     inside_.bind(inside_endpoint);
     std::string taken = outside_.bind(endpoint);
     file_ = SocketFile(taken);
+    sign_of_life_ = SignOfLife(taken);
     return taken;
 }
 
