@@ -198,6 +198,8 @@ cdef class Operations:
     cdef int persist(self, ps_worker *worker, ps_request *request) except -1
     cdef int finish(self, ps_worker *worker, int64_t timestamp) except -1
     cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept
+    cdef int borrow(self, object vals, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1
+    cdef int complete(self, object vals, bint writes, Borrowed borrowed) except -1
     cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1
     cdef object pending(self, int64_t timestamp, object vals, Borrowed borrowed)
     cdef int give_back(self, int64_t timestamp) except -1

@@ -9,7 +9,9 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, UINT64_MAX, int32_t, int64_t, uin
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from pyps._spans cimport BFLOAT, FLOAT, INTEGER, Span, close_span, open_keys, open_span, open_typed
+from pyps._spans cimport (
+    BFLOAT, FLOAT, INTEGER, Span, can_move, close_span, note_written, open_keys, open_span, open_typed,
+)
 
 import operator
 import time

@@ -24,3 +24,5 @@ cdef bint open_span(object value, bint writable, Span *span) except -1
 cdef bint open_typed(object value, bint writable, int code, int bits, Span *span) except -1
 cdef int open_keys(object keys, Span *span) except -1
 cdef void close_span(Span *span) noexcept
+cdef bint can_move(object value) except -1
+cdef int note_written(object value, const Span *span) except -1

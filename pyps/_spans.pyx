@@ -55,8 +55,10 @@ cdef extern from *:
         DLVersion version
         int (*borrow)(void *object, DLTensor *tensor) except? -1
 
-# The last type of tensor that came along and how to read it.
+# The last type of tensor that came along, how to read it, and torch's functions for it (None: it is not torch's).
 cdef object tensor_type = None
+cdef object is_negated = None
+cdef object raise_version = None
 cdef DLExchange *tensor_api = NULL
 
 
@@ -81,7 +83,7 @@ cdef int format_code(const char *format) noexcept:
 
 cdef DLExchange *exchange_of(object value):
     """Find the DLPack interface of a tensor's type; NULL if it has none."""
-    global tensor_type, tensor_api
+    global tensor_type, tensor_api, is_negated, raise_version
     cdef DLExchange *api
     kind = type(value)
     if kind is tensor_type:
@@ -92,6 +94,7 @@ cdef DLExchange *exchange_of(object value):
     api = <DLExchange *> PyCapsule_GetPointer(capsule, "dlpack_exchange_api")
     if api.version.major != 1:
         return NULL
+    is_negated, raise_version = arrays.functions_of(kind)
     tensor_type, tensor_api = kind, api
     return api
 
@@ -118,6 +121,8 @@ cdef bint open_tensor(object value, bint writable, Span *span) except -1:
         return False
     if writable and value.requires_grad:
         return False
+    if is_negated is not None and tensor.dtype.code == FLOAT and is_negated(value):
+        return False  # torch reads its memory with the other sign
     span.data = <char *> tensor.data + tensor.byte_offset
     span.elements = elements
     span.code = tensor.dtype.code
@@ -161,6 +166,20 @@ cdef bint open_typed(object value, bint writable, int code, int bits, Span *span
         return True
     close_span(span)
     return False
+
+
+cdef bint can_move(object value) except -1:
+    """Tell whether what holds a value can give its memory back: torch's `resize_` does."""
+    if PyObject_CheckBuffer(value) or exchange_of(value) == NULL or raise_version is None:
+        return False
+    return value.untyped_storage().resizable()
+
+
+cdef int note_written(object value, const Span *span) except -1:
+    """Let autograd know that a tensor's memory was written to."""
+    if not span.exported and exchange_of(value) != NULL and raise_version is not None:
+        raise_version((value,))
+    return 0
 
 
 cdef int open_keys(object keys, Span *span) except -1:

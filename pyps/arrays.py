@@ -122,6 +122,31 @@ def as_key_output(keys: object) -> Output:
     return _output(keys, "keys", _require_int64, DTYPES["int64"], False)
 
 
+def functions_of(kind: type) -> tuple[Any, Any]:
+    """Return two functions for a type of torch tensor: whether it is read with the other sign, and to note a write.
+
+    Both are None for another library's type. The second takes a tuple of tensors.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not issubclass(kind, torch.Tensor):
+        return None, None
+    return torch.Tensor.is_neg, getattr(
+        torch._C, "_increment_version", torch.autograd.graph.increment_version
+    )
+
+
+def held(vals: Any) -> tuple[Any, Callable[[], None] | None]:
+    """Return what keeps the memory of an output alive, and what to do when it has been written to.
+
+    A tensor may be set to another memory while an operation on its former one is under way.
+    """
+    if not _is_tensor(vals):
+        return vals, None
+    alias = vals.detach()
+    raise_version = functions_of(type(alias))[1]
+    return alias, lambda: raise_version((alias,))
+
+
 def _output(
     vals: object, what: str, require_dtype: Callable[[str], None], dtype: Dtype, keep: bool
 ) -> Output:
@@ -156,7 +181,16 @@ def _tensor_output(vals: Any, what: str, require_dtype: Callable[[str], None], k
     buffer = torch.empty(tensor.shape, dtype=tensor.dtype)
     if keep:
         buffer.copy_(tensor)
-    return buffer, lambda: tensor.copy_(buffer)
+
+    def copy_back() -> None:
+        if tensor.shape != buffer.shape:
+            raise ValueError(
+                f"{what} had the shape {tuple(buffer.shape)} when the pull began and has {tuple(tensor.shape)} now: "
+                "it is left as it is"
+            )
+        tensor.copy_(buffer)
+
+    return buffer, copy_back
 
 
 def as_weights(weights: object) -> NDArray[np.float64]:

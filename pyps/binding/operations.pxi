@@ -55,13 +55,17 @@ cdef class Operations:
         cdef Span *v
         cdef Borrowed borrowed = Borrowed()
         cdef bint writes = operation == PS_PULL
+        cdef int32_t here = 0
         cdef ps_request request
+        if writes and asynchronous and can_move(vals):
+            self.operate(operation, keys, vals, False, &here)
+            if here:
+                return ANSWERED
         v = &borrowed.span
         self.require_worker()
         open_keys(keys, &k)
         try:
-            if not open_typed(vals, writes, self.code, self.bits, v):
-                self.borrow_other(vals, writes, False, borrowed)
+            self.borrow(vals, writes, False, asynchronous, borrowed)
             request.operation = operation
             request.flags = PS_ASYNC if asynchronous else 0
             request.keys = <const int64_t *> k.data
@@ -73,8 +77,8 @@ cdef class Operations:
             close_span(&k)
         if local == NULL and asynchronous and request.timestamp >= 0:
             return self.pending(request.timestamp, vals, borrowed if writes else None)
-        if borrowed.copy_back is not None and (local == NULL or local[0]):
-            borrowed.copy_back()
+        if local == NULL or local[0]:
+            self.complete(vals, writes, borrowed)
         return ANSWERED
 
     cdef int carry_out(self, ps_request *request, int32_t *local) except -1:
@@ -114,6 +118,22 @@ cdef class Operations:
             ps_abandon(worker, timestamp)
             raise
 
+    cdef int borrow(self, object vals, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1:
+        """Borrow the memory of values, or of what stands in for them: see `borrow_other`."""
+        if writes and asynchronous and can_move(vals):
+            return self.borrow_other(vals, writes, keep, borrowed)
+        if not open_typed(vals, writes, self.code, self.bits, &borrowed.span):
+            return self.borrow_other(vals, writes, keep, borrowed)
+        return 0
+
+    cdef int complete(self, object vals, bint writes, Borrowed borrowed) except -1:
+        """All that was wanted is in the borrowed memory."""
+        if borrowed.copy_back is not None:
+            borrowed.copy_back()
+        elif writes:
+            note_written(vals, &borrowed.span)
+        return 0
+
     cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1:
         """Borrow what stands in for values that are no plain memory: if not all of it is written, with `keep`."""
         if writes:
@@ -128,7 +148,7 @@ cdef class Operations:
         """Return the timestamp of an operation on its way; until it has ended, keep what it will write, if anything."""
         if borrowed is not None:
             if borrowed.owner is None:
-                borrowed.owner = vals
+                borrowed.owner, borrowed.copy_back = arrays.held(vals)
             self.borrowed[timestamp] = borrowed
         return Pending(timestamp, self)
 

@@ -76,8 +76,7 @@ cdef class SamplingWorker(Worker):
             converted, fill_keys = arrays.as_key_output(keys)
             open_typed(converted, True, INTEGER, 64, &k)
         try:
-            if not open_typed(vals, True, self.code, self.bits, &borrowed.span):
-                self.borrow_other(vals, True, True, borrowed)
+            self.borrow(vals, True, True, asynchronous, borrowed)
             worker = self.usable()
             if ns_per_key * k.elements < worth_releasing:
                 code = ps_pull_sample(worker, number, <int64_t *> k.data, k.elements, borrowed.span.data,
@@ -91,14 +90,15 @@ cdef class SamplingWorker(Worker):
                 timestamp = -1
             else:
                 check(code)
+            if fill_keys is None:
+                note_written(keys, &k)
         finally:
             close_span(&k)
         if fill_keys is not None:
             fill_keys()
         if timestamp >= 0:
             return self.pending(timestamp, vals, borrowed)
-        if borrowed.copy_back is not None:
-            borrowed.copy_back()
+        self.complete(vals, True, borrowed)
         return ANSWERED
 
     def finish_sample(self, id):

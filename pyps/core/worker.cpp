@@ -14,6 +14,17 @@ ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
     : attachment_(std::move(attachment)), generation_(fork_generation()), patience_(attachment_->patience),
       me_(join(*attachment_->segment, &number_)), slot_(attachment_->segment->slot(slot_of(me_))), latches_(*attachment_->segment, me_) {}
 
+// A forked child has a copy of the parent's worker, taken in the middle of whatever its threads did, with sockets of
+// ZeroMQ but none of ZeroMQ's threads: these parts are left as they are.
+ps_worker::~ps_worker() {
+    if (generation_ == fork_generation()) {
+        finalize();
+    } else {
+        (void)sampler_.release();
+        (void)remote_.release();
+    }
+}
+
 void ps_worker::finalize() noexcept {
     if (generation_ != fork_generation()) return; // the parent's worker goes on
     finalizing_ = true; // another thread's wait ends
@@ -214,6 +225,9 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
 int64_t ps_worker::end_of(int64_t start, int64_t end) {
     if (start < 0)
         fail(PS_EINVAL, Where{-1, start, 0}, "the intent starts at clock %lld; clocks start at 0",
+             static_cast<long long>(start));
+    if (start == INT64_MAX)
+        fail(PS_EINVAL, Where{-1, start, INT64_MAX - 1}, "the intent starts at clock %lld, the last one there can be: no clock ends it",
              static_cast<long long>(start));
     if (end != 0 && end <= start)
         fail(PS_EINVAL, Where{-1, end, start}, "the intent ends at clock %lld, not after its start at %lld",

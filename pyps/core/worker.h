@@ -19,7 +19,7 @@ public:
     explicit ps_worker(std::shared_ptr<ps::Attachment> attachment);
     ps_worker(const ps_worker &) = delete;
     ps_worker &operator=(const ps_worker &) = delete;
-    ~ps_worker() { finalize(); }
+    ~ps_worker();
 
     void finalize() noexcept;
     int32_t id() const { return finalized_ ? 0 : int32_t(ps::slot_of(me_)); }

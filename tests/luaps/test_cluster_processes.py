@@ -112,6 +112,30 @@ def test_a_library_that_is_none_of_zeromq_is_refused(
     assert line.startswith("false luaps: libm.so.6 is no ZeroMQ library: it has no zmq_ctx_new")
 
 
+FORKED = """
+ffi.cdef 'int fork(void); int waitpid(int pid, int *status, int options);'
+kv:push({1, 2}, {1, 1})
+local pid = ffi.C.fork()
+if pid == 0 then
+   kv = nil
+   collectgarbage()
+   collectgarbage()
+   os.exit(0, true)
+end
+local status = ffi.new('int[1]')
+ffi.C.waitpid(pid, status, 0)
+kv:push({1, 2}, {1, 1})
+kv:finalize()
+say(status[0])
+"""
+
+
+def test_a_forked_child_ends_that_inherited_a_worker(cluster: Cluster, luajit: Any) -> None:
+    nodes = cluster(2, 10, 1)
+    assert luajit(FORKED, nodes[0].address).finish() == ["0"]
+    assert values_of(nodes[0])[:2].tolist() == [[2], [2]]
+
+
 NODE = """
 local server = luaps.server{num_keys = 10, value_length = 2, dtype = 'int64', num_nodes = 2, rank = number,
    techniques = 'relocation_only', cluster = 5}

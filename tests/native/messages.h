@@ -23,6 +23,8 @@ inline struct SmallShape : Shape {
 inline std::mt19937_64 random_bits(1);
 inline uint64_t draw(uint64_t below) { return random_bits() % below; }
 
+inline uint64_t some_sequence() { return draw(99) << draw(50); }
+
 inline int only_home = -1; // the home of all keys in a message, if it is one
 
 inline std::vector<Key> some_keys() {
@@ -97,9 +99,9 @@ inline Bytes some_transfer() {
     for (Key key : batch.keys) {
         Transfer transfer{draw(1000), {}, {}, some_bytes(shape.value_bytes(key))};
         for (uint64_t i = draw(3); i > 0; i--)
-            transfer.replicas.push_back(Replica{NodeId(draw(4)), uint32_t(draw(99)), uint32_t(draw(99)), false});
+            transfer.replicas.push_back(Replica{NodeId(draw(4)), uint32_t(draw(99)), some_sequence(), false});
         for (uint64_t i = draw(3); i > 0; i--)
-            transfer.ghosts.push_back(Ghost{NodeId(draw(4)), uint32_t(draw(99)), uint32_t(draw(99))});
+            transfer.ghosts.push_back(Ghost{NodeId(draw(4)), uint32_t(draw(99)), some_sequence()});
         batch.transfers.push_back(std::move(transfer));
     }
     return batch.encode(header());
@@ -112,7 +114,7 @@ inline Bytes some_delta() {
     batch.keys = some_keys();
     for (Key key : batch.keys) {
         Bytes value = draw(2) ? some_bytes(shape.value_bytes(key)) : Bytes();
-        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), uint32_t(draw(99)), draw(2) == 1, value});
+        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), some_sequence(), draw(2) == 1, value});
     }
     return batch.encode(header());
 }
@@ -122,7 +124,7 @@ inline Bytes some_refresh() {
     batch.owner = NodeId(draw(4));
     batch.keys = some_keys();
     for (Key key : batch.keys)
-        batch.refreshes.push_back(Refresh{batch.owner, uint32_t(draw(99)), draw(99), uint32_t(draw(99)),
+        batch.refreshes.push_back(Refresh{batch.owner, uint32_t(draw(99)), draw(99), some_sequence(),
                                           some_bytes(shape.value_bytes(key))});
     return batch.encode(header());
 }

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ import pytest
 import pyps
 from tests.pyps.cluster import Cluster
 from tests.pyps.test_workers import in_fork
+from tests.python_path import python_path
 
 TIMEOUT = 20.0
 ONE = np.ones(1, np.int64)
@@ -151,3 +156,70 @@ def test_two_clusters_in_one_process_are_apart() -> None:
             kv.push([1], ONE)
         assert one.settles_at(np.array([0, 1] + [0] * 8))
         assert two.settles_at(np.zeros(10, np.int64))
+
+
+def sockets(directory: Path) -> list[str]:
+    return sorted(one.name for one in directory.iterdir())
+
+
+def bound(directory: Path) -> pyps.Server:
+    node = pyps.Server(10, 1, num_nodes=2, rank=0)
+    node.bind(f"ipc://{directory}/socket")
+    return node
+
+
+def test_the_file_of_an_endpoint_goes_with_its_node(tmp_path: Path) -> None:
+    with bound(tmp_path):
+        assert sockets(tmp_path) == ["socket"]
+    assert sockets(tmp_path) == []
+
+
+def test_the_file_of_another_node_stays(tmp_path: Path) -> None:
+    first = bound(tmp_path)
+    with bound(tmp_path):  # ZeroMQ takes the file's place
+        first.shutdown(timeout=0)
+        assert sockets(tmp_path) == ["socket"]
+    assert sockets(tmp_path) == []
+
+
+WITHOUT_DESCRIPTORS = """
+import os, resource, time
+from pathlib import Path
+from tests.pyps.cluster import Cluster
+import pyps
+
+def opened():
+    return sorted(os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
+                  if os.path.exists(f"/proc/self/fd/{fd}"))
+
+with Cluster(2, 10):
+    pass  # what a process opens once
+before = opened()
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+failures = 0
+for limit in range(20, 400):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
+    try:
+        with Cluster(2, 10):
+            break
+    except (OSError, RuntimeError) as error:
+        failures += 1
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    until = time.monotonic() + 5
+    while opened() != before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert opened() == before, (limit, opened(), before)
+assert failures > 20, failures
+"""
+
+
+def test_a_start_without_descriptors_leaves_none_behind() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_DESCRIPTORS],
+        env={**os.environ, "PYTHONPATH": python_path()},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

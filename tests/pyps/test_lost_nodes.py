@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -90,6 +91,37 @@ def test_a_killed_node_is_known_at_once_over_ipv6() -> None:
         nodes.nodes[1].send_signal(signal.SIGKILL)
         report = nodes.nodes[0].until("pull([1])", "NodeLost", 2.0)
         assert "its process has ended" in report["text"]
+
+
+class Place(NamedTuple):
+    """A node's, on this host."""
+
+    command: list[str]
+    endpoint: str
+
+
+FORK = "__import__('os').fork() or time.sleep(60) or __import__('os')._exit(0)"
+
+
+@pytest.mark.parametrize("on_loss", ["fail", "continue"])
+@pytest.mark.parametrize("endpoint", ["tcp://127.0.0.1:*", "tcp://[::1]:*", "ipc://{}/{}", "ipc://@{}/{}"])
+def test_a_killed_node_is_known_at_once_though_its_child_lives_on(
+    endpoint: str, on_loss: str, tmp_path: Path
+) -> None:
+    """Silence would tell after 20 s, and without a word of the host the last of two nodes has no majority."""
+    options = {"heartbeat": 0.5, "lost_after": 20.0, "on_loss": on_loss}
+    hosts = [Place([], endpoint.format(tmp_path, rank)) for rank in range(2)]
+    with cluster(2, hosts=hosts, **options) as nodes:
+        child = nodes.nodes[1].do(FORK)["value"]
+        try:
+            assert nodes.nodes[1].do("pull([0])")["value"] == [0]
+            nodes.nodes[1].send_signal(signal.SIGKILL)
+            report = nodes.nodes[0].until("pull([1])", "NodeLost", 5.0)
+            assert "its process has ended" in report["text"]
+            if on_loss == "continue":
+                assert nodes.nodes[0].do("pull([0])")["value"] == [0]
+        finally:
+            os.kill(child, signal.SIGKILL)
 
 
 def wait_until_lost(actor: Actor) -> dict[str, Any]:

@@ -52,5 +52,10 @@ def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> 
 
 
 @native
+def test_a_replica_s_deltas_are_counted_beyond_32_bits(programs: Programs) -> None:
+    assert programs.run("sequences") == "ok\n"
+
+
+@native
 def test_damaged_messages_are_refused(programs: Programs) -> None:
     assert programs.run("wire", "100000") == "ok\n"

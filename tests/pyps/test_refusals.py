@@ -19,7 +19,7 @@ MANY = 900_000  # keys of one int64: with positions more than 16 MiB
 
 
 def header(kind: int, count: int = 0, *, sender: int = 1, cluster: int = CLUSTER) -> bytes:
-    return struct.pack("<4sBBHQII", b"MTPS", 1, kind, sender, cluster, 0, count)
+    return struct.pack("<4sBBHQII", b"MTPS", 2, kind, sender, cluster, 0, count)
 
 
 def push(key: int, value: int, *, node: int = 1, worker: int = 3) -> bytes:
@@ -167,6 +167,21 @@ def test_a_stranger_does_not_take_a_nodes_place(pair: Cluster) -> None:
                 kv.push([0], np.ones(1, np.int64))
         kv.localize([0])
     assert value_of(pair.nodes[0], 0) == 5
+
+
+def test_a_key_that_does_not_fit_is_refused_alone(pair: Cluster) -> None:
+    """Node 1 tells that two keys are lost: one lives on node 0, of the other it has a replica, which ends."""
+    with pair.nodes[0].worker() as kv, pair.nodes[1].worker() as other:
+        for worker in (other, kv):
+            worker.intent([1], 0, 10)
+            worker.wait_sync(TIMEOUT)
+        assert pair.nodes[0].stats()["replicas_held"] == 1
+        send(pair, node_name(1), header(19, 2) + struct.pack("<HxxxxxxQQ", 1, 0, 1))
+        assert pair.nodes[0].first_refusal() == "a key is lost that is here"
+        end = time.monotonic() + TIMEOUT
+        while pair.nodes[0].stats()["replicas_held"] and time.monotonic() < end:
+            time.sleep(0.01)
+        assert pair.nodes[0].stats()["replicas_held"] == 0
 
 
 def test_refusals_are_logged_once(pair: Cluster, caplog: pytest.LogCaptureFixture) -> None:

@@ -232,7 +232,7 @@ def test_localize_and_intent_find_everything_here(kv: pyps.LocalWorker) -> None:
     kv.intent([1, 2], 3, 5)
 
 
-@pytest.mark.parametrize(("start", "end"), [(-1, 0), (3, 3), (5, 2), (0, -1)])
+@pytest.mark.parametrize(("start", "end"), [(-1, 0), (3, 3), (5, 2), (0, -1), (2**63 - 1, 0)])
 def test_impossible_intents_are_refused(kv: pyps.LocalWorker, start: int, end: int) -> None:
     with pytest.raises(ValueError, match="the intent"):
         kv.intent([1], start, end)

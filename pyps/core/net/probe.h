@@ -1,13 +1,12 @@
 // Whether a TCP connection to an endpoint is refused: then a host answered, and no process listens there any more.
 //
-// Looked at now and then, because a host that is gone or cut off answers nothing. A forked child that has inherited the
-// socket, and a firewall that drops what it gets, leave the question open; one that answers with a reset in place of a
-// host cannot be told from it.
+// Looked at now and then, because a host that is gone or cut off answers nothing. A firewall that drops what it gets
+// leaves the question open; one that answers with a reset in place of a host cannot be told from it.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <string>
+
+#include "net/address.h"
 
 namespace ps {
 
@@ -20,7 +19,7 @@ public:
     Probe &operator=(const Probe &) = delete;
     ~Probe() { stop(); }
 
-    void aim(const std::string &endpoint); // looks the host up; one that cannot be looked up never counts as refused
+    void aim(const std::string &endpoint) { address_ = address_of(endpoint); } // an unknown one is never refused
     void start(double now, double timeout);
     Result look(double now); // `open` also: nobody knows
     bool is_pending() const { return pending_; }
@@ -28,8 +27,7 @@ public:
 private:
     void stop();
 
-    sockaddr_storage address_{};
-    socklen_t address_bytes_ = 0; // 0: unknown
+    Address address_;
     int socket_ = -1;
     bool pending_ = false, refused_ = false;
     double end_ = 0;

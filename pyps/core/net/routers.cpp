@@ -15,7 +15,10 @@ Routers::Routers(ZmqContext &context, uint32_t max_workers)
 
 std::string Routers::bind(const std::string &endpoint) {
     inside_.bind(inside_endpoint);
-    return outside_.bind(endpoint);
+    std::string taken = outside_.bind(endpoint);
+    file_ = SocketFile(taken);
+    sign_of_life_ = SignOfLife(taken);
+    return taken;
 }
 
 bool Routers::send(const std::string &peer, Bytes message) {

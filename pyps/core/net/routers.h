@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "net/sign_of_life.h"
+#include "net/socket_file.h"
 #include "net/zeromq.h"
 
 namespace ps {
@@ -44,7 +46,9 @@ private:
     }
 
     std::shared_ptr<ZmqContext> context_; // of inside_: with the last worker it goes
+    SocketFile file_; // of outside_
     ZmqSocket inside_, outside_;
+    SignOfLife sign_of_life_; // ends before outside_: its endpoint may be another's then
 };
 
 } // namespace ps

@@ -13,6 +13,7 @@
 #include "membership/crossing.h"
 #include "net/intents.h"
 #include "net/mailbox.h"
+#include "net/refusals.h"
 #include "net/routers.h"
 #include "net/senders.h"
 #include "net/vigil.h"
@@ -73,6 +74,17 @@ private:
     bool refuse(const FrameHeader &header);
     void take_leave(NodeId from);
     void look_for_losses();
+    // `take(i)` for each key of a message; one that does not fit is refused alone.
+    template <class Take>
+    void each_by_itself(const std::vector<Key> &keys, Take &&take) {
+        for (size_t i = 0; i < keys.size(); i++) {
+            try {
+                take(i);
+            } catch (const Unexpected &error) {
+                count_refusal(segment_->header(), error.what());
+            }
+        }
+    }
     template <class Batch, class Take>
     void for_each(const Sender &sender, const FrameHeader &header, FrameReader &reader, Take &&take);
 

@@ -51,7 +51,7 @@ void Server::say_to_members(HoldsBatch::Phase phase) {
 void Server::receive(NodeId from, const HoldsBatch &batch) {
     switch (batch.phase) {
     case HoldsBatch::Phase::report:
-        for (Key key : batch.keys) protocol_.receive(key, Holds{batch.node, batch.lost});
+        each_by_itself(batch.keys, [&](size_t i) { protocol_.receive(batch.keys[i], Holds{batch.node, batch.lost}); });
         break;
     case HoldsBatch::Phase::mark:
         if (!crossing_.mark(from)) break;

@@ -20,24 +20,18 @@ void Server::take_late(const Sender &sender, const FrameHeader &header, FrameRea
     Span values;
     MovesBatch batch = MovesBatch::decode(header, reader, shape_, &values);
     const char *value = values.at;
-    for (size_t i = 0; i < batch.keys.size(); i++) {
-        const char *end = value + segment_->value_bytes(batch.keys[i]);
-        protocol_.receive_late(batch.keys[i], Transfer{0, {}, {}, Bytes(value, end)});
-        value = end;
-    }
+    each_by_itself(batch.keys, [&](size_t i) {
+        const char *begin = value;
+        value += segment_->value_bytes(batch.keys[i]);
+        protocol_.receive_late(batch.keys[i], Transfer{0, {}, {}, Bytes(begin, value)});
+    });
 }
 
 template <class Batch, class Take>
 void Server::for_each(const Sender &sender, const FrameHeader &header, FrameReader &reader, Take &&take) {
     Batch batch = Batch::decode(header, reader, shape_);
     senders_.check(sender, batch);
-    for (size_t i = 0; i < batch.keys.size(); i++) {
-        try {
-            take(batch, i);
-        } catch (const Unexpected &error) {
-            count_refusal(segment_->header(), error.what());
-        }
-    }
+    each_by_itself(batch.keys, [&](size_t i) { take(batch, i); });
 }
 
 void Server::handle(const std::string &peer, const Sender &sender, const FrameHeader &header, FrameReader &reader) {
@@ -182,7 +176,7 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
     case Kind::gone: {
         GoneBatch batch = GoneBatch::decode(header, reader, shape_);
         senders_.require_node(sender);
-        for (Key key : batch.keys) protocol_.receive(key, Gone{batch.node});
+        each_by_itself(batch.keys, [&](size_t i) { protocol_.receive(batch.keys[i], Gone{batch.node}); });
         break;
     }
     default: throw Malformed("it is not for a server");

@@ -1,10 +1,6 @@
 #include "net/vigil.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -36,8 +32,7 @@ Vigil::Vigil(Segment &segment, ZmqContext &context, const std::vector<std::strin
     : segment_(segment), shape_(segment),
       membership_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), segment.header().heartbeat,
                   segment.header().on_loss == PS_ON_LOSS_CONTINUE ? OnLoss::go_on : OnLoss::fail, *this),
-      links_(endpoints.size()), watches_(std::move(watches)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (wake_ < 0) fail(PS_ESYSTEM, Where{-1, errno, 0}, "no eventfd: %s", std::strerror(errno));
+      links_(endpoints.size()), watches_(std::move(watches)) {
     const Header &header = segment.header();
     for (NodeId node = 0; node < endpoints.size(); node++) {
         if (node == header.node) continue;
@@ -53,10 +48,8 @@ Vigil::Vigil(Segment &segment, ZmqContext &context, const std::vector<std::strin
 
 Vigil::~Vigil() {
     stop_ = true;
-    uint64_t one = 1;
-    if (write(wake_, &one, sizeof one) != sizeof one) std::terminate(); // an eventfd takes it
+    wake_.ring();
     thread_.join();
-    close(wake_);
 }
 
 void Vigil::deliver(Note note) {
@@ -64,8 +57,7 @@ void Vigil::deliver(Note note) {
         std::lock_guard<std::mutex> lock(mutex_);
         notes_.push_back(std::move(note));
     }
-    uint64_t one = 1;
-    if (write(wake_, &one, sizeof one) != sizeof one) std::terminate();
+    wake_.ring();
 }
 
 void Vigil::left(NodeId node) {
@@ -96,9 +88,8 @@ void Vigil::work() {
     double last = monotonic_seconds();
     while (!stop_.load(std::memory_order_relaxed)) {
         double now = monotonic_seconds();
-        wait_for_any(sockets_, wake_, patience(now));
-        uint64_t count;
-        if (read(wake_, &count, sizeof count) < 0 && errno != EAGAIN) fail_with_errno("a node's vigil");
+        wait_for_any(sockets_, wake_.fd(), patience(now));
+        wake_.answer();
         now = monotonic_seconds();
         if (now - last > segment_.header().lost_after / 2) membership_.ask();
         last = now;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <variant>
 
+#include "doorbell.h"
 #include "membership/membership.h"
 #include "net/break_watch.h"
 #include "net/peer.h"
@@ -86,7 +87,7 @@ private:
     std::mutex mutex_;                         // guards the next two
     std::deque<Note> notes_;
     std::optional<Epoch> news_;
-    int wake_; // an eventfd
+    Doorbell wake_;
     std::atomic<bool> stop_{false};
     std::thread thread_;
 };

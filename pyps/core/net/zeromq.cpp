@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <climits>
@@ -15,6 +13,7 @@
 #include <mutex>
 
 #include "errors.h"
+#include "net/limits.h"
 #include "ps.h"
 
 namespace ps {
@@ -53,7 +52,6 @@ constexpr int dont_wait = 1, send_more = 2, poll_in = 1;
 constexpr int option_io_threads = 1, option_sockets = 2; // of a context
 constexpr int option_descriptor = 14, option_events = 15, option_ipv6 = 42;
 constexpr int host_unreachable = EHOSTUNREACH;
-constexpr int descriptors_of_context = 16; // and some for its first socket
 constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
 constexpr char variable[] = "PYPS_ZMQ"; // in the environment; read here alone
 
@@ -69,17 +67,6 @@ const Functions &zmq() {
 [[noreturn]] void fail_zmq(const char *what) {
     int code = zmq().error();
     fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ: %s: %s", what, zmq().strerror(code));
-}
-
-// ZeroMQ ends the process when its threads cannot have the descriptors they begin with.
-void require_descriptors() {
-    int held[descriptors_of_context], count = 0;
-    while (count < descriptors_of_context && (held[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
-    int code = errno;
-    for (int i = 0; i < count; i++) close(held[i]);
-    if (count < descriptors_of_context)
-        fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ needs %d more file descriptors: %s", descriptors_of_context,
-             std::strerror(code));
 }
 
 // Otherwise IPv4 stays what it is: with this option its addresses would become IPv6's.
@@ -170,7 +157,7 @@ std::string decode_z85(const std::string &text) {
 }
 
 ZmqContext::ZmqContext(CurveKeys keys, int64_t longest)
-    : context_((require_descriptors(), zmq().ctx_new())), keys_(std::move(keys)), longest_(longest) {
+    : context_((require_room_for_zmq(), zmq().ctx_new())), keys_(std::move(keys)), longest_(longest) {
     if (!context_) fail_zmq("no context");
 }
 

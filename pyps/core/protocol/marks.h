@@ -12,7 +12,7 @@ struct Mark {
     struct Exchange {
         Key key;
         uint32_t number;   // of the replica
-        uint32_t sequence; // of the delta that the owner's value must have
+        uint64_t sequence; // of the delta that the owner's value must have
     };
     std::vector<Key> coming;
     std::vector<Exchange> replicas;

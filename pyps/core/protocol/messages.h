@@ -48,7 +48,7 @@ struct Want {
 struct Delta {
     NodeId node;
     uint32_t number;   // of the Want that made the replica
-    uint32_t sequence; // of this replica, from 1
+    uint64_t sequence; // of this replica, from 1
     bool last;
     Bytes value; // empty: nothing was added
 };
@@ -58,7 +58,7 @@ struct Refresh {
     NodeId owner;
     uint32_t number;
     uint64_t version;
-    uint32_t applied; // the sequence of this replica's last delta that the value has
+    uint64_t applied; // the sequence of this replica's last delta that the value has
     Bytes value;
 };
 
@@ -81,7 +81,7 @@ struct Relocate {
 struct Replica {
     NodeId node;
     uint32_t number;
-    uint32_t applied;
+    uint64_t applied;
     bool due; // it waits for a Refresh
 };
 
@@ -89,7 +89,7 @@ struct Replica {
 struct Ghost {
     NodeId node;
     uint32_t number;
-    uint32_t sequence;
+    uint64_t sequence;
 };
 
 // To the home, at the beginning of an epoch: the key is here; or it was lost with this node.

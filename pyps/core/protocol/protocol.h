@@ -85,7 +85,7 @@ private:
         NodeId owner;
         uint32_t number;
         uint64_t version;
-        uint32_t sent = 0;    // deltas
+        uint64_t sent = 0;    // deltas
         bool due = false;     // send one, even if nothing was added
         bool on_its_way = false;
         bool ending = false;  // ask the owner to end it as soon as no delta is on its way

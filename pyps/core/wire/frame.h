@@ -15,7 +15,7 @@
 namespace ps {
 
 constexpr uint32_t wire_magic = 0x5350544d; // "MTPS"
-constexpr uint8_t wire_version = 1;
+constexpr uint8_t wire_version = 2;
 
 enum class Kind : uint8_t {
     hello = 1, // a node or a worker introduces itself

@@ -10,16 +10,17 @@ namespace {
 struct Record {
     NodeId node;
     uint16_t unused;
-    uint32_t number, sequence;
+    uint32_t number;
+    uint64_t sequence;
 };
-static_assert(sizeof(Record) == 12, "as in docs/wire.md");
+static_assert(sizeof(Record) == 16, "as in docs/wire.md");
 
 Record get_record(FrameReader &reader, const Shape &shape) {
     Record record;
     record.node = get_node(reader, shape);
     reader.zeros(2);
     record.number = reader.get<uint32_t>();
-    record.sequence = reader.get<uint32_t>();
+    record.sequence = reader.get<uint64_t>();
     return record;
 }
 

@@ -60,7 +60,7 @@ DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, co
         Delta delta{};
         delta.node = batch.node;
         delta.number = reader.get<uint32_t>();
-        delta.sequence = reader.get<uint32_t>();
+        delta.sequence = reader.get<uint64_t>();
         uint16_t flags = get_flags(reader, last_flag | value_flag);
         delta.last = flags & last_flag;
         if (flags & value_flag) delta.value = get_value(reader, key, shape);
@@ -90,7 +90,7 @@ RefreshBatch RefreshBatch::decode(const FrameHeader &header, FrameReader &reader
         Refresh refresh{};
         refresh.owner = batch.owner;
         refresh.number = reader.get<uint32_t>();
-        refresh.applied = reader.get<uint32_t>();
+        refresh.applied = reader.get<uint64_t>();
         refresh.version = reader.get<uint64_t>();
         refresh.value = get_value(reader, key, shape);
         batch.refreshes.push_back(std::move(refresh));

@@ -1,0 +1,49 @@
+#include "net/address.h"
+
+#include <netdb.h>
+#include <sys/un.h>
+
+#include <cstddef>
+#include <cstring>
+
+namespace ps {
+
+namespace {
+
+Address address_of_host(const std::string &host, const std::string &port) {
+    Address address;
+    addrinfo hints{}, *found = nullptr;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_NUMERICSERV;
+    if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return address;
+    std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
+    address.bytes = found->ai_addrlen;
+    freeaddrinfo(found);
+    return address;
+}
+
+Address address_of_path(const std::string &path) {
+    Address address;
+    auto *name = reinterpret_cast<sockaddr_un *>(&address.storage);
+    if (path.empty() || path.size() >= sizeof name->sun_path) return address;
+    name->sun_family = AF_UNIX;
+    std::memcpy(name->sun_path, path.data(), path.size());
+    bool is_abstract = path[0] == '@'; // as ZeroMQ writes a name without a file
+    if (is_abstract) name->sun_path[0] = 0;
+    address.bytes = socklen_t(offsetof(sockaddr_un, sun_path) + path.size() + !is_abstract);
+    return address;
+}
+
+} // namespace
+
+Address address_of(const std::string &endpoint) {
+    const std::string tcp = "tcp://", ipc = "ipc://";
+    if (endpoint.compare(0, ipc.size(), ipc) == 0) return address_of_path(endpoint.substr(ipc.size()));
+    size_t colon = endpoint.rfind(':');
+    if (endpoint.compare(0, tcp.size(), tcp) != 0 || colon == std::string::npos || colon < tcp.size()) return {};
+    std::string host = endpoint.substr(tcp.size(), colon - tcp.size());
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    return address_of_host(host, endpoint.substr(colon + 1));
+}
+
+} // namespace ps

@@ -1,0 +1,20 @@
+// Endpoints as the system's addresses.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+
+namespace ps {
+
+struct Address {
+    sockaddr_storage storage{};
+    socklen_t bytes = 0; // 0: unknown
+
+    const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&storage); }
+};
+
+// Of "tcp://HOST:PORT", whose host is looked up, or "ipc://PATH"; unknown for anything else.
+Address address_of(const std::string &endpoint);
+
+} // namespace ps

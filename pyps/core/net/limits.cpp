@@ -1,0 +1,88 @@
+#include "net/limits.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "errors.h"
+#include "process.h"
+#include "ps.h"
+
+namespace ps {
+
+namespace {
+
+constexpr int descriptors = 16;
+constexpr size_t threads = 2;   // one that carries messages, one that closes sockets
+constexpr double patience = 1.0; // seconds until threads that have ended are not counted any more
+
+void require_descriptors() {
+    int held[descriptors], count = 0;
+    while (count < descriptors && (held[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
+    int code = errno;
+    for (int i = 0; i < count; i++) close(held[i]);
+    if (count < descriptors)
+        fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ needs %d more file descriptors: %s", descriptors,
+             std::strerror(code));
+}
+
+struct Attempt {
+    std::mutex *gate; // closed until all of them have been made
+    pthread_t thread;
+    std::atomic<int> id{0};
+};
+
+void *attempt_to_run(void *of) {
+    auto *attempt = static_cast<Attempt *>(of);
+    attempt->id = int(syscall(SYS_gettid));
+    std::lock_guard<std::mutex> passed(*attempt->gate);
+    return nullptr;
+}
+
+// Make as many threads at once as are needed, and end them. The system counts one until it has no entry in /proc.
+void require_threads() {
+    std::mutex gate;
+    std::array<Attempt, threads> attempts;
+    size_t made = 0;
+    int code = 0;
+    sigset_t all, former; // signals are for the application's threads
+    sigfillset(&all);
+    gate.lock();
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    while (made < threads && code == 0) {
+        attempts[made].gate = &gate;
+        code = pthread_create(&attempts[made].thread, nullptr, attempt_to_run, &attempts[made]);
+        if (code == 0) made++;
+    }
+    pthread_sigmask(SIG_SETMASK, &former, nullptr);
+    gate.unlock();
+    double end = monotonic_seconds() + patience;
+    for (size_t i = 0; i < made; i++) {
+        pthread_join(attempts[i].thread, nullptr);
+        std::string entry = "/proc/self/task/" + std::to_string(attempts[i].id.load());
+        while (access(entry.c_str(), F_OK) == 0 && monotonic_seconds() < end) sched_yield();
+    }
+    if (code != 0)
+        fail(PS_ESYSTEM, Where{-1, code, 0},
+             "ZeroMQ needs %zu more threads: %s; `ulimit -u`, `ulimit -v` and the cgroup's pids limit them", threads,
+             std::strerror(code));
+}
+
+} // namespace
+
+void require_room_for_zmq() {
+    require_descriptors();
+    require_threads();
+}
+
+} // namespace ps
