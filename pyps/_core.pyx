@@ -15,6 +15,7 @@ from pyps._spans cimport (
 
 import operator
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 
 from pyps import arrays
@@ -69,20 +70,43 @@ cdef int64_t whole(object value, str name, int64_t most) except? -1:
     return number
 
 
-cdef double seconds(object timeout) except -1:
-    """Read a timeout; None is 0, which means the default."""
+cdef uint64_t number_of(object value, str name) except? 0:
+    """Read an integer argument of 64 bits that has no sign."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+    if not 0 <= number <= UINT64_MAX:
+        raise ValueError(f"{name} is {number}; it must be in [0, {UINT64_MAX}]")
+    return number
+
+
+cdef double seconds(object given, str name="timeout") except -1:
+    """Read a time; None is 0, which means the default."""
     cdef double value
-    if timeout is None:
+    if given is None:
         return 0.0
-    value = timeout
+    try:
+        value = given
+    except TypeError:
+        raise TypeError(f"{name} must be a number of seconds, not {type(given).__name__}") from None
     if not isfinite(value) or value < 0:
-        raise ValueError(f"timeout is {timeout!r}; it must be a number of seconds, or None for the default")
+        raise ValueError(f"{name} is {given!r}; it must be a number of seconds, or None for the default")
     return max(value, 1e-9)
+
+
+cdef bytes encoded(object text, str name):
+    """Read a text for the core, where a NUL ends it."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a str, not {type(text).__name__}")
+    if "\0" in text:
+        raise ValueError(f"{name} is {text!r}, which holds a NUL")
+    return (<str> text).encode()
 
 
 def load_zmq(path):
     """Open the library of ZeroMQ that nodes talk with, once per process."""
-    check(ps_load_zmq(path.encode()))
+    check(ps_load_zmq(encoded(path, "path")))
 
 
 include "binding/waiting.pxi"

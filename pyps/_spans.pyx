@@ -10,6 +10,9 @@ from cpython.buffer cimport (
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 
+from numpy import ndarray
+from numpy.ma import MaskedArray
+
 from pyps import arrays
 
 cdef extern from *:
@@ -134,6 +137,8 @@ cdef bint open_span(object value, bint writable, Span *span) except -1:
     """Borrow a value's memory if it can be used as it is; close_span gives it back."""
     cdef int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT
     span.exported = False
+    if type(value) is not ndarray and isinstance(value, MaskedArray):
+        return False  # pyps.arrays looks at its mask
     if not PyObject_CheckBuffer(value):
         if not open_tensor(value, writable, span):
             return False

@@ -52,8 +52,10 @@ def as_keys(keys: object) -> NDArray[np.int64]:
     array = _as_numpy(_on_host(keys, "keys"), "keys")
     if array.size == 0 and isinstance(keys, (list, tuple)):
         return np.empty(0, np.int64)
-    if array.dtype.kind == "O" and any(isinstance(key, int) for key in array.flat):
-        raise ValueError(f"keys do not fit into int64: {_shown(keys)}")
+    if array.dtype.kind == "O" and array.size and all(type(key) is int for key in array.flat):
+        if not all(-LARGEST_KEY <= key <= LARGEST_KEY for key in array.flat):
+            raise ValueError(f"keys do not fit into int64: {_shown(keys)}")
+        array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise TypeError(
             f"keys must be integers, not {array.dtype.name}: convert them, for example to numpy.int64"
@@ -237,6 +239,12 @@ def _on_host(value: Any, name: str) -> Any:
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     if _is_tensor(value):
         return np.asarray(value.detach().resolve_neg())
+    if isinstance(value, np.ma.MaskedArray):
+        if np.ma.getmaskarray(value).any():
+            raise TypeError(
+                f"{name} has masked elements, which nobody leaves out here: fill them, {name}.filled(0)"
+            )
+        value = value.data
     try:
         return np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as error:
@@ -264,10 +272,8 @@ def _name(array: NDArray[Any]) -> str:
 
 def _require_dtype(name: str, dtype: Dtype, what: str) -> None:
     if name != dtype.name:
-        raise TypeError(
-            f"{what} is {name}, but the server holds {dtype.name}: convert it, or create the server with "
-            f"dtype={name!r}"
-        )
+        otherwise = f", or create the server with dtype={name!r}" if name in DTYPES else ""
+        raise TypeError(f"{what} is {name}, but the server holds {dtype.name}: convert it{otherwise}")
 
 
 def _require_int64(name: str) -> None:

@@ -49,7 +49,8 @@ def find_dtype(dtype: object) -> Dtype:
     name = str(dtype).removeprefix("torch.")
     if name not in DTYPES and dtype is not None:  # which numpy would take for float64
         try:
-            name = np.dtype(dtype).name  # type: ignore[call-overload]
+            found = np.dtype(dtype)  # type: ignore[call-overload]
+            name = found.name if found.isnative else f"byte-swapped {found.name}"
         except TypeError:
             name = str(dtype)
     if name not in DTYPES:

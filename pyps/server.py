@@ -156,6 +156,8 @@ class Server(Node):
             raise ValueError(f"on_loss is {on_loss!r}; it must be one of {', '.join(ON_LOSS)}")
         if techniques not in TECHNIQUES:
             raise ValueError(f"techniques is {techniques!r}; it must be one of {', '.join(TECHNIQUES)}")
+        if curve is not None and not (isinstance(curve, tuple | list) and len(curve) == 2):
+            raise TypeError(f"curve must be a pair of keys, (public, secret), not {type(curve).__name__}")
         if num_nodes > 1:
             zeromq.load()
         self._refusal_logged = False

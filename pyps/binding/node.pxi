@@ -33,9 +33,7 @@ cdef class Node:
         if self.node != NULL:
             raise RuntimeError("a node is initialized once")
         if address is not None:
-            where = address.encode()
-            if b"\0" in where:
-                raise ValueError(f"{address!r} is not an address of a server: it holds a NUL")
+            where = encoded(address, "address")
             text = where
             with nogil:
                 code = ps_node_attach(text, limit, &self.node)
@@ -46,13 +44,13 @@ cdef class Node:
             options.max_workers = <int32_t> whole(max_workers, "max_workers", INT32_MAX)
             options.num_workers = <int32_t> whole(num_workers, "num_workers", INT32_MAX)
             options.memory_limit = whole(memory_limit, "memory_limit", INT64_MAX)
-            options.latch_timeout = seconds(latch_timeout)
+            options.latch_timeout = seconds(latch_timeout, "latch_timeout")
             options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)
             options.node = <int32_t> whole(rank, "rank", INT32_MAX)
             options.techniques = techniques
-            options.cluster = <uint64_t> cluster
-            options.heartbeat = seconds(heartbeat)
-            options.lost_after = seconds(lost_after)
+            options.cluster = number_of(cluster, "cluster")
+            options.heartbeat = seconds(heartbeat, "heartbeat")
+            options.lost_after = seconds(lost_after, "lost_after")
             options.on_loss = on_loss
             options.in_flight = whole(in_flight, "in_flight", INT64_MAX)
             open_keys(value_lengths, &lengths)
@@ -129,19 +127,23 @@ cdef class Node:
 
     def secure(self, public, secret):
         """Encrypt everything with this pair of CURVE keys, and refuse who has not got them; before `bind`."""
-        check(ps_node_secure(self.node, public.encode(), secret.encode()))
+        check(ps_node_secure(self.node, encoded(public, "public key"), encoded(secret, "secret key")))
 
     def bind(self, endpoint):
         """Let other nodes speak to this one at an endpoint; return the one that was taken."""
         cdef char bound[128]
-        check(ps_node_bind(self.node, endpoint.encode(), bound, sizeof(bound)))
+        check(ps_node_bind(self.node, encoded(endpoint, "endpoint"), bound, sizeof(bound)))
         return bound.decode()
 
     def connect(self, endpoints):
         """Begin to work with the other nodes; the endpoints are those of all nodes in their order."""
-        cdef list texts = [endpoint.encode() for endpoint in endpoints]
-        cdef const char **pointers = <const char **> malloc((len(texts) + 1) * sizeof(char *))
+        cdef list texts
+        cdef const char **pointers
         cdef int i
+        if isinstance(endpoints, str) or not isinstance(endpoints, Iterable):
+            raise TypeError(f"endpoints must be a list with one for each node, not {type(endpoints).__name__}")
+        texts = [encoded(endpoint, "endpoint") for endpoint in endpoints]
+        pointers = <const char **> malloc((len(texts) + 1) * sizeof(char *))
         if pointers == NULL:
             raise MemoryError
         try:
@@ -157,7 +159,7 @@ cdef class Node:
         cdef ps_sampling_options options
         cdef Span span
         cdef int32_t code
-        cdef bytes scheme_name = scheme.encode(), distribution_name = distribution.encode()
+        cdef bytes scheme_name = encoded(scheme, "scheme"), distribution_name = encoded(distribution, "distribution")
         memset(&options, 0, sizeof(options))
         options.scheme = scheme_name
         options.distribution = distribution_name

@@ -134,6 +134,10 @@ void receive_answer(int socket, Answer *answer, const std::string &address, Desc
             if (header->cmsg_len == CMSG_LEN(sizeof(Descriptors)))
                 std::memcpy(&doorbell->number, numbers + sizeof(int), sizeof(int));
         }
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        fail(PS_EADDRESS, Where{-1, errno, 0},
+             "the server at %s did not answer in time: its process stands still, or has no file descriptors left",
+             address.c_str());
     if (size != ssize_t(sizeof *answer) || answer->magic != hello_magic)
         fail(PS_EADDRESS, Where{}, "no server answered at %s", address.c_str());
     answer->reason[sizeof answer->reason - 1] = 0;

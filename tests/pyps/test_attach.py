@@ -135,7 +135,7 @@ def test_somebody_who_never_answers_is_given_up() -> None:
     listener, address = abstract_listener()
     with listener:
         start = time.monotonic()
-        with pytest.raises(pyps.AttachError, match="no server answered"):
+        with pytest.raises(pyps.AttachError, match="did not answer in time: its process stands still"):
             pyps.attach(address, timeout=0.2)
         assert time.monotonic() - start < 5
 
