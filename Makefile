@@ -85,7 +85,7 @@ lua: env
 	fi
 
 docs: env ## the documentation, in build/docs
-	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	$(BIN)/python -m sphinx -q -T -W --keep-going -b html docs build/docs
 
 bench: env ## benchmarks; BENCH_ARGS='pyps --json FILE --quick' narrows them
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -1,7 +1,8 @@
-"""How the documentation is built: Sphinx, from pages, from notebooks, which are run, and from docstrings. `make docs`."""
+"""How the documentation is built: Sphinx, from pages, notebooks (which are run) and docstrings. `make docs`."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -82,10 +83,12 @@ def write_benchmarks(_: Any) -> None:
 
 def settle_kernels(app: Any) -> None:
     """Give the kernels that run notebooks a place for what they write, which is no part of anybody's home."""
+    # A package of furo's turns on INFO for all loggers.
+    logging.getLogger("traitlets").setLevel(logging.WARNING)
     place = TemporaryDirectory()
     profile = Path(place.name, "profile_default")
     profile.mkdir()
-    # They warn that they speak over loopback, without encryption.
+    # A kernel warns that it speaks without encryption, over loopback.
     profile.joinpath("ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 'ERROR'\n")
     os.environ["IPYTHONDIR"] = place.name
     app.connect("build-finished", lambda *_: place.cleanup())
