@@ -21,7 +21,7 @@ import pytest
 
 from tests.system import descendants, read
 
-# gRPC's handlers for forks, which need all of its threads at rest, can end the child of a process that uses it elsewhere.
+# gRPC's handlers for forks need all of its threads at rest; they can end the child of a process that uses it elsewhere.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
 PATIENCE = 5.0  # seconds that a test's threads and processes get to end after it
