@@ -75,6 +75,7 @@ cdef extern from "ps.h" nogil:
         int64_t intents_active
         int64_t intents_waiting
         int64_t messages_received
+        int64_t keys_without_room
 
     ctypedef struct ps_worker_stats:
         int64_t pulls

@@ -84,7 +84,10 @@ class Server(Node):
         Workers of this node that are to come: barriers wait until so many have joined. By default only those that are
         there are waited for; then a barrier of several nodes may pass before another node has its first worker.
     memory_limit : int, optional
-        Bytes of shared memory that the store may take; by default what the host has.
+        Bytes of shared memory that the store may take; by default what the host has. Of several nodes: what would bring
+        more keys here is a MemoryError and changes nothing; keys of an intent that no longer fit when it begins stay
+        where they are (`keys_without_room` in the statistics), and a key whose owner has no room for its side of a
+        replica gets none.
     latch_timeout : float
         Seconds until it is an error that another worker holds a key.
     num_nodes, rank : int

@@ -187,6 +187,7 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats) {
         s.intents_active = int64_t(h.intents_active.load());
         s.intents_waiting = int64_t(h.intents_waiting.load());
         s.messages_received = int64_t(h.messages_received.load());
+        s.keys_without_room = int64_t(h.keys_without_room.load());
     });
 }
 

@@ -13,6 +13,7 @@ template <class Value>
 class FlatMap {
 public:
     bool empty() const { return used_ == 0; }
+    size_t size() const { return used_; }
 
     Value *find(uint64_t key) {
         if (used_ == 0) return nullptr;

@@ -73,6 +73,10 @@ void Mapping::commit(uint64_t offset, uint64_t bytes) {
     allocate(begin, end);
 }
 
+void Mapping::commit_admitted(uint64_t offset, uint64_t bytes) {
+    allocate(round_down(offset, page), round_up(offset + bytes, page));
+}
+
 void Mapping::commit_large(uint64_t offset, uint64_t bytes) {
     uint64_t begin = round_down(offset, page), end = round_up(offset + bytes, page);
     require_room(end - begin);

@@ -28,6 +28,7 @@ public:
     void limit(uint64_t bytes) { limit_ = bytes; } // 0: none but the host's
     void require_room(uint64_t bytes) const;       // throws PS_ENOMEM
     void commit(uint64_t offset, uint64_t bytes);  // zeroed where it was not committed before; throws PS_ENOMEM
+    void commit_admitted(uint64_t offset, uint64_t bytes); // the same, whatever the limit: see room.h
     // The same for what will all be used, in any order: in large pages where the system has some.
     void commit_large(uint64_t offset, uint64_t bytes);
     void discard(uint64_t offset, uint64_t bytes); // gives the whole pages inside back

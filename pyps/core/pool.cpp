@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "counting.h"
+
 namespace ps {
 
-Pool::Pool(Segment &segment, uint64_t base, uint64_t slot_bytes, uint64_t slots)
-    : segment_(segment), base_(base), slot_bytes_(slot_bytes), slots_(slots),
+Pool::Pool(Segment &segment, std::atomic<uint64_t> &free_bytes, uint64_t base, uint64_t slot_bytes, uint64_t slots)
+    : segment_(segment), free_bytes_(&free_bytes), base_(base), slot_bytes_(slot_bytes), slots_(slots),
       slots_per_slab_(uint32_t(std::min(std::max<uint64_t>(1, target_bytes / slot_bytes), slots))) {}
 
 // What is filled as a whole is asked for as a whole.
@@ -37,6 +39,7 @@ uint32_t Pool::allocate(const char *from, uint64_t bytes) {
     else if (slab.recycled)
         std::memset(value, 0, slot_bytes_); // memory fresh from the system is zero
     live_++;
+    add_to(*free_bytes_, -int64_t(slot_bytes_));
     if (++slab.live == capacity(slab_number)) {
         slab.in_open = false;
         open_.pop_back();
@@ -56,15 +59,24 @@ Pool::Slab &Pool::with_room(uint32_t *slab_number) {
     Slab &slab = slabs_[*slab_number];
     if (*slab_number == kept_) kept_ = none;
     if (!slab.committed) {
-        segment_.mapping().commit(begin_of(*slab_number), bytes_of(*slab_number));
+        commit(begin_of(*slab_number), bytes_of(*slab_number));
         note_committed(*slab_number);
     }
     return slab;
 }
 
+// With other nodes, keys come that were admitted before they were asked for.
+void Pool::commit(uint64_t offset, uint64_t bytes) {
+    if (segment_.header().connected.load(std::memory_order_relaxed))
+        segment_.mapping().commit_admitted(offset, bytes);
+    else
+        segment_.mapping().commit(offset, bytes);
+}
+
 void Pool::note_committed(uint32_t slab_number) {
     slabs_[slab_number].committed = true;
-    segment_.header().slab_bytes.fetch_add(bytes_of(slab_number), std::memory_order_relaxed);
+    add_to(segment_.header().slab_bytes, int64_t(bytes_of(slab_number)));
+    add_to(*free_bytes_, int64_t(bytes_of(slab_number)));
 }
 
 void Pool::release(uint32_t index) {
@@ -78,6 +90,7 @@ void Pool::release(uint32_t index) {
         open_.push_back(slab_number);
     }
     live_--;
+    add_to(*free_bytes_, int64_t(slot_bytes_));
     if (--slab.live == 0) empty(slab_number);
 }
 
@@ -97,7 +110,8 @@ void Pool::give_back(uint32_t slab_number) {
     Slab &slab = slabs_[slab_number];
     uint64_t bytes = bytes_of(slab_number);
     segment_.mapping().discard(begin_of(slab_number), bytes);
-    segment_.header().slab_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    add_to(segment_.header().slab_bytes, -int64_t(bytes));
+    add_to(*free_bytes_, -int64_t(bytes));
     slab.committed = false;
     slab.touched = 0;
     slab.first_free = none;

@@ -12,8 +12,11 @@ namespace ps {
 
 class Pool {
 public:
+    static constexpr uint64_t target_bytes = 1ull << 20; // of a slab
+
     // At most `slots` slots of `slot_bytes` from `base` on.
-    Pool(Segment &segment, uint64_t base, uint64_t slot_bytes, uint64_t slots);
+    // What is free of its slabs is counted in `free_bytes`.
+    Pool(Segment &segment, std::atomic<uint64_t> &free_bytes, uint64_t base, uint64_t slot_bytes, uint64_t slots);
 
     void expect(uint64_t values); // as many will be allocated now: before any other is
     uint32_t allocate(const char *value, uint64_t bytes); // filled with that, or with zeros for null
@@ -21,7 +24,6 @@ public:
 
 private:
     static constexpr uint32_t none = UINT32_MAX;
-    static constexpr uint64_t target_bytes = 1ull << 20;
 
     struct Slab {
         uint32_t live = 0;
@@ -33,6 +35,7 @@ private:
     };
 
     Slab &with_room(uint32_t *slab_number);
+    void commit(uint64_t offset, uint64_t bytes);
     void note_committed(uint32_t slab_number);
     void empty(uint32_t slab_number);
     void give_back(uint32_t slab_number);
@@ -42,6 +45,7 @@ private:
     char *at(uint32_t index) const;
 
     Segment &segment_;
+    std::atomic<uint64_t> *free_bytes_;
     uint64_t base_, slot_bytes_, slots_;
     uint32_t slots_per_slab_;
     std::vector<Slab> slabs_;

@@ -74,7 +74,8 @@ typedef struct ps_node_options {
     int32_t max_workers;          /* at once, dead ones not counted; 0: 256; at most 4094 */
     int32_t num_workers;          /* of this node: barriers wait until so many have ever joined; 0: for those there */
     int32_t reserved;
-    int64_t memory_limit;         /* bytes of shared memory the store may take; 0: what the host has */
+    int64_t memory_limit;         /* bytes of shared memory the store may take; 0: what the host has. Beyond it no keys
+                                   * are asked for: PS_ENOMEM */
     double latch_timeout;         /* seconds until waiting for a key that somebody holds is an error; 0: 10 */
     int32_t num_nodes;            /* of the cluster; 0 or 1: this node is alone */
     int32_t node;                 /* this one, from 0 */
@@ -122,6 +123,7 @@ typedef struct ps_node_stats {
     int64_t intents_active;    /* intents of workers of this node that have begun and not ended: calls, not keys */
     int64_t intents_waiting;   /* and that have not begun */
     int64_t messages_received; /* by this node's server, refused ones too */
+    int64_t keys_without_room; /* of intents that began: they stayed where they were, for want of memory_limit */
 } ps_node_stats;
 
 typedef struct ps_worker_stats {

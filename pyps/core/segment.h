@@ -89,8 +89,10 @@ struct Header {
     std::atomic<uint32_t> lost_last; // a node that the epoch began without
     // Written by the server process alone.
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;
+    std::atomic<uint64_t> free_bytes, free_shared_bytes; // of slabs: slots without a value
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // keys
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
+    std::atomic<uint64_t> keys_without_room; // of intents
 };
 
 // The values of one length, as an array of slots.

@@ -9,8 +9,8 @@ namespace ps {
 Slabs::Slabs(Segment &segment) : segment_(segment) {
     for (uint32_t number = 0; number < segment.header().num_classes; number++) {
         const LengthClass &c = segment.length_class(number);
-        owned_.emplace_back(segment, c.base, c.slot_bytes, c.keys);
-        shared_.emplace_back(segment, c.shared_base, c.shared_bytes, c.keys);
+        owned_.emplace_back(segment, segment.header().free_bytes, c.base, c.slot_bytes, c.keys);
+        shared_.emplace_back(segment, segment.header().free_shared_bytes, c.shared_base, c.shared_bytes, c.keys);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "batch.h"
 #include "counting.h"
 #include "kernels.h"
+#include "room.h"
 #include "workers.h"
 
 namespace ps {
@@ -111,6 +112,11 @@ void StoreValues::give(Key key, NodeId to, Bytes *values) {
         values->insert(values->end(), from, from + c.value_bytes);
         return absent(slabs_.drop(place), seen_at(to));
     });
+}
+
+bool StoreValues::has_room_to_share(Key key) const {
+    Place place(segment_.entry(key).load(std::memory_order_relaxed));
+    return has_room(segment_, Kept::shared, class_of(place).shared_bytes);
 }
 
 void StoreValues::share(Key key) {

@@ -25,6 +25,7 @@ public:
     void own(Key key, const char *value) override;
     void give(Key key, NodeId to, Bytes *values) override;
     void share(Key key) override;
+    bool has_room_to_share(Key key) const override;
     void unshare(Key key) override;
     bool take_changed(Key key) override;
     void take_changes(std::vector<Key> *keys) override { segment_.changes().take(keys); }

@@ -89,6 +89,7 @@ public:
         values[key].seen_at = to;
         values[key].changed = false;
     }
+    bool has_room_to_share(Key) const override { return true; }
     void share(Key key) override { become(key, {Standing::owned}, Standing::shared); }
     void unshare(Key key) override {
         become(key, {Standing::shared}, Standing::owned);
@@ -138,6 +139,16 @@ private:
         require(key, from);
         values[key].standing = to;
     }
+};
+
+// Of a node that often has no room.
+class TightStore : public NumberStore {
+public:
+    using NumberStore::NumberStore;
+    bool has_room_to_share(Key) const override { return (asked_++ * 0x9e3779b97f4a7c15 >> 60) % 3 == 0; }
+
+private:
+    mutable uint64_t asked_ = 0;
 };
 
 struct MemoryParts {

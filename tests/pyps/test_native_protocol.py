@@ -10,7 +10,7 @@ from tests.pyps.native import Programs, native
 
 
 @native
-@pytest.mark.parametrize(("values", "seeds"), [("plain", "2000"), ("memory", "300")])
+@pytest.mark.parametrize(("values", "seeds"), [("plain", "2000"), ("memory", "300"), ("tight", "500")])
 def test_the_protocol_holds_in_any_order_of_messages(programs: Programs, values: str, seeds: str) -> None:
     assert programs.run("interleavings", "0", seeds, values) == "ok\n"
 

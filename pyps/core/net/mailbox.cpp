@@ -11,8 +11,8 @@ namespace ps {
 namespace {
 
 // What a key takes beside its value, as in docs/wire.md.
-constexpr uint64_t key_bytes = sizeof(Key), number_bytes = sizeof(uint32_t), record_bytes = 12;
-constexpr uint64_t transfer_bytes = key_bytes + 16, delta_bytes = key_bytes + 10, refresh_bytes = key_bytes + 16;
+constexpr uint64_t key_bytes = sizeof(Key), number_bytes = sizeof(uint32_t), record_bytes = 16;
+constexpr uint64_t transfer_bytes = key_bytes + 16, delta_bytes = key_bytes + 14, refresh_bytes = key_bytes + 20;
 
 void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), more.end()); }
 

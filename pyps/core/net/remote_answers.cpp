@@ -53,6 +53,7 @@ void Remote::take(const AnswerBatch &answer, NodeId from, Span values) {
     bool pull = operation.operation == ps::Operation::pull;
     uint64_t each = shape_.uniform_bytes();
     if (answer.lost_with != no_node) operation.lost_with = answer.lost_with;
+    if (answer.refused) operation.lost_with = no_room;
     if (answer.lost_with == no_node && answer.whole && answer.count == operation.keys.size() && each && operation.places.empty()) {
         if (values.bytes != (pull ? each * answer.count : 0)) throw Malformed(other_length);
         if (pull && operation.values) std::memcpy(operation.values, values.at, values.bytes);

@@ -161,6 +161,10 @@ void Remote::give_up(const Break &broken) {
 }
 
 void Remote::fail_for(NodeId node) const {
+    if (node == no_room)
+        fail(PS_ENOMEM, Where{-1, int64_t(segment_.header().memory_limit), 0},
+             "the keys have no room on this node beside what it holds: its memory_limit is %llu bytes",
+             static_cast<unsigned long long>(segment_.header().memory_limit));
     if (segment_.member(node).state.load(std::memory_order_acquire) != Member::here) fail_lost(segment_, node);
     fail(PS_ELOST, Where{-1, node, 0},
          "this worker's connection to node %u broke: what was on its way may have been done or not", node);

@@ -51,7 +51,7 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
               return int64_t(slot.clock.load(std::memory_order_acquire));
           },
           [this](const std::vector<Key> &keys, bool begins) {
-              begins ? protocol_.want(keys) : protocol_.stop_wanting(keys);
+              begins ? want(keys) : protocol_.stop_wanting(keys);
           }),
       gates_(*segment_, [this](NodeId to, Bytes message) { peers_[to].send(std::move(message)); }),
       lost_(peers_.size()), told_(peers_.size()), awaited_(peers_.size()) {

@@ -18,6 +18,7 @@
 #include "net/senders.h"
 #include "net/vigil.h"
 #include "protocol/protocol.h"
+#include "room.h"
 #include "store_values.h"
 
 namespace ps {
@@ -39,6 +40,7 @@ private:
     struct Waiter {
         AnswerBatch answer;
         uint32_t left;
+        uint64_t bytes; // admitted
     };
 
     // A message that waits until the epoch it belongs to is settled.
@@ -61,6 +63,8 @@ private:
     void finish_settling(bool is_quiet);
     void note_intents(); // for statistics
     void landed(uint64_t waiter, NodeId lost_with);
+    bool has_room(Kept kept, uint64_t bytes) const;
+    void want(const std::vector<Key> &keys);
     void take(const std::string &peer, const char *bytes, uint64_t size);
     void take_late(const Sender &sender, const FrameHeader &header, FrameReader &reader);
     Crossing::Verdict judge(const FrameHeader &header) const;
@@ -113,6 +117,7 @@ private:
     Gates gates_;
     std::unordered_map<uint64_t, Waiter> waiters_;
     uint64_t last_waiter_ = 0;
+    uint64_t admitted_ = 0; // bytes, of all waiters' keys
     std::string endpoint_;
     std::vector<bool> lost_;
     bool is_leaving_ = false;

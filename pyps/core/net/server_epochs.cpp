@@ -35,6 +35,7 @@ void Server::begin_epoch(const Vigil::Epoch &epoch) {
     crossing_.begin(epoch.number, epoch.members);
     mailbox_.begin_epoch(epoch.number);
     waiters_.clear();
+    admitted_ = 0;
     protocol_.begin_epoch(epoch.members);
     say_to_members(HoldsBatch::Phase::mark);
     let_in();

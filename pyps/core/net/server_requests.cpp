@@ -1,10 +1,13 @@
 // What a server does for workers: their pulls, pushes and sets, and keys that they localize.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "batch.h"
+#include "counting.h"
 #include "net/bounds.h"
 #include "net/server.h"
+#include "room.h"
 
 namespace ps {
 
@@ -71,9 +74,39 @@ void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int6
     }
 }
 
+// For keys that this node asks for, beside those that it has asked for.
+bool Server::has_room(Kept kept, uint64_t bytes) const {
+    return ps::has_room(*segment_, kept, bytes + admitted_ + protocol_.asked() * segment_->header().undo_bytes);
+}
+
+// Intents that have begun; keys without room stay where they are.
+void Server::want(const std::vector<Key> &keys) {
+    if (!segment_->header().memory_limit) {
+        protocol_.want(keys);
+        return;
+    }
+    std::vector<Key> admitted;
+    uint64_t bytes = 0; // of replicas, which take the most
+    for (Key key : keys) {
+        Place place(segment_->entry(key).load(std::memory_order_relaxed));
+        uint64_t more = segment_->length_class(place.length_class()).shared_bytes;
+        if (place.residence() == Residence::absent) {
+            if (!has_room(Kept::shared, bytes + more)) continue;
+            bytes += more;
+        }
+        admitted.push_back(key);
+    }
+    add_to(segment_->header().keys_without_room, int64_t(keys.size() - admitted.size()));
+    protocol_.want(admitted);
+}
+
 void Server::localize(const RequestBatch &batch) {
+    uint64_t bytes = bytes_of_absent(*segment_, batch.keys.data(), batch.keys.size());
+    bool refused = bytes > 0 && !has_room(Kept::alone, bytes);
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
+    waiter.bytes = refused ? 0 : bytes;
+    waiter.answer.refused = refused;
     waiter.answer.operation = Operation::localize;
     waiter.answer.whole = batch.positions.empty();
     waiter.answer.positions = batch.positions;
@@ -81,6 +114,12 @@ void Server::localize(const RequestBatch &batch) {
     waiter.answer.worker = batch.worker;
     waiter.answer.number = batch.number;
     waiter.answer.count = waiter.left = uint32_t(batch.keys.size());
+    if (refused) {
+        mailbox_.answer_whole(waiter.answer);
+        waiters_.erase(number);
+        return;
+    }
+    admitted_ += bytes;
     protocol_.localize(batch.keys, number);
 }
 
@@ -89,6 +128,7 @@ void Server::landed(uint64_t number, NodeId lost_with) {
     if (lost_with != no_node) waiter.answer.lost_with = lost_with;
     if (--waiter.left > 0) return;
     mailbox_.answer_whole(waiter.answer);
+    admitted_ -= waiter.bytes;
     waiters_.erase(number);
 }
 

@@ -62,7 +62,7 @@ struct Refresh {
     Bytes value;
 };
 
-// The owner has forgotten the replica.
+// The owner has forgotten the replica, or made none.
 struct Ended {
     uint32_t number;
 };

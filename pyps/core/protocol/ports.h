@@ -32,6 +32,7 @@ public:
     virtual void own(Key key, const char *value) = 0; // absent, awaited -> owned; replica: its delta is added
     virtual void give(Key key, NodeId to, Bytes *values) = 0; // owned, shared -> absent; appended
     virtual void share(Key key) = 0;                  // owned -> shared
+    virtual bool has_room_to_share(Key) const = 0;    // within what this node may take
     virtual void unshare(Key key) = 0;                // shared -> owned
     virtual bool take_changed(Key key) = 0;           // of a shared key: since the last call
     // The keys that became changed, shared ones, or were added to, replicas, since the last call; others may be among

@@ -74,6 +74,7 @@ public:
     Mark mark();                     // of this moment; the next rounds bring it about
     bool reached(Mark *mark);
 
+    size_t asked() const { return asked_.size(); } // keys that were wanted and are on their way, or replicas of them
     bool is_quiet() const; // no key is awaited, no delta or want is on its way, nobody waits for a Refresh
     bool remembers_nothing() const {
         return arrivals_.empty() && replicas_.empty() && masters_.empty() && asked_.empty();

@@ -53,7 +53,14 @@ void Protocol::serve(Key key, const Want &want) {
         relocate_to(key, master, want.node);
         return;
     }
-    if (values_.standing(key) == Standing::owned) values_.share(key);
+    if (values_.standing(key) == Standing::owned) {
+        if (!values_.has_room_to_share(key)) {
+            forget_if_plain(key);
+            post_.send(want.node, key, Ended{want.number});
+            return;
+        }
+        values_.share(key);
+    }
     master.replicas.push_back(Replica{want.node, want.number, 0, true});
     Bytes value;
     values_.pull(key, &value);
@@ -168,6 +175,11 @@ void Protocol::serve(Key key, const Delta &delta) {
 }
 
 void Protocol::receive(Key key, const Ended &message) {
+    const uint32_t *asked = asked_.find(key);
+    if (asked && *asked == message.number) { // the owner has no room for a replica's other end
+        asked_.erase(key);
+        return;
+    }
     auto found = replicas_.find(key);
     if (found == replicas_.end() || found->second.number != message.number) return;
     if (!found->second.ended) throw Unexpected("a replica ends that was to stay");

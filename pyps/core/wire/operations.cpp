@@ -49,7 +49,8 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
 
 OperationHead AnswerBatch::head(FrameHeader header) const {
     bool lost = lost_with != no_node;
-    auto flags = uint16_t((whole ? whole_flag : 0) | (lost ? lost_flag : 0) | (forwarded ? forwarded_flag : 0));
+    auto flags = uint16_t((whole ? whole_flag : 0) | (lost ? lost_flag : 0) | (forwarded ? forwarded_flag : 0) |
+                          (refused ? refused_flag : 0));
     OperationHead head{ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
     if (lost) std::memcpy(head.unused, &lost_with, sizeof lost_with);
     return head;
@@ -69,10 +70,12 @@ AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, 
     batch.number = reader.get<uint64_t>();
     batch.worker = reader.get<uint32_t>();
     batch.node = get_node(reader, shape);
-    uint16_t flags = get_flags(reader, whole_flag | lost_flag | forwarded_flag);
+    uint16_t flags = get_flags(reader, whole_flag | lost_flag | forwarded_flag | refused_flag);
     batch.whole = flags & whole_flag;
     batch.forwarded = flags & forwarded_flag;
+    batch.refused = flags & refused_flag;
     batch.operation = get_operation(reader);
+    if (batch.refused && batch.operation != Operation::localize) throw Malformed("what is refused is no localize");
     if (flags & lost_flag) batch.lost_with = get_node(reader, shape);
     reader.zeros(flags & lost_flag ? 4 : 6);
     if (!batch.whole) reader.get(&batch.positions, header.count);

@@ -40,6 +40,7 @@ struct AnswerBatch {
     Operation operation{};
     bool whole = false;     // all keys of the operation, in its order
     bool forwarded = false; // they may have been asked of another node first
+    bool refused = false;   // of localize: the node has no room for the keys, and asked for none of them
     NodeId node = no_node;  // whose worker it is for
     uint32_t worker = 0;
     uint64_t number = 0;

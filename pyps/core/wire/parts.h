@@ -14,7 +14,8 @@ enum Flag : uint16_t {
     last_flag = 4,
     value_flag = 8,
     lost_flag = 16,
-    forwarded_flag = 32
+    forwarded_flag = 32,
+    refused_flag = 64
 };
 
 inline FrameHeader head(FrameHeader header, Kind kind, uint64_t count = 0) {

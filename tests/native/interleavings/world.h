@@ -62,6 +62,8 @@ struct Node {
     std::vector<int> intents; // of its workers, per key
 };
 
+using MakeStore = Store (*)(NodeId self, NodeId nodes, uint64_t num_keys);
+
 struct World : Chance {
     const NodeId num_nodes;
     const uint64_t num_keys;
@@ -76,11 +78,10 @@ struct World : Chance {
     std::vector<int64_t> transferred; // the value in it
     bool is_settling = false;
 
-    World(uint64_t seed, bool in_memory)
+    World(uint64_t seed, MakeStore make)
         : Chance(seed), num_nodes(NodeId(1 + draw(5))), num_keys(1 + draw(4)), sets(draw(4) == 0),
           techniques(draw_techniques(*this)), total(num_keys), history(num_keys, std::vector<int64_t>{0}),
           in_transfer(num_keys), transferred(num_keys) {
-        auto make = in_memory ? make_store<MemoryStore> : make_store<NumberStore>;
         for (NodeId id = 0; id < num_nodes; id++)
             nodes.push_back(std::make_unique<Node>(make(id, num_nodes, num_keys), *this, id, num_nodes, num_keys,
                                                    techniques));
