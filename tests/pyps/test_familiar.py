@@ -17,6 +17,7 @@ import torch
 import pyps
 from pyps import adapm, lapse, originals
 from pyps.familiar import LAPSE, NODE, ORIGINALS
+from tests.conftest import descriptors
 from tests.pages import keywords, rows
 
 SECTION = "From Lapse and AdaPM"
@@ -55,6 +56,15 @@ def start_scheduler(kind: Any, patch: pytest.MonkeyPatch) -> threading.Thread:
     return scheduler
 
 
+def wait_for_connections() -> None:
+    """The scheduler takes a node's connection when it comes to it: it is none that a test leaves behind."""
+    found, since = descriptors(), time.monotonic()
+    while time.monotonic() - since < 0.5:
+        time.sleep(0.02)
+        if descriptors() != found:
+            found, since = descriptors(), time.monotonic()
+
+
 def node(kind: Any, create: Callable[[], Any]) -> Iterator[Any]:
     """Let a server of a module work until the caller comes back."""
     with pytest.MonkeyPatch.context() as patch:
@@ -62,6 +72,7 @@ def node(kind: Any, create: Callable[[], Any]) -> Iterator[Any]:
         scheduler = start_scheduler(kind, patch)
         kind.setup(num_keys=KEYS, num_threads=1)
         server = create()
+    wait_for_connections()
     yield server
     server.shutdown()
     scheduler.join(TIMEOUT)
