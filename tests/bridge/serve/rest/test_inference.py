@@ -116,7 +116,7 @@ def test_a_request_may_have_less_patience_than_the_server(tmp_path: Path) -> Non
         given = tritonclient.http.InferInput("s", [1], "FP64")
         given.set_data_from_numpy(np.array([0.5]))
         with tritonclient.http.InferenceServerClient(":".join(map(str, server.address))) as client:
-            with pytest.raises(InferenceServerException, match="no answer within 0.1 s"):
+            with pytest.raises(InferenceServerException, match="no answer within"):
                 client.infer("slow", [given], timeout=100_000)
             for microseconds in (0, 30_000_000, 10**18):
                 result = client.infer("slow", [given], timeout=microseconds)
