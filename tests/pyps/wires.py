@@ -159,11 +159,16 @@ class Wires:
         return f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
     async def _end(self) -> None:
-        for server in self._servers:
-            server.close()
+        for (
+            server
+        ) in self._servers:  # they take nothing more; closed, they would forget what they are just taking
+            for listening in server.sockets:
+                self._loop.remove_reader(listening.fileno())
         own = {asyncio.current_task()}
         while others := asyncio.all_tasks() - own:  # among them connections that were just accepted
             for open_ones in self._connections.values():
                 for connection in open_ones:
                     connection.reset()
             await asyncio.wait(others, timeout=0.05)
+        for server in self._servers:
+            server.close()
