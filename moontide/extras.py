@@ -26,6 +26,19 @@ EXTRAS = {
 }
 
 
+def missing(extra: str) -> list[str]:
+    """Return the names of an extra's packages that are not installed."""
+    return [name for name in EXTRAS[extra] if not _is_here(name)]
+
+
+def _is_here(name: str) -> bool:
+    """Tell whether a package can be found, also one inside another that is not here either."""
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # what `name` lies in
+        return False
+
+
 def need(extra: str) -> None:
     """Say before any work what is missing, and how to get it.
 
@@ -34,7 +47,6 @@ def need(extra: str) -> None:
     CommandError
         A package of the extra is not installed.
     """
-    missing = [name for name in EXTRAS[extra] if find_spec(name) is None]
-    if missing:
-        are = "package is" if len(missing) == 1 else "packages are"
-        raise CommandError(f"the {are} missing: {', '.join(missing)}; pip install 'moontide[{extra}]'")
+    if names := missing(extra):
+        are = "package is" if len(names) == 1 else "packages are"
+        raise CommandError(f"the {are} missing: {', '.join(names)}; pip install 'moontide[{extra}]'")

@@ -13,11 +13,10 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 
 from moontide.doctor.finding import Finding
-from moontide.extras import EXTRAS
+from moontide.extras import EXTRAS, missing
 
 OLDEST_JAVA = 17  # of Spark 4
 FEW_DESCRIPTORS = 4096  # a worker of a cluster needs some for each node
@@ -145,22 +144,22 @@ def plain_luajit() -> Finding:
 def spark() -> Finding:
     """Look for Java and PySpark, for models inside of Spark's tasks."""
     program = shutil.which("java")
-    missing, found = [], []
+    wanted, found = [], []
     if program is None:
-        missing.append("Java (Debian: apt-get install default-jre-headless)")
+        wanted.append("Java (Debian: apt-get install default-jre-headless)")
     else:
         line = _first_line(program, "-version")
         number = re.search(r'version "(?:1\.)?(\d+)', line)
         found.append(line)
         if number and int(number[1]) < OLDEST_JAVA:
-            missing.append(f"Java {OLDEST_JAVA} or newer")
+            wanted.append(f"Java {OLDEST_JAVA} or newer")
     try:
         found.append(f"pyspark {version('pyspark')}")
     except PackageNotFoundError:
-        missing.append("PySpark (pip install 'moontide[spark]')")
+        wanted.append("PySpark (pip install 'moontide[spark]')")
     detail = ", ".join(found) or "neither Java nor PySpark is here"
-    if missing:
-        return Finding(state="absent", detail=detail, remedy=f"Spark needs {' and '.join(missing)}")
+    if wanted:
+        return Finding(state="absent", detail=detail, remedy=f"Spark needs {' and '.join(wanted)}")
     return Finding(state="ok", detail=detail)
 
 
@@ -172,8 +171,7 @@ def _first_line(*command: str) -> str:
 
 def extras() -> Finding:
     """Look for the packages that some commands need beside Moontide's own."""
-    missing = {extra: [name for name in names if find_spec(name) is None] for extra, names in EXTRAS.items()}
-    lacking = [extra for extra, names in missing.items() if names]
+    lacking = [extra for extra in EXTRAS if missing(extra)]
     here = [extra for extra in EXTRAS if extra not in lacking]
     detail = f"here: {', '.join(here) or 'none'}"
     if lacking:

@@ -40,7 +40,10 @@ sys.meta_path[:] = [Finder]
 from moontide.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-OPTIONAL = "shtab,matplotlib,rich,sklearn,onnx,onnxscript,onnxruntime,safetensors,h5py,redis,torchfile"
+OPTIONAL = (
+    "shtab,matplotlib,rich,sklearn,onnx,onnxscript,onnxruntime,safetensors,h5py,redis,torchfile,"
+    "google,grpc,httptools,orjson,prometheus_client,starlette,uvicorn,uvloop"
+)
 
 
 def without_extras(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -55,8 +58,13 @@ def without_extras(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         (("demo",), "matplotlib, rich, sklearn", "demo"),
         (("convert", "model.t7", "model.onnx"), "onnx, onnxscript", "onnx"),
         (("convert", "model.t7", "model.safetensors"), "safetensors", "safetensors"),
+        (
+            ("serve", "model.t7"),
+            "google.protobuf, grpc, httptools, orjson, prometheus_client, starlette, uvicorn, uvloop",
+            "serve",
+        ),
     ],
-    ids=["completion", "demo", "onnx", "safetensors"],
+    ids=["completion", "demo", "onnx", "safetensors", "serve"],
 )
 def test_a_command_says_first_what_it_needs_beside_moontide(
     arguments: tuple[str, ...], packages: str, extra: str

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from moontide import extras
 from moontide.cli import main
 from moontide.doctor import checks
 from moontide.doctor.finding import Finding
@@ -108,7 +109,8 @@ def test_few_descriptors_are_a_limit() -> None:
 
 
 def test_missing_packages_are_told_by_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "EXTRAS", {"one": ("json",), "two": ("no_such_package", "json")})
+    for module in (checks, extras):
+        monkeypatch.setattr(module, "EXTRAS", {"one": ("json",), "two": ("no_such.package", "json")})
     assert checks.extras() == Finding(
         state="absent", detail="here: one; not here: two", remedy="pip install 'moontide[two]'"
     )
