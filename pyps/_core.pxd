@@ -156,6 +156,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_current_clock(ps_worker *worker, int64_t *clock)
     int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout)
     int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished)
+    int32_t ps_last_timestamp(ps_worker *worker, int64_t *timestamp)
     int32_t ps_abandon(ps_worker *worker, int64_t timestamp)
     int32_t ps_wait_all(ps_worker *worker, double timeout)
     int32_t ps_pending(ps_worker *worker, int64_t *operations)

@@ -312,6 +312,10 @@ int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished) 
     });
 }
 
+int32_t ps_last_timestamp(ps_worker *worker, int64_t *timestamp) {
+    return with_worker(worker, [&](ps_worker &w) { require(timestamp, "timestamp") = w.last_timestamp(); });
+}
+
 int32_t ps_abandon(ps_worker *worker, int64_t timestamp) {
     return with_worker(worker, [&](ps_worker &w) { w.abandon(timestamp); });
 }

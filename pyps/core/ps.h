@@ -254,6 +254,8 @@ int32_t ps_current_clock(ps_worker *worker, int64_t *clock);
 
 int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout); /* seconds; 0: 300 */
 int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished);
+/* Of the last pull, push, set, localize or pulled sample, also if the call has waited for it; -1: answered here. */
+int32_t ps_last_timestamp(ps_worker *worker, int64_t *timestamp);
 /* The caller takes his buffer back: a pull that is on its way writes to it no more. A push or set is done all the same,
  * soon or later, if its messages arrive. */
 int32_t ps_abandon(ps_worker *worker, int64_t timestamp);
