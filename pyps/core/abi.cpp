@@ -113,6 +113,21 @@ int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret
     });
 }
 
+int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys) {
+    return with_node(node, [&](ps_node &n) {
+        check_keys(*n.attachment()->segment, keys, num_keys);
+        n.trace(std::vector<Key>(keys, keys + num_keys));
+    });
+}
+
+int32_t ps_node_take_trace(ps_node *node, ps_trace_event *events, int64_t capacity, int64_t *count,
+                           int64_t *forgotten) {
+    return with_node(node, [&](ps_node &n) {
+        require(events, "events");
+        require(count, "count") = n.take_trace(events, capacity, &require(forgotten, "forgotten"));
+    });
+}
+
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity) {
     return with_node(node, [&](ps_node &n) {
         std::string taken = n.bind(&require(endpoint, "endpoint"));
