@@ -70,7 +70,8 @@ def path_of(events: list[TraceEvent], key: int, num_nodes: int) -> int:
 def test_the_relocations_of_a_key_make_one_path_told_by_giver_and_taker(
     work: Any, count: int, slow: bool
 ) -> None:
-    with Cluster(count, NUM_KEYS, 1, dtype="int64", trace_keys=TRACED, slow=slow) as cluster:
+    options = {"trace_keys": TRACED, "slow": slow, "lost_after": 30.0}
+    with Cluster(count, NUM_KEYS, 1, dtype="int64", **options) as cluster:
         cluster.run(work, workers=1, rounds=20 if slow else 100)
         workers = [node.worker() for node in cluster.nodes]
         for kv in workers:
