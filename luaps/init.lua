@@ -55,6 +55,7 @@ local SERVER = {
    lost_after = 3,
    on_loss = 'fail',
    in_flight = 0,
+   trace_keys = {},
 }
 
 -- luaps.server{num_keys=, ...}: a store in this process, with values of zeros. It has :worker{base = 1}, :address(),
@@ -65,8 +66,9 @@ local SERVER = {
 -- it. techniques: what an intent does, 'all', 'replication_only' or 'relocation_only'. cluster: a number that the nodes
 -- share. heartbeat, lost_after: seconds between signs of life, and of silence after which a node is lost. on_loss:
 -- 'fail', or 'continue' to go on with the keys that live. in_flight: bytes that each worker may have on their way
--- between nodes before its calls wait, 0 for 64 MiB. The ZeroMQ library of such a node is what PYPS_ZMQ names in
--- the environment, else the system's.
+-- between nodes before its calls wait, 0 for 64 MiB. trace_keys: keys, counted from 1, or 'all', of which :trace tells
+-- what happened to them here. The ZeroMQ library of such a node is what PYPS_ZMQ names in the environment, else the
+-- system's.
 function luaps.server(options)
    local example = 'luaps.server{num_keys = 1000, value_length = 10}'
    return node.create(arguments.named('server', options, SERVER, example))

@@ -8,13 +8,14 @@ local keys = require 'luaps.keys'
 local names = require 'luaps.names'
 local sampling = require 'luaps.sampling'
 local stats = require 'luaps.stats'
+local tracing = require 'luaps.tracing'
 local waiting = require 'luaps.waiting'
 local worker = require 'luaps.worker'
 
 local check = errors.check
 local readstats, NodeStats = stats.reader('ps_node_stats')
 local ADDRESS_BYTES, REASON_BYTES = 128, 160
-local WORKER = {base = 1}
+local WORKER, TRACE = {base = 1}, {base = 1}
 local ON_LOSS = {fail = 0, continue = 1}
 local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, relocation_only = C.PS_RELOCATION_ONLY}
 
@@ -84,7 +85,9 @@ function node.create(options)
    })
    local handle = ffi.new('ps_node *[1]')
    check(C.ps_node_create(created, handle))
-   return new(ffi.gc(handle[0], C.ps_node_free))
+   local made = new(ffi.gc(handle[0], C.ps_node_free))
+   tracing.begin(made.handle, options.trace_keys)
+   return made
 end
 
 -- server:worker{base = 1}: a new worker of this node, for one thread.
@@ -142,6 +145,16 @@ function Node:stats()
    local counted = NodeStats()
    check(C.ps_node_get_stats(self.handle, counted))
    return readstats(counted)
+end
+
+-- server:trace{base = 1}: what happened to the trace_keys here since the last call, also after shutdown: a table of
+-- tables with time (seconds since 1970), key, event, and `to`, a node, of 'relocated out'; then how many older ones the
+-- node has forgotten, as it keeps 1048576. The other events: 'here', as the trace begins, 'localize', 'relocated in',
+-- 'replica made', 'replica ended', 'intent begins', 'intent ends'.
+function Node:trace(options)
+   options = arguments.named('server:trace', options or {}, TRACE, 'server:trace{base = 0}')
+   arguments.base(options.base)
+   return tracing.take(self.handle, options.base)
 end
 
 -- Why the first message was refused; an empty text if none was.

@@ -11,10 +11,12 @@ Importing it starts no thread and opens no socket.
 from __future__ import annotations
 
 from pyps.errors import AttachError, ClosedError, Error, NodeLost, StartError, WaitTimeoutError
+from pyps.periods import Periods
 from pyps.rendezvous.dmlc import scheduler
 from pyps.rendezvous.launch import init
 from pyps.server import LocalWorker, Node, Server, Worker, attach, local
 from pyps.timestamps import Timestamp
+from pyps.tracing import TraceEvent
 
 __all__ = [
     "AttachError",
@@ -23,9 +25,11 @@ __all__ = [
     "LocalWorker",
     "Node",
     "NodeLost",
+    "Periods",
     "Server",
     "StartError",
     "Timestamp",
+    "TraceEvent",
     "WaitTimeoutError",
     "Worker",
     "attach",

@@ -77,6 +77,12 @@ cdef extern from "ps.h" nogil:
         int64_t messages_received
         int64_t keys_without_room
 
+    ctypedef struct ps_trace_event:
+        int64_t time_ns
+        int64_t key
+        int32_t kind
+        int32_t to
+
     ctypedef struct ps_worker_stats:
         int64_t pulls
         int64_t pushes
@@ -137,6 +143,9 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_get_info(ps_node *node, ps_node_info *info)
     int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats)
     int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity)
+    int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys)
+    int32_t ps_node_take_trace(ps_node *node, ps_trace_event *events, int64_t capacity, int64_t *count,
+                               int64_t *forgotten) nogil
     int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total)
     int32_t ps_worker_create(ps_node *node, ps_worker **worker)
     int32_t ps_worker_finalize(ps_worker *worker)
@@ -156,6 +165,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_current_clock(ps_worker *worker, int64_t *clock)
     int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout)
     int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished)
+    int32_t ps_last_timestamp(ps_worker *worker, int64_t *timestamp)
     int32_t ps_abandon(ps_worker *worker, int64_t timestamp)
     int32_t ps_wait_all(ps_worker *worker, double timeout)
     int32_t ps_pending(ps_worker *worker, int64_t *operations)

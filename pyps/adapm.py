@@ -8,15 +8,25 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
+from pyps import options as known
 from pyps import originals
+from pyps.options import split_arguments
 from pyps.timestamps import ANSWERED, Timestamp
 
-__all__ = ["Server", "Worker", "scheduler", "setup"]
+__all__ = ["Server", "Worker", "scheduler", "setup", "split_arguments"]
 
 
-def setup(num_keys: int, num_threads: int, use_techniques: str = "all", num_channels: int = -1) -> None:
+def setup(
+    num_keys: int,
+    num_threads: int,
+    use_techniques: str = "",
+    num_channels: int = -1,
+    *,
+    options: Mapping[str, object] | None = None,
+) -> None:
     """Say what the server of this process is like.
 
     Parameters
@@ -24,17 +34,33 @@ def setup(num_keys: int, num_threads: int, use_techniques: str = "all", num_chan
     num_keys, num_threads : int
         How many keys, and how many workers on each node.
     use_techniques : str
-        "all" (or ""), "replication_only" or "relocation_only".
+        "all", "replication_only" or "relocation_only"; empty: what `options` say, or "all".
     num_channels : int
         Of no meaning: a node has one thread, whatever this says.
+    options : mapping of str to object, optional
+        What AdaPM's programs take as arguments, without the dashes: ``{"sys.trace.keys": "all"}``. `split_arguments`
+        finds them in a command line. Values are texts, numbers, True or False.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument does not fit, or there is no such option.
+
+    Warns
+    -----
+    UserWarning
+        An option does nothing here; docs/options.md has all of them.
     """
-    operator.index(num_channels)
-    originals.set_up(num_keys, num_threads, use_techniques or "all")
+    known.read("setup", "num_channels", operator.index(num_channels))
+    originals.set_up(num_keys, num_threads, use_techniques, options)
 
 
 def scheduler(num_keys: int, num_threads: int) -> None:
     """Bring the nodes of the DMLC_* environment together; returns when all have shut down."""
     originals.schedule(num_keys, num_threads)
+
+
+POOL_SIZE, POOL_USES = 250, 1  # as AdaPM has them; pyps uses a draw several times, as NuPS
 
 
 class Server(originals.Server):
@@ -45,14 +71,35 @@ class Server(originals.Server):
 
     def enable_sampling_support(
         self,
-        scheme: str,
-        with_replacement: bool,
+        scheme: str | None,
+        with_replacement: bool | None,
         distribution: str,
         min: int,  # noqa: A002
         max: int,  # noqa: A002
     ) -> None:
-        """Let this node's workers draw samples; see `pyps.Server.enable_sampling_support`."""
-        self.node.enable_sampling_support(scheme, with_replacement, distribution, min, max)
+        """Let this node's workers draw samples; see `pyps.Server.enable_sampling_support`.
+
+        Parameters
+        ----------
+        scheme, with_replacement
+            None: what the options ``sampling.scheme`` and ``sampling.with_replacement`` say, or "local" and True.
+        distribution, min, max
+            As there. Each draw of a pool is used once, or as often as the option ``sampling.reuse`` says.
+        """
+        told = self.options
+        if scheme is None:
+            scheme = told.get("sampling.scheme", "local")
+        if with_replacement is None:
+            with_replacement = told.get("sampling.with_replacement", True)
+        self.node.enable_sampling_support(
+            scheme,
+            with_replacement,
+            distribution,
+            min,
+            max,
+            pool_size=told.get("sampling.pool_size", POOL_SIZE),
+            pool_uses=told.get("sampling.reuse", POOL_USES),
+        )
 
 
 class Worker(originals.Worker):
@@ -67,15 +114,26 @@ class Worker(originals.Worker):
 
     def __init__(self, customer_id: int, server: Server) -> None:
         super().__init__(customer_id, server, first=0)
+        self._acts_in_time = server.options.get("sys.time_intent_actions", True)
 
     def intent(self, keys: Any, start: int, end: int = 0) -> Timestamp:  # type: ignore[override]
         """Tell that this worker will use the keys in clocks [start, end); there is nothing to wait for."""
-        super().intent(keys, start, end)
+        super().intent(keys, *self._clocks(start, end))
         return ANSWERED
+
+    def advance_clock(self) -> None:  # type: ignore[override]
+        """Add one to this worker's clock, which `current_clock` tells."""
+        super().advance_clock()
 
     def prepare_sample(self, K: int, start: int, end: int = 0) -> int:
         """Draw a sample of `K` keys for clocks [start, end); see `pyps.Worker.prepare_sample`."""
-        return super().prepare_sample(K, start, end)
+        return super().prepare_sample(K, *self._clocks(start, end))
+
+    def _clocks(self, start: int, end: int) -> tuple[int, int]:
+        """Return from when and until when an intent holds: from now on, if the option says so."""
+        if self._acts_in_time or start < 0 or 0 < end <= start:  # which is refused
+            return start, end
+        return min(start, self.current_clock()), end or start + 1
 
     def wait_replica_sync(self) -> None:
         """Do what `wait_sync` does, by its former name."""

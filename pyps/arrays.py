@@ -300,3 +300,17 @@ def _require_no_overlap(what: str, shape: tuple[int, ...], strides: tuple[int, .
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def read_lengths(value_length: object) -> NDArray[np.int64]:
+    """Read value lengths, which the original programs give as floats."""
+    if isinstance(value_length, bool):
+        raise TypeError("value_length must be a number or an array of numbers, not bool")
+    array = np.asarray(value_length)
+    if array.dtype.kind == "f":
+        if not np.all(np.isfinite(array)) or not np.array_equal(array, np.rint(array)):
+            raise ValueError("value_length must hold whole numbers")
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"value_length must hold numbers, not {array.dtype.name}")
+    return as_keys(array.reshape(-1))

@@ -7,12 +7,13 @@ Everything else of `pyps` is there too.
 from __future__ import annotations
 
 import operator
+from dataclasses import dataclass
 from typing import Any
 
 from pyps import originals
 from pyps.familiar import LAPSE, pointing
 
-__all__ = ["Server", "Worker", "scheduler", "setup"]
+__all__ = ["Handle", "Server", "Worker", "scheduler", "setup"]
 
 
 @pointing(LAPSE)
@@ -26,6 +27,31 @@ def scheduler(num_keys: int, num_threads: int) -> None:
     originals.schedule(num_keys, num_threads)
 
 
+@dataclass(frozen=True)
+class Handle:
+    """What a node keeps: so many keys, with values of one length. ``Server(handle)`` is a node that does.
+
+    In the original it is such a store, and nothing can be done with it in Python but to make it.
+
+    Attributes
+    ----------
+    num_keys, value_length : int
+        At least 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        They are not.
+    """
+
+    num_keys: int
+    value_length: int
+
+    def __post_init__(self) -> None:
+        originals.at_least_one("num_keys", self.num_keys)
+        originals.at_least_one("value_length", self.value_length)
+
+
 class Server(originals.Server):
     """A node: ``Server(num_keys, value_length)``, or ``Server(value_lengths)`` with a length for each key.
 
@@ -35,6 +61,8 @@ class Server(originals.Server):
     def __init__(
         self, value_lengths: Any = None, value_length: int | None = None, *, num_keys: int | None = None
     ) -> None:
+        if isinstance(value_lengths, Handle) and num_keys is None and value_length is None:
+            value_lengths, num_keys, value_length = None, value_lengths.num_keys, value_lengths.value_length
         if num_keys is None and (value_length is not None or isinstance(value_lengths, int)):
             value_lengths, num_keys = None, value_lengths
         if num_keys is None and value_lengths is not None:

@@ -8,13 +8,18 @@ from __future__ import annotations
 import operator
 import threading
 import weakref
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyps
+from pyps import options
 from pyps.familiar import ORIGINALS, pointing
 from pyps.rendezvous import dmlc
+from pyps.rendezvous.environment import read_variables
 from pyps.server import TECHNIQUES
+from pyps.timestamps import Pending, Timestamp
+from pyps.trace_files import TraceFile
 
 # Seconds. The originals wait for other nodes for ever; a node that is lost ends every wait much sooner.
 LONGEST_WAIT = 7 * 86_400.0
@@ -30,18 +35,31 @@ class Setup:
         Keys of the cluster; workers of each node.
     techniques : str
         As for `pyps.Server`.
+    options : mapping
+        The values of AdaPM's options by their names.
     """
 
     num_keys: int
     num_threads: int
     techniques: str = "all"
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 _setup: Setup | None = None  # of this process, as `setup` returns nothing that could be passed on
 
 
-def set_up(num_keys: int, num_threads: int, techniques: str = "all") -> None:
+def set_up(
+    num_keys: int, num_threads: int, techniques: str = "", given: Mapping[str, object] | None = None
+) -> None:
     """Remember what the next server of this process is like.
+
+    Parameters
+    ----------
+    num_keys, num_threads : int
+    techniques : str
+        Empty: what the options say, or "all".
+    given : mapping, optional
+        AdaPM's options by their names, as texts or otherwise.
 
     Raises
     ------
@@ -49,9 +67,13 @@ def set_up(num_keys: int, num_threads: int, techniques: str = "all") -> None:
         An argument does not fit.
     """
     global _setup  # noqa: PLW0603
-    if techniques not in TECHNIQUES:
-        raise ValueError(f"use_techniques is {techniques!r}; it must be one of {', '.join(TECHNIQUES)}")
-    _setup = Setup(_at_least_one("num_keys", num_keys), _at_least_one("num_threads", num_threads), techniques)
+    counts = at_least_one("num_keys", num_keys), at_least_one("num_threads", num_threads)
+    values = {name: options.read("argument", name, value) for name, value in (given or {}).items()}
+    chosen = techniques or values.get("sys.techniques") or "all"
+    if chosen not in TECHNIQUES:
+        name = "use_techniques" if techniques else "sys.techniques"
+        raise ValueError(f"{name} is {chosen!r}; it must be one of {', '.join(TECHNIQUES)}")
+    _setup = Setup(*counts, chosen, values)
 
 
 def required_setup() -> Setup:
@@ -75,9 +97,20 @@ def schedule(num_keys: int, num_threads: int) -> None:
     num_keys, num_threads : int
         As for `setup`; the nodes agree on them by themselves.
     """
-    _at_least_one("num_keys", num_keys)
-    _at_least_one("num_threads", num_threads)
+    at_least_one("num_keys", num_keys)
+    at_least_one("num_threads", num_threads)
     dmlc.scheduler()
+
+
+def at_least_one(name: str, value: int) -> int:
+    """Read a number of things, and name it in the error if it is none."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+    if number < 1:
+        raise ValueError(f"{name} is {number}; it must be at least 1")
+    return number
 
 
 class Server:
@@ -101,21 +134,33 @@ class Server:
         The environment does not say all, or the nodes disagree.
     pyps.WaitTimeoutError, pyps.StartError
         The scheduler or nodes are missing, or failed.
+
+    Warns
+    -----
+    UserWarning
+        The environment has variables of the originals that do nothing here.
     """
 
     @pointing(ORIGINALS)
     def __init__(self, value_lengths: Any) -> None:
         setup = required_setup()
         self.num_threads = setup.num_threads
+        self.options = setup.options
+        self._trace_file: TraceFile | None = None
+        traced = setup.options.get("sys.trace.keys") or ()
         node = dmlc.join(
             setup.num_keys,
             value_lengths,
             dtype="float32",
             num_workers=setup.num_threads,
             techniques=setup.techniques,
+            trace_keys=traced,
+            **signs_of_life(options.read_variables(read_variables("DMLC_", "PS_", names=("PORT",)))),
         )
         assert isinstance(node, pyps.Server)  # each process of this environment is a node by itself
         self.node = node
+        if traced and (directory := setup.options.get("sys.stats.out")):
+            self._trace_file = TraceFile(directory, node.rank)
         self._workers: weakref.WeakValueDictionary[int, Worker] = weakref.WeakValueDictionary()
         self._lock, self._ending = threading.Lock(), threading.Lock()
 
@@ -130,7 +175,11 @@ class Server:
     def shutdown(self) -> None:
         """Wait until all nodes shut down, and leave. May be called again, and from any thread."""
         with self._ending:  # a node is shut down by one thread at a time
-            self.node.shutdown(timeout=LONGEST_WAIT)
+            try:
+                self.node.shutdown(timeout=LONGEST_WAIT)
+            finally:
+                if self._trace_file is not None:
+                    self._trace_file.add(self.node.trace())
 
     def add_worker(self, worker: Worker, number: int, first: int) -> None:
         """Give a worker its number.
@@ -177,6 +226,45 @@ class Worker(pyps.Worker):
         server.add_worker(self, number, first)
         super().__init__(server.node)
 
+    # By name, as `super()` takes about as long as pulling a key that lives here.
+    def pull(self, keys: Any, vals: Any, asynchronous: bool = False, **named: bool) -> Timestamp:
+        """Read the values of keys into a buffer; see `pyps.Worker.pull`.
+
+        Returns
+        -------
+        Timestamp
+            Of the operation, also if it has ended; -1 if it was answered on this node. So do the others.
+        """
+        told = pyps.Worker.pull(self, keys, vals, asynchronous, **named)
+        return told if isinstance(told, Pending) else self.last_timestamp()
+
+    def push(self, keys: Any, vals: Any, asynchronous: bool = False, **named: bool) -> Timestamp:
+        """Add to the values of keys; see `pyps.Worker.push`."""
+        told = pyps.Worker.push(self, keys, vals, asynchronous, **named)
+        return told if isinstance(told, Pending) else self.last_timestamp()
+
+    def set(self, keys: Any, vals: Any, asynchronous: bool = False, **named: bool) -> Timestamp:
+        """Replace the values of keys; see `pyps.Worker.set`."""
+        told = pyps.Worker.set(self, keys, vals, asynchronous, **named)
+        return told if isinstance(told, Pending) else self.last_timestamp()
+
+    def localize(self, keys: Any, asynchronous: bool = False, **named: bool) -> Timestamp:
+        """Have the keys live on this node; see `pyps.Worker.localize`."""
+        told = pyps.Worker.localize(self, keys, asynchronous, **named)
+        return told if isinstance(told, Pending) else self.last_timestamp()
+
+    def pull_sample(
+        self,
+        id: int,  # noqa: A002
+        keys: Any,
+        vals: Any,
+        asynchronous: bool = False,
+        **named: bool,
+    ) -> Timestamp:
+        """Pull the next keys of a prepared sample; see `pyps.Worker.pull_sample`."""
+        told = pyps.Worker.pull_sample(self, id, keys, vals, asynchronous, **named)
+        return told if isinstance(told, Pending) else self.last_timestamp()
+
     def get_key_size(self, key_id: int = 0) -> int:
         """Return the number of elements of a key's value."""
         return super().get_key_size(key_id)
@@ -186,11 +274,12 @@ class Worker(pyps.Worker):
         super().barrier(timeout)
 
 
-def _at_least_one(name: str, value: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
-    if number < 1:
-        raise ValueError(f"{name} is {number}; it must be at least 1")
-    return number
+def signs_of_life(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the variables say of heartbeats, in the options of `pyps.Server`."""
+    interval, timeout = (variables.get(f"PS_HEARTBEAT_{name}", 0.0) for name in ("INTERVAL", "TIMEOUT"))
+    found = {"heartbeat": interval, "lost_after": timeout}
+    if interval and not timeout:
+        found["lost_after"] = max(3.0, 3 * interval)
+    elif timeout and not interval:
+        found["heartbeat"] = min(0.5, timeout / 3)
+    return {name: seconds for name, seconds in found.items() if seconds}

@@ -8,14 +8,14 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pyps import _core, zeromq
-from pyps.arrays import as_keys, as_weights
+from pyps.arrays import as_keys, as_weights, read_lengths
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
+from pyps.tracing import TraceEvent, begin_trace, take_trace
 
 logger = logging.getLogger(__name__)
 
@@ -112,6 +112,8 @@ class Server(Node):
         Bytes of keys and values that each worker may have on their way between nodes, besides 4096 operations; 0 means
         64 MiB. A call for more, asynchronous or not, first waits until earlier ones have ended, for 300 seconds at
         most; then it raises `WaitTimeoutError` and nothing of it was sent. An operation that is larger goes alone.
+    trace_keys : array of int, or "all"
+        Keys of which `trace` tells what happened to them here.
     curve : tuple of str, optional
         The cluster's public and secret CURVE key, 40 characters each as ``zmq.curve_keypair()`` makes them: what nodes
         and workers say to each other is encrypted, and who has other keys is refused.
@@ -149,6 +151,7 @@ class Server(Node):
         lost_after: float = 3.0,
         on_loss: str = "fail",
         in_flight: int = 0,
+        trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
     ) -> None:
         if max_workers == 0 or memory_limit == 0 or latch_timeout == 0:
@@ -184,6 +187,7 @@ class Server(Node):
         if curve is not None:
             zeromq.load()
             self.secure(*curve)
+        begin_trace(self, trace_keys)
 
     @property
     def address(self) -> str:
@@ -205,6 +209,10 @@ class Server(Node):
                 self.first_refusal(),
             )
         return stats
+
+    def trace(self) -> list[TraceEvent]:
+        """Return what happened to the `trace_keys` here since the last call; also after `shutdown`."""
+        return take_trace(self)
 
     def shutdown(self, timeout: float | None = None) -> None:
         """Close the node for every worker. May be called again.
@@ -383,17 +391,3 @@ def local(num_keys: int, value_length: int | Sequence[int] | ArrayLike = 1, **op
     -1
     """
     return LocalWorker(Server(num_keys, value_length, **options))
-
-
-def read_lengths(value_length: object) -> NDArray[np.int64]:
-    """Read value lengths, which the original programs give as floats."""
-    if isinstance(value_length, bool):
-        raise TypeError("value_length must be a number or an array of numbers, not bool")
-    array = np.asarray(value_length)
-    if array.dtype.kind == "f":
-        if not np.all(np.isfinite(array)) or not np.array_equal(array, np.rint(array)):
-            raise ValueError("value_length must hold whole numbers")
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"value_length must hold numbers, not {array.dtype.name}")
-    return as_keys(array.reshape(-1))

@@ -246,6 +246,28 @@ cdef class Node:
         check(ps_node_get_stats(self.node, &stats))
         return stats
 
+    def begin_trace(self, keys):
+        """Keep what happens to these keys, an int64 buffer, on this node from now on; of all keys if it is empty."""
+        cdef Span span
+        cdef int32_t code
+        open_keys(keys, &span)
+        code = ps_node_trace(self.node, <const int64_t *> span.data, span.elements)
+        close_span(&span)
+        check(code)
+
+    def take_trace(self):
+        """Return the events that nobody took yet, as tuples of ns, key, kind and node, and how many were forgotten."""
+        cdef ps_trace_event batch[1024]
+        cdef int64_t count = 1024, forgotten = 0, lost = 0
+        cdef list events = []
+        while count == 1024:
+            with nogil:
+                code = ps_node_take_trace(self.node, batch, 1024, &count, &forgotten)
+            check(code)
+            lost += forgotten
+            events.extend([(batch[i].time_ns, batch[i].key, batch[i].kind, batch[i].to) for i in range(count)])
+        return events, lost
+
     def first_refusal(self):
         """Return why the first message was refused; an empty text if none was."""
         cdef char reason[160]

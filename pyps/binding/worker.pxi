@@ -68,6 +68,18 @@ cdef class Worker(Operations):
             self.give_back(number)
         return bool(finished)
 
+    def last_timestamp(self):
+        """Return the timestamp of this worker's last operation, also if its call has waited for it.
+
+        Returns
+        -------
+        Timestamp
+            -1 if it was answered at once. An intent, and a push in groups, are none.
+        """
+        cdef int64_t number = -1
+        check(ps_last_timestamp(self.worker, &number))
+        return ANSWERED if number < 0 else Pending(number, self)
+
     def waitall(self, timeout=None):
         """Wait until every operation of this worker has ended."""
         cdef Wait wait = wait_of(timeout, True)

@@ -113,6 +113,21 @@ int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret
     });
 }
 
+int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys) {
+    return with_node(node, [&](ps_node &n) {
+        check_keys(*n.attachment()->segment, keys, num_keys);
+        n.trace(std::vector<Key>(keys, keys + num_keys));
+    });
+}
+
+int32_t ps_node_take_trace(ps_node *node, ps_trace_event *events, int64_t capacity, int64_t *count,
+                           int64_t *forgotten) {
+    return with_node(node, [&](ps_node &n) {
+        require(events, "events");
+        require(count, "count") = n.take_trace(events, capacity, &require(forgotten, "forgotten"));
+    });
+}
+
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity) {
     return with_node(node, [&](ps_node &n) {
         std::string taken = n.bind(&require(endpoint, "endpoint"));
@@ -310,6 +325,10 @@ int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished) 
     return with_worker(worker, [&](ps_worker &w) {
         require(finished, "finished") = w.is_finished(timestamp);
     });
+}
+
+int32_t ps_last_timestamp(ps_worker *worker, int64_t *timestamp) {
+    return with_worker(worker, [&](ps_worker &w) { require(timestamp, "timestamp") = w.last_timestamp(); });
 }
 
 int32_t ps_abandon(ps_worker *worker, int64_t timestamp) {

@@ -105,6 +105,29 @@ void ps_node::secure(const CurveKeys &keys) {
     std::snprintf(header.curve_secret, sizeof header.curve_secret, "%s", keys.secret_key.c_str());
 }
 
+void ps_node::trace(const std::vector<Key> &keys) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
+    if (!is_creator() || server_ || trace_)
+        fail(PS_EINVAL, Where{}, "a trace begins once, before a node is bound, in the process that created it");
+    trace_ = std::make_unique<Trace>(keys);
+    auto note = [&](Key key) {
+        Place place(attachment_->segment->entry(key).load(std::memory_order_relaxed));
+        if (place.is_here()) trace_->note(key, PS_TRACE_HERE);
+    };
+    std::for_each(keys.begin(), keys.end(), note);
+    const Header &header = attachment_->segment->header();
+    if (keys.empty())
+        for (Key key = header.node; key < Key(header.num_keys); key += header.num_nodes) note(key);
+}
+
+int64_t ps_node::take_trace(ps_trace_event *events, int64_t capacity, int64_t *forgotten) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!trace_) fail(PS_EINVAL, Where{}, "nobody asked for a trace of this node: trace_keys does, when it is made");
+    if (trace_->is_inherited()) fail(PS_EINVAL, Where{}, "a node's trace is kept by the process that created it");
+    return trace_->take(events, capacity, forgotten);
+}
+
 // Neither "tcp://*:1" nor an address that means the same.
 static void require_one_interface(const std::string &endpoint) {
     size_t begin = endpoint.find("://"), end = endpoint.rfind(':');
@@ -125,7 +148,7 @@ std::string ps_node::bind(const std::string &endpoint) {
         fail(PS_EINVAL, Where{}, "only a node of several, in the process that created it, is bound to an endpoint");
     if (server_) fail(PS_EINVAL, Where{}, "the node is bound to %s already", server_->endpoint().c_str());
     require_one_interface(endpoint);
-    server_ = std::make_unique<Server>(attachment_->segment, *slabs_, endpoint);
+    server_ = std::make_unique<Server>(attachment_->segment, *slabs_, endpoint, trace_.get());
     attachment_->server_inside = server_->inside();
     return server_->endpoint();
 }

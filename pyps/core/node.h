@@ -12,6 +12,7 @@
 #include "net/server.h"
 #include "segment.h"
 #include "slabs.h"
+#include "trace.h"
 
 namespace ps {
 
@@ -48,6 +49,8 @@ public:
 
     std::string listen();
     void secure(const ps::CurveKeys &keys);
+    void trace(const std::vector<ps::Key> &keys); // none: all
+    int64_t take_trace(ps_trace_event *events, int64_t capacity, int64_t *forgotten);
     std::string bind(const std::string &endpoint);
     void connect(const std::vector<std::string> &endpoints);
     int32_t barrier(double timeout);
@@ -67,6 +70,7 @@ private:
     ps::Barrier barrier_, leave_;
     std::mutex mutex_;                           // guards what follows
     std::shared_ptr<ps::Attachment> attachment_; // null after shutdown
+    std::unique_ptr<ps::Trace> trace_;           // if it was asked for; stays after shutdown
     std::unique_ptr<ps::Slabs> slabs_;           // the creator's
     std::unique_ptr<ps::Listener> listener_;
     std::unique_ptr<ps::Server> server_; // of several nodes

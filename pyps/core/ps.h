@@ -126,6 +126,25 @@ typedef struct ps_node_stats {
     int64_t keys_without_room; /* of intents that began: they stayed where they were, for want of memory_limit */
 } ps_node_stats;
 
+/* What happens to a key on a node. */
+enum ps_trace_event_kind {
+    PS_TRACE_HERE = 0,           /* it lives here as the trace begins */
+    PS_TRACE_RELOCATED_IN = 1,   /* it lives here from now on */
+    PS_TRACE_RELOCATED_OUT = 2,  /* it leaves for the node `to` */
+    PS_TRACE_REPLICA_MADE = 3,
+    PS_TRACE_REPLICA_ENDED = 4,  /* also: the key itself comes in its place */
+    PS_TRACE_INTENT_BEGINS = 5,  /* of the first worker of this node that has one, a little before its clock comes */
+    PS_TRACE_INTENT_ENDS = 6,    /* of the last one */
+    PS_TRACE_LOCALIZE = 7        /* a worker of this node asked for the key */
+};
+
+typedef struct ps_trace_event {
+    int64_t time_ns; /* since 1970 */
+    int64_t key;
+    int32_t kind;    /* ps_trace_event_kind */
+    int32_t to;      /* a node, or -1 */
+} ps_trace_event;
+
 typedef struct ps_worker_stats {
     int64_t pulls, pushes, sets;                /* calls */
     int64_t keys_pulled, keys_pushed, keys_set;
@@ -192,6 +211,11 @@ int32_t ps_load_zmq(const char *path); /* the ZeroMQ library, before the first n
  * that have the cluster's pair of keys, in Z85 (40 characters, as zmq_curve_keypair makes them). Processes that attach
  * find both in the node's memory, which only processes of the same user get. */
 int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret_key);
+/* Before it is bound: from now on what happens to these keys on this node is kept, or to all keys if there are none.
+ * ps_node_take_trace hands over the oldest events, also after the node was shut down, to the process that created it;
+ * `count` says how many. Beyond 1048576 that nobody took the oldest are forgotten: so many, since the last call. */
+int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys);
+int32_t ps_node_take_trace(ps_node *node, ps_trace_event *events, int64_t capacity, int64_t *count, int64_t *forgotten);
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity);
 int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
 int32_t ps_node_barrier(ps_node *node, double timeout); /* all nodes, by their creators; seconds; 0: 300 */
@@ -254,6 +278,8 @@ int32_t ps_current_clock(ps_worker *worker, int64_t *clock);
 
 int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout); /* seconds; 0: 300 */
 int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished);
+/* Of the last pull, push, set, localize or pulled sample, also if the call has waited for it; -1: answered here. */
+int32_t ps_last_timestamp(ps_worker *worker, int64_t *timestamp);
 /* The caller takes his buffer back: a pull that is on its way writes to it no more. A push or set is done all the same,
  * soon or later, if its messages arrive. */
 int32_t ps_abandon(ps_worker *worker, int64_t timestamp);

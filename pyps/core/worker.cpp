@@ -84,7 +84,9 @@ int32_t ps_worker::begin(ps_request &request) {
     Segment &segment = *attachment_->segment;
     check_request(segment, request);
     request.timestamp = -1;
-    return segment.header().num_nodes > 1 ? begin_everywhere(request) : run_here(request);
+    int32_t code = segment.header().num_nodes > 1 ? begin_everywhere(request) : run_here(request);
+    last_.store(request.timestamp, std::memory_order_relaxed);
+    return code;
 }
 
 // Wait for what was sent, unless asynchronous. After PS_EBUSY it is still on its way; else the caller has his buffer back.
@@ -200,6 +202,7 @@ int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
     auto held = lock();
     Segment &segment = require_open();
     check_keys(segment, keys, num_keys);
+    last_.store(-1, std::memory_order_relaxed);
     if (num_keys == 0 || segment.header().num_nodes == 1) return -1;
     std::vector<int64_t> away;
     std::copy_if(keys, keys + num_keys, std::back_inserter(away), [&](int64_t key) {
@@ -209,7 +212,9 @@ int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
     auto count = int64_t(away.size());
     int64_t values = total_length(segment, away.data(), count) * int64_t(segment.header().element_bytes);
     remote(patience_).make_room(away.size() * sizeof(Key) + uint64_t(values));
-    return remote().localize(away.data(), count);
+    int64_t timestamp = remote().localize(away.data(), count);
+    last_.store(timestamp, std::memory_order_relaxed);
+    return timestamp;
 }
 
 void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {

@@ -41,6 +41,7 @@ public:
     void begin_setup();
     int32_t end_setup(double timeout);
     bool is_finished(int64_t timestamp);
+    int64_t last_timestamp() const { return last_.load(std::memory_order_relaxed); }
     int64_t pending();
     int32_t barrier(double timeout);
     void require_usable();
@@ -78,6 +79,7 @@ private:
     std::mutex mutex_;
     std::atomic<bool> finalizing_{false}, finalized_{false};
     std::unique_ptr<ps::Remote> remote_; // made when it is needed first
+    std::atomic<int64_t> last_{-1};      // the timestamp of the last operation
     std::unique_ptr<ps::SamplingPort> sampled_access_; // and so are these
     std::unique_ptr<ps::Sampler> sampler_;
     std::vector<int64_t> before_setup_; // the counters

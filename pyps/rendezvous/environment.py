@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 
@@ -84,6 +84,11 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         curve = reader.text("PYPS_CURVE_PUBLIC"), reader.text("PYPS_CURVE_SECRET")
     named = [name for name in ("DMLC_NODE_HOST", "DMLC_INTERFACE") if reader.has(name)]
     return Environment(torchrun, dmlc, reader.text(named[0]) if named else None, curve)
+
+
+def read_variables(*prefixes: str, names: Collection[str] = ()) -> dict[str, str]:
+    """Return the variables whose names begin so, or are among these."""
+    return {name: text for name, text in os.environ.items() if name.startswith(prefixes) or name in names}
 
 
 class _Reader:

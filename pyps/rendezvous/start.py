@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pyps.arrays import read_lengths
 from pyps.dtypes import find_dtype
 from pyps.rendezvous.interfaces import at_port, find_address, is_loopback
 from pyps.rendezvous.meeting import Meeting
@@ -21,7 +22,7 @@ from pyps.rendezvous.places import Place
 from pyps.rendezvous.presence import Reception, visit
 from pyps.rendezvous.store import Store
 from pyps.rendezvous.watch import Watch
-from pyps.server import Node, Server, attach, read_lengths
+from pyps.server import Node, Server, attach
 
 ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss")  # options that nodes must have in common
 START_TIMEOUT = 120.0  # seconds

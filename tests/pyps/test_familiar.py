@@ -38,7 +38,7 @@ def start_scheduler(kind: Any, patch: pytest.MonkeyPatch) -> threading.Thread:
         "DMLC_NODE_HOST": HOST,
         "DMLC_INTERFACE": "lo",
         "DMLC_NUM_WORKER": "0",
-        "DMLC_LOCAL": "1",
+        "DMLC_LOCAL": "0",
     }
     for name, value in variables.items():
         patch.setenv(name, value)
@@ -129,8 +129,9 @@ def set_up(world: World) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(originals, "_setup", None)
         lapse.setup(num_keys=KEYS, num_threads=1)
-        adapm.setup(KEYS, 1, "relocation_only", 4)
-        adapm.setup(num_keys=KEYS, num_threads=1, use_techniques="replication_only", num_channels=2)
+        with pytest.warns(UserWarning, match="num_channels is '4', which does nothing here"):
+            adapm.setup(KEYS, 1, "relocation_only", 4)
+        adapm.setup(num_keys=KEYS, num_threads=1, use_techniques="replication_only", num_channels=-1)
         assert originals.required_setup() == originals.Setup(KEYS, 1, "replication_only")
     with pyps.init(num_keys=KEYS, value_length=LENGTH, num_workers=1) as node:
         assert node.num_keys == KEYS
@@ -242,6 +243,32 @@ def derived(world: World) -> None:
         assert kv.pull([1, 2]).shape == (2, LENGTH)
 
 
+def handled(world: World) -> None:
+    handle = lapse.Handle(KEYS, LENGTH)
+    assert (handle.num_keys, handle.value_length) == (KEYS, LENGTH)
+
+
+def by_options(world: World) -> None:
+    options, rest = adapm.split_arguments(["--sys.techniques=all", "--sampling.reuse", "2", "--epochs=3"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(originals, "_setup", None)
+        adapm.setup(KEYS, 1, options=options)
+        assert originals.required_setup().options == {"sys.techniques": "all", "sampling.reuse": 2}
+    assert rest == ["--epochs=3"]
+
+
+def traced(world: World) -> None:
+    with pyps.Server(KEYS, trace_keys=[3]) as server:
+        assert [(event.key, event.event) for event in server.trace()] == [(3, "here")]
+
+
+def in_periods(world: World) -> None:
+    for kv in world.workers():
+        periods = pyps.Periods(kv)
+        kv.push([1], np.ones(LENGTH, np.float32))
+        assert periods.end()["local_share"] == 1
+
+
 def of_every_dtype(world: World) -> None:
     for name in ("float32", "float64", "float16", "bfloat16", "int32", "int64"):
         with pyps.init(num_keys=2, value_length=1, dtype=name) as node:
@@ -255,6 +282,7 @@ def refused(call: Callable[..., object], **named: Any) -> Callable[[World], obje
 
 Row = Callable[[World], object]
 ROWS: dict[str, Row | tuple[Row, str]] = {
+    "`lapse.Handle(num_keys, value_length)`": handled,
     "`lapse.setup(num_keys, num_threads)`": set_up,
     "`adapm.setup(num_keys=, num_threads=, use_techniques=, num_channels=)`": set_up,
     "`scheduler(num_keys, num_threads)`": lambda world: None,  # the fixtures call it
@@ -277,6 +305,9 @@ ROWS: dict[str, Row | tuple[Row, str]] = {
     "`kv.get_key_size(key_id=)`, `kv.num_keys`": sized,
     "`class Mine(adapm.Worker)`": derived,
     "DMLC_NUM_SERVER, DMLC_ROLE, DMLC_PS_ROOT_URI, DMLC_PS_ROOT_PORT, DMLC_NODE_HOST, DMLC_INTERFACE": by_servers,
+    "`--sys.techniques`, `--sampling.reuse` and other arguments": by_options,
+    "`PS_TRACE_KEYS`, `--sys.trace.keys`": traced,
+    "`PS_LOCALITY_STATS`": in_periods,
     "float32 alone": of_every_dtype,
     "`pyps.init(num_threads=2)`": (refused(pyps.init, num_keys=1, num_threads=2), "write num_workers="),
     '`pyps.init(use_techniques="all")`': (

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -261,71 +260,40 @@ def test_as_many_lengths_as_keys_or_one(kind: Any, start: Start) -> None:
     assert server.node.dtype.name == "float32"
 
 
-@pytest.mark.parametrize("techniques", ["", "all", "replication_only", "relocation_only"])
-def test_adapm_has_techniques_and_channels(start: Start, techniques: str) -> None:
-    adapm.setup(20, 1, techniques, 4)
-    (server,) = start(1, lambda: adapm.Server(1))
-    adapm.Worker(0, server).finalize()
+REMOTE = [1, 3]  # keys of the second of two nodes
 
 
-def test_an_unknown_technique_is_refused() -> None:
-    with pytest.raises(ValueError, match="use_techniques is 'both'; it must be one of all, replication_only"):
-        adapm.setup(20, 1, use_techniques="both")
+def test_what_another_node_answered_has_a_timestamp_also_if_it_has_ended(kind: Any, start: Start) -> None:
+    kind.setup(20, 1)
+    first, _ = start(2, lambda: kind.Server(torch.ones(20)))
+    values = np.full(2, 5, np.float32)
+    with worker(kind, 0, first) as kv:
+        pushed = kv.push(REMOTE, values)
+        was_set, pulled = kv.set(REMOTE, 2 * values), kv.pull(torch.tensor(REMOTE), values)
+        assert values.tolist() == [10, 10]
+        assert all(kv.is_finished(timestamp) and timestamp >= 0 for timestamp in (pushed, was_set, pulled))
+        kv.wait(pushed, was_set, pulled)
+        assert len({pushed, was_set, pulled}) == 3
+        localized = kv.localize(REMOTE)
+        assert localized > max(pushed, was_set, pulled)
+        assert kv.pull_if_local(REMOTE, values)
+        kv.wait(localized)
+        assert kv.pull(REMOTE, values, **{"async": False}) == kv.push(REMOTE, values) == -1
+        assert kv.set(REMOTE, values) == kv.localize(REMOTE) == -1
 
 
-@pytest.mark.parametrize("scheme", ["naive", "preloc", "pool", "local"])
-def test_adapm_samples(start: Start, scheme: str) -> None:
-    adapm.setup(20, 1)
-    first, second = start(2, lambda: adapm.Server(lengths()))
-    for server in (first, second):
-        server.enable_sampling_support(
-            scheme=scheme, with_replacement=True, distribution="uniform", min=6, max=20
-        )
-    with adapm.Worker(0, first) as kv, adapm.Worker(0, second) as other:
-        other.set(np.arange(6, 20), np.repeat(np.arange(6, 20, dtype=np.float32), 2))
-        sample = kv.prepare_sample(K=30, start=kv.current_clock())
-        keys, values = torch.zeros(30, dtype=torch.int64), torch.zeros(30, 2)
-        kv.wait(kv.pull_sample(sample, keys, values, True))
-        assert (keys >= 6).all()
-        assert (keys < 20).all()
-        assert (values == keys[:, None]).all()
-        sample = kv.prepare_sample(4, 1, 3)
-        keys, values = np.zeros(4, np.int64), np.zeros(8, np.float32)
-        kv.pull_sample(sample, keys, values)
-        assert values.tolist() == np.repeat(keys, 2).tolist()
-
-
-def test_adapm_refuses_bad_samples(start: Start) -> None:
-    adapm.setup(20, 1)
-    (server,) = start(1, lambda: adapm.Server(lengths()))
-    keys, values = np.zeros(4, np.int64), np.zeros(8, np.float32)
-    with adapm.Worker(0, server) as kv:
-        with pytest.raises(RuntimeError, match="enable_sampling"):
-            kv.prepare_sample(4, 0)
-        with pytest.raises(ValueError, match="'random'"):
-            server.enable_sampling_support("random", True, "uniform", 0, 20)
-        with pytest.raises(ValueError, match="'normal'"):
-            server.enable_sampling_support("naive", True, "normal", 0, 20)
-        server.enable_sampling_support("naive", True, "uniform", 5, 6)
-        sample = kv.prepare_sample(4, 0)
-        with pytest.raises(ValueError, match="elements"):
-            kv.pull_sample(sample, keys, values)
-        assert (keys == 0).all()
-        with pytest.raises(ValueError, match="sample"):
-            kv.pull_sample(99, keys, values)
-
-
-def test_an_intent_returns_a_timestamp_to_wait_for(start: Start) -> None:
-    adapm.setup(20, 1)
-    first, _ = start(2, lambda: adapm.Server(1))
-    with adapm.Worker(0, first) as kv:
-        kv.wait(kv.intent(torch.tensor([1, 3]), kv.current_clock() + 1))
-        kv.advance_clock()
-        out = np.zeros(2, np.float32)
-        end = time.monotonic() + TIMEOUT / 2
-        while not kv.pull_if_local([1, 3], out) and time.monotonic() < end:
-            time.sleep(0.001)
-        assert kv.pull_if_local([1, 3], out)
+def test_lapse_has_a_handle_that_says_what_a_server_keeps(start: Start) -> None:
+    handle = lapse.Handle(20, 3)
+    assert (handle.num_keys, handle.value_length) == (20, 3)
+    with pytest.raises(ValueError, match="num_keys is 0; it must be at least 1"):
+        lapse.Handle(0, 3)
+    with pytest.raises(TypeError, match="value_length must be an integer, not float"):
+        lapse.Handle(20, 1.5)  # type: ignore[arg-type]
+    lapse.setup(20, 1)
+    with pytest.raises(ValueError, match="num_keys is 21, but setup was told 20"):
+        lapse.Server(lapse.Handle(21, 3))
+    (server,) = start(1, lambda: lapse.Server(handle))
+    assert (server.node.num_keys, server.node.value_length) == (20, 3)
 
 
 def test_importing_them_starts_nothing_and_needs_no_environment() -> None:

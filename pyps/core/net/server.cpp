@@ -35,10 +35,10 @@ std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
 
 } // namespace
 
-Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint)
+Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace)
     : segment_(std::move(segment)), shape_(*segment_), context_(keys_of(*segment_), longest_message(segment_->header())),
       routers_(context_, segment_->header().max_workers), peers_(dealers(context_, segment_->header().num_nodes)),
-      values_(*segment_, slabs),
+      trace_(trace), values_(*segment_, slabs, trace),
       mailbox_(*segment_, routers_, peers_, [this](uint64_t waiter, NodeId lost_with) { landed(waiter, lost_with); }),
       protocol_(NodeId(segment_->header().node), NodeId(segment_->header().num_nodes),
                 uint64_t(segment_->header().num_keys), Techniques(segment_->header().techniques), values_, mailbox_),
@@ -51,6 +51,7 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
               return int64_t(slot.clock.load(std::memory_order_acquire));
           },
           [this](const std::vector<Key> &keys, bool begins) {
+              if (trace_) trace_->note(keys, begins ? PS_TRACE_INTENT_BEGINS : PS_TRACE_INTENT_ENDS);
               begins ? want(keys) : protocol_.stop_wanting(keys);
           }),
       gates_(*segment_, [this](NodeId to, Bytes message) { peers_[to].send(std::move(message)); }),

@@ -19,14 +19,14 @@
 #include "net/vigil.h"
 #include "protocol/protocol.h"
 #include "room.h"
-#include "store_values.h"
+#include "traced_values.h"
 
 namespace ps {
 
 class Server {
 public:
     // Bound, but it works only when it is connected.
-    Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint);
+    Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace);
     ~Server();
 
     const std::string &endpoint() const { return endpoint_; }
@@ -98,7 +98,8 @@ private:
     Routers routers_;
     std::unique_ptr<Admission> admission_; // with keys
     std::vector<ZmqSocket> peers_; // by node; this node's own is not connected
-    StoreValues values_;
+    Trace *const trace_; // null: nobody asked for one; outlives this
+    TracedValues values_;
     Mailbox mailbox_;
     Protocol protocol_;
     Senders senders_;

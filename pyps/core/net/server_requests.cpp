@@ -101,6 +101,7 @@ void Server::want(const std::vector<Key> &keys) {
 }
 
 void Server::localize(const RequestBatch &batch) {
+    if (trace_) trace_->note(batch.keys, PS_TRACE_LOCALIZE);
     uint64_t bytes = bytes_of_absent(*segment_, batch.keys.data(), batch.keys.size());
     bool refused = bytes > 0 && !has_room(Kept::alone, bytes);
     uint64_t number = ++last_waiter_;
