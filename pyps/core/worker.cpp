@@ -113,7 +113,7 @@ bool ps_worker::wait_for_order(const ps_request &request) {
     bool may_wait = !(request.flags & PS_NOWAIT);
     if (has_remote_work() && remote_->conflicts(request)) {
         if (!may_wait) return false;
-        remote_->wait_all(default_wait_timeout);
+        remote_->wait_for_keys(request, default_wait_timeout);
     }
     if (has_remote_work() && !is_buffer_free(request)) {
         if (!may_wait) return false;

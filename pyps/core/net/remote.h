@@ -40,7 +40,8 @@ public:
 
     bool is_busy() const { return !operations_.empty(); }
     size_t pending() const; // somebody wants to know how they end
-    bool conflicts(const ps_request &request); // with what is on its way: wait for that first
+    bool conflicts(const ps_request &request); // with what is on its way: wait for that first, and for nothing else
+    void wait_for_keys(const ps_request &request, double timeout);
 
     // Wait for room (see in_flight.h) for so many bytes of keys and values; for intents with so many bytes of keys.
     // What is sent next goes even if it needs more.
@@ -97,6 +98,7 @@ private:
     void say_hello();
     int64_t send(Operation operation);
     void note_keys(Operation &operation);
+    int64_t next_conflict(const ps_request &request, int64_t from) const;
     int64_t note_buffer(const ps_request &request, int64_t timestamp);
     NodeId target_of(Key key) const;
     void remember(const Operation &operation, const AnswerBatch &answer, NodeId owner);

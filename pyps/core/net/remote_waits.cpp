@@ -42,6 +42,13 @@ void Remote::make_room_for_intents(uint64_t bytes) {
     announced_.clear();
 }
 
+// Nothing is sent meanwhile, so a key that is free stays so: each is looked at until it is, and not again.
+void Remote::wait_for_keys(const ps_request &request, double timeout) {
+    int64_t free = 0; // so many are
+    wait_until([&] { return (free = next_conflict(request, free)) == request.num_keys; }, timeout, patience_,
+               "earlier operations on the same keys have");
+}
+
 void Remote::require_issued(int64_t timestamp) const {
     if (timestamp < -1 || timestamp >= next_)
         fail(PS_EINVAL, Where{-1, timestamp, next_ - 1},
