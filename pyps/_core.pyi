@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from typing_extensions import disjoint_base
 
@@ -80,15 +80,59 @@ class Borrowed: ...
 @disjoint_base
 class Operations:
     def __init__(self, store: Node) -> None: ...
-    def pull(self, keys: Any, vals: Any, asynchronous: bool = False, **options: bool) -> Timestamp: ...
-    def push(self, keys: Any, vals: Any, asynchronous: bool = False, **options: bool) -> Timestamp: ...
-    def set(self, keys: Any, vals: Any, asynchronous: bool = False, **options: bool) -> Timestamp: ...
+    ended: (
+        Timestamp | None
+    )  # what operations return that are not asynchronous; None: pulls their values, others nothing
+    def pull(
+        self,
+        keys: Any,
+        vals: Any = None,
+        asynchronous: bool = False,
+        *,
+        out: Any = None,
+        timeout: float | None = None,
+        **options: bool,
+    ) -> Any: ...
+    @overload
+    def push(
+        self, keys: Any, vals: Any, asynchronous: Literal[False] = False, *, timeout: float | None = None
+    ) -> None: ...
+    @overload
+    def push(
+        self, keys: Any, vals: Any, asynchronous: Literal[True], *, timeout: float | None = None
+    ) -> Timestamp: ...
+    @overload
+    def push(
+        self,
+        keys: Any,
+        vals: Any,
+        asynchronous: bool = False,
+        *,
+        timeout: float | None = None,
+        **options: bool,
+    ) -> Timestamp | None: ...
+    @overload
+    def set(
+        self, keys: Any, vals: Any, asynchronous: Literal[False] = False, *, timeout: float | None = None
+    ) -> None: ...
+    @overload
+    def set(
+        self, keys: Any, vals: Any, asynchronous: Literal[True], *, timeout: float | None = None
+    ) -> Timestamp: ...
+    @overload
+    def set(
+        self,
+        keys: Any,
+        vals: Any,
+        asynchronous: bool = False,
+        *,
+        timeout: float | None = None,
+        **options: bool,
+    ) -> Timestamp | None: ...
     def staggered_push(
         self, keys: Any, vals: Any, group: int = 10000, asynchronous: bool = False, **options: bool
-    ) -> Timestamp: ...
+    ) -> Any: ...
     def pull_if_local(self, keys: Any, vals: Any) -> bool: ...
-    def localize(self, keys: Any, asynchronous: bool = False, **options: bool) -> Timestamp: ...
-    def intent(self, keys: Any, start: int, end: int = 0) -> None: ...
 
 @disjoint_base
 class Worker(Operations):
@@ -96,6 +140,19 @@ class Worker(Operations):
     def id(self) -> int: ...
     @property
     def num_keys(self) -> int: ...
+    @overload
+    def localize(
+        self, keys: Any, asynchronous: Literal[False] = False, *, timeout: float | None = None
+    ) -> None: ...
+    @overload
+    def localize(
+        self, keys: Any, asynchronous: Literal[True], *, timeout: float | None = None
+    ) -> Timestamp: ...
+    @overload
+    def localize(
+        self, keys: Any, asynchronous: bool = False, *, timeout: float | None = None, **options: bool
+    ) -> Timestamp | None: ...
+    def intent(self, keys: Any, start: int, end: int = 0, *, timeout: float | None = None) -> None: ...
     def advance_clock(self) -> int: ...
     def current_clock(self) -> int: ...
     def wait(self, *timestamps: int, timeout: float | None = None) -> None: ...
@@ -110,13 +167,15 @@ class Worker(Operations):
     def finalize(self, timeout: float | None = None) -> None: ...
 
 class SamplingWorker(Worker):
-    def prepare_sample(self, n: int, start: int, end: int = 0) -> int: ...
+    def prepare_sample(self, n: int, start: int, end: int = 0, *, timeout: float | None = None) -> int: ...
     def pull_sample(
         self,
         id: int,  # noqa: A002
         keys: Any,
         vals: Any,
         asynchronous: bool = False,
+        *,
+        timeout: float | None = None,
         **options: bool,
-    ) -> Timestamp: ...
+    ) -> Any: ...
     def finish_sample(self, id: int) -> None: ...  # noqa: A002

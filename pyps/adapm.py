@@ -68,14 +68,16 @@ class Worker(originals.Worker):
     def __init__(self, customer_id: int, server: Server) -> None:
         super().__init__(customer_id, server, first=0)
 
-    def intent(self, keys: Any, start: int, end: int = 0) -> Timestamp:  # type: ignore[override]
+    def intent(  # type: ignore[override]
+        self, keys: Any, start: int, end: int = 0, *, timeout: float | None = None
+    ) -> Timestamp:
         """Tell that this worker will use the keys in clocks [start, end); there is nothing to wait for."""
-        super().intent(keys, start, end)
+        super().intent(keys, start, end, timeout=timeout)
         return ANSWERED
 
-    def prepare_sample(self, K: int, start: int, end: int = 0) -> int:
+    def prepare_sample(self, K: int, start: int, end: int = 0, *, timeout: float | None = None) -> int:
         """Draw a sample of `K` keys for clocks [start, end); see `pyps.Worker.prepare_sample`."""
-        return super().prepare_sample(K, start, end)
+        return super().prepare_sample(K, start, end, timeout=timeout)
 
     def wait_replica_sync(self) -> None:
         """Do what `wait_sync` does, by its former name."""

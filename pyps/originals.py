@@ -15,6 +15,7 @@ import pyps
 from pyps.familiar import ORIGINALS, pointing
 from pyps.rendezvous import dmlc
 from pyps.server import TECHNIQUES
+from pyps.timestamps import ANSWERED
 
 # Seconds. The originals wait for other nodes for ever; a node that is lost ends every wait much sooner.
 LONGEST_WAIT = 7 * 86_400.0
@@ -176,6 +177,7 @@ class Worker(pyps.Worker):
             raise TypeError(f"server must be a Server, not {type(server).__name__}")
         server.add_worker(self, number, first)
         super().__init__(server.node)
+        self.ended = ANSWERED  # as the originals return -1
 
     def get_key_size(self, key_id: int = 0) -> int:
         """Return the number of elements of a key's value."""
