@@ -6,6 +6,7 @@ local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local lists = require 'luaps.lists'
 local values = require 'luaps.values'
+local waiting = require 'luaps.waiting'
 
 local raise, required = errors.raise, arguments.required
 local ASYNC = tonumber(C.PS_ASYNC)
@@ -100,21 +101,25 @@ local function openvalues(self, value, n)
    return values.open(value, self.element, true, n * length)
 end
 
--- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process, and
--- `submit(self, async, run, ...)` one with a buffer, whose timestamp it returns.
-function sampling.add(Worker, call, submit)
-   -- Draw a sample of `n` keys, to be pulled in clocks [start, stop), or in clock `start`; its number.
-   function Worker:prepare_sample(n, start, stop)
+-- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process,
+-- `callwithin(self, limit, run, ...)` for so many seconds at most, and `submit(self, async, limit, run, ...)` one with
+-- a buffer, whose timestamp it returns.
+function sampling.add(Worker, call, callwithin, submit)
+   -- Draw a sample of `n` keys, to be pulled in clocks [start, stop), or in clock `start`; its number. `timeout` as for
+   -- intent.
+   function Worker:prepare_sample(n, start, stop, timeout)
       local first = arguments.whole('start', start)
       local last = stop == nil and 0 or arguments.whole('stop', stop)
-      call(self, C.ps_prepare_sample, arguments.whole('n', n), first, last, self.number)
+      local limit = waiting.given(timeout)
+      callwithin(self, limit, C.ps_prepare_sample, arguments.whole('n', n), first, last, self.number)
       return tonumber(self.number[0])
    end
 
    -- Pull the next keys of a sample, as many as `keys` has room for, and their values, for which `value` may have more
    -- room than they need; a timestamp, as from pull. The keys are there at once. When all were pulled, the sample is
-   -- finished.
-   function Worker:pull_sample(id, keys, value, async)
+   -- finished. `timeout` as for pull.
+   function Worker:pull_sample(id, keys, value, async, timeout)
+      local limit = waiting.given(timeout)
       if async ~= nil then
          checkboolean('async', async)
       end
@@ -125,7 +130,7 @@ function sampling.add(Worker, call, submit)
          data = standin:data()
       end
       local drawn = memory(n)
-      local timestamp = submit(self, async, C.ps_pull_sample, checkid(id), drawn, n, data, length,
+      local timestamp = submit(self, async, limit, C.ps_pull_sample, checkid(id), drawn, n, data, length,
          async and ASYNC or 0, self.stamp)
       C.ps_shift_keys(ffi.cast('int64_t *', to), drawn, n, -self.base)
       if keysin then

@@ -10,6 +10,7 @@ local errors = require 'luaps.errors'
 local ETIMEDOUT, EBUSY = tonumber(C.PS_ETIMEDOUT), tonumber(C.PS_EBUSY)
 local TIMEOUT = 300       -- seconds, as in ps.h
 local SIGNALS_EVERY = 0.1 -- seconds
+local SHORTEST = 1e-9     -- seconds: to look once
 
 local waiting = {}
 
@@ -21,6 +22,11 @@ end
 -- The seconds to wait.
 function waiting.limit(timeout)
    return arguments.seconds('timeout', timeout or TIMEOUT)
+end
+
+-- The same for calls that look at no clock without need; nil is left as it is.
+function waiting.given(timeout)
+   return timeout ~= nil and arguments.seconds('timeout', timeout) or nil
 end
 
 local function handlesignals()
@@ -48,31 +54,54 @@ function waiting.stay(handle, limit, wait)
 end
 jit.off(waiting.stay, true) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
 
--- Go on with run(handle, ...), which came back with PS_EBUSY: begin it, and if `stamp` says that it is on its way, wait
--- for it.
-local function goon(handle, stamp, run, ...)
-   local stop = clock() + TIMEOUT
+-- Raise the error of a wait that took longer than `limit` seconds: what for, as the core said last.
+local function faillate(limit)
+   errors.raise('%s (timeout: %g s, PS_ETIMEDOUT)', ffi.string(C.ps_last_error().message), limit)
+end
+
+-- Go on with run(handle, first, ...), which came back with PS_EBUSY: begin it, and if `stamp` says that it is on its
+-- way, wait for it.
+local function goon(handle, limit, stop, stamp, run, first, ...)
    local code
    repeat
       handlesignals()
       local left = stop - clock()
-      if left <= 0 then
-         errors.raise('%s (PS_ETIMEDOUT)', ffi.string(C.ps_last_error().message))
-      elseif stamp and stamp[0] >= 0 then
-         code = C.ps_wait(handle, stamp[0], left)
+      if stamp and stamp[0] >= 0 then
+         code = C.ps_wait(handle, stamp[0], math.max(left, SHORTEST))
+      elseif left <= 0 then
+         faillate(limit)
       else
-         code = run(handle, ...)
+         if run == C.ps_run then
+            first.timeout = left
+         end
+         code = run(handle, first, ...)
       end
    until code ~= EBUSY
    return code
 end
 jit.off(goon)
 
--- The code of run(handle, ...), with all the waiting before it is begun; with `stamp`, also until it has ended.
-function waiting.run(handle, stamp, run, ...)
+-- The code of run(handle, ...), with all the waiting before it is begun; with `stamp`, also until it has ended. `limit`
+-- is in seconds, or nil.
+function waiting.run(handle, limit, stamp, run, ...)
+   local stop = limit and clock() + limit
    local code = run(handle, ...)
    if code == EBUSY then
-      code = goon(handle, stamp, run, ...)
+      code = goon(handle, limit or TIMEOUT, stop or clock() + TIMEOUT, stamp, run, ...)
+   end
+   if code == ETIMEDOUT then
+      faillate(limit or TIMEOUT)
+   end
+   return code
+end
+
+-- The code of the wait for an operation that was sent, until `stop` by the clock.
+function waiting.answer(handle, timestamp, limit, stop)
+   local code = waiting.stay(handle, math.max(stop - clock(), SHORTEST), function(_, seconds)
+      return C.ps_wait(handle, timestamp, seconds)
+   end)
+   if code == ETIMEDOUT then
+      faillate(limit)
    end
    return code
 end

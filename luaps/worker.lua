@@ -5,6 +5,7 @@
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
+local clock = require 'luaps.clock'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local future = require 'luaps.future'
@@ -73,25 +74,29 @@ local function forget(self)
    end
 end
 
--- In a forked child the first call makes the worker one of its own.
-local function attempt(self, stamp, run, ...)
-   local code = waiting.run(self.handle, stamp, run, ...)
+-- In a forked child the first call makes the worker one of its own. `limit` is in seconds; nil: the default.
+local function attempt(self, limit, stamp, run, ...)
+   local code = waiting.run(self.handle, limit, stamp, run, ...)
    if code == EFORKED then
       inherit(self)
-      code = waiting.run(self.handle, stamp, run, ...)
+      code = waiting.run(self.handle, limit, stamp, run, ...)
    end
    check(code, self.base)
 end
 
-local function call(self, run, ...)
+local function callwithin(self, limit, run, ...)
    if self.waits then
       forget(self)
    end
-   attempt(self, nil, run, ...)
+   attempt(self, limit, nil, run, ...)
+end
+
+local function call(self, run, ...)
+   callwithin(self, nil, run, ...)
 end
 
 -- Run an operation that has a buffer: to its end, or until it has the timestamp that is returned.
-local function submit(self, async, run, ...)
+local function submit(self, async, limit, run, ...)
    if self.waits then
       forget(self)
    end
@@ -100,7 +105,7 @@ local function submit(self, async, run, ...)
    if not async then
       self.waits, stamp = true, self.stamp
    end
-   attempt(self, stamp, run, ...)
+   attempt(self, limit, stamp, run, ...)
    self.waits = false
    return async and tonumber(self.stamp[0]) or -1
 end
@@ -127,7 +132,7 @@ local function prepare(self, operation, given, value, async, ...) -- luacheck: i
    request.keys, request.num_keys = data, n
    request.operation, request.values, request.num_values = operation, memory, length
    request.flags = async and ASYNC or 0
-   request.done = 0
+   request.done, request.timeout = 0, 0
    return standin
 end
 
@@ -143,11 +148,13 @@ local function keep(self, operation, value, standin)
 end
 
 -- The parentheses around the last calls, here and below, make them no tail calls, of which a trace can hold few.
-local function operate(self, operation, given, value, async, ...) -- luacheck: ignore 212
+local function operate(self, operation, given, value, async, timeout, ...) -- luacheck: ignore 212
    checkasync(async)
+   local limit = waiting.given(timeout)
    local standin = prepare(self, operation, given, value, async)
    if self.others then
-      submit(self, async, C.ps_run, self.request)
+      self.request.timeout = limit or 0
+      submit(self, async, limit, C.ps_run, self.request)
    else
       local code = C.ps_run(self.handle, self.request)
       if code == EFORKED then
@@ -169,13 +176,18 @@ end
 -- says that the operation has ended, as it has where the keys live on this node, and always unless `async` is true. The
 -- values of another are there when it was waited for, or is_finished told so. Operations of one worker on a key take
 -- place one after another.
-function Worker:pull(given, value, async, ...) -- luacheck: ignore 212
-   return (operate(self, PULL, given, value, async))
+--
+-- `timeout`, in seconds and 300 without it, bounds all that the call waits for: until this node's server knows the
+-- worker, earlier operations on the same keys or buffer have ended and what is on its way leaves room; and, unless
+-- `async`, for the answer. The error says what was waited for and whether the operation was sent: if so, it may have
+-- been done, or be done yet.
+function Worker:pull(given, value, async, timeout, ...) -- luacheck: ignore 212
+   return (operate(self, PULL, given, value, async, timeout))
 end
 
 -- Add to the values of the keys; a repeated key gets every addition.
-function Worker:push(given, value, async, ...) -- luacheck: ignore 212
-   return (operate(self, PUSH, given, value, async))
+function Worker:push(given, value, async, timeout, ...) -- luacheck: ignore 212
+   return (operate(self, PUSH, given, value, async, timeout))
 end
 
 -- Push in groups of so many keys, 10000 unless `group` says so, each when the one before it has ended, so that a large
@@ -198,7 +210,8 @@ function Worker:staggered_push(given, value, group, async)
       request.done = 0
       local last = async and left == 0
       request.flags = last and ASYNC or 0
-      timestamp = submit(self, last, C.ps_run, request)
+      request.timeout = 0
+      timestamp = submit(self, last, nil, C.ps_run, request)
       request.keys = request.keys + n
       request.values = ffi.cast('char *', request.values) + request.num_values * self.element.bytes
    until left == 0
@@ -207,8 +220,8 @@ function Worker:staggered_push(given, value, group, async)
 end
 
 -- Replace the values of the keys; of a repeated key's values the last one stays.
-function Worker:set(given, value, async, ...) -- luacheck: ignore 212
-   return (operate(self, SET, given, value, async))
+function Worker:set(given, value, async, timeout, ...) -- luacheck: ignore 212
+   return (operate(self, SET, given, value, async, timeout))
 end
 
 -- Pull if every key lives on this node, else leave the values as they are; was it done?
@@ -222,25 +235,28 @@ function Worker:pull_if_local(given, value)
    return self.flag[0] ~= 0
 end
 
--- Move the keys to this node; returns a timestamp.
-function Worker:localize(given, async)
+-- Move the keys to this node; returns a timestamp. `timeout` as for pull.
+function Worker:localize(given, async, timeout)
    checkasync(async)
+   local limit = waiting.limit(timeout)
+   local stop = clock() + limit
    local data, n = readkeys(self.scratch, given, self.base, 'keys')
-   call(self, C.ps_localize, data, n, self.number)
+   callwithin(self, limit, C.ps_localize, data, n, self.number)
    local timestamp = tonumber(self.number[0])
    if async or timestamp < 0 then
       return timestamp
    end
-   self:wait(timestamp)
+   check(waiting.answer(self.handle, timestamp, limit, stop))
    return -1
 end
 
--- Tell that this worker will use the keys in clocks [start, stop); without `stop`, in clock `start`.
-function Worker:intent(given, start, stop)
+-- Tell that this worker will use the keys in clocks [start, stop); without `stop`, in clock `start`. `timeout`: seconds
+-- for which the call may wait, if this node's server is behind with the intents of this worker; 300 without it.
+function Worker:intent(given, start, stop, timeout)
    local first = arguments.whole('start', start)
    local last = stop == nil and 0 or arguments.whole('stop', stop)
    local data, n = readkeys(self.scratch, given, self.base, 'keys')
-   call(self, C.ps_intent, data, n, first, last)
+   callwithin(self, waiting.given(timeout), C.ps_intent, data, n, first, last)
 end
 
 -- Add one to this worker's clock, which starts at 0, and return it.
@@ -255,7 +271,7 @@ function Worker:current_clock()
 end
 
 waiting.add(Worker, call)
-sampling.add(Worker, call, submit)
+sampling.add(Worker, call, callwithin, submit)
 
 -- The operation with this timestamp as an object, which has :wait(timeout) and :done().
 function Worker:future(timestamp)

@@ -3,7 +3,6 @@
 >>> import numpy as np, pyps
 >>> with pyps.local(num_keys=1000, value_length=10) as kv:
 ...     kv.push([3, 7], np.ones((2, 10), np.float32))
--1
 
 Importing it starts no thread and opens no socket.
 """

@@ -123,6 +123,7 @@ cdef extern from "ps.h" nogil:
         int64_t num_values
         int64_t done
         int64_t timestamp
+        double timeout
 
     int32_t ps_abi_version()
     const ps_error *ps_last_error()
@@ -188,6 +189,14 @@ cdef class Node:
     cdef int patiently(self, NodeWait call, object timeout) except -1
 
 
+cdef struct Wait:
+    double limit  # seconds, for all that one call of Python waits for
+    double left
+    double end  # by the clock; 0: it has not begun
+    bint is_begun  # this call of the core
+    bint tells  # it takes the seconds that are left, and fails by itself
+
+
 cdef class Borrowed:
     cdef Span span
     cdef object owner, copy_back
@@ -200,15 +209,19 @@ cdef class Operations:
     cdef dict borrowed  # by timestamp: buffers of pulls that have not ended
     cdef bint finalized
     cdef int code, bits  # of an element, as DLPack has it
+    cdef public bint tells_timestamps  # of operations that are not asynchronous
 
     cdef ps_worker *inherited(self, ps_worker *used) except NULL
     cdef int require_worker(self) except -1
     cdef ps_worker *usable(self) except NULL
-    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local)
-    cdef int carry_out(self, ps_request *request, int32_t *local) except -1
-    cdef int persist(self, ps_worker *worker, ps_request *request) except -1
-    cdef int finish(self, ps_worker *worker, int64_t timestamp) except -1
-    cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept
+    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, object timeout,
+                        int32_t *local)
+    cdef int carry_out(self, ps_request *request, Wait *wait, int32_t *local) except -1
+    cdef int persist(self, ps_worker *worker, ps_request *request, Wait *wait) except -1
+    cdef int finish(self, ps_worker *worker, int64_t timestamp, Wait *wait) except -1
+    cdef object pull_new(self, object keys, bint asynchronous, object timeout)
+    cdef object result(self, object vals, bint writes, bint asynchronous)
+    cdef int32_t submit(self, ps_worker *worker, ps_request *request, Wait *wait, int32_t *local) except -1
     cdef int borrow(self, object vals, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1
     cdef int complete(self, object vals, bint writes, Borrowed borrowed) except -1
     cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1

@@ -8,19 +8,19 @@ from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, INT64_MAX, UINT64_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from pyps._spans cimport (
     BFLOAT, FLOAT, INTEGER, Span, can_move, close_span, note_written, open_keys, open_span, open_typed,
 )
 
 import operator
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 
 from pyps import arrays
 from pyps.errors import AttachError, ClosedError, NodeLost, WaitTimeoutError
-from pyps.timestamps import ANSWERED, Pending
+from pyps.timestamps import ANSWERED, Pending, Timestamp
 
 # Work above which the GIL is released: about a microsecond, in units of a nanosecond.
 cdef double worth_releasing = 1000.0

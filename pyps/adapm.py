@@ -116,18 +116,20 @@ class Worker(originals.Worker):
         super().__init__(customer_id, server, first=0)
         self._acts_in_time = server.options.get("sys.time_intent_actions", True)
 
-    def intent(self, keys: Any, start: int, end: int = 0) -> Timestamp:  # type: ignore[override]
+    def intent(  # type: ignore[override]
+        self, keys: Any, start: int, end: int = 0, *, timeout: float | None = None
+    ) -> Timestamp:
         """Tell that this worker will use the keys in clocks [start, end); there is nothing to wait for."""
-        super().intent(keys, *self._clocks(start, end))
+        super().intent(keys, *self._clocks(start, end), timeout=timeout)
         return ANSWERED
 
     def advance_clock(self) -> None:  # type: ignore[override]
         """Add one to this worker's clock, which `current_clock` tells."""
         super().advance_clock()
 
-    def prepare_sample(self, K: int, start: int, end: int = 0) -> int:
+    def prepare_sample(self, K: int, start: int, end: int = 0, *, timeout: float | None = None) -> int:
         """Draw a sample of `K` keys for clocks [start, end); see `pyps.Worker.prepare_sample`."""
-        return super().prepare_sample(K, *self._clocks(start, end))
+        return super().prepare_sample(K, *self._clocks(start, end), timeout=timeout)
 
     def _clocks(self, start: int, end: int) -> tuple[int, int]:
         """Return from when and until when an intent holds: from now on, if the option says so."""

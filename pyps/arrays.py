@@ -119,6 +119,37 @@ def as_output(vals: object, dtype: Dtype, *, keep: bool = False) -> Output:
     return _output(vals, "vals", lambda name: _require_dtype(name, dtype, "vals"), dtype, keep)
 
 
+def new_values(keys: Any, dtype: Dtype, length: int, total: int) -> Any:
+    """Make an array for the values of keys.
+
+    Parameters
+    ----------
+    keys : array
+        Its shape and its kind, numpy or torch, are those of the result; bfloat16, which numpy lacks, is torch's.
+    dtype : Dtype
+        Of its elements.
+    length, total : int
+        Elements of each value, the result's last dimension; if that is 0, of all: the result is flat.
+
+    Returns
+    -------
+    numpy.ndarray or torch.Tensor
+        Not yet written.
+
+    Raises
+    ------
+    TypeError
+        It would be a torch tensor, but torch is not loaded.
+    """
+    shape = (*keys.shape, length) if length else (total,)
+    if dtype.name != "bfloat16" and (type(keys) is np.ndarray or not _is_tensor(keys)):
+        return np.empty(shape, dtype.storage)
+    torch = sys.modules.get("torch")
+    if torch is None:
+        raise TypeError("numpy has no bfloat16: import torch before, or say where the values go with out=")
+    return torch.empty(shape, dtype=getattr(torch, dtype.name))
+
+
 def as_key_output(keys: object) -> Output:
     """Make a contiguous buffer of int64 in place of an output for keys that is not one; as `as_output` does."""
     return _output(keys, "keys", _require_int64, DTYPES["int64"], False)

@@ -18,7 +18,6 @@ from pyps.familiar import ORIGINALS, pointing
 from pyps.rendezvous import dmlc
 from pyps.rendezvous.environment import read_variables
 from pyps.server import TECHNIQUES
-from pyps.timestamps import Pending, Timestamp
 from pyps.trace_files import TraceFile
 
 # Seconds. The originals wait for other nodes for ever; a node that is lost ends every wait much sooner.
@@ -225,45 +224,7 @@ class Worker(pyps.Worker):
             raise TypeError(f"server must be a Server, not {type(server).__name__}")
         server.add_worker(self, number, first)
         super().__init__(server.node)
-
-    # By name, as `super()` takes about as long as pulling a key that lives here.
-    def pull(self, keys: Any, vals: Any, asynchronous: bool = False, **named: bool) -> Timestamp:
-        """Read the values of keys into a buffer; see `pyps.Worker.pull`.
-
-        Returns
-        -------
-        Timestamp
-            Of the operation, also if it has ended; -1 if it was answered on this node. So do the others.
-        """
-        told = pyps.Worker.pull(self, keys, vals, asynchronous, **named)
-        return told if isinstance(told, Pending) else self.last_timestamp()
-
-    def push(self, keys: Any, vals: Any, asynchronous: bool = False, **named: bool) -> Timestamp:
-        """Add to the values of keys; see `pyps.Worker.push`."""
-        told = pyps.Worker.push(self, keys, vals, asynchronous, **named)
-        return told if isinstance(told, Pending) else self.last_timestamp()
-
-    def set(self, keys: Any, vals: Any, asynchronous: bool = False, **named: bool) -> Timestamp:
-        """Replace the values of keys; see `pyps.Worker.set`."""
-        told = pyps.Worker.set(self, keys, vals, asynchronous, **named)
-        return told if isinstance(told, Pending) else self.last_timestamp()
-
-    def localize(self, keys: Any, asynchronous: bool = False, **named: bool) -> Timestamp:
-        """Have the keys live on this node; see `pyps.Worker.localize`."""
-        told = pyps.Worker.localize(self, keys, asynchronous, **named)
-        return told if isinstance(told, Pending) else self.last_timestamp()
-
-    def pull_sample(
-        self,
-        id: int,  # noqa: A002
-        keys: Any,
-        vals: Any,
-        asynchronous: bool = False,
-        **named: bool,
-    ) -> Timestamp:
-        """Pull the next keys of a prepared sample; see `pyps.Worker.pull_sample`."""
-        told = pyps.Worker.pull_sample(self, id, keys, vals, asynchronous, **named)
-        return told if isinstance(told, Pending) else self.last_timestamp()
+        self.tells_timestamps = True
 
     def get_key_size(self, key_id: int = 0) -> int:
         """Return the number of elements of a key's value."""

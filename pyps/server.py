@@ -129,7 +129,6 @@ class Server(Node):
     --------
     >>> with Server(1000, 10) as server, server.worker() as kv:
     ...     kv.push([3], np.ones(10, np.float32))
-    -1
     """
 
     @pointing(NODE)
@@ -386,8 +385,8 @@ def local(num_keys: int, value_length: int | Sequence[int] | ArrayLike = 1, **op
     Examples
     --------
     >>> with local(num_keys=1000, value_length=10) as kv:
-    ...     out = np.empty((2, 10), np.float32)
-    ...     kv.pull([3, 3], out)
-    -1
+    ...     kv.push([3], np.ones(10, np.float32))
+    ...     kv.pull([3, 3]).sum()
+    np.float32(20.0)
     """
     return LocalWorker(Server(num_keys, value_length, **options))

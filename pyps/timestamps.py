@@ -1,8 +1,8 @@
-"""What an operation returns: a number to wait for that is also a future."""
+"""What an asynchronous operation returns: a number to wait for that is also a future."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyps._core import Worker
@@ -14,18 +14,29 @@ class Timestamp(int):
     Equal to the plain number, so that both ``kv.wait(ts)`` and ``ts.wait()`` work.
     """
 
-    def wait(self, timeout: float | None = None) -> None:
+    values: Any = None  # what a pull without a buffer made
+
+    def wait(self, timeout: float | None = None) -> Any:
         """Return when the operation has ended, which an answered one has.
 
         Parameters
         ----------
         timeout : float, optional
             Seconds; 300 unless said.
+
+        Returns
+        -------
+        array or None
+            The values of a pull that was given no buffer for them.
         """
+        return self.values
 
     def done(self) -> bool:
         """Tell whether the operation has ended."""
         return True
+
+    def __repr__(self) -> str:
+        return f"<Timestamp {'answered' if self == -1 else int(self)}>"
 
 
 class Pending(Timestamp):
@@ -39,9 +50,10 @@ class Pending(Timestamp):
 
     worker: Worker
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Return when the operation has ended."""
+    def wait(self, timeout: float | None = None) -> Any:
+        """Return when the operation has ended; what, see `Timestamp.wait`."""
         self.worker.wait(self, timeout=timeout)
+        return self.values
 
     def done(self) -> bool:
         """Tell whether the operation has ended."""

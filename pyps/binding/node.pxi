@@ -183,8 +183,9 @@ cdef class Node:
 
     cdef int patiently(self, NodeWait call, object timeout) except -1:
         """Wait for other nodes; whoever does not wait to the end leaves."""
-        cdef Wait wait = wait_of(timeout, True)
+        cdef Wait wait
         cdef int32_t code = PS_EBUSY
+        limit(&wait, timeout, True)
         try:
             while goes_on(&wait, code):
                 with nogil:

@@ -1,4 +1,4 @@
-# What a worker does with keys and their values: pull, push, set, localize, intent.
+# What a worker does with keys and their values: pull, push, set.
 cdef class Borrowed:
     """The memory of values, what keeps it alive, and how to copy it to where the caller wants it."""
 
@@ -49,7 +49,8 @@ cdef class Operations:
             worker = self.inherited(worker)
         return worker
 
-    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, int32_t *local):
+    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, object timeout,
+                        int32_t *local):
         """Run pull, push or set; with `local`, pull all keys or none and tell which."""
         cdef Span k
         cdef Span *v
@@ -57,8 +58,10 @@ cdef class Operations:
         cdef bint writes = operation == PS_PULL
         cdef int32_t here = 0
         cdef ps_request request
+        cdef Wait wait
+        limit(&wait, timeout, True)
         if writes and asynchronous and can_move(vals):
-            self.operate(operation, keys, vals, False, &here)
+            self.operate(operation, keys, vals, False, None, &here)
             if here:
                 return ANSWERED
         v = &borrowed.span
@@ -72,48 +75,73 @@ cdef class Operations:
             request.num_keys = k.elements
             request.values = v.data
             request.num_values = v.elements
-            self.carry_out(&request, local)
+            self.carry_out(&request, &wait, local)
         finally:
             close_span(&k)
         if local == NULL and asynchronous and request.timestamp >= 0:
             return self.pending(request.timestamp, vals, borrowed if writes else None)
         if local == NULL or local[0]:
             self.complete(vals, writes, borrowed)
-        return ANSWERED
+        return self.result(vals, writes, asynchronous)
 
-    cdef int carry_out(self, ps_request *request, int32_t *local) except -1:
+    cdef object result(self, object vals, bint writes, bint asynchronous):
+        """Return what an operation returns that has ended."""
+        if asynchronous:
+            return ANSWERED
+        if self.tells_timestamps:
+            return self.last_timestamp()
+        return vals if writes else None
+
+    cdef object pull_new(self, object keys, bint asynchronous, object timeout):
+        """Pull into a new array or tensor; return it, or a timestamp that has it."""
+        cdef int64_t length
+        self.require_worker()
+        length = self.store.info.value_length
+        if not hasattr(keys, "shape"):
+            keys = arrays.as_keys(keys)
+        vals = arrays.new_values(keys, self.store.dtype, length, 0 if length else self.store.total_length(keys))
+        timestamp = self.operate(PS_PULL, keys, vals, asynchronous, timeout, NULL)
+        if not asynchronous:
+            return vals
+        if timestamp is ANSWERED:
+            timestamp = Timestamp(-1)
+        timestamp.values = vals
+        return timestamp
+
+    cdef int carry_out(self, ps_request *request, Wait *wait, int32_t *local) except -1:
         """Run a request: to its end, or until it has a timestamp if it is asynchronous."""
         cdef ps_worker *worker = self.worker
         cdef int32_t code
         request.done = 0
-        code = self.submit(worker, request, local)
+        request.timeout = 0
+        code = self.submit(worker, request, wait, local)
         if code == PS_EFORKED:
             worker = self.inherited(worker)
-            code = self.submit(worker, request, local)
+            code = self.submit(worker, request, wait, local)
         if code == PS_EBUSY:
-            return self.persist(worker, request)
-        return check(code)
+            return self.persist(worker, request, wait)
+        return check_wait(code, wait)
 
-    cdef int persist(self, ps_worker *worker, ps_request *request) except -1:
+    cdef int persist(self, ps_worker *worker, ps_request *request, Wait *wait) except -1:
         """Go on with a request that has to wait."""
-        cdef Wait wait = wait_of(None, False, True)
         cdef int32_t code = PS_EBUSY
-        while request.timestamp < 0 and goes_on(&wait, code):
+        while request.timestamp < 0 and goes_on(wait, code):
+            request.timeout = wait.left
             with nogil:
                 code = ps_run(worker, request)
         if code == PS_EBUSY:
-            return self.finish(worker, request.timestamp)
-        return check(code)
+            return self.finish(worker, request.timestamp, wait)
+        return check_wait(code, wait)
 
-    cdef int finish(self, ps_worker *worker, int64_t timestamp) except -1:
+    cdef int finish(self, ps_worker *worker, int64_t timestamp, Wait *wait) except -1:
         """Wait for an operation that is not asynchronous. If that fails, nothing writes to its buffer any more."""
-        cdef Wait wait = wait_of(None, True, True)
         cdef int32_t code = PS_EBUSY
+        wait.tells = True
         try:
-            while goes_on(&wait, code):
+            while goes_on(wait, code):
                 with nogil:
                     code = ps_wait(worker, timestamp, wait.left)
-            return check(code)
+            return check_wait(code, wait)
         except BaseException:
             ps_abandon(worker, timestamp)
             raise
@@ -159,7 +187,7 @@ cdef class Operations:
             borrowed.copy_back()
         return 0
 
-    cdef int32_t submit(self, ps_worker *worker, ps_request *request, int32_t *local) noexcept:
+    cdef int32_t submit(self, ps_worker *worker, ps_request *request, Wait *wait, int32_t *local) except -1:
         """Keep the GIL for what is short and need not wait."""
         cdef int32_t code = PS_EBUSY
         cdef double work = ns_per_key * request.num_keys + ns_per_byte * request.num_values * (self.bits // 8)
@@ -172,41 +200,61 @@ cdef class Operations:
             code = ps_run(worker, request)
         if code == PS_EBUSY:
             request.flags &= ~PS_NOWAIT
+            goes_on(wait, PS_EBUSY)
+            request.timeout = wait.left
             with nogil:
                 code = ps_run(worker, request)
         return code
 
-    def pull(self, keys, vals, asynchronous=False, **options):
-        """Read the values of keys into a buffer.
+    def pull(self, keys, vals=None, asynchronous=False, *, out=None, timeout=None, **options):
+        """Read the values of keys.
 
         Parameters
         ----------
         keys : array of int, shape (n,)
             0-based, in any order, also repeated. numpy, torch, list; int64 is used as it is.
-        vals : array of the server's dtype, writable
-            Any shape and strides, as many elements as the values of the keys have together. numpy or torch, on the CPU.
+        vals, out : array of the server's dtype, writable, optional
+            Two names for one thing: where to put the values. Any shape and strides, as many elements as the values of
+            the keys have together. numpy or torch, on the CPU. Without it they come in a new one: a torch tensor if
+            `keys` is one, or the server holds bfloat16, which numpy lacks; else a numpy array. Its shape is that of
+            `keys` and behind it the value length; where values have different lengths it is flat, one after another.
         asynchronous : bool
             Return at once and end later; also as ``**{"async": True}``.
+        timeout : float, optional
+            Seconds for all that the call waits for, 300 unless said: until this node's server knows the worker, earlier
+            operations on the same keys or buffer have ended, and what is on its way leaves room (`in_flight`); and,
+            unless asynchronous, for the answer. A key that somebody on this node holds is waited for by the server's
+            `latch_timeout` instead.
 
         Returns
         -------
-        Timestamp
-            Of the operation; -1 if it was answered at once.
+        array or Timestamp
+            The values: `vals`, or what was made in its place. Of an asynchronous pull its timestamp, whose `wait`
+            returns what was made.
 
         Raises
         ------
         TypeError, ValueError
             An argument does not fit; nothing was written.
-        ClosedError, WaitTimeoutError, NodeLost
-            The values cannot be had. After a timeout the first part of `vals` may be filled.
+        WaitTimeoutError
+            It took longer than `timeout`. The message says what was waited for, and whether the pull was sent: if so,
+            a part of `vals` may be filled, but nothing writes to it any more.
+        ClosedError, NodeLost
+            The values cannot be had.
         KeyboardInterrupt, or whatever a handler raises
             A signal came while this waited for other nodes. Nothing writes to `vals` any more.
         """
         if options:
             asynchronous = arrays.check_options(options)
-        return self.operate(PS_PULL, keys, vals, asynchronous, NULL)
+        if out is not None:
+            if vals is not None:
+                raise TypeError("vals and out are two names for the same buffer: pass one of them")
+            vals = out
+        if vals is None:
+            return self.pull_new(keys, asynchronous, timeout)
+        return self.operate(PS_PULL, keys, vals, asynchronous, timeout, NULL)
 
-    def push(self, keys, vals, asynchronous=False, **options):
+    def push(self, keys, vals, asynchronous=False, *, timeout=None, **options):
         """Add to the values of keys; each key's addition is atomic, and a repeated key gets every one.
 
         Parameters
@@ -216,33 +264,38 @@ cdef class Operations:
             Any shape and strides, as many elements as the values of the keys have together. Nested lists too.
         asynchronous : bool
             Return at once and end later; also as ``**{"async": True}``.
+        timeout : float, optional
+            Seconds for all that the call waits for, as for `pull`; 300 unless said.
 
         Returns
         -------
         Timestamp
-            Of the operation; -1 if it was answered at once.
+            Of an asynchronous operation, to be waited for; otherwise None.
 
         Raises
         ------
         TypeError, ValueError
             An argument does not fit; nothing was changed.
-        ClosedError, WaitTimeoutError, NodeLost
-            The values cannot be reached. After a timeout the first keys may have got theirs.
+        WaitTimeoutError
+            It took longer than `timeout`. The message says what was waited for, and whether the operation was sent: if
+            so, it may have been done, or be done yet; if not, nothing was done, unless the message names keys.
+        ClosedError, NodeLost
+            The values cannot be reached.
         KeyboardInterrupt, or whatever a handler raises
             A signal came while this waited for other nodes. The keys may have got their values, or get them yet.
         """
         if options:
             asynchronous = arrays.check_options(options)
-        return self.operate(PS_PUSH, keys, vals, asynchronous, NULL)
+        return self.operate(PS_PUSH, keys, vals, asynchronous, timeout, NULL)
 
-    def set(self, keys, vals, asynchronous=False, **options):
+    def set(self, keys, vals, asynchronous=False, *, timeout=None, **options):
         """Replace the values of keys; of a repeated key's values the last one stays.
 
         Parameters, results and errors are those of `push`.
         """
         if options:
             asynchronous = arrays.check_options(options)
-        return self.operate(PS_SET, keys, vals, asynchronous, NULL)
+        return self.operate(PS_SET, keys, vals, asynchronous, timeout, NULL)
 
     def staggered_push(self, keys, vals, group=10000, asynchronous=False, **options):
         """Push many keys in groups, each when the one before it has ended: to set up a large model, for instance.
@@ -266,7 +319,7 @@ cdef class Operations:
         Returns
         -------
         Timestamp
-            Of all of it, as the groups before the last one have ended; -1 if that one was answered too.
+            Of all of it, as the groups before the last one have ended, if it is asynchronous; otherwise None.
 
         Raises
         ------
@@ -281,6 +334,7 @@ cdef class Operations:
         cdef Borrowed borrowed = Borrowed()
         cdef ps_request request
         cdef int64_t most = whole(group, "group", INT64_MAX), left, total = 0
+        cdef Wait wait
         self.require_worker()
         if options:
             asynchronous = arrays.check_options(options)
@@ -302,7 +356,8 @@ cdef class Operations:
                 left -= request.num_keys
                 check(ps_node_total_length(self.store.node, request.keys, request.num_keys, &request.num_values))
                 request.flags = PS_ASYNC if asynchronous and not left else 0
-                self.carry_out(&request, NULL)
+                limit(&wait, None, True)
+                self.carry_out(&request, &wait, NULL)
                 if not left:
                     break
                 request.keys += request.num_keys
@@ -311,7 +366,7 @@ cdef class Operations:
             close_span(&k)
         if asynchronous and request.timestamp >= 0:
             return self.pending(request.timestamp, vals, None)
-        return ANSWERED
+        return self.result(vals, False, asynchronous)
 
     def pull_if_local(self, keys, vals):
         """Pull if every key lives on this node, else leave the buffer as it is.
@@ -322,66 +377,17 @@ cdef class Operations:
             Whether the values were pulled.
         """
         cdef int32_t local = 0
-        self.operate(PS_PULL, keys, vals, False, &local)
+        self.operate(PS_PULL, keys, vals, False, None, &local)
         return bool(local)
 
-    def localize(self, keys, asynchronous=False, **options):
-        """Have the keys live on this node; on the only node they do already.
-
-        Parameters
-        ----------
-        keys : array of int, shape (n,)
-        asynchronous : bool
-            Return at once and end later.
+    def last_timestamp(self):
+        """Return the timestamp of this worker's last operation, also if its call has waited for it.
 
         Returns
         -------
         Timestamp
-            Of the operation; -1 if it was answered at once.
+            -1 if it was answered at once. An intent, and a push in groups, are none.
         """
-        cdef Span k
-        cdef int32_t code = PS_EBUSY
-        cdef ps_worker *worker
-        cdef int64_t timestamp = -1
-        cdef Wait wait = wait_of(None, False)
-        if options:
-            asynchronous = arrays.check_options(options)
-        open_keys(keys, &k)
-        try:
-            worker = self.usable()
-            while goes_on(&wait, code):
-                with nogil:
-                    code = ps_localize(worker, <const int64_t *> k.data, k.elements, &timestamp)
-            check(code)
-        finally:
-            close_span(&k)
-        if timestamp < 0:
-            return ANSWERED
-        if asynchronous:
-            return Pending(timestamp, self)
-        self.finish(worker, timestamp)
-        return ANSWERED
-
-    def intent(self, keys, start, end=0):
-        """Tell that this worker will use the keys in clocks [start, end).
-
-        Parameters
-        ----------
-        keys : array of int, shape (n,)
-        start, end : int
-            Clocks; an `end` of 0 means ``start + 1``.
-        """
-        cdef Span k
-        cdef int32_t code = PS_EBUSY
-        cdef ps_worker *worker
-        cdef Wait wait = wait_of(None, False)
-        cdef int64_t begin = whole(start, "start", INT64_MAX), finish = whole(end, "end", INT64_MAX)
-        open_keys(keys, &k)
-        try:
-            worker = self.usable()
-            while goes_on(&wait, code):
-                with nogil:
-                    code = ps_intent(worker, <const int64_t *> k.data, k.elements, begin, finish)
-            check(code)
-        finally:
-            close_span(&k)
+        cdef int64_t number = -1
+        check(ps_last_timestamp(self.worker, &number))
+        return ANSWERED if number < 0 else Pending(number, self)

@@ -3,21 +3,20 @@ cdef double shortest = 1e-9  # seconds
 cdef double longest = 300.0  # as in ps.h, where a caller says nothing
 
 
-cdef struct Wait:
-    double left  # seconds
-    double end  # of the clock; 0: it has not come back yet
-    bint is_begun
-    bint tells  # the call takes the seconds that are left, and fails by itself
-
-
-cdef Wait wait_of(object timeout, bint tells, bint is_begun=False) except *:
-    """Return a wait whose first call is still to come, or is done."""
-    cdef Wait wait
-    wait.left = seconds(timeout) or longest
+cdef inline int limit(Wait *wait, object timeout, bint tells) except -1:
+    """Set up a wait whose first call is still to come."""
+    wait.limit = longest if timeout is None else seconds(timeout)
     wait.end = 0
-    wait.is_begun = is_begun
+    wait.is_begun = False
     wait.tells = tells
-    return wait
+    return 0
+
+
+cdef double monotonic() noexcept nogil:
+    """Return the seconds of a clock that never goes back."""
+    cdef timespec time
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec + time.tv_nsec * 1e-9
 
 
 cdef bint goes_on(Wait *wait, int32_t code) except -1:
@@ -26,14 +25,27 @@ cdef bint goes_on(Wait *wait, int32_t code) except -1:
     if code != PS_EBUSY:
         wait.is_begun = False  # for another call within the same time
         return False
+    now = monotonic()
+    if wait.end == 0:
+        wait.end = now + wait.limit
+    wait.left = max(wait.end - now, shortest)
     if not wait.is_begun:
         wait.is_begun = True
         return True
     PyErr_CheckSignals()
-    now = time.monotonic()
-    if wait.end == 0:
-        wait.end = now + wait.left - signals_every
-    wait.left = max(wait.end - now, shortest)
     if now >= wait.end and not wait.tells:
-        raise WaitTimeoutError(ps_last_error().message.decode("utf-8", "replace"))
+        raise_late(wait)
     return True
+
+
+cdef int raise_late(const Wait *wait) except -1:
+    """Raise the error of a wait that took too long: what for, as the core said last, and how long."""
+    message = ps_last_error().message.decode("utf-8", "replace")
+    raise WaitTimeoutError(f"{message} (timeout: {wait.limit:g} s)")
+
+
+cdef int check_wait(int32_t code, const Wait *wait) except -1:
+    """Raise the exception for a code of a call that may have waited."""
+    if code == PS_ETIMEDOUT:
+        raise_late(wait)
+    return check(code)

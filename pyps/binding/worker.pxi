@@ -1,4 +1,4 @@
-# A worker: its operations, its clock, and its waits for them and for others.
+# A worker: where its keys live, its clock, and its waits for operations and for others.
 cdef class Worker(Operations):
     """A worker of a node.
 
@@ -12,6 +12,86 @@ cdef class Worker(Operations):
     cdef ps_worker *inherited(self, ps_worker *used) except NULL:
         self.is_waiting = False
         return Operations.inherited(self, used)
+
+    def localize(self, keys, asynchronous=False, *, timeout=None, **options):
+        """Have the keys live on this node; on the only node they do already.
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        asynchronous : bool
+            Return at once and end later.
+        timeout : float, optional
+            Seconds for all that the call waits for, as for `pull`; 300 unless said.
+
+        Returns
+        -------
+        Timestamp
+            Of an asynchronous one; otherwise None.
+
+        Raises
+        ------
+        WaitTimeoutError
+            It took longer. If the message says that it was sent, the keys may have come, or come yet.
+        """
+        cdef Span k
+        cdef int32_t code = PS_EBUSY
+        cdef ps_worker *worker
+        cdef int64_t timestamp = -1
+        cdef Wait wait
+        limit(&wait, timeout, False)
+        if options:
+            asynchronous = arrays.check_options(options)
+        open_keys(keys, &k)
+        try:
+            worker = self.usable()
+            while goes_on(&wait, code):
+                with nogil:
+                    code = ps_localize(worker, <const int64_t *> k.data, k.elements, &timestamp)
+            check(code)
+        finally:
+            close_span(&k)
+        if asynchronous and timestamp >= 0:
+            return Pending(timestamp, self)
+        if timestamp >= 0:
+            wait.is_begun = True
+            self.finish(worker, timestamp, &wait)
+        return self.result(None, False, asynchronous)
+
+    def intent(self, keys, start, end=0, *, timeout=None):
+        """Tell that this worker will use the keys in clocks [start, end).
+
+        Parameters
+        ----------
+        keys : array of int, shape (n,)
+        start, end : int
+            Clocks; an `end` of 0 means ``start + 1``.
+        timeout : float, optional
+            Seconds for which the call may wait, if this node's server is behind with the intents of this worker; 300
+            unless said.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument does not fit; nothing was told.
+        WaitTimeoutError
+            The server did not take the worker's earlier intents in time; nothing was told.
+        """
+        cdef Span k
+        cdef int32_t code = PS_EBUSY
+        cdef ps_worker *worker
+        cdef Wait wait
+        cdef int64_t begin = whole(start, "start", INT64_MAX), finish = whole(end, "end", INT64_MAX)
+        limit(&wait, timeout, False)
+        open_keys(keys, &k)
+        try:
+            worker = self.usable()
+            while goes_on(&wait, code):
+                with nogil:
+                    code = ps_intent(worker, <const int64_t *> k.data, k.elements, begin, finish)
+            check(code)
+        finally:
+            close_span(&k)
 
     def advance_clock(self):
         """Add one to this worker's clock and return it."""
@@ -40,10 +120,11 @@ cdef class Worker(Operations):
         ValueError
             No operation of this worker had such a timestamp; nothing was waited for.
         """
-        cdef Wait wait = wait_of(timeout, True)
+        cdef Wait wait
         cdef ps_worker *worker = self.usable()
         cdef int64_t number
         cdef int32_t code
+        limit(&wait, timeout, True)
         for timestamp in timestamps:
             self.is_finished(timestamp)
         for timestamp in timestamps:
@@ -52,7 +133,7 @@ cdef class Worker(Operations):
             while goes_on(&wait, code):
                 with nogil:
                     code = ps_wait(worker, number, wait.left)
-            check(code)
+            check_wait(code, &wait)
             self.give_back(number)
 
     def is_finished(self, timestamp):
@@ -68,35 +149,25 @@ cdef class Worker(Operations):
             self.give_back(number)
         return bool(finished)
 
-    def last_timestamp(self):
-        """Return the timestamp of this worker's last operation, also if its call has waited for it.
-
-        Returns
-        -------
-        Timestamp
-            -1 if it was answered at once. An intent, and a push in groups, are none.
-        """
-        cdef int64_t number = -1
-        check(ps_last_timestamp(self.worker, &number))
-        return ANSWERED if number < 0 else Pending(number, self)
-
     def waitall(self, timeout=None):
         """Wait until every operation of this worker has ended."""
-        cdef Wait wait = wait_of(timeout, True)
+        cdef Wait wait
         cdef ps_worker *worker = self.usable()
         cdef int32_t code = PS_EBUSY
+        limit(&wait, timeout, True)
         while goes_on(&wait, code):
             with nogil:
                 code = ps_wait_all(worker, wait.left)
-        check(code)
+        check_wait(code, &wait)
         for number in list(self.borrowed):
             self.give_back(number)
 
     cdef int patiently(self, WorkerWait call, object timeout) except -1:
         """Wait for others; whoever does not wait to the end leaves."""
-        cdef Wait wait = wait_of(timeout, True)
+        cdef Wait wait
         cdef ps_worker *worker = self.usable()
         cdef int32_t code = PS_EBUSY
+        limit(&wait, timeout, True)
         if self.is_waiting:
             raise ValueError("another thread waits with this worker: each thread needs its own worker")
         self.is_waiting = True
@@ -104,7 +175,7 @@ cdef class Worker(Operations):
             while goes_on(&wait, code):
                 with nogil:
                     code = call(worker, wait.left)
-            check(code)
+            check_wait(code, &wait)
         except BaseException:
             if code == PS_EBUSY:
                 with nogil:

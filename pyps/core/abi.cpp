@@ -30,7 +30,7 @@ double seconds(double timeout, double otherwise) {
 }
 
 int32_t run(ps_worker *worker, ps_request &request) {
-    int32_t code = require(worker, "worker").run(request);
+    int32_t code = require(worker, "worker").run(request, seconds(request.timeout, default_wait_timeout));
     if (code == PS_ENOTLOCAL)
         fail(code, Where{request.done, request.keys[request.done], 0}, "a key lives on no node that is known");
     return code;
@@ -38,7 +38,7 @@ int32_t run(ps_worker *worker, ps_request &request) {
 
 int32_t run(ps_worker *worker, int32_t operation, const int64_t *keys, int64_t num_keys, void *values,
             int64_t num_values, int64_t *timestamp) {
-    ps_request request{operation, 0, keys, num_keys, values, num_values, 0, -1};
+    ps_request request{operation, 0, keys, num_keys, values, num_values, 0, -1, 0};
     int32_t code = guarded([&] { return run(worker, request); });
     if (timestamp) *timestamp = request.timestamp;
     return code;
@@ -268,7 +268,7 @@ int32_t ps_set(ps_worker *worker, const int64_t *keys, int64_t num_keys, const v
 int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
                          int32_t *local) {
     return with_worker(worker, [&](ps_worker &w) {
-        ps_request request{PS_PULL, 0, keys, num_keys, values, num_values, 0, -1};
+        ps_request request{PS_PULL, 0, keys, num_keys, values, num_values, 0, -1, 0};
         require(local, "local") = w.pull_if_local(request);
     });
 }
@@ -294,7 +294,7 @@ int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t e
 
 int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values,
                        int64_t num_values, int32_t flags, int64_t *timestamp) {
-    ps_request request{PS_PULL, flags, nullptr, num_keys, values, num_values, 0, -1};
+    ps_request request{PS_PULL, flags, nullptr, num_keys, values, num_values, 0, -1, 0};
     int32_t code = guarded([&] { return require(worker, "worker").pull_sample(id, keys, &request); });
     if (timestamp) *timestamp = request.timestamp;
     return code;

@@ -172,10 +172,13 @@ typedef struct ps_sampling_options {
     int32_t pool_uses;        /* and how often each is used; 0: 16 */
 } ps_sampling_options;
 
-/* One pull, push or set. What goes to other nodes first waits, asynchronous or not, until in_flight and 4096 operations
- * leave room for it, as long as other waits by default: if that ends with PS_ETIMEDOUT, nothing was done. `done` counts
- * the keys that are finished: start with 0; after PS_EBUSY the same one, passed again, goes on from there. The caller owns both
- * buffers; they are not used after the call when `timestamp` is -1. */
+/* One pull, push or set. `timeout` bounds the waits of the whole call for other nodes. What goes there first waits,
+ * asynchronous or not, until this node's server knows the worker, operations on their way that do something else with one
+ * of its keys, and pulls that fill its buffer, have ended, and in_flight and 4096 operations leave room: if that ends with
+ * PS_ETIMEDOUT, nothing was sent. Unless asynchronous it then waits for the answers: after PS_ETIMEDOUT it was sent and may
+ * have been done, or be done yet; the message says which. `done` counts the keys that are finished, as those are that
+ * live here: start with 0; after PS_EBUSY the same one, passed again, goes on from there. The caller owns both buffers;
+ * they are not used after the call when `timestamp` is -1. */
 typedef struct ps_request {
     int32_t operation; /* ps_operation */
     int32_t flags;     /* ps_flags */
@@ -185,6 +188,7 @@ typedef struct ps_request {
     int64_t num_values; /* elements */
     int64_t done;
     int64_t timestamp; /* out: -1: answered */
+    double timeout;    /* seconds; 0: 300. A key that somebody of this node holds is waited for by latch_timeout instead */
 } ps_request;
 
 int32_t ps_abi_version(void);

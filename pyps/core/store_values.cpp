@@ -67,7 +67,7 @@ void StoreValues::prefetch(Key key) const {
 void StoreValues::run(Key key, int32_t operation, char *value) {
     auto number = int64_t(key);
     Place place(segment_.entry(key).load(std::memory_order_relaxed));
-    ps_request request{operation, 0, &number, 1, value, class_of(place).length, 0, -1};
+    ps_request request{operation, 0, &number, 1, value, class_of(place).length, 0, -1, 0};
     if (run_local(segment_, latches_, request) != PS_OK) throw std::logic_error("the key is not here");
 }
 

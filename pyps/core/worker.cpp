@@ -70,30 +70,38 @@ void ps_worker::require_usable() {
     require_open();
 }
 
-int32_t ps_worker::run(ps_request &request) {
+int32_t ps_worker::run(ps_request &request, double timeout) {
     request.timestamp = -1;
     auto held = lock_for(request);
     if (!held) return PS_EBUSY;
     require_open();
-    int32_t code = begin(request);
-    return code == PS_OK ? finish(request) : code;
+    Deadline deadline(timeout);
+    int32_t code;
+    try {
+        code = begin(request, deadline);
+    } catch (const Failure &failure) {
+        if (failure.error().code != PS_ETIMEDOUT || request.done == 0) throw;
+        fail(PS_ETIMEDOUT, Where{-1, request.done, request.num_keys}, "%s; its first %lld keys, which live here, were done",
+             failure.what(), static_cast<long long>(request.done));
+    }
+    return code == PS_OK ? finish(request, deadline) : code;
 }
 
 // Do what can be done here and send the rest. Whoever has to wait before that has done nothing.
-int32_t ps_worker::begin(ps_request &request) {
+int32_t ps_worker::begin(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
     check_request(segment, request);
     request.timestamp = -1;
-    int32_t code = segment.header().num_nodes > 1 ? begin_everywhere(request) : run_here(request);
+    int32_t code = segment.header().num_nodes > 1 ? begin_everywhere(request, deadline) : run_here(request);
     last_.store(request.timestamp, std::memory_order_relaxed);
     return code;
 }
 
 // Wait for what was sent, unless asynchronous. After PS_EBUSY it is still on its way; else the caller has his buffer back.
-int32_t ps_worker::finish(ps_request &request) {
+int32_t ps_worker::finish(ps_request &request, Deadline &deadline) {
     if (request.timestamp < 0 || request.flags & PS_ASYNC) return PS_OK;
     try {
-        remote_->wait(request.timestamp, default_wait_timeout);
+        remote_->wait(request.timestamp, deadline.left());
     } catch (const std::exception &error) {
         const auto *failure = dynamic_cast<const Failure *>(&error);
         if (!failure || failure->error().code != PS_EBUSY) remote_->abandon(std::exchange(request.timestamp, -1));
@@ -111,37 +119,39 @@ int32_t ps_worker::run_here(ps_request &request) {
 }
 
 // Wait for what is on its way and has to come before the request. False: there is such, only with PS_NOWAIT.
-bool ps_worker::wait_for_order(const ps_request &request) {
+bool ps_worker::wait_for_order(const ps_request &request, Deadline &deadline) {
     bool may_wait = !(request.flags & PS_NOWAIT);
     if (has_remote_work() && remote_->conflicts(request)) {
         if (!may_wait) return false;
-        remote_->wait_all(default_wait_timeout);
+        remote_->wait_for_keys(request, deadline.left());
     }
     if (has_remote_work() && !is_buffer_free(request)) {
         if (!may_wait) return false;
-        for (int64_t pull; (pull = remote_->filling(request)) >= 0;) remote_->wait(pull, default_wait_timeout);
+        remote_->wait_for_buffer(request, deadline);
     }
     return true;
 }
 
 // Wait for what sending may wait for: to be known to the server, and for room.
-void ps_worker::get_ready(const ps_request &request) {
+void ps_worker::get_ready(const ps_request &request, Deadline &deadline) {
     const Segment &segment = *attachment_->segment;
     uint64_t bytes = uint64_t(request.num_keys) * sizeof(Key) + uint64_t(request.num_values) * segment.header().element_bytes;
     if (remote_ && remote_->is_introduced() && remote_->has_room(bytes)) return;
-    if (!all_local(segment, request.keys, request.num_keys)) remote(patience_).make_room(bytes);
+    if (all_local(segment, request.keys, request.num_keys)) return;
+    remote(patience_, deadline.left()).make_room(bytes, deadline.left());
 }
 
-// With other nodes. With PS_NOWAIT nothing is sent.
-int32_t ps_worker::begin_everywhere(ps_request &request) {
+// With other nodes. With PS_NOWAIT nothing is sent, and what would be is not begun here either.
+int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
     bool may_wait = !(request.flags & PS_NOWAIT);
-    if (!wait_for_order(request)) return PS_EBUSY;
+    if (!wait_for_order(request, deadline)) return PS_EBUSY;
     if (!may_wait) {
+        if (!all_local(segment, request.keys, request.num_keys)) return PS_EBUSY;
         int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
-    get_ready(request);
+    get_ready(request, deadline);
     bool is_fresh = request.done == 0; // else its first keys were done here, though they may have moved since
     if (is_fresh && request.num_keys > 0 && none_local(segment, request.keys, request.num_keys)) {
         count(request, size_t(request.num_keys));
@@ -211,7 +221,8 @@ int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
     if (away.empty()) return -1;
     auto count = int64_t(away.size());
     int64_t values = total_length(segment, away.data(), count) * int64_t(segment.header().element_bytes);
-    remote(patience_).make_room(away.size() * sizeof(Key) + uint64_t(values));
+    Deadline deadline(default_wait_timeout);
+    remote(patience_, deadline.left()).make_room(away.size() * sizeof(Key) + uint64_t(values), deadline.left());
     int64_t timestamp = remote().localize(away.data(), count);
     last_.store(timestamp, std::memory_order_relaxed);
     return timestamp;
@@ -229,7 +240,8 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
              "the keys that are not on this node would take %llu bytes, and %llu of %llu, its memory_limit, are used",
              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(segment.mapping().committed()),
              static_cast<unsigned long long>(segment.header().memory_limit));
-    remote(patience_).make_room_for_intents(uint64_t(num_keys) * sizeof(Key));
+    Deadline deadline(default_wait_timeout);
+    remote(patience_, deadline.left()).make_room_for_intents(uint64_t(num_keys) * sizeof(Key), deadline.left());
     send_intent(keys, num_keys, start, end);
 }
 
@@ -375,28 +387,4 @@ int32_t ps_worker::barrier(double timeout) {
              header.num_nodes);
     uint32_t expected = std::max(count_workers(segment), header.num_workers);
     fail(PS_ETIMEDOUT, Where{-1, expected, 0}, "not all %u workers came to the barrier in time", expected);
-}
-
-void ps_worker::stats(ps_worker_stats *stats) {
-    auto held = lock();
-    if (!attachment_) fail(PS_ECLOSED, Where{}, "the worker is finalized");
-    Counters &counters = slot_.counters;
-    auto read = [](const std::atomic<int64_t> &counter) { return counter.load(std::memory_order_relaxed); };
-    ps_worker_stats &s = *stats = {};
-    s.pulls = read(counters.calls[PS_PULL]);
-    s.pushes = read(counters.calls[PS_PUSH]);
-    s.sets = read(counters.calls[PS_SET]);
-    s.keys_pulled = read(counters.keys[PS_PULL]);
-    s.keys_pushed = read(counters.keys[PS_PUSH]);
-    s.keys_set = read(counters.keys[PS_SET]);
-    s.keys_pulled_local = read(counters.local[PS_PULL]);
-    s.keys_pushed_local = read(counters.local[PS_PUSH]);
-    s.keys_set_local = read(counters.local[PS_SET]);
-    s.keys_local = s.keys_pulled_local + s.keys_pushed_local + s.keys_set_local;
-    s.keys_remote = s.keys_pulled + s.keys_pushed + s.keys_set - s.keys_local;
-    s.latch_waits = read(counters.waits);
-    s.longest_wait_ns = read(counters.longest_wait_ns);
-    s.remote_operations = read(counters.remote_operations);
-    s.remote_wait_ns = read(counters.remote_wait_ns);
-    s.longest_remote_ns = read(counters.longest_remote_ns);
 }

@@ -25,7 +25,7 @@ public:
     int32_t id() const { return finalized_ ? 0 : int32_t(ps::slot_of(me_)); }
     void stats(ps_worker_stats *stats);
 
-    int32_t run(ps_request &request);
+    int32_t run(ps_request &request, double timeout);
     bool pull_if_local(ps_request &request);
     int64_t localize(const int64_t *keys, int64_t num_keys);
     void intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
@@ -58,12 +58,12 @@ private:
     void leave_setup();
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
     void require_issued(int64_t timestamp) const;
-    int32_t begin(ps_request &request);
-    int32_t finish(ps_request &request);
-    void get_ready(const ps_request &request);
+    int32_t begin(ps_request &request, ps::Deadline &deadline);
+    int32_t finish(ps_request &request, ps::Deadline &deadline);
+    void get_ready(const ps_request &request, ps::Deadline &deadline);
     int32_t run_here(ps_request &request);
-    bool wait_for_order(const ps_request &request);
-    int32_t begin_everywhere(ps_request &request);
+    bool wait_for_order(const ps_request &request, ps::Deadline &deadline);
+    int32_t begin_everywhere(ps_request &request, ps::Deadline &deadline);
     bool is_buffer_free(const ps_request &request);
     static int64_t end_of(int64_t start, int64_t end);
     void send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);

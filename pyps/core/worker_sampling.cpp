@@ -17,12 +17,16 @@ public:
     void prefetch(int64_t key) const override { __builtin_prefetch(&segment_.entry(uint64_t(key))); }
     int64_t next_local(int64_t from, int64_t to) const override { return ps::next_local(segment_, from, to); }
     int64_t total_length(const int64_t *keys, int64_t n) const override { return ps::total_length(segment_, keys, n); }
-    int32_t pull(ps_request &request) override { return worker_.begin(request); }
+    int32_t pull(ps_request &request) override {
+        Deadline deadline(default_wait_timeout);
+        return worker_.begin(request, deadline);
+    }
 
     int32_t pull_local(ps_request &request) override {
         check_request(segment_, request);
         request.timestamp = -1;
-        return worker_.wait_for_order(request) ? worker_.run_here(request) : int32_t(PS_EBUSY);
+        Deadline deadline(default_wait_timeout);
+        return worker_.wait_for_order(request, deadline) ? worker_.run_here(request) : int32_t(PS_EBUSY);
     }
 
 private:
@@ -44,7 +48,7 @@ Sampler &ps_worker::sampler() {
 int64_t ps_worker::prepare_sample(int64_t n, int64_t start, int64_t end) {
     auto held = lock();
     require_open();
-    if (remote_) remote_->make_room_for_intents(uint64_t(std::max(n, int64_t(0))) * sizeof(Key));
+    if (remote_) remote_->make_room_for_intents(uint64_t(std::max(n, int64_t(0))) * sizeof(Key), default_wait_timeout);
     return sampler().prepare(n, start, end_of(start, end));
 }
 
@@ -56,7 +60,8 @@ int32_t ps_worker::pull_sample(int64_t id, int64_t *keys, ps_request *request) {
     if (overlap(keys, request->num_keys * 8, request->values, request->num_values * header.element_bytes))
         fail(PS_EINVAL, Where{}, "the buffer for the values overlaps the one for the keys");
     int32_t code = sampler().pull(id, keys, request);
-    return code == PS_OK ? finish(*request) : code;
+    Deadline answer(default_wait_timeout);
+    return code == PS_OK ? finish(*request, answer) : code;
 }
 
 void ps_worker::finish_sample(int64_t id) {

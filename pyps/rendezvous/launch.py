@@ -78,7 +78,6 @@ def init(
     --------
     >>> with init(1000, 10) as node, node.worker() as kv:
     ...     kv.set([3], np.ones(10, np.float32))
-    -1
     """
     environment = read_environment()
     explicit = nodes is not None or rendezvous is not None

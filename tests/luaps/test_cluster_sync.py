@@ -109,3 +109,35 @@ def test_waits_end_with_their_timeout(cluster: Cluster, start: Any) -> None:
     )
     assert second == "false luaps: the operations on their way have not ended within 0.2 s (PS_ETIMEDOUT)"
     assert third == "false"
+
+
+def test_an_operation_without_an_answer_ends_with_its_timeout(cluster: Cluster, start: Any) -> None:
+    source = """
+    local v = ffi.new('float[1]')
+    for i, name in ipairs{'pull', 'push', 'set'} do say(pcall(kv[name], kv, 2 * i, ffi.new('float[1]'), false, 0.3)) end
+    say(pcall(kv.localize, kv, 8, false, 0.3))
+    say(kv:pull(1, v, false, 5), v[0])
+    """
+    lines = start(source, cluster(2, 10, 1, quiet=True)[0].address).finish()
+    for line, name in zip(lines, ["pull", "push", "set", "localize"], strict=False):
+        assert line.startswith(f"false luaps: the {name} of 1 keys was sent, and ")
+        assert line.endswith("it has not finished in time (timeout: 0.3 s, PS_ETIMEDOUT)")
+    assert lines[4] == "-1 0"
+
+
+def test_an_operation_that_waits_for_its_turn_ends_with_its_timeout_unsent(
+    cluster: Cluster, start: Any
+) -> None:
+    source = """
+    local v, w = ffi.new('float[1]'), ffi.new('float[1]')
+    kv:pull(2, v, true)
+    say(pcall(kv.push, kv, 2, w, true, 0.3))
+    say(pcall(kv.push, kv, 4, v, true, 0.05))
+    say(pcall(kv.push, kv, 4, w, true, -1))
+    """
+    late = "false luaps: nothing was sent: {} has not finished in time (timeout: {:g} s, PS_ETIMEDOUT)"
+    assert start(source, cluster(2, 10, 1, quiet=True)[0].address).finish() == [
+        late.format("earlier operations on the same keys", 0.3).replace(" has ", " have "),
+        late.format("an earlier pull into the same buffer", 0.05),
+        "false luaps: timeout is -1; it must be a number of seconds, or nil for the default",
+    ]

@@ -129,7 +129,7 @@ struct Fixture {
     std::vector<int64_t> draw(int64_t n, int64_t clock) {
         int64_t id = sampler->prepare(n, clock, clock + 1);
         std::vector<int64_t> keys(static_cast<size_t>(n));
-        ps_request request{PS_PULL, 0, nullptr, n, nullptr, n, 0, -1};
+        ps_request request{PS_PULL, 0, nullptr, n, nullptr, n, 0, -1, 0};
         CHECK(sampler->pull(id, keys.data(), &request) == PS_OK);
         for (int64_t key : keys) CHECK(key >= area->min && key < area->max);
         return keys;

@@ -91,7 +91,7 @@ void an_absent_key_is_not_answered() {
     Latches latches(*segment, me);
     int64_t keys[2] = {1, 2};
     std::vector<float> values(20, 5.0f);
-    ps_request request{PS_SET, 0, keys, 2, values.data(), 20, 0, -1};
+    ps_request request{PS_SET, 0, keys, 2, values.data(), 20, 0, -1, 0};
     check_request(*segment, request);
     CHECK(!all_local(*segment, keys, 2) && all_local(*segment, keys, 1));
     CHECK(run_local(*segment, latches, request) == PS_ENOTLOCAL && request.done == 1);

@@ -63,7 +63,7 @@ def everything(keys, calls=CALLS):
     return reports
 
 def say(what):
-    print(json.dumps(what), flush=True)
+    print(json.dumps(what, default=np.ndarray.tolist), flush=True)
 
 options = json.loads(sys.argv[1])
 WIDTH = options.pop("value_length", 3)

@@ -199,11 +199,11 @@ def test_replicas_at_or_of_a_stopped_node_cost_no_growing_memory(what: str) -> N
         end = time.monotonic() + TIMEOUT
         while not replicator.value(f"kv.pull_if_local({keys}, values({keys}))"):
             assert time.monotonic() < end
-        here.value("kv.push(KEYS, ONES) and kv.wait_sync()")
+        here.value("[kv.push(KEYS, ONES), kv.wait_sync()]")
         before = private_bytes(here)
         there.stop()
         here.write(
-            "(lambda end: sum(-kv.push(KEYS, ONES) for _ in iter(lambda: time.monotonic() < end, False)))"
+            "(lambda end: sum(kv.push(KEYS, ONES) is None for _ in iter(lambda: time.monotonic() < end, False)))"
             "(time.monotonic() + 2)"
         )
         grown = most_private_bytes(here, 2.2) - before

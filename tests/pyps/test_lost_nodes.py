@@ -163,7 +163,7 @@ def test_a_stopped_worker_that_holds_a_key_does_not_make_its_node_lost() -> None
     with cluster(2, **QUICK, latch_timeout=30.0, value_length=100_000) as nodes:
         worker = nodes.attach(0)
         for _ in range(200):
-            worker.write("all(kv.push([0], ones) == -1 for ones in [values([0])] for _ in range(2000))")
+            worker.write("all(kv.push([0], ones) is None for ones in [values([0])] for _ in range(2000))")
             time.sleep(0.02)
             worker.stop()
             nodes.nodes[1].write("kv.pull([0], values([0]), asynchronous=True).done()")

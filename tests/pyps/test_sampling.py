@@ -50,7 +50,7 @@ def enable(worker: pyps.Worker, *args: Any, **options: Any) -> None:
 def pulled(worker: pyps.Worker, sample: int, n: int) -> list[int]:
     """Pull keys of a sample, see that their values came too, and return them."""
     keys, vals = np.full(n, -1), np.zeros(3 * n, np.float32)
-    assert worker.pull_sample(sample, keys, vals) == -1
+    worker.pull_sample(sample, keys, vals)
     assert vals.tolist() == float_of(keys).tolist()
     result: list[int] = keys.tolist()
     return result

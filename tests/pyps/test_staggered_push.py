@@ -36,9 +36,11 @@ def test_it_adds_what_a_push_adds(
         kv.push(KEYS, vals)
         expected = 2 * everything(kv, total, "float64")
         timestamp = kv.staggered_push(KEYS, vals, group=group, asynchronous=asynchronous)
-        assert asynchronous or timestamp == -1
-        timestamp.wait(TIMEOUT)
-        assert kv.is_finished(timestamp)
+        if asynchronous:
+            timestamp.wait(TIMEOUT)
+            assert kv.is_finished(timestamp)
+        else:
+            assert timestamp is None
         assert everything(kv, total, "float64").tolist() == expected.tolist()
 
 
@@ -61,7 +63,7 @@ def test_values_of_every_kind_are_taken_apart(kv: pyps.LocalWorker, vals: Any) -
 
 
 def test_no_keys_push_nothing(kv: pyps.LocalWorker) -> None:
-    assert kv.staggered_push([], np.zeros(0, np.float32)) == -1
+    assert kv.staggered_push([], np.zeros(0, np.float32)) is None
 
 
 @pytest.mark.parametrize(

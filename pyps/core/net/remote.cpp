@@ -51,9 +51,15 @@ bool Remote::conflicts(const ps_request &request) {
     uint32_t alike = set ? 0 : underway_[request.operation];
     if (alike == operations_.size()) return false;
     for (auto &[number, operation] : operations_) note_keys(operation);
-    return std::any_of(request.keys, request.keys + request.num_keys, [&](int64_t key) {
+    return next_conflict(request, 0) < request.num_keys;
+}
+
+// The position, from `from` on, of a key that what is on its way does something else with; num_keys: there is none.
+int64_t Remote::next_conflict(const ps_request &request, int64_t from) const {
+    const int64_t *end = request.keys + request.num_keys;
+    return std::find_if(request.keys + from, end, [&](int64_t key) {
         return keys_.conflicts(uint64_t(key), uint8_t(request.operation));
-    });
+    }) - request.keys;
 }
 
 void Remote::note_keys(Operation &operation) {

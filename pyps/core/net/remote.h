@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "net/break_watch.h"
+#include "net/deadline.h"
 #include "net/failures.h"
 #include "net/in_flight.h"
 #include "net/key_table.h"
@@ -40,18 +41,20 @@ public:
 
     bool is_busy() const { return !operations_.empty(); }
     size_t pending() const; // somebody wants to know how they end
-    bool conflicts(const ps_request &request); // with what is on its way: wait for that first
+    bool conflicts(const ps_request &request); // with what is on its way: wait for that first, and for nothing else
+    void wait_for_keys(const ps_request &request, double timeout);
 
     // Wait for room (see in_flight.h) for so many bytes of keys and values; for intents with so many bytes of keys.
     // What is sent next goes even if it needs more.
     bool has_room(uint64_t bytes) const { return in_flight_.has_room(bytes); }
-    void make_room(uint64_t bytes);
-    void make_room_for_intents(uint64_t bytes);
+    void make_room(uint64_t bytes, double timeout);
+    void make_room_for_intents(uint64_t bytes, double timeout);
 
     // Send what is at these positions of a request; the buffer must live until it is finished. Returns a timestamp.
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions);
     int64_t start(const ps_request &request); // all of them
     int64_t filling(const ps_request &request) const; // the pull on its way that writes to the request's buffer, or -1
+    void wait_for_buffer(const ps_request &request, Deadline &deadline); // until there is none
     void abandon(int64_t timestamp);                  // its buffer will be gone: what still comes is dropped
     int64_t localize(const int64_t *keys, int64_t num_keys);
     void intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
@@ -97,6 +100,7 @@ private:
     void say_hello();
     int64_t send(Operation operation);
     void note_keys(Operation &operation);
+    int64_t next_conflict(const ps_request &request, int64_t from) const;
     int64_t note_buffer(const ps_request &request, int64_t timestamp);
     NodeId target_of(Key key) const;
     void remember(const Operation &operation, const AnswerBatch &answer, NodeId owner);

@@ -13,7 +13,10 @@ namespace ps {
 
 namespace {
 constexpr double look_again_after = 0.1; // seconds: how soon a wait notices that there is nothing to wait for
-constexpr char the_introduction[] = "the introduction to the node's server has";
+constexpr char the_introduction[] = "nothing was sent: the introduction to the node's server has";
+constexpr const char *operation_names[] = {"pull", "push", "set", "localize"}; // by ps::Operation
+constexpr const char *may_happen[] = {"its buffer may be filled in part", "it may have been done, or be done yet",
+                                      "it may have been done, or be done yet", "the keys may have come, or come yet"};
 
 [[noreturn]] void fail_late(double timeout, double patience, const char *what) {
     fail(patience < timeout ? PS_EBUSY : PS_ETIMEDOUT, Where{}, "%s not finished in time", what);
@@ -26,20 +29,35 @@ void Remote::be_introduced(double timeout, double patience) {
     is_introduced_ = true;
 }
 
-void Remote::make_room(uint64_t bytes) {
+void Remote::make_room(uint64_t bytes, double timeout) {
     if (in_flight_.has_room(bytes)) return;
     char what[160];
-    std::snprintf(what, sizeof what, "one of %zu operations on their way, with %llu bytes where in_flight is %llu, has",
+    std::snprintf(what, sizeof what, "nothing was sent: one of %zu operations on their way, with %llu bytes where in_flight is %llu, has",
                   in_flight_.count(), static_cast<unsigned long long>(in_flight_.bytes()),
                   static_cast<unsigned long long>(in_flight_.limit()));
-    wait_until([&] { return in_flight_.has_room(bytes); }, default_wait_timeout, patience_, what);
+    wait_until([&] { return in_flight_.has_room(bytes); }, timeout, patience_, what);
 }
 
-void Remote::make_room_for_intents(uint64_t bytes) {
+void Remote::make_room_for_intents(uint64_t bytes, double timeout) {
     if (announced_.has_room(bytes)) return;
     if (welcome_) say_hello();
-    wait_until([&] { return welcome_; }, default_wait_timeout, patience_, the_introduction);
+    wait_until([&] { return welcome_; }, timeout, patience_, the_introduction);
     announced_.clear();
+}
+
+// Nothing is sent meanwhile, so a key that is free stays so: each is looked at until it is, and not again.
+void Remote::wait_for_keys(const ps_request &request, double timeout) {
+    int64_t free = 0; // so many are
+    wait_until([&] { return (free = next_conflict(request, free)) == request.num_keys; }, timeout, patience_,
+               "nothing was sent: earlier operations on the same keys have");
+}
+
+void Remote::wait_for_buffer(const ps_request &request, Deadline &deadline) {
+    for (int64_t pull; (pull = filling(request)) >= 0;) {
+        wait_until([&] { return !operations_.count(pull); }, deadline.left(), patience_,
+                   "nothing was sent: an earlier pull into the same buffer has");
+        require_not_failed(pull);
+    }
 }
 
 void Remote::require_issued(int64_t timestamp) const {
@@ -59,8 +77,13 @@ bool Remote::is_finished(int64_t timestamp) {
 
 void Remote::wait(int64_t timestamp, double timeout) {
     require_issued(timestamp);
-    wait_until([&] { return !operations_.count(timestamp); }, timeout, patience_, "an operation has");
-    require_not_failed(timestamp);
+    auto has_ended = [&] { return !operations_.count(timestamp); };
+    if (is_in_time(has_ended, std::min(timeout, patience_)) || has_ended()) return require_not_failed(timestamp);
+    const Operation &operation = operations_.at(timestamp);
+    char what[160];
+    std::snprintf(what, sizeof what, "the %s of %zu keys was sent, and %s: it has",
+                  operation_names[int(operation.operation)], operation.keys.size(), may_happen[int(operation.operation)]);
+    fail_late(timeout, patience_, what);
 }
 
 void Remote::wait_all(double timeout) {

@@ -38,7 +38,7 @@ void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
     }
     Elsewhere elsewhere{true, {}};
     ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
-                       int64_t(bytes / element), 0, -1};
+                       int64_t(bytes / element), 0, -1, 0};
     run_local(*segment_, values_.latches(), request, &elsewhere);
     if (!elsewhere.positions.empty()) {
         leave_to_protocol(batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
