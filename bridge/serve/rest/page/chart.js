@@ -21,7 +21,7 @@ export class Chart {
   }
 
   draw() {
-    const top = nice(Math.max(...this.lines.flatMap((line) => line.points.map((one) => one ?? 0)), 1e-9));
+    const top = nice(Math.max(...this.lines.flatMap((line) => line.points)) || 1);
     const y = (one) => 4 + (HIGH - 8) * (1 - one / top);
     const x = (k, length) => LEFT + (WIDE - LEFT) * (LONG - length + k) / (LONG - 1);
     this.svg.replaceChildren(

@@ -178,6 +178,24 @@ def test_errors_are_told(page: Page) -> None:
     assert any("422" in one for one in page.errors())  # the browser tells of the refusal, and of nothing else
 
 
+def test_charts_of_nothing_go_from_0_to_1(page: Page) -> None:
+    page.open("functions", "greet")
+    page.wait(lambda: page.all("#live path.one"))
+    queue = page.all("#live .chart svg")[3]
+    assert [one.text for one in queue.find_elements(By.CSS_SELECTOR, "text")][:3] == ["0", "0.5", "1"]
+
+
+def test_without_a_picture_numbers_begin_where_the_buttons_do(page: Page) -> None:
+    page.open("digits", "inference")
+    page.browser.execute_script(
+        "const rows = document.querySelector('#work input.size'); rows.value = 2;"
+        "for (const kind of ['input', 'change']) rows.dispatchEvent(new Event(kind, {bubbles: true}));"
+    )
+    page.wait(lambda: not page.all("#work canvas"))
+    button = page.browser.find_element(By.XPATH, "//button[text()='Zeros']")
+    assert page.find("#work textarea").rect["x"] == button.rect["x"]
+
+
 def test_charts_go_on_while_requests_run(page: Page, server: Running) -> None:
     page.open("functions", "double")
     done = threading.Event()
