@@ -84,13 +84,34 @@ bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, uint
     return true;
 }
 
+// One key under its latch. False: it does not live here.
+template <class Action>
+inline bool run_key(const Segment &segment, Latches &latches, uint64_t key, Place place, const LengthClass &c,
+                    char *buffer, bool may_share, Action action) {
+    if (__builtin_expect(place.residence() != Residence::owned, 0))
+        return place.residence() == Residence::shared && may_share &&
+               run_shared(segment, segment.shared(c, place.index()), latches, key, c, buffer, action);
+    char *value = segment.value(c, place.index());
+    if (!Action::writes) {
+        action(value, buffer, c);
+        return true;
+    }
+    latches.keep_for_undo(key, value, c.value_bytes);
+    action(value, buffer, c);
+    latches.drop_undo();
+    return true;
+}
+
 template <class Action>
 int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
     const int64_t *keys = request.keys;
     const int64_t count = request.num_keys, done = request.done;
     const uint64_t num_keys = uint64_t(segment.header().num_keys);
     const uint64_t element = segment.header().element_bytes;
-    const Patience patience = request.flags & PS_NOWAIT ? Patience::try_briefly : Patience::wait;
+    const bool for_server = elsewhere && elsewhere->for_server;
+    const Patience patience = for_server                  ? Patience::give_way
+                              : request.flags & PS_NOWAIT ? Patience::try_briefly
+                                                          : Patience::wait;
     char *buffer = static_cast<char *>(request.values);
     char *const end = buffer + uint64_t(request.num_values) * element;
     buffer += uint64_t(total_length(segment, keys, done)) * element;
@@ -108,29 +129,20 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewh
         if (key >= num_keys) fail_at_key(i, int64_t(key), int64_t(num_keys));
         request.done = i;
         Place place(0);
-        if (!latches.acquire(key, patience, &place)) return PS_EBUSY;
+        if (!latches.acquire(key, patience, &place)) {
+            if (!for_server) return PS_EBUSY;
+            for (; i < count; i++) elsewhere->positions.push_back(i); // a key that comes twice keeps its order
+            break;
+        }
         const LengthClass &c = segment.length_class(place.length_class());
         bool fits = c.value_bytes <= uint64_t(end - buffer);
-        if (__builtin_expect(place.residence() != Residence::owned || !fits, 0)) {
-            bool may_share = !elsewhere || !elsewhere->only_owned;
-            bool done_here = fits && place.residence() == Residence::shared && may_share &&
-                             run_shared(segment, segment.shared(c, place.index()), latches, key, c, buffer, action);
-            latches.release(key, place);
-            if (!fits) fail(PS_EINVAL, Where{i, int64_t(key), 0}, "the keys were changed during the call");
-            if (!done_here && !elsewhere) return PS_ENOTLOCAL;
-            if (!done_here) elsewhere->positions.push_back(i);
-            buffer += c.value_bytes;
-            continue;
-        }
-        char *value = segment.value(c, place.index());
-        if (Action::writes) {
-            latches.keep_for_undo(key, value, c.value_bytes);
-            action(value, buffer, c);
-            latches.drop_undo();
-        } else {
-            action(value, buffer, c);
-        }
+        bool done_here = fits && run_key(segment, latches, key, place, c, buffer, !for_server, action);
         latches.release(key, place);
+        if (__builtin_expect(!done_here, 0)) {
+            if (!fits) fail(PS_EINVAL, Where{i, int64_t(key), 0}, "the keys were changed during the call");
+            if (!elsewhere) return PS_ENOTLOCAL;
+            elsewhere->positions.push_back(i);
+        }
         buffer += c.value_bytes;
     }
     request.done = count;
@@ -221,6 +233,15 @@ int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsew
     case PS_PULL: return run_keys(segment, latches, request, elsewhere, Pull{});
     case PS_SET: return run_keys(segment, latches, request, elsewhere, Set{});
     default: return run_keys(segment, latches, request, elsewhere, Push{add_kernel(segment.header().dtype)});
+    }
+}
+
+bool run_latched(Segment &segment, Latches &latches, uint64_t key, Place place, int32_t operation, char *value) {
+    const LengthClass &c = segment.length_class(place.length_class());
+    switch (operation) {
+    case PS_PULL: return run_key(segment, latches, key, place, c, value, true, Pull{});
+    case PS_SET: return run_key(segment, latches, key, place, c, value, true, Set{});
+    default: return run_key(segment, latches, key, place, c, value, true, Push{add_kernel(segment.header().dtype)});
     }
 }
 

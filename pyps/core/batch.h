@@ -22,12 +22,15 @@ bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys); 
 
 // Keys that are passed over because they do not live here, by their positions.
 struct Elsewhere {
-    bool only_owned; // shared keys are passed over too
+    bool for_server; // shared keys are passed over too, and where a latch is busy what is left of the batch
     std::vector<int64_t> positions;
 };
 
 // Go on with a checked request at request.done. PS_OK; PS_EBUSY (PS_NOWAIT only); without `elsewhere` PS_ENOTLOCAL at a
 // key that does not live here.
 int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere = nullptr);
+
+// The same of one key whose latch is held, at `place`. False: it does not live here.
+bool run_latched(Segment &segment, Latches &latches, uint64_t key, Place place, int32_t operation, char *value);
 
 } // namespace ps

@@ -59,6 +59,7 @@ bool Latches::contend(uint64_t key, Patience patience, Place *place) {
             restore(key, *place);
             break;
         }
+        if (patience == Patience::give_way && round >= yields) return false;
         double waited = monotonic_seconds() - start;
         require_open(segment_);
         if (waited > timeout) {

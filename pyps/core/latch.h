@@ -16,14 +16,16 @@
 
 namespace ps {
 
-enum class Patience { try_briefly, wait };
+// try_briefly: about as long as a push takes. give_way: also until a holder that is ready to run has had the processor,
+// and what a dead holder has left is put in order. wait: until the latch timeout.
+enum class Patience { try_briefly, give_way, wait };
 
 class Latches {
 public:
     Latches(Segment &segment, Holder me)
         : segment_(segment), slot_(segment.slot(slot_of(me))), undo_(segment.undo(slot_of(me))), me_(me) {}
 
-    // Take the latch of a key. False: busy, only with Patience::try_briefly. Throws PS_ETIMEDOUT, PS_ECLOSED.
+    // Take the latch of a key. False: busy, never with Patience::wait. Throws PS_ETIMEDOUT, PS_ECLOSED.
     bool acquire(uint64_t key, Patience patience, Place *place) {
         slot_.at_key.store(key + 1, std::memory_order_relaxed);
         Entry &entry = segment_.entry(key);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "batch.h"
 #include "counting.h"
@@ -33,20 +34,27 @@ StoreValues::StoreValues(Segment &segment, Slabs &slabs)
 
 StoreValues::~StoreValues() { leave(segment_, me_); }
 
-// Run `body(place)` under the key's latch; it returns the key's new place.
+bool StoreValues::latch(Key key) {
+    if (latched_ != no_key) throw std::logic_error("a second latch");
+    if (!latches_.acquire(key, Patience::give_way, &place_)) return false;
+    latched_ = key;
+    return true;
+}
+
+void StoreValues::unlatch() { latches_.release(std::exchange(latched_, no_key), place_); }
+
+void StoreValues::require_latched(Key key) const {
+    if (latched_ != key) throw std::logic_error("a key without its latch");
+}
+
+// `body(place)` returns the key's new place, which is seen at once.
 template <class Body>
 void StoreValues::with(Key key, Body &&body) {
-    Place place(0);
-    latches_.acquire(key, Patience::wait, &place);
-    bool was_here = place.is_here();
-    try {
-        place = body(place);
-    } catch (...) {
-        latches_.release(key, place);
-        throw;
-    }
-    latches_.release(key, place);
-    if (place.is_here() != was_here) segment_.note_here(key, place.is_here() ? 1 : -1);
+    require_latched(key);
+    bool was_here = place_.is_here();
+    place_ = body(place_);
+    segment_.entry(key).store(place_.held_by(me_).word(), std::memory_order_release);
+    if (place_.is_here() != was_here) segment_.note_here(key, place_.is_here() ? 1 : -1);
 }
 
 Standing StoreValues::standing(Key key) const {
@@ -65,10 +73,9 @@ void StoreValues::prefetch(Key key) const {
 }
 
 void StoreValues::run(Key key, int32_t operation, char *value) {
-    auto number = int64_t(key);
-    Place place(segment_.entry(key).load(std::memory_order_relaxed));
-    ps_request request{operation, 0, &number, 1, value, class_of(place).length, 0, -1, 0};
-    if (run_local(segment_, latches_, request) != PS_OK) throw std::logic_error("the key is not here");
+    require_latched(key);
+    if (!run_latched(segment_, latches_, key, place_, operation, value))
+        throw std::logic_error("the key is not here");
 }
 
 void StoreValues::pull(Key key, Bytes *value) {

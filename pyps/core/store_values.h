@@ -13,6 +13,9 @@ public:
     StoreValues(Segment &segment, Slabs &slabs); // takes the server's slot; throws PS_ENOMEM
     ~StoreValues() override;
 
+    bool latch(Key key) override;
+    void unlatch() override;
+
     Standing standing(Key key) const override;
     uint64_t bytes(Key key) const override { return segment_.value_bytes(key); }
     void prefetch_place(Key key) const override { __builtin_prefetch(&segment_.entry(key), 1); }
@@ -38,9 +41,12 @@ public:
     Latches &latches() { return latches_; }
 
 private:
+    static constexpr Key no_key = UINT64_MAX;
+
     template <class Body>
     void with(Key key, Body &&body);
     void run(Key key, int32_t operation, char *value);
+    void require_latched(Key key) const;
     const LengthClass &class_of(Place place) const { return segment_.length_class(place.length_class()); }
     SharedHead *head_of(Place place) const { return segment_.shared(class_of(place), place.index()); }
 
@@ -48,6 +54,8 @@ private:
     Slabs &slabs_;
     Holder me_;
     Latches latches_;
+    Key latched_ = no_key;
+    Place place_{0}; // of that key
 };
 
 } // namespace ps

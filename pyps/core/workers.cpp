@@ -15,8 +15,9 @@ void start_from_zero(WorkerSlot &slot) {
 
 // Make a slot this process's own if it still belongs to `former`. What a dead former owner held is free afterwards:
 // taking the latch at at_key recovers it, and nobody needs the undo area any more. If this process dies meanwhile, the
-// slot's next owner does it again.
-bool claim(Segment &segment, uint32_t number, Identity former, Process self, Holder *me) {
+// slot's next owner does it again. With Patience::give_way a slot whose latch another worker holds stays as it is:
+// false.
+bool claim(Segment &segment, uint32_t number, Identity former, Process self, Patience patience, Holder *me) {
     WorkerSlot &slot = segment.slot(number);
     Identity mine{self, (former.epoch + 1) % epochs};
     uint64_t word = former.word();
@@ -32,7 +33,10 @@ bool claim(Segment &segment, uint32_t number, Identity former, Process self, Hol
         Latches latches(segment, *me);
         Place place(0);
         try {
-            latches.acquire(at_key - 1, Patience::wait, &place);
+            if (!latches.acquire(at_key - 1, patience, &place)) {
+                slot.identity.store(former.word(), std::memory_order_release);
+                return false;
+            }
         } catch (...) {
             leave(segment, *me); // an undo area that is still wanted is seen by the slot's next owner
             throw;
@@ -52,7 +56,7 @@ bool claim_any(Segment &segment, Process self, bool dead, Holder *me) {
     for (uint32_t number = 1; number <= segment.header().max_workers; number++) {
         Identity owner = identity_of(segment.slot(number));
         if (dead ? owner.is_taken() && !owner.is_alive() : !owner.is_taken())
-            if (claim(segment, number, owner, self, me)) return true;
+            if (claim(segment, number, owner, self, Patience::wait, me)) return true;
     }
     return false;
 }
@@ -104,7 +108,8 @@ uint32_t reclaim_dead(Segment &segment) {
     for (uint32_t number = 1; number <= used; number++) {
         Identity owner = identity_of(segment.slot(number));
         Holder me;
-        if (!owner.is_taken() || owner.is_alive() || !claim(segment, number, owner, self, &me)) continue;
+        if (!owner.is_taken() || owner.is_alive()) continue;
+        if (!claim(segment, number, owner, self, Patience::give_way, &me)) continue;
         leave(segment, me);
         freed++;
     }

@@ -27,7 +27,9 @@ Holder join(Segment &segment, uint32_t *ordinal = nullptr); // `ordinal`: of all
 Holder join_as_server(Segment &segment); // the slot behind the workers'; throws PS_ENOMEM
 void leave(Segment &segment, Holder me);
 
-uint32_t reclaim_dead(Segment &segment); // frees the slots of dead workers and what they held; returns how many
+// Free the slots of dead workers and what they held, but for those that have to wait for a living one. Returns how
+// many.
+uint32_t reclaim_dead(Segment &segment);
 uint32_t count_workers(const Segment &segment);
 
 } // namespace ps

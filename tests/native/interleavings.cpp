@@ -1,6 +1,6 @@
 // The protocol under random orders of everything: messages between pairs of nodes and workers are delivered in their
-// order, but which pair is next, and what workers do meanwhile, is drawn. After each step: every key is at one place.
-// What has been exchanged since a moment has all that this node added before, and brought all that others had then.
+// order, but which pair is next, and what workers do meanwhile, is drawn; at times a worker stops with a key's latch.
+// After each step: every key is at one place. What has been exchanged since a moment has all that this node added before, and brought all that others had then.
 // In the end: all operations were answered, sums are exact, replicas equal the owner's value, nothing is left over.
 //
 // interleavings FIRST LAST plain|memory|tight: the seeds to run, with what kind of values; tight: often without room for
@@ -22,7 +22,7 @@ namespace {
 
 class Simulation {
 public:
-    Simulation(uint64_t seed, MakeStore make, bool is_tight) : world_(seed, make), moments_(world_), is_tight_(is_tight) {}
+    Simulation(uint64_t seed, MakeStore make, bool is_tight) : world_(seed, make), moments_(world_, is_tight), is_tight_(is_tight) {}
 
     // Returns how many moments were reached.
     long run() {
@@ -39,8 +39,14 @@ public:
 private:
     // Returns whether a worker did something.
     bool step() {
-        uint64_t what = world_.draw(10);
-        if (what < 4) {
+        uint64_t what = world_.draw(11);
+        if (what == 10) {
+            auto node = NodeId(world_.draw(world_.num_nodes));
+            if (world_.draw(3) > 0)
+                world_.retry(node);
+            else
+                stop_or_go_on(world_.nodes[node]->store, world_.draw(world_.num_keys));
+        } else if (what < 4) {
             act(world_, world_.draw(world_.workers.size()));
         } else if (what == 4) {
             auto node = NodeId(world_.draw(world_.num_nodes));
@@ -63,8 +69,12 @@ private:
 
     void become_quiet() {
         world_.is_settling = true;
+        for (auto &node : world_.nodes) all_go_on(node->store);
         for (int round = 0; round < 200; round++) {
-            for (auto &node : world_.nodes) node->protocol.exchange();
+            for (NodeId id = 0; id < world_.num_nodes; id++) {
+                world_.retry(id);
+                world_.nodes[id]->protocol.exchange();
+            }
             while (world_.deliver()) {
                 check_places(world_);
                 moments_.check();

@@ -1,6 +1,6 @@
 // The protocol when nodes are lost: as in interleavings.cpp, but now and then a node is killed, with a part of what it has
 // sent, or cut off and goes on by itself. The others hear of the epoch without it one by one, their workers before their
-// servers, and what is on its way belongs to whatever epoch its sender was in.
+// servers, and what is on its way belongs to whatever epoch its sender was in. At times a worker stops with a key's latch.
 //
 // Always: a key has at most one owner among the members. In the end: every operation was answered or given up, every key
 // has one owner with each push that was acknowledged, once, or is lost for everybody; replicas equal the owner's value.
@@ -42,8 +42,14 @@ public:
 
 private:
     void step() {
-        uint64_t what = world_.draw(20);
-        if (what < 8) {
+        uint64_t what = world_.draw(22);
+        if (what > 19) {
+            auto node = NodeId(world_.draw(world_.num_nodes));
+            if (world_.draw(3) > 0)
+                world_.retry(node);
+            else
+                stop_or_go_on(world_.nodes[node]->store, world_.draw(world_.num_keys));
+        } else if (what < 8) {
             actions_left_--;
             act(world_, world_.draw(world_.workers.size()));
         } else if (what < 10) {
@@ -63,8 +69,12 @@ private:
 
     void settle() {
         world_.give_up([&](NodeId at) { return world_.nodes[at]->out; });
+        for (auto &node : world_.nodes) all_go_on(node->store);
         for (int round = 0; round < 60; round++) {
-            for (NodeId node : world_.members()) exchange(node);
+            for (NodeId node : world_.members()) {
+                world_.retry(node);
+                exchange(node);
+            }
             while (deliver(world_)) check_owners(world_);
         }
     }

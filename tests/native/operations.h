@@ -11,6 +11,12 @@ namespace ps {
 
 inline Techniques draw_techniques(Chance &chance) { return Techniques(std::max(0, int(chance.draw(6)) - 3)); }
 
+// A worker stops at a key, or goes on. As many keys are held up as workers have stopped.
+inline void stop_or_go_on(const Store &store, Key key) { (*store.stops)[key] = !(*store.stops)[key]; }
+inline void all_go_on(const Store &store) { store.stops->assign(store.stops->size(), false); }
+
+inline void refuse_nothing(const Unexpected &) { REQUIRE(!"what comes was to come"); }
+
 // Whether a worker does it by itself.
 inline bool is_here(const Values &values, Operation operation, Key key) {
     return owns(values, key) || (values.standing(key) == Standing::replica && operation != Operation::set);
@@ -19,9 +25,11 @@ inline bool is_here(const Values &values, Operation operation, Key key) {
 // Returns what was pulled.
 inline int64_t do_here(Values &values, Operation operation, Key key, int64_t operand) {
     Bytes value = bytes_of(operand);
-    if (operation == Operation::pull) values.pull(key, &value);
-    if (operation == Operation::push) values.push(key, value);
-    if (operation == Operation::set) values.set(key, value);
+    under_latch(values, key, [&] {
+        if (operation == Operation::pull) values.pull(key, &value);
+        if (operation == Operation::push) values.push(key, value);
+        if (operation == Operation::set) values.set(key, value);
+    });
     return number_of(value);
 }
 

@@ -30,9 +30,29 @@ inline int64_t number_of(const Bytes &bytes) {
     return number;
 }
 
+// Keys at which a worker has stopped with the latch in its hand.
+class Stops {
+public:
+    explicit Stops(uint64_t num_keys) : at(num_keys) {}
+    virtual ~Stops() = default;
+    std::vector<bool> at;
+};
+
+// `body()` under the key's latch, also where a worker has stopped.
+template <class Body>
+void under_latch(Values &values, Key key, Body &&body) {
+    std::vector<bool> &stops = dynamic_cast<Stops &>(values).at;
+    bool stopped = stops[key];
+    stops[key] = false;
+    REQUIRE(values.latch(key));
+    body();
+    values.unlatch();
+    stops[key] = stopped;
+}
+
 inline int64_t number_at(Values &values, Key key) {
     Bytes value;
-    values.pull(key, &value);
+    under_latch(values, key, [&] { values.pull(key, &value); });
     return number_of(value);
 }
 
@@ -41,7 +61,7 @@ inline bool owns(const Values &values, Key key) {
     return standing == Standing::owned || standing == Standing::shared;
 }
 
-class NumberStore : public Values {
+class NumberStore : public Values, public Stops {
 public:
     struct Value {
         Standing standing = Standing::absent;
@@ -50,11 +70,22 @@ public:
         NodeId seen_at = no_node;
     };
 
-    NumberStore(NodeId self, NodeId nodes, uint64_t num_keys) : values(num_keys) {
+    NumberStore(NodeId self, NodeId nodes, uint64_t num_keys) : Stops(num_keys), values(num_keys) {
         for (Key key = self; key < num_keys; key += nodes) values[key].standing = Standing::owned;
     }
 
     NodeId seen_at(Key key) const { return values[key].seen_at; }
+
+    bool latch(Key key) override {
+        REQUIRE(latched == nobody);
+        if (at[key]) return false;
+        latched = key;
+        return true;
+    }
+    void unlatch() override {
+        REQUIRE(latched != nobody);
+        latched = nobody;
+    }
 
     Standing standing(Key key) const override { return values[key].standing; }
     uint64_t bytes(Key) const override { return 8; }
@@ -95,7 +126,10 @@ public:
         become(key, {Standing::shared}, Standing::owned);
         values[key].changed = false;
     }
-    bool take_changed(Key key) override { return std::exchange(values[key].changed, false); }
+    bool take_changed(Key key) override {
+        require(key, {Standing::shared});
+        return std::exchange(values[key].changed, false);
+    }
     void take_changes(std::vector<Key> *keys) override { *keys = std::exchange(changes, {}); }
     void copy(Key key, const Bytes &value) override {
         become(key, {Standing::absent, Standing::awaited}, Standing::replica);
@@ -121,7 +155,10 @@ public:
     }
 
 private:
+    static constexpr Key nobody = UINT64_MAX;
+
     std::vector<Value> values;
+    Key latched = nobody;
     std::vector<Key> changes; // each time that a key becomes changed
 
     void note_changed(Key key) {
@@ -131,6 +168,7 @@ private:
     }
 
     void require(Key key, std::initializer_list<Standing> allowed) const {
+        REQUIRE(latched == key);
         bool fits = false;
         for (Standing standing : allowed) fits |= values[key].standing == standing;
         REQUIRE(fits);
@@ -167,12 +205,15 @@ struct MemoryParts {
     std::unique_ptr<Slabs> slabs;
 };
 
-class MemoryStore : private MemoryParts, public StoreValues {
+class MemoryStore : private MemoryParts, public StoreValues, public Stops {
 public:
     MemoryStore(NodeId self, NodeId nodes, uint64_t num_keys)
-        : MemoryParts(num_keys), StoreValues(*segment, *slabs) {
-        for (Key key = self; key < num_keys; key += nodes) own(key, bytes_of(0).data());
+        : MemoryParts(num_keys), StoreValues(*segment, *slabs), Stops(num_keys) {
+        for (Key key = self; key < num_keys; key += nodes)
+            under_latch(*this, key, [&] { own(key, bytes_of(0).data()); });
     }
+
+    bool latch(Key key) override { return !at[key] && StoreValues::latch(key); }
 
     NodeId seen_at(Key key) const {
         uint32_t seen = Place(segment->entry(key).load()).index();
@@ -180,17 +221,18 @@ public:
     }
 };
 
-// A node's store and where it saw an absent key last (or no_node).
+// A node's store, where it saw an absent key last (or no_node), and where its workers have stopped.
 struct Store {
     std::unique_ptr<Values> values;
     std::function<NodeId(Key)> seen_at;
+    std::vector<bool> *stops;
 };
 
 template <class Kind>
 Store make_store(NodeId self, NodeId nodes, uint64_t num_keys) {
     auto store = std::make_unique<Kind>(self, nodes, num_keys);
     Kind *pointer = store.get();
-    return {std::move(store), [pointer](Key key) { return pointer->seen_at(key); }};
+    return {std::move(store), [pointer](Key key) { return pointer->seen_at(key); }, &pointer->at};
 }
 
 } // namespace ps

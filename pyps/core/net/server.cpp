@@ -140,7 +140,7 @@ double Server::patience() const {
 }
 
 bool Server::has_work() const {
-    return !protocol_.is_idle() || segment_->changes().any() || !settling_.empty();
+    return !protocol_.is_idle() || !protocol_.parked().empty() || segment_->changes().any() || !settling_.empty();
 }
 
 // Sleep until a message comes or somebody rings, at most so long. Who changes a key or advances a clock from now on
@@ -179,6 +179,7 @@ void Server::work() {
         }
         for (int i = 0; i < most_at_once && receive_some(); i++) {
         }
+        if (!protocol_.parked().empty() || !behind_.empty()) retry_parked();
         mailbox_.flush();
         double now = monotonic_seconds();
         if (now < last_round + patience()) continue;
@@ -238,6 +239,12 @@ void Server::take(const std::string &peer, const char *bytes, uint64_t size) {
         FrameHeader header = decode_header(reader, segment_->header().cluster, shape_);
         Sender sender = senders_.find(peer, header);
         if (refuse(header)) return;
+        bool is_for_after = header.kind == Kind::round || header.kind == Kind::answer;
+        if (is_for_after && protocol_.parked().holds_up(header.from)) {
+            behind_.push_back({peer, Bytes(bytes, bytes + size)});
+            return;
+        }
+        protocol_.hear_from(header.from);
         bool is_late = false;
         switch (judge(header)) {
         case Crossing::Verdict::hold: held_.push_back({peer, Bytes(bytes, bytes + size)}); return;
@@ -254,6 +261,17 @@ void Server::take(const std::string &peer, const char *bytes, uint64_t size) {
     } catch (const Unexpected &error) {
         count_refusal(segment_->header(), error.what());
     }
+}
+
+void Server::take_again(std::deque<HeldBack> *messages) {
+    for (const HeldBack &message : std::exchange(*messages, {}))
+        take(message.peer, message.bytes.data(), message.bytes.size());
+}
+
+// Steps that have to wait for a worker. What nodes asked to be told after such steps they are told when none is left.
+void Server::retry_parked() {
+    protocol_.retry([this](const Unexpected &error) { count_refusal(segment_->header(), error.what()); });
+    if (protocol_.parked().empty()) take_again(&behind_);
 }
 
 } // namespace ps

@@ -43,7 +43,7 @@ private:
         uint64_t bytes; // admitted
     };
 
-    // A message that waits until the epoch it belongs to is settled.
+    // A message that waits: until the epoch it belongs to is settled, or for what its sender said before.
     struct HeldBack {
         std::string peer;
         Bytes bytes;
@@ -57,6 +57,7 @@ private:
     void serve(const RequestBatch &batch, Span values, bool forwarded);
     void leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
                            AnswerBatch *answer);
+    bool has_parked(const std::vector<Key> &keys) const;
     void localize(const RequestBatch &batch);
     void lose(NodeId node);
     void say_goodbye();
@@ -66,12 +67,13 @@ private:
     bool has_room(Kept kept, uint64_t bytes) const;
     void want(const std::vector<Key> &keys);
     void take(const std::string &peer, const char *bytes, uint64_t size);
+    void take_again(std::deque<HeldBack> *messages);
+    void retry_parked();
     void take_late(const Sender &sender, const FrameHeader &header, FrameReader &reader);
     Crossing::Verdict judge(const FrameHeader &header) const;
     void begin_epoch(const Vigil::Epoch &epoch);
     void say_to_members(HoldsBatch::Phase phase);
     void receive(NodeId from, const HoldsBatch &batch);
-    void let_in();
     double patience() const;
     bool has_work() const;
     bool rest(double seconds);
@@ -105,6 +107,7 @@ private:
     Senders senders_;
     Crossing crossing_;
     std::deque<HeldBack> held_;
+    std::deque<HeldBack> behind_; // parked steps of what their senders said before
 
     // A worker that waits until everything of a moment was exchanged, or until nothing is on its way.
     struct Settling {

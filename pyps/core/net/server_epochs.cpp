@@ -23,12 +23,6 @@ Crossing::Verdict Server::judge(const FrameHeader &header) const {
     return crossing_.judge(header.from, lasts ? crossing_.epoch() : header.epoch, brings_keys);
 }
 
-void Server::let_in() {
-    std::deque<HeldBack> held = std::move(held_);
-    held_.clear();
-    for (const HeldBack &message : held) take(message.peer, message.bytes.data(), message.bytes.size());
-}
-
 // Other nodes were lost; see crossing.h. Whoever waits for an operation of a former epoch knows that from shared memory.
 void Server::begin_epoch(const Vigil::Epoch &epoch) {
     mailbox_.flush();
@@ -38,7 +32,7 @@ void Server::begin_epoch(const Vigil::Epoch &epoch) {
     admitted_ = 0;
     protocol_.begin_epoch(epoch.members);
     say_to_members(HoldsBatch::Phase::mark);
-    let_in();
+    take_again(&held_);
     receive(segment_->header().node, HoldsBatch{HoldsBatch::Phase::mark, false, 0, {}});
 }
 
@@ -65,7 +59,7 @@ void Server::receive(NodeId from, const HoldsBatch &batch) {
         if (!crossing_.done(from)) break;
         protocol_.settle(NodeId(segment_->header().lost_last.load(std::memory_order_acquire)));
         mailbox_.flush();
-        let_in();
+        take_again(&held_);
     }
 }
 

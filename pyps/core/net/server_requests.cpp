@@ -1,6 +1,7 @@
 // What a server does for workers: their pulls, pushes and sets, and keys that they localize.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "batch.h"
@@ -39,7 +40,12 @@ void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
     Elsewhere elsewhere{true, {}};
     ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
                        int64_t(bytes / element), 0, -1, 0};
-    run_local(*segment_, values_.latches(), request, &elsewhere);
+    if (has_parked(batch.keys)) { // then keys that come twice wait behind them too
+        elsewhere.positions.resize(batch.keys.size());
+        std::iota(elsewhere.positions.begin(), elsewhere.positions.end(), 0);
+    } else {
+        run_local(*segment_, values_.latches(), request, &elsewhere);
+    }
     if (!elsewhere.positions.empty()) {
         leave_to_protocol(batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
         if (answer.count > 0) mailbox_.answer_whole(answer);
@@ -49,6 +55,11 @@ void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
     std::memcpy(message.data(), &head, sizeof head);
     if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
     mailbox_.answer_whole(answer.node, answer.worker, message);
+}
+
+bool Server::has_parked(const std::vector<Key> &keys) const {
+    const Parked &parked = protocol_.parked();
+    return !parked.empty() && std::any_of(keys.begin(), keys.end(), [&](Key key) { return parked.count(key); });
 }
 
 // Answer a batch without the keys at the positions `elsewhere`, which the protocol gets with their values.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "protocol.h"
+#include "step.h"
 
 namespace ps {
 
@@ -20,11 +21,13 @@ void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
 void Protocol::begin_epoch(const std::vector<NodeId> &members) {
     if (!former_) former_.emplace(std::move(homes_)); // else that one was never settled
     homes_ = Homes(self_, former_->rule().nodes(), num_keys_, members);
-    arrivals_.for_each_key([&](Key key) {
-        if (!replicas_.count(key) && values_.standing(key) == Standing::awaited) values_.forget(key);
-    });
+    epoch_++;
+    std::vector<Key> awaited = parked_.keys();
+    parked_.keep_what_brings_keys();
+    arrivals_.for_each_key([&](Key key) { awaited.push_back(key); });
     arrivals_.clear();
     asked_ = {};
+    for (Key key : awaited) step(key, [=] { forget_awaited(key); });
     for (auto &[key, held] : replicas_) held.queue.clear();
     for (auto &[key, master] : masters_) {
         master.promised = no_node;
@@ -33,7 +36,12 @@ void Protocol::begin_epoch(const std::vector<NodeId> &members) {
     }
 }
 
-void Protocol::receive_late(Key key, Transfer message) {
+void Protocol::forget_awaited(Key key) {
+    bool awaited = arrivals_.count(key) || replicas_.count(key);
+    if (!awaited && values_.standing(key) == Standing::awaited) values_.forget(key);
+}
+
+void Protocol::take_late(Key key, Transfer message) {
     if (owns(key)) throw Unexpected("a key comes that is here");
     message.ghosts.clear();
     forget_outsiders(&message.replicas);
@@ -44,7 +52,7 @@ void Protocol::receive_late(Key key, Transfer message) {
 
 void Protocol::report() {
     for (Key key = 0; key < num_keys_; key++) {
-        if (!owns(key)) continue;
+        if (!owns(key) && !parked_.brings(key)) continue;
         if (homes_.is_here(key))
             receive(key, Holds{self_, false});
         else
@@ -83,30 +91,34 @@ void Protocol::settle(NodeId lost) {
     former_.reset();
     std::vector<Key> keys;
     for (auto &[key, held] : replicas_) keys.push_back(key);
-    for (Key key : keys) { // again what is on its way, or nothing: the owner answers, or the home that there is none
-        Held &held = replicas_.at(key);
-        if (!held.on_its_way) held.delta.clear();
-        held.on_its_way = true;
-        if (!wanted_.count(key)) held.ending = true; // it was not asked to, had the key come as it was to
-        held.owner = homes_.home(key);
-        receive(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, false);
-    }
+    for (Key key : keys) step(key, [=] { send_again(key); });
     for (auto &[key, master] : masters_) list(key, master); // their replicas may be fewer, and learn the owner's value
     keys.clear();
     wanted_.for_each([&](Key key, bool) { keys.push_back(key); });
-    for (Key key : keys)
-        if (!owns(key) && !replicas_.count(key) && !asked_.count(key)) ask(key);
+    want(keys);
+}
+
+// Of a replica: what is on its way, or nothing. The owner answers, or the home that there is none.
+void Protocol::send_again(Key key) {
+    auto found = replicas_.find(key);
+    if (found == replicas_.end()) return; // the key came
+    Held &held = found->second;
+    if (!held.on_its_way) held.delta.clear();
+    held.on_its_way = true;
+    if (!wanted_.count(key)) held.ending = true; // it was not asked to, had the key come as it was to
+    held.owner = homes_.home(key);
+    take(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, false);
 }
 
 void Protocol::send_gone(NodeId to, Key key) {
     Gone message{homes_.lost_with(key)};
     if (to == self_)
-        receive(key, message);
+        take(key, message);
     else
         post_.send(to, key, message);
 }
 
-void Protocol::receive(Key key, const Gone &message) {
+void Protocol::take(Key key, const Gone &message) {
     if (owns(key)) throw Unexpected("a key is lost that is here");
     asked_.erase(key);
     std::vector<Request> requests;

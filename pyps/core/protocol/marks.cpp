@@ -21,7 +21,8 @@ void Protocol::mark_replica(Key key, Held &held, Mark *mark) {
 
 bool Protocol::is_coming(Key key) const {
     auto found = replicas_.find(key);
-    return asked_.count(key) || arrivals_.count(key) || (found != replicas_.end() && found->second.ended);
+    bool ends = found != replicas_.end() && found->second.ended;
+    return ends || asked_.count(key) || arrivals_.count(key) || parked_.count(key);
 }
 
 // What has happened is taken off, so that looking often costs little.

@@ -10,19 +10,30 @@ namespace ps {
 // yet, workers wait.
 enum class Standing : uint8_t { absent, owned, shared, replica, awaited };
 
-// The node's values. Each call is atomic to the workers, who pull and push what is owned, shared or a replica without
-// asking, and set what is owned or shared.
+// The node's values. Workers pull and push what is owned, shared or a replica without asking, and set what is owned or
+// shared. What is done under a key's latch is one step to them.
 class Values {
 public:
     virtual ~Values() = default;
 
     virtual Standing standing(Key key) const = 0;
-    virtual uint64_t bytes(Key key) const = 0; // of its value
+    virtual uint64_t bytes(Key key) const = 0;     // of its value
+    virtual bool has_room_to_share(Key) const = 0; // within what this node may take
+    virtual void add(Bytes *to, const Bytes &value, Key key) const = 0; // the key's arithmetic
 
     // The key, its place first, will be asked for soon.
     virtual void prefetch_place(Key) const {}
     virtual void prefetch(Key) const {}
 
+    // The keys that became changed, shared ones, or were added to, replicas, since the last call; others may be among
+    // them. What is not taken from a key then (take_changed, take_delta) is not told again.
+    virtual void take_changes(std::vector<Key> *keys) = 0;
+
+    // False: a worker has the key's latch and does not move.
+    virtual bool latch(Key key) = 0;
+    virtual void unlatch() = 0;
+
+    // Of the key whose latch was taken, one at a time.
     virtual void pull(Key key, Bytes *value) = 0;
     virtual void push(Key key, const Bytes &value) = 0; // a replica's delta grows too
     virtual void set(Key key, const Bytes &value) = 0;
@@ -32,19 +43,13 @@ public:
     virtual void own(Key key, const char *value) = 0; // absent, awaited -> owned; replica: its delta is added
     virtual void give(Key key, NodeId to, Bytes *values) = 0; // owned, shared -> absent; appended
     virtual void share(Key key) = 0;                  // owned -> shared
-    virtual bool has_room_to_share(Key) const = 0;    // within what this node may take
     virtual void unshare(Key key) = 0;                // shared -> owned
     virtual bool take_changed(Key key) = 0;           // of a shared key: since the last call
-    // The keys that became changed, shared ones, or were added to, replicas, since the last call; others may be among
-    // them. What is not taken from a key then (take_changed, take_delta) is not told again.
-    virtual void take_changes(std::vector<Key> *keys) = 0;
 
     virtual void copy(Key key, const Bytes &value) = 0;    // absent, awaited -> replica
     virtual void refresh(Key key, const Bytes &value) = 0; // a replica's value becomes this and its delta
     virtual bool take_delta(Key key, Bytes *delta) = 0;    // false: nothing was added
     virtual bool retire(Key key, Bytes *delta) = 0;        // the same, and replica -> awaited
-
-    virtual void add(Bytes *to, const Bytes &value, Key key) const = 0; // the key's arithmetic
 };
 
 class Post {

@@ -9,9 +9,12 @@
 // - A replica has at most one delta on its way, and keeps it until the owner's value has it: what its node's workers
 //   read has all that they pushed.
 // - A node's request to end a replica is answered before it asks for another one.
+// - What is done to a key is done step by step, each under its latch. A worker that has the latch and does not move
+//   holds up the steps of this key alone.
 // One thread at a time may be inside.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -19,6 +22,7 @@
 #include "homes.h"
 #include "marks.h"
 #include "messages.h"
+#include "parked.h"
 #include "ports.h"
 
 namespace ps {
@@ -30,30 +34,25 @@ public:
     Protocol(NodeId self, NodeId nodes, uint64_t num_keys, Techniques techniques, Values &values, Post &post)
         : self_(self), num_keys_(num_keys), techniques_(techniques), homes_(self, nodes, num_keys), values_(values), post_(post) {}
 
-    // From this node's workers: what they cannot do by themselves.
-    void localize(Key key, uint64_t waiter);
-    void want(Key key);         // the first intent of this node begins
-    void stop_wanting(Key key); // the last one ends
-
     // From other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
     void receive(Key key, const Want &message, bool from_home);
     void receive(Key key, Delta message, bool from_home);
-    void receive(Key key, const Refresh &message);
+    void receive(Key key, Refresh message);
     void receive(Key key, const Ended &message);
-    void receive(Key key, const Localize &message);
-    void receive(Key key, const Relocate &message);
     void receive(Key key, Transfer message);
 
     // The same for many keys at once (runs.cpp), in the order of the keys.
-    void localize(const std::vector<Key> &keys, uint64_t waiter);
-    void want(const std::vector<Key> &keys);
-    void stop_wanting(const std::vector<Key> &keys);
     void receive(const std::vector<Key> &keys, const Localize &message);
     void receive(const std::vector<Key> &keys, const Relocate &message);
     void receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
                  bool from_home); // Want
     void receive(const std::vector<Key> &keys, const char *values); // Moves
+
+    // From this node's workers: what they cannot do by themselves.
+    void localize(const std::vector<Key> &keys, uint64_t waiter);
+    void want(const std::vector<Key> &keys);         // the first intent of this node begins
+    void stop_wanting(const std::vector<Key> &keys); // the last one ends
 
     // A new epoch of the membership (epochs.cpp), in this order: begin_epoch; receive_late what members sent before they
     // knew of it; report, when that is all; Holds of the others; settle, when all have reported. Nothing else
@@ -71,13 +70,19 @@ public:
     void exchange();
     bool is_idle() const { return due_.empty(); } // until a key is changed or a message comes a round does nothing
 
+    void hear_from(NodeId sender) { parked_.hear_from(sender); } // before what it says is received
+
+    // Try again what has to wait for a worker's latch. What was not to come is said to `refuse`.
+    void retry(const std::function<void(const Unexpected &)> &refuse);
+    const Parked &parked() const { return parked_; }
+
     Mark mark();                     // of this moment; the next rounds bring it about
     bool reached(Mark *mark);
 
     size_t asked() const { return asked_.size(); } // keys that were wanted and are on their way, or replicas of them
     bool is_quiet() const; // no key is awaited, no delta or want is on its way, nobody waits for a Refresh
     bool remembers_nothing() const {
-        return arrivals_.empty() && replicas_.empty() && masters_.empty() && asked_.empty();
+        return arrivals_.empty() && replicas_.empty() && masters_.empty() && asked_.empty() && parked_.empty();
     }
 
 private:
@@ -111,6 +116,28 @@ private:
         bool from_home = false; // to be said when it is sent to `node`
     };
 
+    // Steps.
+    template <class Body>
+    void step(Key key, Body &&body);
+    template <class Body>
+    bool do_now(Key key, Body &&body);
+    void bring(Key key, Transfer message, uint64_t epoch);
+
+    // All from here on that may change a key is a part of a step of that key.
+    void take(Key key, Request message, bool from_home);
+    void take(Key key, const Want &message, bool from_home);
+    void take(Key key, Delta message, bool from_home);
+    void take(Key key, const Refresh &message);
+    void take(Key key, const Ended &message);
+    void take(Key key, const Localize &message);
+    void take(Key key, const Relocate &message);
+    void take(Key key, Transfer message);
+    void take_late(Key key, Transfer message);
+    void take(Key key, const Gone &message);
+    void localize_key(Key key, uint64_t waiter);
+    void want_key(Key key);
+    void stop_wanting_key(Key key);
+
     bool owns(Key key) const;
     bool is_coming(Key key) const; // a key that was asked for
     void mark_replica(Key key, Held &held, Mark *mark);
@@ -132,6 +159,8 @@ private:
     void move(Key key, NodeId to);
     void take_in(Key key, Transfer message);
     void send_gone(NodeId to, Key key);
+    void forget_awaited(Key key);
+    void send_again(Key key);
     void forget_outsiders(std::vector<Replica> *replicas) const;
     void transfer(Key key, const Relocate &relocate);
     void land(Key key);
@@ -158,12 +187,14 @@ private:
     Values &values_;
     Post &post_;
     uint32_t last_number_ = 0;
+    uint64_t epoch_ = 0; // times that one began
     Arrivals arrivals_;
     std::unordered_map<Key, Held> replicas_;
     std::unordered_map<Key, Master> masters_;
     std::vector<Key> due_; // the next round looks at them, and at what workers have changed
     FlatMap<uint32_t> asked_; // wants on their way, with their numbers
     FlatMap<bool> wanted_;    // by workers of this node
+    Parked parked_;
 };
 
 } // namespace ps

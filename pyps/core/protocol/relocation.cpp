@@ -5,7 +5,7 @@
 
 namespace ps {
 
-void Protocol::localize(Key key, uint64_t waiter) {
+void Protocol::localize_key(Key key, uint64_t waiter) {
     if (owns(key)) {
         post_.landed(waiter, key);
         return;
@@ -18,12 +18,12 @@ void Protocol::localize(Key key, uint64_t waiter) {
 // Have the home move the key.
 void Protocol::move(Key key, NodeId to) {
     if (homes_.is_here(key))
-        receive(key, Localize{to});
+        take(key, Localize{to});
     else
         post_.send(homes_.home(key), key, Localize{to});
 }
 
-void Protocol::receive(Key key, const Localize &message) {
+void Protocol::take(Key key, const Localize &message) {
     NodeId owner = homes_.owner(key);
     if (homes_.is_lost(key)) {
         send_gone(message.to, key);
@@ -33,12 +33,12 @@ void Protocol::receive(Key key, const Localize &message) {
     homes_.move(key, message.to);
     Relocate relocate{message.to};
     if (owner == self_)
-        receive(key, relocate);
+        take(key, relocate);
     else
         post_.send(owner, key, relocate);
 }
 
-void Protocol::receive(Key key, const Relocate &message) {
+void Protocol::take(Key key, const Relocate &message) {
     if (owns(key))
         transfer(key, message);
     else
@@ -60,7 +60,7 @@ void Protocol::transfer(Key key, const Relocate &relocate) {
     if (wanted_.count(key) && techniques_ != Techniques::relocation_only) ask(key);
 }
 
-void Protocol::receive(Key key, Transfer message) {
+void Protocol::take(Key key, Transfer message) {
     if (owns(key)) throw Unexpected("a key comes that is here");
     if (homes_.is_here(key) && homes_.owner(key) != self_ && !arrivals_.count(key))
         throw Unexpected("a key comes that was to live elsewhere");
@@ -123,7 +123,7 @@ void Protocol::land(Key key) {
         if (arrivals_.count(key)) expect(key);
     }
     for (Waiting &waiting : arrival.queue)
-        if (auto *want = std::get_if<Want>(&waiting)) receive(key, *want, false);
+        if (auto *want = std::get_if<Want>(&waiting)) take(key, *want, false);
 }
 
 } // namespace ps

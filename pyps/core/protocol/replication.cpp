@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "protocol.h"
+#include "step.h"
 
 namespace ps {
 
-void Protocol::want(Key key) {
-    wanted_[key] = true;
+void Protocol::want_key(Key key) {
     auto found = replicas_.find(key);
     if (found != replicas_.end()) {
         if (!found->second.ended && found->second.queue.empty()) found->second.ending = false;
@@ -17,8 +17,7 @@ void Protocol::want(Key key) {
     }
 }
 
-void Protocol::stop_wanting(Key key) {
-    wanted_.erase(key);
+void Protocol::stop_wanting_key(Key key) {
     auto found = replicas_.find(key);
     if (found != replicas_.end() && !arrivals_.count(key)) end(key, found->second);
     list_master(key); // it may go to the only other node that wants it
@@ -26,10 +25,10 @@ void Protocol::stop_wanting(Key key) {
 
 void Protocol::ask(Key key) {
     asked_[key] = ++last_number_;
-    receive(key, Want{self_, last_number_}, false);
+    take(key, Want{self_, last_number_}, false);
 }
 
-void Protocol::receive(Key key, const Want &want, bool from_home) {
+void Protocol::take(Key key, const Want &want, bool from_home) {
     Found found = find(key, from_home);
     if (found.here)
         serve(key, want);
@@ -77,7 +76,7 @@ void Protocol::send_refresh(Key key, Master &master, Replica &replica, const Byt
     post_.send(replica.node, key, Refresh{self_, replica.number, ++master.version, replica.applied, value});
 }
 
-void Protocol::receive(Key key, const Refresh &message) {
+void Protocol::take(Key key, const Refresh &message) {
     auto found = replicas_.find(key);
     if (found != replicas_.end() && found->second.number == message.number) {
         Held &held = found->second;
@@ -107,7 +106,7 @@ void Protocol::receive(Key key, const Refresh &message) {
         values_.copy(key, message.value);
         replicas_[key] = Held{message.owner, message.number, message.version, 0, false, false, false, false, false, {}, {}};
     } else {
-        receive(key, Delta{self_, message.number, 0, true, {}}, false);
+        take(key, Delta{self_, message.number, 0, true, {}}, false);
     }
 }
 
@@ -119,7 +118,7 @@ void Protocol::end(Key key, Held &held) {
     values_.retire(key, &delta.value);
     held.ended = held.on_its_way = true;
     held.delta = delta.value;
-    receive(key, std::move(delta), false);
+    take(key, std::move(delta), false);
 }
 
 void Protocol::send_delta(Key key, Held &held) {
@@ -132,7 +131,7 @@ void Protocol::send_delta(Key key, Held &held) {
     post_.send(held.owner, key, delta, false);
 }
 
-void Protocol::receive(Key key, Delta delta, bool from_home) {
+void Protocol::take(Key key, Delta delta, bool from_home) {
     Found found = find(key, from_home);
     if (found.here)
         serve(key, delta);
@@ -174,7 +173,7 @@ void Protocol::serve(Key key, const Delta &delta) {
     post_.send(delta.node, key, Ended{delta.number});
 }
 
-void Protocol::receive(Key key, const Ended &message) {
+void Protocol::take(Key key, const Ended &message) {
     const uint32_t *asked = asked_.find(key);
     if (asked && *asked == message.number) { // the owner has no room for a replica's other end
         asked_.erase(key);
@@ -186,7 +185,7 @@ void Protocol::receive(Key key, const Ended &message) {
     std::vector<Request> queue = std::move(found->second.queue);
     replicas_.erase(found);
     if (!arrivals_.count(key)) values_.forget(key);
-    for (Request &request : queue) receive(key, std::move(request), false);
+    for (Request &request : queue) take(key, std::move(request), false);
     if (wanted_.count(key) && !owns(key) && !asked_.count(key)) ask(key);
 }
 
@@ -201,7 +200,8 @@ void Protocol::exchange() {
             list_master(key);
     }
     keys = std::exchange(due_, {});
-    for (Key key : keys) exchange(key);
+    for (Key key : keys)
+        if (!do_now(key, [&] { exchange(key); })) due_.push_back(key);
 }
 
 void Protocol::list(Key key, Held &held) {
@@ -267,7 +267,7 @@ void Protocol::forget_if_plain(Key key) {
 }
 
 bool Protocol::is_quiet() const {
-    if (!arrivals_.empty() || !asked_.empty()) return false;
+    if (!arrivals_.empty() || !asked_.empty() || !parked_.empty()) return false;
     for (const auto &[key, held] : replicas_)
         if (held.on_its_way || held.ending) return false;
     for (const auto &[key, master] : masters_) {

@@ -31,7 +31,7 @@ Arrival &Protocol::expect(Key key) {
     return arrivals_[key];
 }
 
-void Protocol::receive(Key key, Request request, bool from_home) {
+void Protocol::take(Key key, Request request, bool from_home) {
     if (serve_by_replica(key, request)) return;
     Found found = find(key, from_home);
     if (found.here)

@@ -1,6 +1,7 @@
 // Many keys at once. Most of them are plain: nothing is known about them but where they live, and they go from owner to
 // new owner side by side. Whatever else is a key's own business, as everywhere.
 #include "protocol.h"
+#include "step.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -44,24 +45,26 @@ void Protocol::finish(NodeId to, Moves *moves) {
 
 void Protocol::localize(const std::vector<Key> &keys, uint64_t waiter) {
     for_each(keys, [&](size_t, Key key) {
-        if (homes_.is_here(key) || values_.standing(key) != Standing::absent) {
-            localize(key, waiter);
-            return;
-        }
-        values_.await(key);
-        arrivals_.add(key, waiter);
-        post_.send(homes_.home(key), key, Localize{self_});
+        step(key, [=] {
+            if (homes_.is_here(key) || values_.standing(key) != Standing::absent) {
+                localize_key(key, waiter);
+                return;
+            }
+            values_.await(key);
+            arrivals_.add(key, waiter);
+            post_.send(homes_.home(key), key, Localize{self_});
+        });
     });
 }
 
 void Protocol::want(const std::vector<Key> &keys) {
     for_each(keys, [&](size_t, Key key) {
+        wanted_[key] = true;
         bool absent = values_.standing(key) == Standing::absent; // so there is no replica, and none that ends
-        if (!absent || homes_.is_here(key) || asked_.count(key)) {
-            want(key);
+        if (!absent || homes_.is_here(key) || asked_.count(key) || parked_.count(key)) {
+            step(key, [=] { want_key(key); });
             return;
         }
-        wanted_[key] = true;
         asked_[key] = ++last_number_;
         post_.send(homes_.home(key), key, Want{self_, last_number_}, false);
     });
@@ -69,22 +72,23 @@ void Protocol::want(const std::vector<Key> &keys) {
 
 void Protocol::stop_wanting(const std::vector<Key> &keys) {
     for_each(keys, [&](size_t, Key key) {
-        if (replicas_.empty() && masters_.empty())
-            wanted_.erase(key);
-        else
-            stop_wanting(key);
+        wanted_.erase(key);
+        if (!replicas_.empty() || !masters_.empty() || parked_.count(key)) step(key, [=] { stop_wanting_key(key); });
     });
 }
 
 void Protocol::receive(const std::vector<Key> &keys, const Localize &message) {
     Moves moves;
     for_each(keys, [&](size_t, Key key) {
-        if (homes_.owner(key) != self_ || message.to == self_ || !is_plain(key)) {
-            receive(key, message);
-            return;
-        }
-        homes_.move(key, message.to);
-        give(key, message.to, &moves);
+        auto give_it = [&] {
+            if (homes_.owner(key) != self_ || message.to == self_ || !is_plain(key)) {
+                take(key, message);
+                return;
+            }
+            homes_.move(key, message.to);
+            give(key, message.to, &moves);
+        };
+        if (!do_now(key, give_it)) parked_.add(key, {[=] { take(key, message); }});
     });
     finish(message.to, &moves);
 }
@@ -92,10 +96,8 @@ void Protocol::receive(const std::vector<Key> &keys, const Localize &message) {
 void Protocol::receive(const std::vector<Key> &keys, const Relocate &message) {
     Moves moves;
     for_each(keys, [&](size_t, Key key) {
-        if (is_plain(key))
-            give(key, message.to, &moves);
-        else
-            receive(key, message);
+        auto give_it = [&] { is_plain(key) ? give(key, message.to, &moves) : take(key, message); };
+        if (!do_now(key, give_it)) parked_.add(key, {[=] { take(key, message); }});
     });
     finish(message.to, &moves);
 }
@@ -104,13 +106,17 @@ void Protocol::receive(const std::vector<Key> &keys, NodeId node, const std::vec
                        bool from_home) {
     Moves moves;
     for_each(keys, [&](size_t i, Key key) {
-        bool at_home = homes_.is_here(key) && homes_.owner(key) == self_;
-        if (node == self_ || techniques_ == Techniques::replication_only || !at_home || !is_plain(key)) {
-            receive(key, Want{node, numbers[i]}, from_home);
-            return;
-        }
-        homes_.move(key, node);
-        give(key, node, &moves);
+        Want message{node, numbers[i]};
+        auto give_it = [&] {
+            bool at_home = homes_.is_here(key) && homes_.owner(key) == self_;
+            if (node == self_ || techniques_ == Techniques::replication_only || !at_home || !is_plain(key)) {
+                take(key, message, from_home);
+                return;
+            }
+            homes_.move(key, node);
+            give(key, node, &moves);
+        };
+        if (!do_now(key, give_it)) parked_.add(key, {[=] { take(key, message, from_home); }});
     });
     finish(node, &moves);
 }
@@ -120,21 +126,24 @@ void Protocol::receive(const std::vector<Key> &keys, const char *values) {
     for_each(keys, [&](size_t, Key key) {
         const char *value = values;
         values += values_.bytes(key);
-        const uint64_t *waiter = arrivals_.only_waiter(key);
-        bool alone = waiter || !arrivals_.count(key), replica = !replicas_.empty() && replicas_.count(key);
-        bool strange = owns(key) || (alone && !waiter && homes_.is_here(key) && homes_.owner(key) != self_);
-        any_strange |= strange;
-        if (strange) return;
-        if (!alone || replica) {
-            receive(key, Transfer{0, {}, {}, Bytes(value, values)});
-            return;
-        }
-        asked_.erase(key);
-        values_.own(key, value);
-        if (!waiter) return;
-        uint64_t number = *waiter;
-        arrivals_.remove_waiter(key);
-        post_.landed(number, key);
+        auto own_it = [&] {
+            const uint64_t *waiter = arrivals_.only_waiter(key);
+            bool alone = waiter || !arrivals_.count(key), replica = !replicas_.empty() && replicas_.count(key);
+            bool strange = owns(key) || (alone && !waiter && homes_.is_here(key) && homes_.owner(key) != self_);
+            any_strange |= strange;
+            if (strange) return;
+            if (!alone || replica) {
+                take(key, Transfer{0, {}, {}, Bytes(value, values)});
+                return;
+            }
+            asked_.erase(key);
+            values_.own(key, value);
+            if (!waiter) return;
+            uint64_t number = *waiter;
+            arrivals_.remove_waiter(key);
+            post_.landed(number, key);
+        };
+        if (!do_now(key, own_it)) bring(key, Transfer{0, {}, {}, Bytes(value, values)}, epoch_);
     });
     if (any_strange) throw Unexpected("keys come that are here or were to live elsewhere");
 }

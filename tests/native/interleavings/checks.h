@@ -8,7 +8,7 @@ namespace ps::interleavings {
 inline void check_places(World &world) {
     for (Key key = 0; key < world.num_keys; key++) {
         int places = world.in_transfer[key];
-        for (auto &node : world.nodes) places += owns(node->values, key);
+        for (auto &node : world.nodes) places += owns(node->values, key) + node->protocol.parked().brings(key);
         REQUIRE(places == 1);
     }
 }

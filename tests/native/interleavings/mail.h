@@ -68,7 +68,11 @@ public:
         auto deliver = [=, &world] { take_answer(world, origin.worker, key, value); };
         int worker = worker_end(origin.worker);
         if (after_refresh)
-            world.post(self_, origin.node, [=, &world] { world.post(origin.node, worker, deliver); });
+            world.post(self_, origin.node, [=, &world] {
+                auto pass_on = [=, &world] { world.post(origin.node, worker, deliver); };
+                Node &node = *world.nodes[origin.node];
+                node.protocol.parked().holds_up(self_) ? node.behind.push_back(pass_on) : pass_on();
+            });
         else
             world.post(self_, worker, deliver);
     }

@@ -1,5 +1,5 @@
 // Moments of nodes, marked now and then: what has been exchanged since one has all that the node added before, and
-// brought all that others had then.
+// brought all that others had then. Keys that the node's workers intended to use have been there since.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,9 @@ namespace ps::interleavings {
 
 class Moments {
 public:
-    explicit Moments(World &world) : world_(world), ahead_(world.num_nodes) {}
+    Moments(World &world, bool is_tight)
+        : world_(world), all_come_(!is_tight && world.techniques != Techniques::relocation_only),
+          ahead_(world.num_nodes) {}
 
     long reached() const { return reached_; }
     bool are_all_reached() const {
@@ -22,13 +24,14 @@ public:
 
     void mark(NodeId id) {
         if (world_.sets || ahead_[id].size() > 3) return;
-        Moment moment{world_.nodes[id]->protocol.mark(), {}, {}};
+        Moment moment{world_.nodes[id]->protocol.mark(), {}, {}, {}};
         for (Key key = 0; key < world_.num_keys; key++) {
             int64_t added = 0;
             for (Worker &worker : world_.workers)
                 if (worker.node == id) added += worker.added[key];
             moment.added.push_back(part_of(id, added));
             moment.owned.push_back(owned(key));
+            moment.missing.push_back(all_come_ && world_.nodes[id]->intents[key] > 0);
         }
         ahead_[id].push_back(std::move(moment));
     }
@@ -36,6 +39,7 @@ public:
     void check() {
         for (NodeId id = 0; id < world_.num_nodes; id++) {
             std::vector<Moment> &moments = ahead_[id];
+            for (Moment &moment : moments) look_for_missing(*world_.nodes[id], &moment);
             for (size_t i = 0; i < moments.size();) {
                 if (!world_.nodes[id]->protocol.reached(&moments[i].mark)) {
                     i++;
@@ -52,7 +56,13 @@ private:
     struct Moment {
         Mark mark;
         std::vector<int64_t> added, owned; // per key: by this node's workers; the owner's value
+        std::vector<bool> missing;         // workers intend to use it, and it was not here since
     };
+
+    void look_for_missing(const Node &node, Moment *moment) {
+        for (Key key = 0; key < world_.num_keys; key++)
+            if (node.intents[key] == 0 || is_here(node.values, Operation::pull, key)) moment->missing[key] = false;
+    }
 
     int64_t owned(Key key) {
         Node *owner = world_.owner(key);
@@ -63,6 +73,7 @@ private:
         Values &values = world_.nodes[id]->values;
         for (Key key = 0; key < world_.num_keys; key++) {
             REQUIRE(part_of(id, owned(key)) >= moment.added[key]);
+            REQUIRE(!moment.missing[key]);
             if (values.standing(key) != Standing::replica) continue;
             for (NodeId other = 0; other < world_.num_nodes; other++)
                 REQUIRE(part_of(other, number_at(values, key)) >= part_of(other, moment.owned[key]));
@@ -70,6 +81,7 @@ private:
     }
 
     World &world_;
+    const bool all_come_; // keys that are wanted; else there may be no room, or another node has just taken one
     std::vector<std::vector<Moment>> ahead_; // by node
     long reached_ = 0;
 };

@@ -64,6 +64,7 @@ inline void operate(World &world, uint64_t number, Key key) {
     Worker &worker = world.workers[number];
     if (worker.pending.count(key)) return;
     Node &node = *world.nodes[worker.node];
+    if ((*node.store.stops)[key]) return;
     bool writes = !world.sets || key % world.workers.size() == number;
     auto operation = writes ? Operation(world.draw(world.sets ? 3 : 2)) : Operation::pull;
     auto operand = int64_t(world.draw(1'000'000));

@@ -60,6 +60,7 @@ struct Node {
     std::unique_ptr<Post> mail;
     Protocol protocol;
     std::vector<int> intents; // of its workers, per key
+    std::vector<std::function<void()>> behind; // parked steps of what their senders said before
 };
 
 using MakeStore = Store (*)(NodeId self, NodeId nodes, uint64_t num_keys);
@@ -92,6 +93,11 @@ struct World : Chance {
     }
 
     void post(int from, int to, std::function<void()> deliver, std::shared_ptr<Run> run = nullptr) {
+        if (to < num_nodes)
+            deliver = [this, from, to, deliver = std::move(deliver)] {
+                nodes[to]->protocol.hear_from(NodeId(from));
+                deliver();
+            };
         paths[{from, to}].push_back({std::move(deliver), std::move(run)});
     }
 
@@ -100,6 +106,13 @@ struct World : Chance {
         if (!path) return false;
         take_first(path).deliver();
         return true;
+    }
+
+    void retry(NodeId id) {
+        Node &node = *nodes[id];
+        node.protocol.retry(refuse_nothing);
+        if (!node.protocol.parked().empty()) return;
+        for (auto &pass_on : std::exchange(node.behind, {})) pass_on();
     }
 
     Node *owner(Key key) {

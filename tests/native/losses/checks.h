@@ -22,6 +22,7 @@ inline void check_value(World &world, Key key) {
         REQUIRE(!world.said_lost[key]);
         world.met.keys_rehomed += world.nodes[key % world.num_nodes]->out;
     }
+    REQUIRE(owner || world.may_be_lost[key]);
     world.met.keys_lost += !owner;
     for (NodeId node : world.members()) {
         Values &values = world.nodes[node]->values;

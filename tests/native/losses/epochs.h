@@ -20,7 +20,10 @@ inline void arrive(World &world, Letter letter) {
     if (node.dead) return;
     switch (judge(node.crossing, letter)) {
     case Crossing::Verdict::take_late: world.met.taken_late++; [[fallthrough]];
-    case Crossing::Verdict::take: letter.deliver(); break;
+    case Crossing::Verdict::take:
+        node.protocol.hear_from(letter.from);
+        letter.deliver();
+        break;
     case Crossing::Verdict::hold: node.held.push_back(std::move(letter)); break;
     case Crossing::Verdict::drop: break;
     }
@@ -99,6 +102,8 @@ inline void lose(World &world, NodeId lost) {
     world.epochs.push_back({std::move(members), lost});
     auto epoch = uint32_t(world.epochs.size() - 1);
     world.nodes[lost]->out = true;
+    for (Key key = 0; key < world.num_keys; key++)
+        if (!world.is_at_a_member(key)) world.may_be_lost[key] = true;
     bool killed = world.draw(2);
     trace("%d is lost, %s", lost, killed ? "killed" : "cut off");
     if (killed) kill(world, lost);

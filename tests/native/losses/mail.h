@@ -25,11 +25,8 @@ public:
     void send(NodeId to, Key key, const Refresh &message) override { single(to, key, message, "refresh"); }
     void send(NodeId to, Key key, const Ended &message) override { single(to, key, message, "ended"); }
     void send(NodeId to, Key key, const Gone &message) override { single(to, key, message, "gone"); }
-    void send(NodeId to, Key key, const Localize &message) override { single(to, key, message, "localize"); }
-    void send(NodeId to, Key key, const Relocate &message) override {
-        trace("  %d -> %d: key %d, relocate", self_, to, int(key));
-        post(to, Kind::plain, [=](Protocol &at) { at.receive(std::vector<Key>{key}, message); });
-    }
+    void send(NodeId to, Key key, const Localize &message) override { in_run(to, key, message, "localize"); }
+    void send(NodeId to, Key key, const Relocate &message) override { in_run(to, key, message, "relocate"); }
     void send(NodeId to, Key key, const Holds &message) override {
         post(to, Kind::crossing, [=](Protocol &at) { at.receive(key, message); });
     }
@@ -38,7 +35,7 @@ public:
         trace("  %d -> %d: key %d", self_, to, int(key));
         auto in_time = [=](Protocol &at) { at.receive(key, message); };
         auto late = [=](Protocol &at) { at.receive_late(key, message); };
-        bring_keys(to, in_time, late);
+        bring_keys(to, {key}, in_time, late);
     }
     void send(NodeId to, Moves &&message) override {
         trace("  %d -> %d: %d keys, the first is %d", self_, to, int(message.keys.size()), int(message.keys[0]));
@@ -49,7 +46,7 @@ public:
                 at.receive_late(message.keys[i], Transfer{0, {}, {}, Bytes(value, value + 8)});
             }
         };
-        bring_keys(to, in_time, late);
+        bring_keys(to, message.keys, in_time, late);
     }
 
     void answer(const Origin &origin, Key, const Bytes &value, bool after_refresh) override {
@@ -58,8 +55,10 @@ public:
         auto deliver = [=, &world] { take_answer(world, operation, value); };
         int worker = worker_end(origin.worker);
         if (after_refresh)
-            post(origin.node, Kind::plain,
-                 [=, &world](Protocol &) { world.post_not_judged(origin.node, worker, deliver); });
+            post(origin.node, Kind::plain, [=, &world](Protocol &at) {
+                auto pass_on = [=, &world] { world.post_not_judged(origin.node, worker, deliver); };
+                at.parked().holds_up(self_) ? world.nodes[origin.node]->behind.push_back(pass_on) : pass_on();
+            });
         else
             world.post_not_judged(self_, worker, deliver);
     }
@@ -87,9 +86,17 @@ private:
         post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message); });
     }
 
+    template <class Message>
+    void in_run(NodeId to, Key key, const Message &message, const char *name) {
+        trace("  %d -> %d: key %d, %s", self_, to, int(key), name);
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(std::vector<Key>{key}, message); });
+    }
+
     // What comes in a later epoch than it was sent in is late.
     template <class Deliver, class Late>
-    void bring_keys(NodeId to, const Deliver &in_time, const Late &late) {
+    void bring_keys(NodeId to, const std::vector<Key> &keys, const Deliver &in_time, const Late &late) {
+        if (world_.nodes[to]->out)
+            for (Key key : keys) world_.may_be_lost[key] = true;
         uint32_t epoch = world_.nodes[self_]->crossing.epoch();
         const Crossing &there = world_.nodes[to]->crossing;
         post(to, Kind::brings_keys, [=, &there](Protocol &at) { there.epoch() == epoch ? in_time(at) : late(at); });

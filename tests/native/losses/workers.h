@@ -14,8 +14,8 @@ inline void intend(World &world, uint64_t number, Key key, bool begin) {
     int &intents = world.node_of(number).intents[key];
     world.post_from_worker(number, worker.node, Kind::anytime, [=, &intents](Protocol &at) {
         intents += begin ? 1 : -1;
-        if (begin && intents == 1) at.want(key);
-        if (!begin && intents == 0) at.stop_wanting(key);
+        if (begin && intents == 1) at.want({key});
+        if (!begin && intents == 0) at.stop_wanting({key});
     });
 }
 
@@ -27,7 +27,7 @@ inline uint64_t start(World &world, const Pending &operation) {
 inline void localize(World &world, uint64_t number, Key key) {
     uint64_t waiter = start(world, {number, Operation::localize, key, -1});
     world.post_from_worker(number, world.workers[number].node, Kind::plain,
-                           [=](Protocol &at) { at.localize(std::vector<Key>{key}, waiter); });
+                           [=](Protocol &at) { at.localize({key}, waiter); });
 }
 
 // What a worker reads has what it pushed.
@@ -56,11 +56,12 @@ inline void take_refusal(World &world, uint64_t operation, NodeId lost_with) {
 inline void operate(World &world, uint64_t number, Key key, Operation operation) {
     for (auto &[id, known] : world.pending)
         if (known.worker == number && known.key == key && known.operation != Operation::localize) return;
+    Node &node = world.node_of(number);
+    if ((*node.store.stops)[key]) return;
     bool pushes = operation == Operation::push;
     if (pushes && !world.pushes.can_begin(key)) return;
     int push = pushes ? world.pushes.begin(key) : -1;
     int64_t operand = pushes ? Pushes::operand(push) : 0;
-    Node &node = world.node_of(number);
     NodeId id = world.workers[number].node;
     if (is_here(node.values, operation, key)) {
         finish(world, {number, operation, key, push}, do_here(node.values, operation, key, operand));

@@ -48,6 +48,7 @@ struct Node {
     uint32_t heard = 0;             // the epoch that its workers know
     bool dead = false, out = false; // out: no member, but it does not know
     std::deque<Letter> held;
+    std::vector<std::function<void()>> behind; // parked steps of what their senders said before
     std::vector<int> intents; // of its workers, per key
 };
 
@@ -93,13 +94,14 @@ struct World : Chance {
     uint64_t last_operation = 0;
     Pushes pushes;
     std::vector<bool> said_lost; // by key: to a worker of a member
+    std::vector<bool> may_be_lost; // by key: it was at a node that was lost, or on its way
     std::vector<Epoch> epochs;
     Met met;
 
     explicit World(uint64_t seed)
         : Chance(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
           losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),
-          epochs{{{}, no_node}} {
+          may_be_lost(num_keys), epochs{{{}, no_node}} {
         Techniques techniques = draw_techniques(*this);
         for (NodeId id = 0; id < num_nodes; id++) {
             nodes.push_back(std::make_unique<Node>(*this, id, num_nodes, num_keys, techniques));
@@ -118,6 +120,12 @@ struct World : Chance {
         return nullptr;
     }
 
+    bool is_at_a_member(Key key) const {
+        return std::any_of(members().begin(), members().end(), [&](NodeId node) {
+            return owns(nodes[node]->values, key) || nodes[node]->protocol.parked().brings(key);
+        });
+    }
+
     void post(NodeId from, NodeId to, Kind kind, std::function<void(Protocol &)> deliver) {
         REQUIRE(to != from);
         Protocol &protocol = nodes[to]->protocol;
@@ -133,6 +141,14 @@ struct World : Chance {
 
     void post_not_judged(int from, int to, std::function<void()> deliver) {
         paths[{from, to}].push_back({no_node, no_node, 0, Kind::not_judged, std::move(deliver)});
+    }
+
+    void retry(NodeId id) {
+        Node &node = *nodes[id];
+        if (node.dead) return;
+        node.protocol.retry(refuse_nothing);
+        if (!node.protocol.parked().empty()) return;
+        for (auto &pass_on : std::exchange(node.behind, {})) pass_on();
     }
 
     template <class Chosen>

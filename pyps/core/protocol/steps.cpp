@@ -1,0 +1,56 @@
+// What happens to a key happens step by step, each under the key's latch. A step whose latch is busy waits, and so does
+// all that comes for this key after it; other keys go on.
+#include "protocol.h"
+#include "step.h"
+
+namespace ps {
+
+void Protocol::receive(Key key, Request message, bool from_home) {
+    step(key, [this, key, message = std::move(message), from_home]() mutable {
+        take(key, std::move(message), from_home);
+    });
+}
+
+void Protocol::receive(Key key, Delta message, bool from_home) {
+    step(key, [this, key, message = std::move(message), from_home]() mutable {
+        take(key, std::move(message), from_home);
+    });
+}
+
+void Protocol::receive(Key key, Refresh message) {
+    step(key, [this, key, message = std::move(message)] { take(key, message); });
+}
+
+void Protocol::receive(Key key, const Ended &message) {
+    step(key, [=] { take(key, message); });
+}
+
+void Protocol::receive(Key key, const Gone &message) {
+    step(key, [=] { take(key, message); });
+}
+
+void Protocol::receive(Key key, Transfer message) { bring(key, std::move(message), epoch_); }
+void Protocol::receive_late(Key key, Transfer message) { bring(key, std::move(message), epoch_ - 1); }
+
+void Protocol::bring(Key key, Transfer message, uint64_t epoch) {
+    auto take_it = [this, key, message = std::move(message), epoch]() mutable {
+        epoch == epoch_ ? take(key, std::move(message)) : take_late(key, std::move(message));
+    };
+    if (!do_now(key, take_it)) parked_.add(key, {std::move(take_it), true});
+}
+
+void Protocol::retry(const std::function<void(const Unexpected &)> &refuse) {
+    for (Key key : parked_.keys()) {
+        if (!values_.latch(key)) continue;
+        Latched latched(values_);
+        for (Step &step : parked_.extract(key)) {
+            try {
+                step.take();
+            } catch (const Unexpected &error) {
+                refuse(error);
+            }
+        }
+    }
+}
+
+} // namespace ps
