@@ -8,6 +8,7 @@
 #include "loss.h"
 #include "net/bounds.h"
 #include "net/departure.h"
+#include "net/limits.h"
 #include "net/routers.h"
 #include "process.h"
 #include "wire/replicas.h"
@@ -28,9 +29,10 @@ Remote::Remote(Segment &segment, std::shared_ptr<ZmqContext> inside, uint32_t wo
                std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
       patience_(patience), check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}),
-      inside_(std::move(inside)), context_(keys_of(segment), longest_message(segment.header())), sockets_(segment.header().num_nodes),
-      watches_(segment.header().num_nodes), in_flight_(segment.header().in_flight),
-      announced_(segment.header().in_flight) {
+      inside_(std::move(inside)),
+      context_(keys_of(segment), longest_message(segment.header()), sockets_of_node(segment.header().num_nodes)),
+      sockets_(segment.header().num_nodes), watches_(segment.header().num_nodes),
+      in_flight_(segment.header().in_flight), announced_(segment.header().in_flight) {
     header_.epoch = no_epoch; // so that it looks at once
     say_hello();
 }

@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "loss.h"
 #include "net/bounds.h"
+#include "net/limits.h"
 #include "net/refusals.h"
 #include "net/served.h"
 #include "workers.h"
@@ -36,7 +37,9 @@ std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
 } // namespace
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace)
-    : segment_(std::move(segment)), shape_(*segment_), context_(keys_of(*segment_), longest_message(segment_->header())),
+    : segment_(std::move(segment)), shape_(*segment_),
+      context_((require_room_for_nodes(segment_->header().num_nodes), keys_of(*segment_)),
+               longest_message(segment_->header()), sockets_of_node(segment_->header().num_nodes)),
       routers_(context_, segment_->header().max_workers), peers_(dealers(context_, segment_->header().num_nodes)),
       trace_(trace), values_(*segment_, slabs, trace),
       mailbox_(*segment_, routers_, peers_, [this](uint64_t waiter, NodeId lost_with) { landed(waiter, lost_with); }),

@@ -156,14 +156,14 @@ std::string decode_z85(const std::string &text) {
     return bytes;
 }
 
-ZmqContext::ZmqContext(CurveKeys keys, int64_t longest)
+ZmqContext::ZmqContext(CurveKeys keys, int64_t longest, int sockets)
     : context_((require_room_for_zmq(), zmq().ctx_new())), keys_(std::move(keys)), longest_(longest) {
     if (!context_) fail_zmq("no context");
+    if (zmq().ctx_set(context_, option_sockets, sockets)) fail_zmq("an option is refused");
 }
 
-ZmqContext::ZmqContext(Inside most) : ZmqContext() {
-    if (zmq().ctx_set(context_, option_io_threads, 0) || zmq().ctx_set(context_, option_sockets, most.sockets))
-        fail_zmq("an option is refused");
+ZmqContext::ZmqContext(Inside most) : ZmqContext({}, -1, most.sockets) {
+    if (zmq().ctx_set(context_, option_io_threads, 0)) fail_zmq("an option is refused");
 }
 
 ZmqContext::~ZmqContext() {

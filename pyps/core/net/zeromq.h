@@ -30,7 +30,8 @@ std::string decode_z85(const std::string &text);
 // speak to a router is decided elsewhere: see admission.h.
 class ZmqContext {
 public:
-    explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1); // bytes of a message that is received; -1: no limit
+    // `longest`: bytes of a message that is received; -1: no limit. `sockets`: at most; ZeroMQ's own limit is 1,023.
+    explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1, int sockets = 1023);
     struct Inside { int sockets; };
     explicit ZmqContext(Inside most); // for inproc endpoints alone: no thread carries what is sent there
     ~ZmqContext(); // its sockets must be closed
