@@ -8,8 +8,8 @@ namespace ps {
 
 void require_room_for_zmq(); // descriptors and threads; throws PS_ESYSTEM
 
-// Descriptors for the connections of one node of so many. In a large cluster the process's limit is raised as far as that
-// needs, and the system lets it. Throws PS_ESYSTEM.
+// Descriptors for the connections of one node of so many. In a large cluster the process's limit is raised as far as
+// that needs, and the system lets it. Throws PS_ESYSTEM.
 void require_room_for_nodes(uint32_t num_nodes);
 
 constexpr int sockets_of_node(uint32_t num_nodes) { // two connections to each other node, each with a monitor

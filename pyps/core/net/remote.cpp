@@ -170,7 +170,13 @@ int64_t Remote::send(Operation operation) {
     operation.bytes = operation.keys.size() * sizeof(Key) + shape_.total_bytes(operation.keys);
     uint64_t value_bytes = own ? 0 : operation.bytes - operation.keys.size() * sizeof(Key);
     Departure departure{head, operation.keys, targets, operation.places, operation.values, value_bytes};
-    for (Departure::Message &part : departure.write(header_, shape_)) socket_to(part.to).send(part.message);
+    bool expects_nothing = operations_.empty() && welcome_ && settled_ == asked_ && given_up_ == 0;
+    for (Departure::Message &part : departure.write(header_, shape_)) {
+        ZmqSocket &socket = socket_to(part.to);
+        bool nothing_came = expects_nothing && !socket.may_have_more();
+        socket.send(part.message);
+        if (nothing_came) socket.nothing_came();
+    }
     operation.left = operation.keys.size();
     if (!own) underway_[int(operation.operation)]++;
     in_flight_.add(operation.bytes);

@@ -15,7 +15,8 @@ constexpr char other_length[] = "its values have another length than the keys'";
 
 void Remote::receive() {
     look_at_epoch();
-    for (size_t i = 0; i < connected_.size(); i++) receive(*connected_[i]);
+    for (ZmqSocket *socket : connected_)
+        if (socket->may_have_more()) receive(*socket);
 }
 
 void Remote::receive(ZmqSocket &socket) {

@@ -68,6 +68,7 @@ void Remote::require_issued(int64_t timestamp) const {
 
 bool Remote::is_finished(int64_t timestamp) {
     require_issued(timestamp);
+    wait_for_any(connected_, -1, 0);
     receive();
     if (operations_.count(timestamp)) look_for_breaks(monotonic_seconds());
     if (operations_.count(timestamp)) return false;
@@ -113,7 +114,8 @@ bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
         if (start == 0) start = now;
         look_for_breaks(now);
         if (now - start > seconds) return false;
-        wait_for_any(connected_, -1, std::min(look_again_after, start + seconds - now));
+        if (!wait_for_any(connected_, -1, std::min(look_again_after, start + seconds - now)))
+            for (ZmqSocket *socket : connected_) socket->look_again();
         check_();
         require_nobody_left(segment_);
     }

@@ -21,16 +21,27 @@ std::string Routers::bind(const std::string &endpoint) {
     return taken;
 }
 
+// Only workers that were heard there are there, until they are not reached any more: to look for others would cost time
+// and find nothing. If the message was not sent, it is whole.
+template <class Message>
+bool Routers::send_inside(const std::string &peer, Message &&message) {
+    auto found = insiders_.find(peer);
+    if (found == insiders_.end()) return false;
+    if (inside_.send(peer, std::forward<Message>(message))) return true;
+    insiders_.erase(found);
+    return false;
+}
+
 bool Routers::send(const std::string &peer, Bytes message) {
-    return inside_.send(peer, std::move(message)) || outside_.send(peer, std::move(message));
+    return send_inside(peer, std::move(message)) || outside_.send(peer, std::move(message));
 }
 
 bool Routers::send(const std::string &peer, ZmqMessage &message) {
-    return inside_.send(peer, message) || outside_.send(peer, message);
+    return send_inside(peer, message) || outside_.send(peer, message);
 }
 
 bool Routers::wait(int descriptor, double seconds) {
-    return wait_for_any({&inside_, &outside_}, descriptor, seconds);
+    return wait_for_any({&inside_, &outside_}, descriptor, seconds, &rang_);
 }
 
 } // namespace ps

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_set>
 
 #include "net/sign_of_life.h"
 #include "net/socket_file.h"
@@ -27,6 +28,7 @@ public:
     bool send(const std::string &peer, Bytes message);
     bool send(const std::string &peer, ZmqMessage &message);
     bool wait(int descriptor, double seconds); // for a message, or the descriptor; as wait_for_any
+    bool rang() const { return rang_; }        // the descriptor, when it was waited for last
 
     // Take one message from each, if there is one; false: there was none. `take(peer, frame, router)` gets the first two
     // parts, and reads the rest from there if there are more.
@@ -37,10 +39,14 @@ public:
     }
 
 private:
+    template <class Message>
+    bool send_inside(const std::string &peer, Message &&message);
+
     template <class Take>
-    static bool receive(ZmqSocket &router, Take &&take) {
+    bool receive(ZmqSocket &router, Take &&take) {
         ZmqMessage peer, frame;
-        if (!router.receive(&peer)) return false;
+        if (!router.may_have_more() || !router.receive(&peer)) return false;
+        if (&router == &inside_) insiders_.emplace(peer.data(), peer.size());
         if (peer.more() && router.receive(&frame)) take(peer, frame, router);
         return true;
     }
@@ -48,6 +54,8 @@ private:
     std::shared_ptr<ZmqContext> context_; // of inside_: with the last worker it goes
     SocketFile file_; // of outside_
     ZmqSocket inside_, outside_;
+    bool rang_ = false;
+    std::unordered_set<std::string> insiders_; // who was heard inside
     SignOfLife sign_of_life_; // ends before outside_: its endpoint may be another's then
 };
 

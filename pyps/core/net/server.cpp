@@ -152,7 +152,7 @@ bool Server::rest(double seconds) {
     std::atomic<Sleep> &sleeps = segment_->header().server_sleeps;
     sleeps.store(intents_.empty() ? Sleep::until_changes : Sleep::until_clocks);
     bool due = segment_->changes().any() || intents_.is_due();
-    bool news = due || routers_.wait(segment_->doorbell().fd(), seconds);
+    bool news = routers_.wait(segment_->doorbell().fd(), due ? 0 : seconds) || due;
     bool woken = sleeps.exchange(Sleep::none) == Sleep::none;
     is_awake_ = due || woken;
     rested_ = true;
@@ -174,8 +174,8 @@ void Server::work() {
     while (!stop_.load(std::memory_order_relaxed)) {
         double due = last_round + patience() - monotonic_seconds();
         if (gates_.is_anybody_waiting()) due = std::min(due, Gates::look_again_after);
-        bool news = due <= 0 || (due > busy_round ? rest(due) : routers_.wait(segment_->doorbell().fd(), due));
-        if (segment_->doorbell().answer() || !news) {
+        bool news = due > busy_round ? rest(due) : routers_.wait(segment_->doorbell().fd(), std::max(due, 0.0));
+        if ((routers_.rang() && segment_->doorbell().answer()) || !news) {
             look_for_losses();
             if (std::optional<Vigil::Epoch> epoch = vigil_->new_epoch()) begin_epoch(*epoch);
             gates_.look();

@@ -105,8 +105,9 @@ void Vigil::look_at_links(double now) {
     std::vector<NodeId> broken;
     for (NodeId node = 0; node < links_.size(); node++) {
         if (!links_[node]) continue;
-        if (watches_[node]->has_broken()) broken.push_back(node);
-        for (ZmqEvent event; (event = links_[node]->monitor.next_event()) != ZmqEvent::none;)
+        if (watches_[node]->events().may_have_more() && watches_[node]->has_broken()) broken.push_back(node);
+        ZmqSocket &monitor = links_[node]->monitor;
+        for (ZmqEvent event; monitor.may_have_more() && (event = monitor.next_event()) != ZmqEvent::none;)
             events.emplace_back(node, event);
     }
     std::deque<Note> notes;
@@ -120,7 +121,7 @@ void Vigil::look_at_links(double now) {
     for (NodeId node : broken) membership_.broken(node, now);
     for (NodeId node = 0; node < links_.size(); node++) {
         if (!links_[node]) continue;
-        receive(links_[node]->socket);
+        if (links_[node]->socket.may_have_more()) receive(links_[node]->socket);
         Probe &probe = links_[node]->probe;
         if (!probe.is_pending()) continue;
         Probe::Result result = probe.look(now);

@@ -48,9 +48,9 @@ struct Functions {
     const char *(*strerror)(int);
 };
 
-constexpr int dont_wait = 1, send_more = 2, poll_in = 1;
+constexpr int dont_wait = 1, send_more = 2;
 constexpr int option_io_threads = 1, option_sockets = 2; // of a context
-constexpr int option_descriptor = 14, option_events = 15, option_ipv6 = 42;
+constexpr int option_descriptor = 14, option_ipv6 = 42;
 constexpr int host_unreachable = EHOSTUNREACH;
 constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
 constexpr char variable[] = "PYPS_ZMQ"; // in the environment; read here alone
@@ -207,25 +207,32 @@ void ZmqSocket::prove_keys(const CurveKeys &keys, Type type) {
     set(ZmqOption::curve_secret_key, keys.secret_key);
 }
 
-ZmqSocket::ZmqSocket(ZmqSocket &&other) noexcept : socket_(other.socket_), descriptor_(other.descriptor_) { other.socket_ = nullptr; }
+ZmqSocket::ZmqSocket(ZmqSocket &&other) noexcept
+    : socket_(other.socket_), descriptor_(other.descriptor_), is_read_(other.is_read_) {
+    other.socket_ = nullptr;
+}
 
 ZmqSocket::~ZmqSocket() {
     if (socket_) zmq().close(socket_);
 }
 
 void ZmqSocket::set(ZmqOption option, int value) {
+    look_again();
     if (zmq().setsockopt(socket_, int(option), &value, sizeof value)) fail_zmq("an option is refused");
 }
 
 void ZmqSocket::set(ZmqOption option, int64_t value) {
+    look_again();
     if (zmq().setsockopt(socket_, int(option), &value, sizeof value)) fail_zmq("an option is refused");
 }
 
 void ZmqSocket::set(ZmqOption option, const std::string &value) {
+    look_again();
     if (zmq().setsockopt(socket_, int(option), value.data(), value.size())) fail_zmq("an option is refused");
 }
 
 std::string ZmqSocket::bind(const std::string &endpoint) {
+    look_again();
     allow_address(socket_, endpoint);
     if (zmq().bind(socket_, endpoint.c_str())) fail_zmq(("cannot bind " + endpoint).c_str());
     char taken[256];
@@ -235,11 +242,13 @@ std::string ZmqSocket::bind(const std::string &endpoint) {
 }
 
 void ZmqSocket::connect(const std::string &endpoint) {
+    look_again();
     allow_address(socket_, endpoint);
     if (zmq().connect(socket_, endpoint.c_str())) fail_zmq(("cannot connect to " + endpoint).c_str());
 }
 
 bool ZmqSocket::send_part(Bytes &&part, int flags) {
+    look_again();
     flags |= dont_wait;
     int sent;
     if (part.size() < worth_lending) {
@@ -272,6 +281,7 @@ bool ZmqSocket::send(Bytes message) { return send_part(std::move(message), 0); }
 bool ZmqSocket::send(const std::string &peer, ZmqMessage &message) { return send_name(peer) && send(message); }
 
 bool ZmqSocket::send(ZmqMessage &message) {
+    look_again();
     int sent;
     do sent = zmq().msg_send(message.raw_, socket_, dont_wait);
     while (sent < 0 && zmq().error() == EINTR);
@@ -287,6 +297,7 @@ bool ZmqSocket::send(const std::vector<std::string> &parts) {
 }
 
 void ZmqSocket::stop_monitor() {
+    look_again();
     if (zmq().socket_monitor(socket_, nullptr, 0)) fail_zmq("a monitor stays");
 }
 
@@ -295,7 +306,10 @@ bool ZmqSocket::receive(ZmqMessage *part) {
     do received = zmq().msg_recv(part->raw_, socket_, dont_wait);
     while (received < 0 && zmq().error() == EINTR);
     if (received >= 0) return true;
-    if (zmq().error() == EAGAIN) return false;
+    if (zmq().error() == EAGAIN) {
+        is_read_ = true;
+        return false;
+    }
     fail_zmq("cannot receive");
 }
 
@@ -317,24 +331,27 @@ ZmqEvent ZmqSocket::next_event() {
                                                                                                   : ZmqEvent::none;
 }
 
-// zmq_poll asks the system twice before it waits and every socket afterwards; one poll of their descriptors is enough
-// for a caller who looks by himself. A descriptor tells only of what came since the socket was looked at last.
-bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds) {
+// zmq_poll asks the system twice before it waits and every socket afterwards; one poll of their descriptors is enough.
+// A descriptor tells only of what came since the socket had nothing left to read, unless something else was done with
+// it.
+bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds, bool *rang) {
     std::vector<pollfd> items;
     items.reserve(sockets.size() + 1);
+    bool any = false;
     for (ZmqSocket *socket : sockets) {
-        int events = 0;
-        size_t size = sizeof events;
-        if (zmq().getsockopt(socket->socket_, option_events, &events, &size)) fail_zmq("cannot wait");
-        if (events & poll_in) return true;
+        any |= socket->may_have_more();
         items.push_back({socket->descriptor_, POLLIN, 0});
     }
     if (descriptor >= 0) items.push_back({descriptor, POLLIN, 0});
+    if (any) seconds = 0;
     auto whole = std::floor(seconds);
     timespec limit{time_t(whole), long((seconds - whole) * 1e9)};
     int ready = ::ppoll(items.data(), items.size(), &limit, nullptr);
     if (ready < 0 && errno != EINTR) fail_with_errno("ppoll");
-    return ready > 0;
+    for (size_t i = 0; ready > 0 && i < sockets.size(); i++)
+        if (items[i].revents) sockets[i]->look_again();
+    if (rang) *rang = ready > 0 && descriptor >= 0 && items.back().revents;
+    return any || ready > 0;
 }
 
 } // namespace ps

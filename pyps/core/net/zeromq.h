@@ -112,6 +112,11 @@ public:
     bool send(const std::vector<std::string> &parts);
     bool receive(ZmqMessage *part);
 
+    // False: nothing can be there before wait_for_any has said so, and asking would only cost time.
+    bool may_have_more() const { return !is_read_; }
+    void look_again() { is_read_ = false; }
+    void nothing_came() { is_read_ = true; } // the caller knows, after sending something
+
     // Before it connects or is bound: a socket that tells what happens to this one, by default what ZmqEvent has.
     ZmqSocket monitor(ZmqContext &context, int events = int(ZmqEvent::connected) | int(ZmqEvent::disconnected));
     void stop_monitor();   // before that socket is closed
@@ -126,11 +131,12 @@ private:
 
     void *socket_;
     int descriptor_;
-    friend bool wait_for_any(const std::vector<ZmqSocket *> &, int, double);
+    bool is_read_ = false; // all that had come; what comes from then on is told by the descriptor
+    friend bool wait_for_any(const std::vector<ZmqSocket *> &, int, double, bool *);
 };
 
-// Wait until one of the sockets, or the descriptor (-1: none), has something; at most `seconds`. False: nothing. True may
-// come too early: all that is known then is that it is worth looking.
-bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds);
+// Wait until one of the sockets may have more, or the descriptor (-1: none) has something, which `rang` says; at most
+// `seconds`. False: nothing.
+bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds, bool *rang = nullptr);
 
 } // namespace ps
