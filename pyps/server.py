@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +24,23 @@ TECHNIQUES = ("all", "replication_only", "relocation_only")
 ON_LOSS = ("fail", "continue")
 
 
+@dataclass(frozen=True)
+class Job:
+    """Which process this is of those that were started together, by torchrun or `moontide launch`, say.
+
+    Attributes
+    ----------
+    rank, world_size : int
+        Of all processes; they differ from a node's `rank` and `num_nodes` where several processes share a node.
+    local_rank : int
+        Among those of this host; 0 where the job does not say.
+    """
+
+    rank: int = 0
+    world_size: int = 1
+    local_rank: int = 0
+
+
 class Node(_core.Node):
     """A store of parameters in shared memory, and what this process may do with it.
 
@@ -36,7 +54,11 @@ class Node(_core.Node):
     total_values : int
     dtype : pyps.dtypes.Dtype
     is_open : bool
+    job : Job
+        Which process this is, of a cluster that `pyps.init` started.
     """
+
+    job = Job()
 
     def worker(self) -> Worker:
         """Return a new worker of this node, for one thread."""
@@ -83,6 +105,7 @@ class Server(Node):
     num_workers : int
         Workers of this node that are to come: barriers wait until so many have joined. By default only those that are
         there are waited for; then a barrier of several nodes may pass before another node has its first worker.
+        `pyps.init` expects one of each process of the node, where the job says how many these are.
     memory_limit : int, optional
         Bytes of shared memory that the store may take; by default what the host has. Of several nodes: what would bring
         more keys here is a MemoryError and changes nothing; keys of an intent that no longer fit when it begins stay

@@ -1,8 +1,8 @@
 """Start a program as all nodes of a cluster on this machine, and as further workers of each if asked.
 
 The program finds its place by `pyps.init(num_keys, value_length)`; torch.distributed's "env://" works too. A line
-that it writes is printed behind its node's name. When one process fails the others are ended and its status is
-returned; with Ctrl-C all are. Nothing stays behind, also when this command is killed.
+that it writes is printed behind its node's name. When one process fails the others are ended, unless they are to
+keep going, and its status is returned; with Ctrl-C all are. Nothing stays behind, also when this command is killed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="processes per node: the first creates it, the others attach to it (%(default)s)",
     )
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="when a process fails let the others go on, for programs with on_loss='continue'",
+    )
     files(parser.add_argument("script", help="a Python file, or any other program"))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="passed on to the program")
 
@@ -32,4 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run all processes to their end; the status is that of the first that failed."""
     from moontide.launch.run import launch
 
-    return launch(arguments.nodes, arguments.workers_per_node, arguments.script, arguments.arguments)
+    return launch(
+        arguments.nodes,
+        arguments.workers_per_node,
+        arguments.script,
+        arguments.arguments,
+        keep_going=arguments.keep_going,
+    )

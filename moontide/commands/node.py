@@ -147,6 +147,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     names = ("dtype", "techniques", "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
     options = {name: getattr(arguments, name) for name in (*names, *places)}
+    options["num_workers"] = 0  # it has none itself, and who attaches is not known
     return {**options, "nodes": arguments.nodes and arguments.nodes.split(",")}
 
 

@@ -52,8 +52,15 @@ class Running:
         return f"{self.label} ended with status {status}"
 
 
-def launch(nodes: int, workers_per_node: int, script: str, arguments: Sequence[str]) -> int:
+def launch(
+    nodes: int, workers_per_node: int, script: str, arguments: Sequence[str], *, keep_going: bool = False
+) -> int:
     """Run a program as all processes of a cluster and return the exit status: the first failure's, or 0.
+
+    Parameters
+    ----------
+    keep_going : bool
+        One that fails does not end the others.
 
     Raises
     ------
@@ -72,7 +79,7 @@ def launch(nodes: int, workers_per_node: int, script: str, arguments: Sequence[s
             for process in processes:  # before the store has threads: nothing of them is copied
                 crew.append(_start(process, command(script, arguments), guardian))
             store = serve_store_with(listening)
-            status = _follow(crew, guardian)
+            status = _follow(crew, guardian, keep_going)
             del store
         except Interrupted as interrupted:
             _say(f"{signal.Signals(interrupted.number).name}: ending all processes")
@@ -98,8 +105,9 @@ def _start(process: Process, arguments: list[str], guardian: Guardian) -> Runnin
     return Running(process, handle)
 
 
-def _follow(crew: list[Running], guardian: Guardian) -> int:
+def _follow(crew: list[Running], guardian: Guardian, keep_going: bool) -> int:
     """Pass on what they write until all have ended, or one has failed; return the status."""
+    first_failure = 0
     with selectors.DefaultSelector() as selector:
         for running in crew:
             selector.register(running.output, selectors.EVENT_READ, running)
@@ -115,10 +123,14 @@ def _follow(crew: list[Running], guardian: Guardian) -> int:
                 selector.unregister(key.fileobj)
                 _bury(running, guardian)
                 left -= 1
-                if (status := running.handle.returncode) != 0:
+                if (status := running.handle.returncode) == 0:
+                    continue
+                first_failure = first_failure or int(status if status > 0 else 128 - status)
+                if not keep_going:
                     _say(f"{running.how_it_ended}; ending the other {left}")
-                    return int(status if status > 0 else 128 - status)
-    return 0
+                    return first_failure
+                _say(f"{running.how_it_ended}; the other {left} go on")
+    return first_failure
 
 
 def _bury(running: Running, guardian: Guardian) -> None:

@@ -65,7 +65,7 @@ def join(
     if expected != dmlc.num_servers:
         raise ValueError(f"DMLC_NUM_SERVER is {dmlc.num_servers} here and {expected} at the scheduler")
     rendezvous = Rendezvous(store, SCOPE, dmlc.host, dmlc.port, "guest")
-    return start(rendezvous, place_of_node(node, expected), wanted)
+    return start(rendezvous, place_of_node(node, expected, processes_here=1), wanted)
 
 
 def scheduler(*, timeout: float = START_TIMEOUT, environment: Environment | None = None) -> None:

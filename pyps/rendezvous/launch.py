@@ -34,7 +34,8 @@ def init(
     Where the others are is said by the arguments, or else by the environment: DMLC_ROLE, DMLC_PS_ROOT_URI,
     DMLC_PS_ROOT_PORT and DMLC_NUM_SERVER (see `scheduler`), or what torchrun sets. Under torchrun each host is a
     node, or PYPS_NODES_PER_HOST of them: its first process creates it, its others attach to it. Without any of it the
-    node is alone.
+    node is alone. Where a node's processes are known, its barriers wait until each has had a worker, and the one that
+    created it serves until the others have left.
 
     Parameters
     ----------

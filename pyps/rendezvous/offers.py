@@ -30,6 +30,8 @@ class Offer:
         Where other nodes reach it.
     address : str
         Where processes of its host attach; empty if none will.
+    guests : str
+        Where these announce themselves.
     agreed : dict
         What must be the same on all nodes, by its name for people.
     """
@@ -38,6 +40,7 @@ class Offer:
     host: str
     endpoint: str
     address: str
+    guests: str
     agreed: Agreed
 
     def encode(self) -> str:

@@ -19,6 +19,10 @@ class Place:
         It creates the node; otherwise it attaches to it.
     process, num_processes : int
         Itself, of how many.
+    local_process : int
+        Itself among those of this host, as far as the job says; else 0.
+    processes_here : int
+        Of its node; 0 if that is not known.
     """
 
     node: int
@@ -26,6 +30,8 @@ class Place:
     creates: bool
     process: int
     num_processes: int
+    local_process: int = 0
+    processes_here: int = 0
 
     @property
     def is_shared(self) -> bool:
@@ -33,7 +39,7 @@ class Place:
         return self.num_processes > self.num_nodes
 
 
-def place_of_node(node: int, num_nodes: int) -> Place:
+def place_of_node(node: int, num_nodes: int, processes_here: int = 0) -> Place:
     """Return the place of a process that is a node by itself.
 
     Raises
@@ -45,7 +51,7 @@ def place_of_node(node: int, num_nodes: int) -> Place:
         raise ValueError(f"num_nodes is {num_nodes}; it must be at least 1")
     if not 0 <= node < num_nodes:
         raise ValueError(f"rank is {node}; it must be in [0, {num_nodes})")
-    return Place(node, num_nodes, True, node, num_nodes)
+    return Place(node, num_nodes, True, node, num_nodes, processes_here=processes_here)
 
 
 def place_under_torchrun(run: Torchrun) -> Place:
@@ -60,11 +66,13 @@ def place_under_torchrun(run: Torchrun) -> Place:
     if per_host > processes:
         raise ValueError(f"PYPS_NODES_PER_HOST is {per_host}, but this host has {processes} processes")
     index = run.local_rank * per_host // processes
-    first = -(-index * processes // per_host)
+    first, end = (-(-number * processes // per_host) for number in (index, index + 1))
     return Place(
         node=run.group_rank * per_host + index,
         num_nodes=run.group_world_size * per_host,
         creates=run.local_rank == first,
         process=run.rank,
         num_processes=run.world_size,
+        local_process=run.local_rank,
+        processes_here=end - first,
     )

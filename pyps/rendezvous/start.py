@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 import threading
+import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,17 +16,20 @@ from typing import Any, Literal
 
 from pyps.arrays import read_lengths
 from pyps.dtypes import find_dtype
+from pyps.errors import WaitTimeoutError
+from pyps.rendezvous.guests import Guests, be_guest
 from pyps.rendezvous.interfaces import at_port, find_address, is_loopback
 from pyps.rendezvous.meeting import Meeting
 from pyps.rendezvous.offers import Agreed, Offer, describe, find_difference, find_disagreement, name_of_host
 from pyps.rendezvous.places import Place
-from pyps.rendezvous.presence import Reception, visit
+from pyps.rendezvous.presence import Reception, say_goodbye, visit
 from pyps.rendezvous.store import Store
 from pyps.rendezvous.watch import Watch
-from pyps.server import Node, Server, attach
+from pyps.server import Job, Node, Server
 
 ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss")  # options that nodes must have in common
 START_TIMEOUT = 120.0  # seconds
+PATIENCE_WITH_GUESTS = 300.0  # seconds that a shutdown waits for processes that attached
 PATIENCE_AT_THE_END = 2.0  # seconds that the host of a store gives others to read what they need
 
 logger = logging.getLogger(__name__)
@@ -119,6 +123,7 @@ class ClusterServer(Server):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._guests: Guests | None = None
         self._process = os.getpid()
         self._ending = contextlib.ExitStack()
         self._ending_lock = threading.Lock()
@@ -135,14 +140,56 @@ class ClusterServer(Server):
         self._ending.callback(reception.close)
         self._ending.callback(meeting.wait_until_all_left, PATIENCE_AT_THE_END)
 
+    def expect(self, guests: Guests) -> None:
+        """Serve until these processes have attached and left."""
+        weakref.finalize(self, guests.close)
+        self._guests = guests
+
+    def _wait_for_guests(self, timeout: float | None) -> float | None:
+        """Return what is left of the timeout."""
+        guests, self._guests = self._guests, None
+        if guests is None or not self.is_open or os.getpid() != self._process:
+            return timeout
+        with contextlib.closing(guests):
+            if timeout == 0:
+                return timeout
+            end = time.monotonic() + (PATIENCE_WITH_GUESTS if timeout is None else timeout)
+            missing = guests.wait_until_all_left(end - time.monotonic())
+        if missing is not None:
+            super().shutdown(0)
+            raise WaitTimeoutError(f"the node was closed while others may need it: {missing}")
+        return None if timeout is None else max(0.0, end - time.monotonic())
+
     def shutdown(self, timeout: float | None = None) -> None:
-        """Do what `Server.shutdown` does, and leave the rendezvous. May be called again, and from any thread."""
+        """Do what `Server.shutdown` does, and leave the rendezvous. May be called again, and from any thread.
+
+        Processes of the job that attach to the node are waited for first: until they have come, and have shut their
+        node down or ended.
+        """
         try:
-            super().shutdown(timeout)
+            super().shutdown(self._wait_for_guests(timeout))
         finally:
             if os.getpid() == self._process:  # in a forked child the parent's part goes on
                 with self._ending_lock:
                     self._ending.close()
+
+
+class ClusterNode(Node):
+    """A node that another process of the job created."""
+
+    _line: socket.socket | None = None
+
+    def announce(self, line: socket.socket) -> None:
+        """Have left when this connection to the creator ends."""
+        self._line = line
+
+    def shutdown(self, timeout: float | None = None) -> None:
+        """Do what `Node.shutdown` does, and tell the creator. May be called again."""
+        try:
+            super().shutdown(timeout)
+        finally:
+            if self._line is not None:
+                say_goodbye(self._line)
 
 
 def start(rendezvous: Rendezvous, place: Place, wanted: Wanted) -> Node:
@@ -179,6 +226,7 @@ def start(rendezvous: Rendezvous, place: Place, wanted: Wanted) -> Node:
         if isinstance(node, ClusterServer) and reception is not None:
             node.serve(meeting, reception)
         on_failure.pop_all()
+    node.job = Job(place.process, place.num_processes, place.local_process)
     return node
 
 
@@ -194,14 +242,19 @@ def _create(
             rank=place.node,
             cluster=cluster,
             curve=wanted.curve,
-            **wanted.options,
+            **{"num_workers": place.processes_here, **wanted.options},
         )
         on_failure.push(node)  # closes it at once, rather than wait for the others
+        guests = ""
+        if place.processes_here > 1:
+            to_come = Guests(cluster, place.node, place.num_nodes, place.processes_here - 1)
+            node.expect(to_come)
+            guests = to_come.place
         several = place.num_nodes > 1
         if several:
             node.endpoint = node.bind(wanted.endpoint)
         address = node.address if place.is_shared else ""
-        offer = Offer(place.node, name_of_host(), node.endpoint, address, agreed)
+        offer = Offer(place.node, name_of_host(), node.endpoint, address, guests, agreed)
         offers = [Offer.decode(text) for text in meeting.offer(place.node, place.num_nodes, offer.encode())]
         if (wrong := find_disagreement(offers)) is not None:
             raise ValueError(wrong)
@@ -224,4 +277,7 @@ def _attach(rendezvous: Rendezvous, meeting: Meeting, place: Place, wanted: Want
     offer = Offer.decode(meeting.offers([place.node])[0])
     if (wrong := find_difference(agreed, offer)) is not None:
         raise ValueError(wrong)
-    return attach(offer.address)
+    line = be_guest(offer.guests, meeting.cluster(), place.node, START_TIMEOUT)
+    node = ClusterNode(offer.address)
+    node.announce(line)
+    return node

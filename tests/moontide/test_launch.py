@@ -199,9 +199,9 @@ def test_a_program_becomes_a_cluster(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(line for line in done.stdout.splitlines() if " 4.0" in line) == [
         "[node 0 worker 0] ClusterServer 0 2 4.0",
-        "[node 0 worker 1] Node 0 2 4.0",
+        "[node 0 worker 1] ClusterNode 0 2 4.0",
         "[node 1 worker 0] ClusterServer 1 2 4.0",
-        "[node 1 worker 1] Node 1 2 4.0",
+        "[node 1 worker 1] ClusterNode 1 2 4.0",
     ]
 
 

@@ -200,7 +200,7 @@ def test_equal_lengths_agree_however_they_are_given() -> None:
 def test_versions_that_differ_are_named() -> None:
     mine = offers.describe(2, 30, np.array([2]), "float32", None, {})
     pair = [
-        offers.Offer(node, "here", "tcp://127.0.0.1:1", "", agreed)
+        offers.Offer(node, "here", "tcp://127.0.0.1:1", "", "", agreed)
         for node, agreed in enumerate((mine, {**mine, "version": "0.0.1"}))
     ]
     assert str(offers.find_disagreement(pair)).endswith("but 0.0.1 at node 1")
@@ -208,7 +208,7 @@ def test_versions_that_differ_are_named() -> None:
 
 def test_a_loopback_is_no_endpoint_for_nodes_of_another_host() -> None:
     agreed = offers.describe(2, 30, np.array([2]), "float32", None, {})
-    pair = [offers.Offer(node, f"host {node}", "tcp://127.0.0.1:1", "", agreed) for node in range(2)]
+    pair = [offers.Offer(node, f"host {node}", "tcp://127.0.0.1:1", "", "", agreed) for node in range(2)]
     assert "node 1 on another host cannot reach: name an interface" in str(offers.find_disagreement(pair))
 
 
