@@ -124,12 +124,13 @@ void Mapping::require_room(uint64_t bytes) const {
              static_cast<unsigned long long>(room));
 }
 
-void Mapping::discard(uint64_t offset, uint64_t bytes) {
+void Mapping::discard(uint64_t offset, uint64_t bytes) noexcept {
     uint64_t begin = round_up(offset, page), end = round_down(offset + bytes, page);
     if (begin >= end) return;
     int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-    while (::fallocate(fd_, mode, static_cast<off_t>(begin), static_cast<off_t>(end - begin)) < 0)
-        if (errno != EINTR) fail_with_errno("fallocate(PUNCH_HOLE)");
+    while (::fallocate(fd_, mode, static_cast<off_t>(begin), static_cast<off_t>(end - begin)) < 0 &&
+           errno == EINTR) {
+    }
 }
 
 uint64_t Mapping::committed() const {

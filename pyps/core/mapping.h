@@ -31,7 +31,7 @@ public:
     void commit_admitted(uint64_t offset, uint64_t bytes); // the same, whatever the limit: see room.h
     // The same for what will all be used, in any order: in large pages where the system has some.
     void commit_large(uint64_t offset, uint64_t bytes);
-    void discard(uint64_t offset, uint64_t bytes); // gives the whole pages inside back
+    void discard(uint64_t offset, uint64_t bytes) noexcept; // gives the whole pages inside back, if it can
     uint64_t committed() const;
     uint64_t size() const; // of the file
 

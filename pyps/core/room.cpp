@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pool.h"
+#include "workers.h"
 
 namespace ps {
 
@@ -16,8 +17,7 @@ bool has_room(Segment &segment, Kept kept, uint64_t bytes) {
     const std::atomic<uint64_t> &slots = kept == Kept::alone ? header.free_bytes : header.free_shared_bytes;
     uint64_t free = slots.load(std::memory_order_relaxed);
     uint64_t slabs = bytes > free ? round_up(bytes - free, Pool::target_bytes) : 0;
-    uint64_t to_come = header.max_workers - header.slots_used.load(std::memory_order_relaxed);
-    uint64_t for_others = std::min(to_come * header.undo_bytes, header.memory_limit / for_workers);
+    uint64_t for_others = std::min(count_free(segment) * header.undo_bytes, header.memory_limit / for_workers);
     return segment.mapping().committed() + slabs + for_others <= header.memory_limit;
 }
 

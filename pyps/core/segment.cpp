@@ -120,10 +120,11 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.memory_limit = uint64_t(options.memory_limit);
     plan.latch_timeout = options.latch_timeout > 0 ? options.latch_timeout : default_latch_timeout;
     plan.server = Process::self();
-    plan.undo_bytes = round_up(classes.back().shared_bytes, 64);
     plan.classes_at = round_up(sizeof(Header), 64);
     plan.num_nodes = options.num_nodes > 1 ? uint32_t(options.num_nodes) : 1;
     plan.node = uint32_t(options.node);
+    const LengthClass &longest = classes.back();
+    plan.undo_bytes = round_up(plan.num_nodes > 1 ? longest.shared_bytes : longest.value_bytes, 64);
     plan.techniques = uint32_t(options.techniques);
     plan.cluster = options.cluster;
     plan.heartbeat = heartbeat_of(options);

@@ -53,7 +53,7 @@ struct Header {
     uint32_t max_workers;
     uint32_t num_workers;
     uint64_t memory_limit;
-    uint64_t undo_bytes; // of one slot
+    uint64_t undo_bytes; // of one slot: the longest value; of several nodes a shared one, with its delta
     uint64_t classes_at, endpoints_at, slots_at, directory_at, here_at, changes_at, undo_at, values_at,
         sampling_at;
     uint64_t cluster;            // a number that its nodes share

@@ -6,6 +6,8 @@ namespace ps {
 
 namespace {
 
+constexpr uint64_t worth_giving_back = 1 << 16; // bytes that a dead worker has; looking for it takes some microseconds
+
 void start_from_zero(WorkerSlot &slot) {
     slot.clock.store(0, std::memory_order_relaxed);
     slot.arrival.store(0, std::memory_order_relaxed);
@@ -52,6 +54,14 @@ void commit_undo(Segment &segment, uint32_t number) {
     segment.mapping().commit(segment.header().undo_at + (number - 1) * bytes, bytes);
 }
 
+// Not while a value may still be put back from there. While undo_key is 0 nobody reads there, and this slot's owner alone
+// writes there.
+void discard_undo(Segment &segment, uint32_t number) {
+    if (segment.slot(number).undo_key.load(std::memory_order_acquire)) return;
+    uint64_t bytes = segment.header().undo_bytes;
+    segment.mapping().discard(segment.header().undo_at + (number - 1) * bytes, bytes);
+}
+
 bool claim_any(Segment &segment, Process self, bool dead, Holder *me) {
     for (uint32_t number = 1; number <= segment.header().max_workers; number++) {
         Identity owner = identity_of(segment.slot(number));
@@ -78,6 +88,7 @@ Holder join(Segment &segment, uint32_t *ordinal) {
     }
     uint32_t number = slot_of(me);
     try {
+        if (segment.header().undo_bytes >= worth_giving_back) reclaim_dead(segment);
         commit_undo(segment, number);
     } catch (...) {
         leave(segment, me);
@@ -99,6 +110,7 @@ Holder join_as_server(Segment &segment) {
 }
 
 void leave(Segment &segment, Holder me) {
+    discard_undo(segment, slot_of(me));
     segment.slot(slot_of(me)).identity.store(Identity{{}, epoch_of(me)}.word(), std::memory_order_release);
 }
 
@@ -119,6 +131,13 @@ uint32_t reclaim_dead(Segment &segment) {
 uint32_t count_workers(const Segment &segment) {
     uint32_t count = 0, used = segment.header().slots_used.load(std::memory_order_acquire);
     for (uint32_t number = 1; number <= used; number++) count += identity_of(segment.slot(number)).is_alive();
+    return count;
+}
+
+uint32_t count_free(const Segment &segment) {
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= segment.header().max_workers; number++)
+        count += !identity_of(segment.slot(number)).is_taken();
     return count;
 }
 

@@ -25,11 +25,12 @@ Identity identity_of(const WorkerSlot &slot);
 // PS_ENOMEM.
 Holder join(Segment &segment, uint32_t *ordinal = nullptr); // `ordinal`: of all that ever joined, from 1
 Holder join_as_server(Segment &segment); // the slot behind the workers'; throws PS_ENOMEM
-void leave(Segment &segment, Holder me);
+void leave(Segment &segment, Holder me); // the memory for undoing what it writes is given back
 
 // Free the slots of dead workers and what they held, but for those that have to wait for a living one. Returns how
 // many.
 uint32_t reclaim_dead(Segment &segment);
 uint32_t count_workers(const Segment &segment);
+uint32_t count_free(const Segment &segment); // slots
 
 } // namespace ps
