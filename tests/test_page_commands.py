@@ -93,15 +93,15 @@ def serve(place: Path, commands: str) -> None:
 
 def write_train(place: Path) -> None:
     """Write the program that docs/cluster.md gives for clusters of several processes a node."""
-    (program,) = (block for block in blocks("docs/cluster.md", "python") if "num_workers" in block)
+    (program,) = (block for block in blocks("docs/cluster.md", "python") if "job.rank" in block)
     (place / "train.py").write_text(program)
 
 
 def lines_of_train(nodes: int, processes: int) -> list[str]:
+    """Processes of a node have neighbouring ranks."""
+    count = nodes * processes
     return sorted(
-        f"node {node} of {nodes}: {nodes * processes} workers"
-        for node in range(nodes)
-        for _ in range(processes)
+        f"process {rank} of {count}, node {rank // processes}: {count} workers" for rank in range(count)
     )
 
 
@@ -118,7 +118,7 @@ def torchrun(place: Path, command: str) -> None:
     assert "host0:29400" in command
     here = command.replace("host0:29400", f"127.0.0.1:{free_port()}")
     output = run(place, f"{here} &\none=$!\n{here}\nwait $one")
-    assert sorted(re.findall(r"node \d of \d: \d workers", output)) == lines_of_train(2, 2)
+    assert sorted(re.findall(r"process \d of \d, node \d: \d workers", output)) == lines_of_train(2, 2)
 
 
 def node(place: Path, command: str) -> None:
