@@ -17,6 +17,7 @@ BIN := $(VENV)/bin
 LOCK := flock build/.lock
 BEGAN := build/.began-$(shell echo $$PPID)
 PACKAGES := $(wildcard bridge pyps moontide benchmarks examples)
+CPP := $(wildcard $(foreach p,pyps/core pyps/core/* tests/native tests/native/*,$p/*.h $p/*.cpp))
 LUA := $(wildcard bridge luaps examples)
 CYTHON := $(wildcard bridge/_*.pyx pyps/_*.pyx)
 MODULES := $(subst /,.,$(CYTHON:.pyx=))
@@ -66,6 +67,7 @@ lint: env ## format, lint, types, stubs of compiled modules, Lua
 style: env
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(if $(CYTHON),PATH="$(BIN):$$PATH" cython-lint $(wildcard $(foreach p,bridge pyps,$p/*.pyx $p/*.pxd $p/*/*.px[di])))
 
 types: env

@@ -122,10 +122,13 @@ def test_the_protocol_does_no_input_or_output() -> None:
     own = {path.name for path in files("pyps/core/protocol", ".h")} | {"flat_map.h"}
     standard = {
         "algorithm",
+        "cmath",
         "cstddef",
         "cstdint",
         "deque",
         "functional",
+        "iterator",
+        "map",
         "optional",
         "set",
         "stdexcept",

@@ -2,14 +2,14 @@
 #include <cmath>
 #include <cstdio>
 
-#include "batch.h"
 #include "errors.h"
-#include "kernels.h"
 #include "net/refusals.h"
 #include "node.h"
 #include "ps.h"
-#include "worker.h"
-#include "workers.h"
+#include "store/batch.h"
+#include "store/kernels.h"
+#include "worker/worker.h"
+#include "worker/workers.h"
 
 using namespace ps;
 
@@ -108,9 +108,8 @@ int32_t ps_load_zmq(const char *path) {
 }
 
 int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret_key) {
-    return with_node(node, [&](ps_node &n) {
-        n.secure({&require(public_key, "public_key"), &require(secret_key, "secret_key")});
-    });
+    return with_node(
+        node, [&](ps_node &n) { n.secure({&require(public_key, "public_key"), &require(secret_key, "secret_key")}); });
 }
 
 int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys) {
@@ -170,9 +169,16 @@ int32_t ps_node_get_info(ps_node *node, ps_node_info *info) {
     return with_node(node, [&](ps_node &n) {
         auto attachment = n.attachment();
         const Header &h = attachment->segment->header();
-        require(info, "info") = {h.num_keys, h.value_length,           h.longest_value,        h.total_values,
-                                 h.dtype,    int32_t(h.element_bytes), int32_t(h.max_workers), int32_t(h.num_workers),
-                                 int32_t(h.num_nodes), int32_t(h.node)};
+        require(info, "info") = {h.num_keys,
+                                 h.value_length,
+                                 h.longest_value,
+                                 h.total_values,
+                                 h.dtype,
+                                 int32_t(h.element_bytes),
+                                 int32_t(h.max_workers),
+                                 int32_t(h.num_workers),
+                                 int32_t(h.num_nodes),
+                                 int32_t(h.node)};
     });
 }
 
@@ -292,8 +298,8 @@ int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t e
     return with_worker(worker, [&](ps_worker &w) { require(id, "id") = w.prepare_sample(n, start, end); });
 }
 
-int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values,
-                       int64_t num_values, int32_t flags, int64_t *timestamp) {
+int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
+                       int32_t flags, int64_t *timestamp) {
     ps_request request{PS_PULL, flags, nullptr, num_keys, values, num_values, 0, -1, 0};
     int32_t code = guarded([&] { return require(worker, "worker").pull_sample(id, keys, &request); });
     if (timestamp) *timestamp = request.timestamp;
@@ -316,15 +322,11 @@ int32_t ps_current_clock(ps_worker *worker, int64_t *clock) {
 }
 
 int32_t ps_wait(ps_worker *worker, int64_t timestamp, double timeout) {
-    return with_worker(worker, [&](ps_worker &w) {
-        w.wait(timestamp, seconds(timeout, default_wait_timeout));
-    });
+    return with_worker(worker, [&](ps_worker &w) { w.wait(timestamp, seconds(timeout, default_wait_timeout)); });
 }
 
 int32_t ps_is_finished(ps_worker *worker, int64_t timestamp, int32_t *finished) {
-    return with_worker(worker, [&](ps_worker &w) {
-        require(finished, "finished") = w.is_finished(timestamp);
-    });
+    return with_worker(worker, [&](ps_worker &w) { require(finished, "finished") = w.is_finished(timestamp); });
 }
 
 int32_t ps_last_timestamp(ps_worker *worker, int64_t *timestamp) {
@@ -336,9 +338,7 @@ int32_t ps_abandon(ps_worker *worker, int64_t timestamp) {
 }
 
 int32_t ps_wait_all(ps_worker *worker, double timeout) {
-    return with_worker(worker, [&](ps_worker &w) {
-        w.wait_all(seconds(timeout, default_wait_timeout));
-    });
+    return with_worker(worker, [&](ps_worker &w) { w.wait_all(seconds(timeout, default_wait_timeout)); });
 }
 
 int32_t ps_pending(ps_worker *worker, int64_t *operations) {
@@ -346,13 +346,13 @@ int32_t ps_pending(ps_worker *worker, int64_t *operations) {
 }
 
 int32_t ps_wait_sync(ps_worker *worker, double timeout) {
-    return wait_for(worker, "worker", timeout, [](ps_worker &w, double limit) {
-        return w.settle(Until::exchanged, limit);
-    });
+    return wait_for(worker, "worker", timeout,
+                    [](ps_worker &w, double limit) { return w.settle(Until::exchanged, limit); });
 }
 
 int32_t ps_quiesce(ps_worker *worker, double timeout) {
-    return wait_for(worker, "worker", timeout, [](ps_worker &w, double limit) { return w.settle(Until::quiet, limit); });
+    return wait_for(worker, "worker", timeout,
+                    [](ps_worker &w, double limit) { return w.settle(Until::quiet, limit); });
 }
 
 int32_t ps_begin_setup(ps_worker *worker) {

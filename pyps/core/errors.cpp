@@ -41,10 +41,10 @@ int32_t remember(int32_t code, const char *message) noexcept {
 extern "C" const ps_error *ps_last_error(void) { return &ps::last_error; }
 
 extern "C" const char *ps_code_name(int32_t code) {
-    static const char *const names[] = {"PS_OK",        "PS_EINVAL",   "PS_EKEY",     "PS_ESIZE",   "PS_ENOMEM",
-                                        "PS_ETIMEDOUT", "PS_ECLOSED",  "PS_ELOST",    "PS_EFORKED", "PS_EBUSY",
-                                        "PS_ENOTLOCAL", "PS_EWORKERS", "PS_EADDRESS", "PS_EINTR",   "PS_ESYSTEM",
-                                        "PS_ESTATE"};
+    static const char *const names[] = {"PS_OK",       "PS_EINVAL",    "PS_EKEY",      "PS_ESIZE",
+                                        "PS_ENOMEM",   "PS_ETIMEDOUT", "PS_ECLOSED",   "PS_ELOST",
+                                        "PS_EFORKED",  "PS_EBUSY",     "PS_ENOTLOCAL", "PS_EWORKERS",
+                                        "PS_EADDRESS", "PS_EINTR",     "PS_ESYSTEM",   "PS_ESTATE"};
     constexpr int32_t count = sizeof names / sizeof names[0];
     return code >= 0 && code < count ? names[code] : "unknown";
 }

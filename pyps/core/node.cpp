@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "barrier.h"
 #include "errors.h"
-#include "loss.h"
 #include "sampling/sampling_area.h"
-#include "workers.h"
+#include "worker/barrier.h"
+#include "worker/loss.h"
+#include "worker/workers.h"
 
 namespace ps {
 
@@ -29,7 +29,8 @@ void ServerWatch::check(const Segment &segment) {
 
 // A forked child has the server's memory, and neither its threads nor its sockets.
 std::shared_ptr<ZmqContext> Attachment::inside() const {
-    bool is_here = segment->header().connected.load(std::memory_order_acquire) && segment->generation() == fork_generation();
+    bool is_here = segment->header().connected.load(std::memory_order_acquire) &&
+                   segment->generation() == fork_generation();
     return is_here ? server_inside.lock() : nullptr;
 }
 
@@ -135,8 +136,8 @@ static void require_one_interface(const std::string &endpoint) {
     std::string host = endpoint.substr(begin + 3, end - begin - 3);
     in6_addr six; // of ::ffff:0.0.0.0 the last four bytes count
     bool mapped = !host.empty() && host.front() == '[' &&
-                  inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &six) == 1 && IN6_IS_ADDR_V4MAPPED(&six) &&
-                  std::count(six.s6_addr + 12, six.s6_addr + 16, 0) == 4;
+                  inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &six) == 1 &&
+                  IN6_IS_ADDR_V4MAPPED(&six) && std::count(six.s6_addr + 12, six.s6_addr + 16, 0) == 4;
     if (host == "*" || host.empty() || mapped || host.find_first_not_of("0.x[]:") == std::string::npos)
         fail(PS_EINVAL, Where{}, "%s means all interfaces: name one, or an address of this host", endpoint.c_str());
 }

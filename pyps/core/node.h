@@ -7,12 +7,12 @@
 #include <mutex>
 #include <string>
 
-#include "barrier.h"
-#include "handover.h"
 #include "net/server.h"
-#include "segment.h"
-#include "slabs.h"
-#include "trace.h"
+#include "segment/handover.h"
+#include "segment/segment.h"
+#include "store/slabs.h"
+#include "store/trace.h"
+#include "worker/barrier.h"
 
 namespace ps {
 
@@ -68,10 +68,10 @@ private:
 
     std::mutex barrier_mutex_, leave_mutex_; // guard the barriers; held while waiting
     ps::Barrier barrier_, leave_;
-    std::mutex mutex_;                           // guards what follows
+    std::mutex mutex_; // guards what follows
     std::shared_ptr<ps::Attachment> attachment_; // null after shutdown
-    std::unique_ptr<ps::Trace> trace_;           // if it was asked for; stays after shutdown
-    std::unique_ptr<ps::Slabs> slabs_;           // the creator's
+    std::unique_ptr<ps::Trace> trace_; // if it was asked for; stays after shutdown
+    std::unique_ptr<ps::Slabs> slabs_; // the creator's
     std::unique_ptr<ps::Listener> listener_;
     std::unique_ptr<ps::Server> server_; // of several nodes
 };

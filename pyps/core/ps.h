@@ -74,26 +74,26 @@ typedef struct ps_node_options {
     int32_t max_workers;          /* at once, dead ones not counted; 0: 256; at most 4094 */
     int32_t num_workers;          /* of this node: barriers wait until so many have ever joined; 0: for those there */
     int32_t reserved;
-    int64_t memory_limit;         /* bytes of shared memory the store may take; 0: what the host has. Beyond it no keys
-                                   * are asked for: PS_ENOMEM */
-    double latch_timeout;         /* seconds until waiting for a key that somebody holds is an error; 0: 10 */
-    int32_t num_nodes;            /* of the cluster; 0 or 1: this node is alone */
-    int32_t node;                 /* this one, from 0 */
-    int32_t techniques;           /* ps_techniques */
+    int64_t memory_limit; /* bytes of shared memory the store may take; 0: what the host has. Beyond it no keys
+                           * are asked for: PS_ENOMEM */
+    double latch_timeout; /* seconds until waiting for a key that somebody holds is an error; 0: 10 */
+    int32_t num_nodes; /* of the cluster; 0 or 1: this node is alone */
+    int32_t node; /* this one, from 0 */
+    int32_t techniques; /* ps_techniques */
     int32_t reserved2;
-    uint64_t cluster;             /* a number that the nodes of the cluster share: others are refused */
-    double heartbeat;             /* seconds between signs of life of a node to each other; 0: 0.5 */
-    double lost_after;            /* seconds of silence after which a node is lost, at least 3 heartbeats; 0: 3 */
-    int32_t on_loss;              /* ps_on_loss */
+    uint64_t cluster; /* a number that the nodes of the cluster share: others are refused */
+    double heartbeat; /* seconds between signs of life of a node to each other; 0: 0.5 */
+    double lost_after; /* seconds of silence after which a node is lost, at least 3 heartbeats; 0: 3 */
+    int32_t on_loss; /* ps_on_loss */
     int32_t reserved3;
-    int64_t in_flight;            /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
+    int64_t in_flight; /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
 } ps_node_options;
 
 typedef struct ps_node_info {
     int64_t num_keys;
-    int64_t value_length;   /* of every key, or 0 if they differ */
-    int64_t longest_value;  /* elements */
-    int64_t total_values;   /* elements of all keys together */
+    int64_t value_length; /* of every key, or 0 if they differ */
+    int64_t longest_value; /* elements */
+    int64_t total_values; /* elements of all keys together */
     int32_t dtype;
     int32_t element_bytes;
     int32_t max_workers;
@@ -103,92 +103,92 @@ typedef struct ps_node_info {
 } ps_node_info;
 
 typedef struct ps_node_stats {
-    int64_t keys_held;         /* keys whose value lives on this node */
-    int64_t committed_bytes;   /* shared memory in use, all of it */
+    int64_t keys_held; /* keys whose value lives on this node */
+    int64_t committed_bytes; /* shared memory in use, all of it */
     int64_t directory_bytes;
-    int64_t slab_bytes;        /* committed for values */
-    int64_t value_bytes;       /* of them used by values */
-    int64_t workers;           /* slots in use */
-    int64_t workers_joined;    /* ever */
+    int64_t slab_bytes; /* committed for values */
+    int64_t value_bytes; /* of them used by values */
+    int64_t workers; /* slots in use */
+    int64_t workers_joined; /* ever */
     int64_t workers_reclaimed; /* slots of dead workers that were freed */
     int64_t latches_recovered; /* latches taken over from dead workers */
-    int64_t values_restored;   /* of them with a half-written value that was put back */
-    int64_t refused;           /* messages that did not fit; see ps_node_first_refusal */
-    int64_t peers_refused;     /* connections without the cluster's keys */
-    int64_t relocations_in;    /* keys that came here from other nodes */
-    int64_t relocations_out;   /* keys that were handed on to other nodes */
-    int64_t replicas_held;     /* keys of other nodes that have a replica here, now */
-    int64_t replicas_made;     /* here, ever */
+    int64_t values_restored; /* of them with a half-written value that was put back */
+    int64_t refused; /* messages that did not fit; see ps_node_first_refusal */
+    int64_t peers_refused; /* connections without the cluster's keys */
+    int64_t relocations_in; /* keys that came here from other nodes */
+    int64_t relocations_out; /* keys that were handed on to other nodes */
+    int64_t replicas_held; /* keys of other nodes that have a replica here, now */
+    int64_t replicas_made; /* here, ever */
     int64_t requests_forwarded; /* keys of pulls, pushes and sets that were passed on to another node */
-    int64_t intents_active;    /* intents of workers of this node that have begun and not ended: calls, not keys */
-    int64_t intents_waiting;   /* and that have not begun */
+    int64_t intents_active; /* intents of workers of this node that have begun and not ended: calls, not keys */
+    int64_t intents_waiting; /* and that have not begun */
     int64_t messages_received; /* by this node's server, refused ones too */
     int64_t keys_without_room; /* of intents that began: they stayed where they were, for want of memory_limit */
 } ps_node_stats;
 
 /* What happens to a key on a node. */
 enum ps_trace_event_kind {
-    PS_TRACE_HERE = 0,           /* it lives here as the trace begins */
-    PS_TRACE_RELOCATED_IN = 1,   /* it lives here from now on */
-    PS_TRACE_RELOCATED_OUT = 2,  /* it leaves for the node `to` */
+    PS_TRACE_HERE = 0, /* it lives here as the trace begins */
+    PS_TRACE_RELOCATED_IN = 1, /* it lives here from now on */
+    PS_TRACE_RELOCATED_OUT = 2, /* it leaves for the node `to` */
     PS_TRACE_REPLICA_MADE = 3,
-    PS_TRACE_REPLICA_ENDED = 4,  /* also: the key itself comes in its place */
-    PS_TRACE_INTENT_BEGINS = 5,  /* of the first worker of this node that has one, a little before its clock comes */
-    PS_TRACE_INTENT_ENDS = 6,    /* of the last one */
-    PS_TRACE_LOCALIZE = 7        /* a worker of this node asked for the key */
+    PS_TRACE_REPLICA_ENDED = 4, /* also: the key itself comes in its place */
+    PS_TRACE_INTENT_BEGINS = 5, /* of the first worker of this node that has one, a little before its clock comes */
+    PS_TRACE_INTENT_ENDS = 6, /* of the last one */
+    PS_TRACE_LOCALIZE = 7 /* a worker of this node asked for the key */
 };
 
 typedef struct ps_trace_event {
     int64_t time_ns; /* since 1970 */
     int64_t key;
-    int32_t kind;    /* ps_trace_event_kind */
-    int32_t to;      /* a node, or -1 */
+    int32_t kind; /* ps_trace_event_kind */
+    int32_t to; /* a node, or -1 */
 } ps_trace_event;
 
 typedef struct ps_worker_stats {
-    int64_t pulls, pushes, sets;                /* calls */
+    int64_t pulls, pushes, sets; /* calls */
     int64_t keys_pulled, keys_pushed, keys_set;
-    int64_t keys_local;                         /* of those three together, answered on this node */
-    int64_t latch_waits;                        /* times a key was held by somebody else for longer than a short spin */
-    int64_t longest_wait_ns;                    /* the longest of them */
-    int64_t keys_remote;                        /* keys pulled, pushed and set that a server was asked for */
+    int64_t keys_local; /* of those three together, answered on this node */
+    int64_t latch_waits; /* times a key was held by somebody else for longer than a short spin */
+    int64_t longest_wait_ns; /* the longest of them */
+    int64_t keys_remote; /* keys pulled, pushed and set that a server was asked for */
     int64_t keys_pulled_local, keys_pushed_local, keys_set_local; /* keys_local by operation */
-    int64_t remote_operations;                  /* pulls, pushes, sets and localizes that were sent and have ended */
-    int64_t remote_wait_ns;                     /* from sending each until its last answer was taken; their sum */
-    int64_t longest_remote_ns;                  /* the longest of them */
+    int64_t remote_operations; /* pulls, pushes, sets and localizes that were sent and have ended */
+    int64_t remote_wait_ns; /* from sending each until its last answer was taken; their sum */
+    int64_t longest_remote_ns; /* the longest of them */
 } ps_worker_stats;
 
 /* What ps_prepare_sample draws; see the files in pyps/core/sampling/ for what holds of each. */
 typedef struct ps_sampling_options {
-    const char *scheme;       /* naive, preloc, pool or local */
+    const char *scheme; /* naive, preloc, pool or local */
     const char *distribution; /* uniform, log-uniform or weighted */
-    int64_t min, max;         /* keys of [min, max) are drawn */
-    const double *weights;    /* of a weighted distribution, one per key of the range; read during the call only */
+    int64_t min, max; /* keys of [min, max) are drawn */
+    const double *weights; /* of a weighted distribution, one per key of the range; read during the call only */
     int64_t num_weights;
-    uint64_t seed;            /* the n-th worker of a node draws the same keys each time */
-    int32_t has_seed;         /* 0: a seed of the system's choice */
+    uint64_t seed; /* the n-th worker of a node draws the same keys each time */
+    int32_t has_seed; /* 0: a seed of the system's choice */
     int32_t with_replacement; /* 0: the keys of one sample are distinct */
-    int32_t pool_size;        /* of the pool scheme: draws in a pool; 0: 250 */
-    int32_t pool_uses;        /* and how often each is used; 0: 16 */
+    int32_t pool_size; /* of the pool scheme: draws in a pool; 0: 250 */
+    int32_t pool_uses; /* and how often each is used; 0: 16 */
 } ps_sampling_options;
 
 /* One pull, push or set. `timeout` bounds the waits of the whole call for other nodes. What goes there first waits,
- * asynchronous or not, until this node's server knows the worker, operations on their way that do something else with one
- * of its keys, and pulls that fill its buffer, have ended, and in_flight and 4096 operations leave room: if that ends with
- * PS_ETIMEDOUT, nothing was sent. Unless asynchronous it then waits for the answers: after PS_ETIMEDOUT it was sent and may
- * have been done, or be done yet; the message says which. `done` counts the keys that are finished, as those are that
- * live here: start with 0; after PS_EBUSY the same one, passed again, goes on from there. The caller owns both buffers;
- * they are not used after the call when `timestamp` is -1. */
+ * asynchronous or not, until this node's server knows the worker, operations on their way that do something else with
+ * one of its keys, and pulls that fill its buffer, have ended, and in_flight and 4096 operations leave room: if that
+ * ends with PS_ETIMEDOUT, nothing was sent. Unless asynchronous it then waits for the answers: after PS_ETIMEDOUT it
+ * was sent and may have been done, or be done yet; the message says which. `done` counts the keys that are finished, as
+ * those are that live here: start with 0; after PS_EBUSY the same one, passed again, goes on from there. The caller
+ * owns both buffers; they are not used after the call when `timestamp` is -1. */
 typedef struct ps_request {
     int32_t operation; /* ps_operation */
-    int32_t flags;     /* ps_flags */
+    int32_t flags; /* ps_flags */
     const int64_t *keys;
     int64_t num_keys;
     void *values; /* the keys' values one after another, aligned to their element; read only, except by PS_PULL */
     int64_t num_values; /* elements */
     int64_t done;
     int64_t timestamp; /* out: -1: answered */
-    double timeout;    /* seconds; 0: 300. A key that somebody of this node holds is waited for by latch_timeout instead */
+    double timeout; /* seconds; 0: 300. A key that somebody of this node holds is waited for by latch_timeout instead */
 } ps_request;
 
 int32_t ps_abi_version(void);
@@ -225,11 +225,11 @@ int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num
 int32_t ps_node_barrier(ps_node *node, double timeout); /* all nodes, by their creators; seconds; 0: 300 */
 int32_t ps_node_leave(ps_node *node, double timeout); /* seconds; 0: 300 */
 /* For callers with something else to do, as to look after signals: from now on calls with this handle, and with workers
- * that are made of it, which wait for other nodes or workers come back after so many seconds with PS_EBUSY. Call again to
- * go on, with the same arguments and what is left of the timeout: nothing was sent yet, but a ps_request with a timestamp
- * of 0 or more is on its way, to be waited for with ps_wait. Who does not go on with a barrier, ps_wait_sync, ps_quiesce,
- * ps_end_setup or ps_node_leave calls it once more with a short timeout, to leave it; who does not wait for a request,
- * ps_abandon. One thread at a time waits in those with a worker. 0: never come back, as in the beginning. */
+ * that are made of it, which wait for other nodes or workers come back after so many seconds with PS_EBUSY. Call again
+ * to go on, with the same arguments and what is left of the timeout: nothing was sent yet, but a ps_request with a
+ * timestamp of 0 or more is on its way, to be waited for with ps_wait. Who does not go on with a barrier, ps_wait_sync,
+ * ps_quiesce, ps_end_setup or ps_node_leave calls it once more with a short timeout, to leave it; who does not wait for
+ * a request, ps_abandon. One thread at a time waits in those with a worker. 0: never come back, as in the beginning. */
 int32_t ps_node_set_patience(ps_node *node, double seconds);
 /* By the process that created the node, once; workers of all processes can sample from then on. */
 int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options);
@@ -273,8 +273,8 @@ int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int6
  * nothing was taken. When all keys were pulled it is finished; ps_finish_sample, which may come again, forgets it
  * before that. PS_NOWAIT and PS_ASYNC are as for ps_run; `timestamp` may be null. */
 int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t end, int64_t *id);
-int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values,
-                       int64_t num_values, int32_t flags, int64_t *timestamp);
+int32_t ps_pull_sample(ps_worker *worker, int64_t id, int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
+                       int32_t flags, int64_t *timestamp);
 int32_t ps_finish_sample(ps_worker *worker, int64_t id);
 
 int32_t ps_advance_clock(ps_worker *worker, int64_t *clock); /* the new clock; may be null */
@@ -288,15 +288,16 @@ int32_t ps_last_timestamp(ps_worker *worker, int64_t *timestamp);
  * soon or later, if its messages arrive. */
 int32_t ps_abandon(ps_worker *worker, int64_t timestamp);
 int32_t ps_wait_all(ps_worker *worker, double timeout);
-int32_t ps_pending(ps_worker *worker, int64_t *operations); /* how many have not ended, as far as is known; never waits */
+int32_t ps_pending(ps_worker *worker,
+                   int64_t *operations); /* how many have not ended, as far as is known; never waits */
 /* Wait until the operations of this worker have ended, its intents that have begun are acted on, everything that was
  * added to replicas on this node is in the owners' values, and what these were at the call in the replicas here. */
 int32_t ps_wait_sync(ps_worker *worker, double timeout);
 /* Wait until this node has nothing on its way: operations of this worker, keys, replicas, what was added to them. When
  * workers of all nodes have called it, and nobody has operated meanwhile, nothing is on its way anywhere. */
 int32_t ps_quiesce(ps_worker *worker, double timeout);
-/* While values are set up intents of this worker wait, and nothing counts in its statistics. ps_end_setup waits for what
- * this worker has done to be exchanged (ps_wait_sync), for all workers (ps_barrier), and for both again. */
+/* While values are set up intents of this worker wait, and nothing counts in its statistics. ps_end_setup waits for
+ * what this worker has done to be exchanged (ps_wait_sync), for all workers (ps_barrier), and for both again. */
 int32_t ps_begin_setup(ps_worker *worker);
 int32_t ps_end_setup(ps_worker *worker, double timeout);
 /* Until all workers of all nodes have come: of each node those that are there, and so many as its num_workers says must

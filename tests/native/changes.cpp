@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "changes.h"
 #include "check.h"
+#include "segment/changes.h"
 
 using namespace ps;
 

@@ -27,7 +27,8 @@ void work(ps_node *node, int number, int rounds, Counts *pushed) {
             keys[i] = int64_t(random() % num_keys);
             (*pushed)[keys[i]]++;
         }
-        ps_request push{PS_PUSH, random() % 2 ? PS_ASYNC : 0, keys.data(), count, ones.data(), count * length, 0, -1, 0};
+        ps_request push{PS_PUSH, random() % 2 ? PS_ASYNC : 0, keys.data(), count, ones.data(), count * length, 0, -1,
+                        0};
         CHECK(ps_run(worker, &push) == PS_OK);
         CHECK(ps_pull(worker, all.data(), num_keys, seen.data(), num_keys * length, nullptr) == PS_OK);
         for (int64_t i = 0; i < num_keys * length; i++)

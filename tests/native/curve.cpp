@@ -1,5 +1,5 @@
-// Nodes with CURVE keys while others knock: sums stay exact, who has the keys is heard, who has none, his own or another
-// cluster's is refused and counted and never reaches the server; nodes end in the middle of all this.
+// Nodes with CURVE keys while others knock: sums stay exact, who has the keys is heard, who has none, his own or
+// another cluster's is refused and counted and never reaches the server; nodes end in the middle of all this.
 //
 // curve ZMQ_LIBRARY ROUNDS
 #include <dlfcn.h>
@@ -34,7 +34,9 @@ enum class Proof { the_keys, no_keys, own_keys, other_cluster };
 class Knock {
 public:
     Knock(const std::string &endpoint, Proof proof, const CurveKeys &keys, const CurveKeys &others)
-        : context_(proof == Proof::the_keys ? keys : proof == Proof::other_cluster ? others : CurveKeys{}),
+        : context_(proof == Proof::the_keys        ? keys
+                   : proof == Proof::other_cluster ? others
+                                                   : CurveKeys{}),
           socket_(context_, ZmqSocket::dealer) {
         if (proof == Proof::own_keys) { // he knows whom he wants to speak to
             socket_.set(ZmqOption::curve_server_key, decode_z85(keys.public_key));

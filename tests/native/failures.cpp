@@ -3,7 +3,7 @@
 #include <random>
 
 #include "check.h"
-#include "net/failures.h"
+#include "worker/failures.h"
 
 using namespace ps;
 

@@ -34,7 +34,7 @@ struct World : Chance {
     std::vector<std::unique_ptr<Node>> nodes;
     Paths<std::function<void()>> paths;
     std::vector<uint64_t> arrivals; // by node: the last round at which it arrived or had nobody
-    bool breaks = false;            // connections do
+    bool breaks = false; // connections do
 
     explicit World(uint64_t number) : Chance(number), arrivals(1 + number % 5) {
         for (NodeId id = 0; id < arrivals.size(); id++)

@@ -1,8 +1,8 @@
 // A node under hostile traffic: strangers and peers that send damaged messages and nonsense, over real sockets.
 //
-// hostile ZMQ_LIBRARY MESSAGES: of so many, half come from strangers, while a worker's sums must stay exact and every one
-// is refused; half under the names of a node and of a worker of the cluster, whose messages may well be taken, so that
-// values say nothing then: the server must live.
+// hostile ZMQ_LIBRARY MESSAGES: of so many, half come from strangers, while a worker's sums must stay exact and every
+// one is refused; half under the names of a node and of a worker of the cluster, whose messages may well be taken, so
+// that values say nothing then: the server must live.
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -113,7 +113,8 @@ void strangers(long messages) {
     std::atomic<bool> stop{false};
     std::thread honest(push_and_check, pair.nodes[0], &stop);
     {
-        const std::string names[] = {"", "N", "somebody", name_of_worker(2, 7, cluster + 1), name_of_node(2, cluster + 1)};
+        const std::string names[] = {"", "N", "somebody", name_of_worker(2, 7, cluster + 1),
+                                     name_of_node(2, cluster + 1)};
         std::vector<std::unique_ptr<Sender>> senders;
         for (const std::string &name : names) senders.push_back(std::make_unique<Sender>(pair.endpoints[1], name));
         for (long sent = 0; sent < messages;) {
@@ -141,7 +142,8 @@ Bytes from(Bytes message, NodeId node, uint32_t worker) {
 int64_t insiders(long messages) {
     Pair pair;
     constexpr uint32_t number = 7;
-    Sender node(pair.endpoints[1], name_of_node(2, cluster)), worker(pair.endpoints[1], name_of_worker(2, number, cluster));
+    Sender node(pair.endpoints[1], name_of_node(2, cluster)),
+        worker(pair.endpoints[1], name_of_worker(2, number, cluster));
     ps_worker *honest = create_worker(pair.nodes[1]);
     for (long sent = 0; sent < messages; sent++) {
         Sender &sender = draw(2) ? node : worker;
@@ -157,7 +159,8 @@ int64_t insiders(long messages) {
     node.wait(pair.nodes[1]);
     worker.wait(pair.nodes[1]);
     int64_t clock;
-    if (ps_current_clock(honest, &clock) != PS_OK) std::fprintf(stderr, "%s\n", ps_last_error()->message), std::_Exit(1);
+    if (ps_current_clock(honest, &clock) != PS_OK)
+        std::fprintf(stderr, "%s\n", ps_last_error()->message), std::_Exit(1);
     ps_worker_free(honest);
     return refused(pair.nodes[1]);
 }

@@ -1,11 +1,11 @@
 // The protocol under random orders of everything: messages between pairs of nodes and workers are delivered in their
 // order, but which pair is next, and what workers do meanwhile, is drawn; at times a worker stops with a key's latch.
-// After each step: every key is at one place. What has been exchanged since a moment has all that this node added before, and brought all that others had then.
-// In the end: all operations were answered, sums are exact, replicas equal the owner's value, nothing is left over.
+// After each step: every key is at one place. What has been exchanged since a moment has all that this node added
+// before, and brought all that others had then. In the end: all operations were answered, sums are exact, replicas
+// equal the owner's value, nothing is left over.
 //
-// interleavings FIRST LAST plain|memory|tight: the seeds to run, with what kind of values; tight: often without room for
-// what others want. A failure names its seed; a fourth
-// word makes it show the steps.
+// interleavings FIRST LAST plain|memory|tight: the seeds to run, with what kind of values; tight: often without room
+// for what others want. A failure names its seed; a fourth word makes it show the steps.
 #include <cstdio>
 #include <string>
 
@@ -22,7 +22,8 @@ namespace {
 
 class Simulation {
 public:
-    Simulation(uint64_t seed, MakeStore make, bool is_tight) : world_(seed, make), moments_(world_, is_tight), is_tight_(is_tight) {}
+    Simulation(uint64_t seed, MakeStore make, bool is_tight)
+        : world_(seed, make), moments_(world_, is_tight), is_tight_(is_tight) {}
 
     // Returns how many moments were reached.
     long run() {
@@ -95,7 +96,7 @@ private:
 int main(int count, char **arguments) {
     const Seeds seeds(count, arguments);
     const std::string values = count > 3 ? arguments[3] : "plain";
-    MakeStore make = values == "memory" ? make_store<MemoryStore>
+    MakeStore make = values == "memory"  ? make_store<MemoryStore>
                      : values == "tight" ? make_store<TightStore>
                                          : make_store<NumberStore>;
     tracing = count > 4;

@@ -1,10 +1,10 @@
 // Who the members are, under random kills, stops and cut connections: nodes see each other's links break and come back,
-// late or early; what they tell each other travels in order, takes any time, and is lost when a link breaks. Connections
-// for messages about keys break with a killed node, and by themselves.
+// late or early; what they tell each other travels in order, takes any time, and is lost when a link breaks.
+// Connections for messages about keys break with a killed node, and by themselves.
 //
-// Always: an epoch has the same members for all living nodes that it is in force for, and fewer than the one before. Two
-// whose connection broke while both lived are not members together.
-// In the end, when nothing happens any more: every living node has ended or has only living members, who say the same.
+// Always: an epoch has the same members for all living nodes that it is in force for, and fewer than the one before.
+// Two whose connection broke while both lived are not members together. In the end, when nothing happens any more:
+// every living node has ended or has only living members, who say the same.
 //
 // members FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
 #include <algorithm>

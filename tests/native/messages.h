@@ -124,8 +124,8 @@ inline Bytes some_refresh() {
     batch.owner = NodeId(draw(4));
     batch.keys = some_keys();
     for (Key key : batch.keys)
-        batch.refreshes.push_back(Refresh{batch.owner, uint32_t(draw(99)), draw(99), some_sequence(),
-                                          some_bytes(shape.value_bytes(key))});
+        batch.refreshes.push_back(
+            Refresh{batch.owner, uint32_t(draw(99)), draw(99), some_sequence(), some_bytes(shape.value_bytes(key))});
     return batch.encode(header());
 }
 

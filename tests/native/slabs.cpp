@@ -2,11 +2,11 @@
 #include <cstring>
 #include <vector>
 
-#include "batch.h"
 #include "check.h"
-#include "segment.h"
-#include "slabs.h"
-#include "workers.h"
+#include "segment/segment.h"
+#include "store/batch.h"
+#include "store/slabs.h"
+#include "worker/workers.h"
 
 using namespace ps;
 

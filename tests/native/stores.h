@@ -13,7 +13,7 @@
 
 #include "ps.h"
 #include "require.h"
-#include "store_values.h"
+#include "store/store_values.h"
 
 namespace ps {
 
@@ -150,9 +150,7 @@ public:
         values[key].standing = Standing::awaited;
         return any;
     }
-    void add(Bytes *to, const Bytes &value, Key) const override {
-        *to = bytes_of(number_of(*to) + number_of(value));
-    }
+    void add(Bytes *to, const Bytes &value, Key) const override { *to = bytes_of(number_of(*to) + number_of(value)); }
 
 private:
     static constexpr Key nobody = UINT64_MAX;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "check.h"
-#include "net/intents.h"
+#include "protocol/intents.h"
 
 using namespace ps;
 

@@ -136,8 +136,8 @@ void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, doub
     }
 }
 
-// With OnLoss::go_on only an epoch that this node is not in can say so: who is left over from a former one, cut off until
-// now, may hold everybody else to be lost.
+// With OnLoss::go_on only an epoch that this node is not in can say so: who is left over from a former one, cut off
+// until now, may hold everybody else to be lost.
 void Membership::receive(NodeId from, uint32_t epoch, const Lost &message) {
     if (message.node != self_ || (on_loss_ == OnLoss::go_on && epoch <= epoch_)) return;
     if (on_loss_ == OnLoss::fail && message.evidence == Evidence::broken)
@@ -174,9 +174,8 @@ bool Membership::misses(NodeId one, NodeId other) const {
 
 bool Membership::may_go_on(const std::vector<NodeId> &set) const {
     std::vector<NodeId> all = members();
-    bool others_ended = std::all_of(all.begin(), all.end(), [&](NodeId node) {
-        return has(set, node) || peers_[node].gone;
-    });
+    bool others_ended = std::all_of(all.begin(), all.end(),
+                                    [&](NodeId node) { return has(set, node) || peers_[node].gone; });
     bool half_with_lowest = 2 * set.size() == all.size() && !all.empty() && has(set, all[0]);
     return others_ended || 2 * set.size() > all.size() || half_with_lowest;
 }
@@ -344,8 +343,7 @@ void Membership::tick(double now) {
     if (!is_unsettled()) return;
     if (now >= retry_) {
         tell_all();
-        if (proposal_)
-            ask_for_answers();
+        if (proposal_) ask_for_answers();
         consider(now);
     }
     std::vector<NodeId> set = survivors();

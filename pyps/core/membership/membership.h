@@ -11,9 +11,9 @@
 //
 // With OnLoss::fail the first missing node ends the cluster: everybody is told. Else members agree on an epoch without
 // the missing ones, one epoch after another, by Paxos among the members of the last one:
-// - A node may go on with a set of members that it is linked to, and they to each other, if all others are known to have
-//   ended, or if the set is more than half of the last epoch's members, or half of them with the lowest. Any two such
-//   sets that could both be alive have a node in common.
+// - A node may go on with a set of members that it is linked to, and they to each other, if all others are known
+//   to have ended, or if the set is more than half of the last epoch's members, or half of them with the lowest.
+//   Any two such sets that could both be alive have a node in common.
 // - The lowest of the set proposes it. All of the set must promise and accept; a set that was accepted before is
 //   proposed again in place of one's own. So two sides never both go on.
 // - Who finds no such set for `patience` ends. Who hears of a later epoch without itself ends too.
@@ -56,8 +56,8 @@ public:
     void probed(NodeId node, bool refused, double now);
     void broken(NodeId node, double now); // the connection for messages to it; it may be there again
     void left(NodeId node, double now); // it has shut down and said so
-    void give_up();                     // this node cannot go on: tell everybody
-    void ask();                         // this node did not run for a while: is it still a member?
+    void give_up(); // this node cannot go on: tell everybody
+    void ask(); // this node did not run for a while: is it still a member?
     void receive(NodeId from, uint32_t epoch, const Alive &message, double now);
     void receive(NodeId from, uint32_t epoch, const Lost &message);
     void receive(NodeId from, const Vote &message, double now);
@@ -77,7 +77,7 @@ private:
         bool doubted = false;
         bool missing = false;
         bool gone = false; // its process has ended, or does nothing any more
-        double since = 0;  // of the doubt
+        double since = 0; // of the doubt
         bool broken = false; // the connection for messages
         double broken_at = 0;
         double probe_at = never; // again
@@ -121,7 +121,7 @@ private:
     bool ended_ = false;
     uint32_t epoch_ = 0;
     double changed_ = 0; // when this node's view last changed
-    double retry_ = 0;   // when to say again what was said
+    double retry_ = 0; // when to say again what was said
 
     // For the next epoch.
     Ballot promised_, accepted_;

@@ -35,8 +35,8 @@ struct Ballot {
     bool operator==(const Ballot &other) const { return round == other.round && proposer == other.proposer; }
 };
 
-// About the members of an epoch. prepare: promise to take part in nothing older than this ballot; promise: so it is, and
-// this was accepted before (or the ballot that stands in the way); accept, accepted; decided: it is in force.
+// About the members of an epoch. prepare: promise to take part in nothing older than this ballot; promise: so it is,
+// and this was accepted before (or the ballot that stands in the way); accept, accepted; decided: it is in force.
 struct Vote {
     enum class Phase : uint16_t { prepare, promise, accept, accepted, decided };
 

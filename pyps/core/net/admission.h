@@ -1,6 +1,6 @@
 // Who may speak to a router whose context has CURVE keys: those that prove to have the cluster's own pair. A thread
-// answers ZeroMQ's questions about clients (the protocol ZAP, RFC 27) and counts the connections that were refused, also
-// those without or for another key, which ZeroMQ refuses by itself.
+// answers ZeroMQ's questions about clients (the protocol ZAP, RFC 27) and counts the connections that were refused,
+// also those without or for another key, which ZeroMQ refuses by itself.
 #pragma once
 
 #include <atomic>

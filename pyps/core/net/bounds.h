@@ -1,11 +1,11 @@
-// How long a message may be. None is longer because more is asked for at once; so a stranger cannot have a node allocate
-// what he announces: ZeroMQ ends his connection before it reads a longer one.
+// How long a message may be. None is longer because more is asked for at once; so a stranger cannot have a node
+// allocate what he announces: ZeroMQ ends his connection before it reads a longer one.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "segment.h"
+#include "segment/segment.h"
 #include "wire/frame.h"
 
 namespace ps {

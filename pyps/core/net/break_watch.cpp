@@ -5,8 +5,8 @@
 namespace ps {
 
 // A question is sent every quarter of that time and may be on its way for the rest of it. What it asks for is read and
-// answered in order with the messages: ZeroMQ, when another connection has taken this one's name, keeps it open and reads
-// no more of it, which neither TCP nor a link of its own would tell.
+// answered in order with the messages: ZeroMQ, when another connection has taken this one's name, keeps it open and
+// reads no more of it, which neither TCP nor a link of its own would tell.
 BreakWatch::BreakWatch(ZmqSocket &socket, ZmqContext &context, double silence)
     : socket_(socket), events_(socket.monitor(context)) {
     constexpr double most = 1e6; // seconds, in milliseconds an int

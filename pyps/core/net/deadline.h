@@ -1,10 +1,10 @@
-// When a call that may wait several times gives up. Its time begins with its first wait: a call that has nothing to wait
-// for looks at no clock.
+// When a call that may wait several times gives up. Its time begins with its first wait: a call that has nothing to
+// wait for looks at no clock.
 #pragma once
 
 #include <algorithm>
 
-#include "process.h"
+#include "segment/process.h"
 
 namespace ps {
 

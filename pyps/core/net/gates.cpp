@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "barrier.h"
 #include "net/peer.h"
-#include "process.h"
-#include "workers.h"
+#include "segment/process.h"
+#include "worker/barrier.h"
+#include "worker/workers.h"
 
 namespace ps {
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "segment.h"
+#include "segment/segment.h"
 #include "wire/barriers.h"
 
 namespace ps {

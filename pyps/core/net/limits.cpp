@@ -17,8 +17,8 @@
 #include <string>
 
 #include "errors.h"
-#include "process.h"
 #include "ps.h"
+#include "segment/process.h"
 
 namespace ps {
 

@@ -1,5 +1,5 @@
-// What the system has to have left for a ZeroMQ context and its first socket: where it lacks something then, ZeroMQ ends
-// the process.
+// What the system has to have left for a ZeroMQ context and its first socket: where it lacks something then, ZeroMQ
+// ends the process.
 #pragma once
 
 #include <cstdint>

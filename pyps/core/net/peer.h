@@ -5,7 +5,7 @@
 #include <string>
 
 #include "net/zeromq.h"
-#include "segment.h"
+#include "segment/segment.h"
 #include "wire/frame.h"
 #include "wire/shape.h"
 

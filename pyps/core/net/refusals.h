@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "segment.h"
+#include "segment/segment.h"
 
 namespace ps {
 

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "errors.h"
-#include "loss.h"
 #include "net/bounds.h"
 #include "net/departure.h"
 #include "net/limits.h"
 #include "net/routers.h"
-#include "process.h"
+#include "segment/process.h"
 #include "wire/replicas.h"
+#include "worker/loss.h"
 
 namespace ps {
 
@@ -59,9 +59,9 @@ bool Remote::conflicts(const ps_request &request) {
 // The position, from `from` on, of a key that what is on its way does something else with; num_keys: there is none.
 int64_t Remote::next_conflict(const ps_request &request, int64_t from) const {
     const int64_t *end = request.keys + request.num_keys;
-    return std::find_if(request.keys + from, end, [&](int64_t key) {
-        return keys_.conflicts(uint64_t(key), uint8_t(request.operation));
-    }) - request.keys;
+    return std::find_if(request.keys + from, end,
+                        [&](int64_t key) { return keys_.conflicts(uint64_t(key), uint8_t(request.operation)); }) -
+           request.keys;
 }
 
 void Remote::note_keys(Operation &operation) {
@@ -140,9 +140,8 @@ void Remote::abandon(int64_t timestamp) {
 }
 
 size_t Remote::pending() const {
-    return size_t(std::count_if(operations_.begin(), operations_.end(), [](const auto &known) {
-        return !known.second.abandoned;
-    }));
+    return size_t(std::count_if(operations_.begin(), operations_.end(),
+                                [](const auto &known) { return !known.second.abandoned; }));
 }
 
 int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {

@@ -11,15 +11,15 @@
 
 #include "net/break_watch.h"
 #include "net/deadline.h"
-#include "net/failures.h"
-#include "net/in_flight.h"
-#include "net/key_table.h"
 #include "net/peer.h"
 #include "net/zeromq.h"
 #include "protocol/homes.h"
 #include "ps.h"
 #include "wire/barriers.h"
 #include "wire/operations.h"
+#include "worker/failures.h"
+#include "worker/in_flight.h"
+#include "worker/key_table.h"
 
 namespace ps {
 
@@ -55,12 +55,12 @@ public:
     int64_t start(const ps_request &request); // all of them
     int64_t filling(const ps_request &request) const; // the pull on its way that writes to the request's buffer, or -1
     void wait_for_buffer(const ps_request &request, Deadline &deadline); // until there is none
-    void abandon(int64_t timestamp);                  // its buffer will be gone: what still comes is dropped
+    void abandon(int64_t timestamp); // its buffer will be gone: what still comes is dropped
     int64_t localize(const int64_t *keys, int64_t num_keys);
     void intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
 
     void require_issued(int64_t timestamp) const; // throws PS_EINVAL
-    bool is_finished(int64_t timestamp);          // looks at what has arrived
+    bool is_finished(int64_t timestamp); // looks at what has arrived
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
     // Wait for what was sent before, and what came of it. Who does not go on gives up by any short timeout.
@@ -84,7 +84,7 @@ private:
     };
     struct Break { // of a connection to a node
         NodeId node;
-        double seen;    // seconds
+        double seen; // seconds
         int64_t before; // operations whose messages it may have taken
     };
     struct Filled { // memory that a pull on its way writes to; these do not overlap
@@ -131,17 +131,17 @@ private:
     std::vector<std::unique_ptr<BreakWatch>> watches_; // of sockets_
     std::vector<ZmqSocket *> connected_;
     std::deque<Break> breaks_;
-    double look_at_ = 0;     // when to look for more of them
-    int64_t given_up_ = 0;   // operations before this one may still be answered, and are not on their way
+    double look_at_ = 0; // when to look for more of them
+    int64_t given_up_ = 0; // operations before this one may still be answered, and are not on their way
     std::unordered_map<int64_t, Operation> operations_; // by timestamp
     InFlight in_flight_; // operations_
     InFlight announced_; // intents that the server may not have read yet
     uint32_t underway_[3] = {}; // operations by their kind, without localize
-    KeyTable keys_;             // of operations on their way, as far as that was needed
+    KeyTable keys_; // of operations on their way, as far as that was needed
     std::map<const char *, Filled> filled_; // by the memory's beginning
     int64_t next_ = 0;
     uint64_t asked_ = 0, settled_ = 0; // numbers of questions whether all has settled
-    std::optional<Until> asking_;      // what the last one's caller will go on waiting for
+    std::optional<Until> asking_; // what the last one's caller will go on waiting for
     bool is_introduced_ = false, welcome_ = false; // ever; since it said hello last
 };
 

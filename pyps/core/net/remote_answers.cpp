@@ -5,7 +5,7 @@
 #include "counting.h"
 #include "net/refusals.h"
 #include "net/remote.h"
-#include "process.h"
+#include "segment/process.h"
 
 namespace ps {
 
@@ -55,7 +55,8 @@ void Remote::take(const AnswerBatch &answer, NodeId from, Span values) {
     uint64_t each = shape_.uniform_bytes();
     if (answer.lost_with != no_node) operation.lost_with = answer.lost_with;
     if (answer.refused) operation.lost_with = no_room;
-    if (answer.lost_with == no_node && answer.whole && answer.count == operation.keys.size() && each && operation.places.empty()) {
+    if (answer.lost_with == no_node && answer.whole && answer.count == operation.keys.size() && each &&
+        operation.places.empty()) {
         if (values.bytes != (pull ? each * answer.count : 0)) throw Malformed(other_length);
         if (pull && operation.values) std::memcpy(operation.values, values.at, values.bytes);
     } else {

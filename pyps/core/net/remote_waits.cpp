@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "errors.h"
-#include "loss.h"
 #include "net/remote.h"
-#include "process.h"
+#include "segment/process.h"
+#include "worker/loss.h"
 
 namespace ps {
 
@@ -32,7 +32,8 @@ void Remote::be_introduced(double timeout, double patience) {
 void Remote::make_room(uint64_t bytes, double timeout) {
     if (in_flight_.has_room(bytes)) return;
     char what[160];
-    std::snprintf(what, sizeof what, "nothing was sent: one of %zu operations on their way, with %llu bytes where in_flight is %llu, has",
+    std::snprintf(what, sizeof what,
+                  "nothing was sent: one of %zu operations on their way, with %llu bytes where in_flight is %llu, has",
                   in_flight_.count(), static_cast<unsigned long long>(in_flight_.bytes()),
                   static_cast<unsigned long long>(in_flight_.limit()));
     wait_until([&] { return in_flight_.has_room(bytes); }, timeout, patience_, what);
@@ -83,7 +84,8 @@ void Remote::wait(int64_t timestamp, double timeout) {
     const Operation &operation = operations_.at(timestamp);
     char what[160];
     std::snprintf(what, sizeof what, "the %s of %zu keys was sent, and %s: it has",
-                  operation_names[int(operation.operation)], operation.keys.size(), may_happen[int(operation.operation)]);
+                  operation_names[int(operation.operation)], operation.keys.size(),
+                  may_happen[int(operation.operation)]);
     fail_late(timeout, patience_, what);
 }
 
@@ -149,8 +151,8 @@ void Remote::require_not_failed(int64_t timestamp) {
     if (node != no_node) fail_for(node);
 }
 
-// What was on its way when a connection broke may be lost. First the node gets time to turn out as lost, which says more
-// and ends these operations as well; most that were not lost are answered by then.
+// What was on its way when a connection broke may be lost. First the node gets time to turn out as lost, which says
+// more and ends these operations as well; most that were not lost are answered by then.
 void Remote::look_for_breaks(double now) {
     if (now < look_at_) return;
     look_at_ = now + look_again_after;

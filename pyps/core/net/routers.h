@@ -1,6 +1,6 @@
 // Where a server hears the others: workers of its own process inside of that, without ZeroMQ's threads and the network
-// between them, which make most of a message's way; all others outside, where a stranger cannot take the place of who is
-// inside.
+// between them, which make most of a message's way; all others outside, where a stranger cannot take the place of who
+// is inside.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ public:
     bool wait(int descriptor, double seconds); // for a message, or the descriptor; as wait_for_any
     bool rang() const { return rang_; }        // the descriptor, when it was waited for last
 
-    // Take one message from each, if there is one; false: there was none. `take(peer, frame, router)` gets the first two
-    // parts, and reads the rest from there if there are more.
+    // Take one message from each, if there is one; false: there was none. `take(peer, frame, router)` gets the first
+    // two parts, and reads the rest from there if there are more.
     template <class Take>
     bool receive(Take &&take) {
         bool any = receive(inside_, take);

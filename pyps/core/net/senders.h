@@ -1,6 +1,6 @@
-// Who may send what to a node's server. ZeroMQ's router names the connection that a message came on, and what the message
-// says of its sender must fit that name; without CURVE keys a name is believed of whoever knows the cluster's number.
-// Everything here throws Malformed.
+// Who may send what to a node's server. ZeroMQ's router names the connection that a message came on, and what the
+// message says of its sender must fit that name; without CURVE keys a name is believed of whoever knows the cluster's
+// number. Everything here throws Malformed.
 #pragma once
 
 #include "net/peer.h"

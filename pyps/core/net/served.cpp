@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "process.h"
+#include "segment/process.h"
 
 namespace ps {
 

@@ -1,5 +1,5 @@
-// Of which clusters this very process serves nodes. A node that ends does not wait for the others while there is another
-// one here that has not come to its end: it may be for the same thread to end that next.
+// Of which clusters this very process serves nodes. A node that ends does not wait for the others while there is
+// another one here that has not come to its end: it may be for the same thread to end that next.
 #pragma once
 
 #include <cstdint>

@@ -9,12 +9,12 @@
 
 #include "counting.h"
 #include "errors.h"
-#include "loss.h"
 #include "net/bounds.h"
 #include "net/limits.h"
 #include "net/refusals.h"
 #include "net/served.h"
-#include "workers.h"
+#include "worker/loss.h"
+#include "worker/workers.h"
 
 namespace ps {
 
@@ -85,8 +85,8 @@ void Server::leave() {
 
 bool Server::is_alone_here() const { return !is_served_here(segment_->header().cluster); }
 
-// The others may still wait for what was said last. Unless all end together they are told, and answer: so they know that
-// this node was not lost.
+// The others may still wait for what was said last. Unless all end together they are told, and answer: so they know
+// that this node was not lost.
 void Server::say_goodbye() {
     FrameHeader header = header_from(*segment_);
     header.kind = Kind::left;
@@ -218,9 +218,8 @@ void Server::finish_settling(bool is_quiet) {
 }
 
 bool Server::receive_some() {
-    return routers_.receive([this](const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router) {
-        receive(peer, frame, router);
-    });
+    return routers_.receive(
+        [this](const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router) { receive(peer, frame, router); });
 }
 
 void Server::receive(const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router) {

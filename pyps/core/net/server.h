@@ -8,18 +8,18 @@
 #include <thread>
 #include <unordered_map>
 
+#include "membership/crossing.h"
 #include "net/admission.h"
 #include "net/gates.h"
-#include "membership/crossing.h"
-#include "net/intents.h"
 #include "net/mailbox.h"
 #include "net/refusals.h"
 #include "net/routers.h"
 #include "net/senders.h"
 #include "net/vigil.h"
+#include "protocol/intents.h"
 #include "protocol/protocol.h"
-#include "room.h"
-#include "traced_values.h"
+#include "store/room.h"
+#include "store/traced_values.h"
 
 namespace ps {
 
@@ -32,7 +32,7 @@ public:
     const std::string &endpoint() const { return endpoint_; }
     std::weak_ptr<ZmqContext> inside() const { return routers_.inside(); } // where workers of this process find it
     void connect(const std::vector<std::string> &endpoints);
-    void leave();               // this node comes to its end
+    void leave(); // this node comes to its end
     bool is_alone_here() const; // this process serves no other node of the cluster that has not come to its end
 
 private:
@@ -126,9 +126,9 @@ private:
     std::vector<bool> lost_;
     bool is_leaving_ = false;
     bool is_awake_ = false; // the last round had something to do, or somebody rang: another one comes soon
-    bool rested_ = false;   // since the last round
+    bool rested_ = false; // since the last round
     std::atomic<bool> stop_{false};
-    std::vector<double> told_;  // when a node that was lost was last told so
+    std::vector<double> told_; // when a node that was lost was last told so
     std::vector<bool> awaited_; // by node: its answer to the farewell
     std::unique_ptr<Vigil> vigil_;
     std::thread thread_;

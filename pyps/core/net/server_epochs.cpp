@@ -2,11 +2,11 @@
 #include <deque>
 #include <utility>
 
-#include "loss.h"
 #include "net/refusals.h"
 #include "net/server.h"
-#include "process.h"
+#include "segment/process.h"
 #include "wire/notes.h"
+#include "worker/loss.h"
 
 namespace ps {
 
@@ -23,7 +23,8 @@ Crossing::Verdict Server::judge(const FrameHeader &header) const {
     return crossing_.judge(header.from, lasts ? crossing_.epoch() : header.epoch, brings_keys);
 }
 
-// Other nodes were lost; see crossing.h. Whoever waits for an operation of a former epoch knows that from shared memory.
+// Other nodes were lost; see crossing.h. Whoever waits for an operation of a former epoch knows that from shared
+// memory.
 void Server::begin_epoch(const Vigil::Epoch &epoch) {
     mailbox_.flush();
     crossing_.begin(epoch.number, epoch.members);
@@ -69,14 +70,15 @@ bool Server::refuse(const FrameHeader &header) {
     if (is_member(*segment_, header.from))
         return segment_->header().ended.load(std::memory_order_acquire) && is_about_keys(header.kind);
     count_refusal(segment_->header(), "it comes from a node that was lost");
-    bool is_out = segment_->header().on_loss == PS_ON_LOSS_CONTINUE && segment_->header().ended.load(std::memory_order_acquire);
+    bool is_out = segment_->header().on_loss == PS_ON_LOSS_CONTINUE &&
+                  segment_->header().ended.load(std::memory_order_acquire);
     if (is_out) return true; // it is this node that was lost
     double now = monotonic_seconds();
     if (now - told_[header.from] > tell_every) {
         told_[header.from] = now;
         auto evidence = Evidence(segment_->member(header.from).evidence.load(std::memory_order_relaxed));
         routers_.send(name_of_vigil(header.from, header.cluster),
-                     encode(Lost{header.from, evidence}, header_from(*segment_)));
+                      encode(Lost{header.from, evidence}, header_from(*segment_)));
     }
     return true;
 }

@@ -4,11 +4,11 @@
 #include <numeric>
 #include <utility>
 
-#include "batch.h"
 #include "counting.h"
 #include "net/bounds.h"
 #include "net/server.h"
-#include "room.h"
+#include "store/batch.h"
+#include "store/room.h"
 
 namespace ps {
 
@@ -39,7 +39,7 @@ void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
     }
     Elsewhere elsewhere{true, {}};
     ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
-                       int64_t(bytes / element), 0, -1, 0};
+                       int64_t(bytes / element), 0, -1,   0};
     if (has_parked(batch.keys)) { // then keys that come twice wait behind them too
         elsewhere.positions.resize(batch.keys.size());
         std::iota(elsewhere.positions.begin(), elsewhere.positions.end(), 0);

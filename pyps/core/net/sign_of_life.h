@@ -1,8 +1,8 @@
 // What tells others that this process lives: the socket that listens at an endpoint, and the connections that it took.
 //
-// A forked child has copies of them, which would stay open when this process is killed: the others would wait for a node
-// that is gone until its silence tells. So a child closes its copies at once. None of ZeroMQ's threads, which alone use
-// them, is in it.
+// A forked child has copies of them, which would stay open when this process is killed: the others would wait for a
+// node that is gone until its silence tells. So a child closes its copies at once. None of ZeroMQ's threads, which
+// alone use them, is in it.
 #pragma once
 
 #include <string>

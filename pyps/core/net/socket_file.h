@@ -7,7 +7,8 @@
 
 namespace ps {
 
-// Of a bound endpoint; of any other kind it is nothing. The file goes with this, unless another one has taken its place.
+// Of a bound endpoint; of any other kind it is nothing. The file goes with this, unless another one has taken its
+// place.
 class SocketFile {
 public:
     SocketFile() = default;

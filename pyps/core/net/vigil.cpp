@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "errors.h"
-#include "loss.h"
 #include "net/refusals.h"
 #include "wire/notes.h"
+#include "worker/loss.h"
 
 namespace ps {
 
@@ -76,9 +76,8 @@ void Vigil::run() noexcept {
 }
 
 double Vigil::patience(double now) const {
-    bool probing = std::any_of(links_.begin(), links_.end(), [](const std::unique_ptr<Link> &link) {
-        return link && link->probe.is_pending();
-    });
+    bool probing = std::any_of(links_.begin(), links_.end(),
+                               [](const std::unique_ptr<Link> &link) { return link && link->probe.is_pending(); });
     double most = probing ? look_at_probes_every : segment_.header().heartbeat;
     return std::max(0.0, std::min(most, membership_.due() - now));
 }

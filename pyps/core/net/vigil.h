@@ -2,8 +2,8 @@
 //
 // It has a link of its own to every other node, a ZeroMQ connection with heartbeats: ZeroMQ's own threads send and
 // answer them, on both sides. So a node counts as alive while its process runs, whatever its server waits for
-// and however much is queued for it, and an idle node does nothing but this. A link's end tells of a killed process at once.
-// It also watches the connections that the server's messages take.
+// and however much is queued for it, and an idle node does nothing but this. A link's end tells of a killed process at
+// once. It also watches the connections that the server's messages take.
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,12 @@
 #include <thread>
 #include <variant>
 
-#include "doorbell.h"
 #include "membership/membership.h"
 #include "net/break_watch.h"
 #include "net/peer.h"
 #include "net/probe.h"
 #include "net/zeromq.h"
+#include "segment/doorbell.h"
 
 namespace ps {
 

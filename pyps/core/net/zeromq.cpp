@@ -85,8 +85,8 @@ void load_zmq(const char *path) {
     if (loaded.load(std::memory_order_relaxed)) return;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        fail(PS_EADDRESS, Where{}, "no ZeroMQ library can be opened at '%s'; name one by %s in the environment (%s)", path,
-             variable, dlerror());
+        fail(PS_EADDRESS, Where{}, "no ZeroMQ library can be opened at '%s'; name one by %s in the environment (%s)",
+             path, variable, dlerror());
     auto functions = std::make_unique<Functions>();
     auto find = [&](auto **function, const char *name) {
         *reinterpret_cast<void **>(function) = dlsym(library, name);
@@ -130,7 +130,8 @@ void load_zmq_unless_named(const std::string &path) {
 std::string zmq_path() {
     Dl_info found{};
     char path[PATH_MAX];
-    if (!dladdr(reinterpret_cast<void *>(zmq().ctx_new), &found) || !found.dli_fname || !realpath(found.dli_fname, path))
+    if (!dladdr(reinterpret_cast<void *>(zmq().ctx_new), &found) || !found.dli_fname ||
+        !realpath(found.dli_fname, path))
         fail(PS_ESYSTEM, Where{}, "the file of the ZeroMQ library cannot be found");
     return path;
 }
@@ -328,7 +329,7 @@ ZmqEvent ZmqSocket::next_event() {
     uint16_t number = 0;
     if (event.size() >= sizeof number) std::memcpy(&number, event.data(), sizeof number);
     return number == uint16_t(ZmqEvent::connected) || number == uint16_t(ZmqEvent::disconnected) ? ZmqEvent(number)
-                                                                                                  : ZmqEvent::none;
+                                                                                                 : ZmqEvent::none;
 }
 
 // zmq_poll asks the system twice before it waits and every socket afterwards; one poll of their descriptors is enough.

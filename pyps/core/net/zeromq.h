@@ -32,7 +32,9 @@ class ZmqContext {
 public:
     // `longest`: bytes of a message that is received; -1: no limit. `sockets`: at most; ZeroMQ's own limit is 1,023.
     explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1, int sockets = 1023);
-    struct Inside { int sockets; };
+    struct Inside {
+        int sockets;
+    };
     explicit ZmqContext(Inside most); // for inproc endpoints alone: no thread carries what is sent there
     ~ZmqContext(); // its sockets must be closed
     ZmqContext(const ZmqContext &) = delete;

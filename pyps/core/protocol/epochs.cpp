@@ -1,6 +1,6 @@
 // What happens to keys when nodes are lost. Members agree on who they are; then each has what all the others sent it
-// before, so that every key is at one member or at none; then the owners tell the keys' homes, which are others now where
-// a home was lost, and what nobody has is lost.
+// before, so that every key is at one member or at none; then the owners tell the keys' homes, which are others now
+// where a home was lost, and what nobody has is lost.
 //
 // A replica is not made the owner's value in its place: it may lack what others pushed and were told was done.
 #include <algorithm>

@@ -45,11 +45,11 @@ public:
     void receive(NodeId from, const Attend &message);
     void receive(NodeId from, const Opened &message);
     void lose(NodeId node); // it is not waited for from now on
-    void repeat();          // say again what the host was told last
+    void repeat(); // say again what the host was told last
 
-    uint64_t rounds() const { return rounds_; }                                         // that are over
-    bool is_called() const { return called_ || told_ == Attendance::arrived; }          // somebody waits somewhere
-    bool is_away() const { return told_ == Attendance::away && heard_ == serial_; }     // and the host knows it
+    uint64_t rounds() const { return rounds_; } // that are over
+    bool is_called() const { return called_ || told_ == Attendance::arrived; } // somebody waits somewhere
+    bool is_away() const { return told_ == Attendance::away && heard_ == serial_; } // and the host knows it
 
 private:
     bool is_host() const { return host_ == self_; }

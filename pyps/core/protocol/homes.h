@@ -1,6 +1,6 @@
-// The home of a key is a node that is computed from the key and the members of the cluster. It knows the key's owner, and
-// all relocations pass it: that puts them in one order, the order of its messages to each owner. The keys of a node that
-// was lost have their homes at the others.
+// The home of a key is a node that is computed from the key and the members of the cluster. It knows the key's owner,
+// and all relocations pass it: that puts them in one order, the order of its messages to each owner. The keys of a node
+// that was lost have their homes at the others.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +97,7 @@ private:
     NodeId self_;
     uint64_t num_keys_;
     HomeRule rule_;
-    std::vector<Entry> entries_;                // of the keys whose home is here as long as this node lives
+    std::vector<Entry> entries_; // of the keys whose home is here as long as this node lives
     std::vector<std::vector<Entry>> inherited_; // of those of each node that was lost
 };
 

@@ -32,7 +32,8 @@ enum class Techniques : uint8_t { all, replication_only, relocation_only };
 class Protocol {
 public:
     Protocol(NodeId self, NodeId nodes, uint64_t num_keys, Techniques techniques, Values &values, Post &post)
-        : self_(self), num_keys_(num_keys), techniques_(techniques), homes_(self, nodes, num_keys), values_(values), post_(post) {}
+        : self_(self), num_keys_(num_keys), techniques_(techniques), homes_(self, nodes, num_keys), values_(values),
+          post_(post) {}
 
     // From other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
@@ -51,11 +52,11 @@ public:
 
     // From this node's workers: what they cannot do by themselves.
     void localize(const std::vector<Key> &keys, uint64_t waiter);
-    void want(const std::vector<Key> &keys);         // the first intent of this node begins
+    void want(const std::vector<Key> &keys); // the first intent of this node begins
     void stop_wanting(const std::vector<Key> &keys); // the last one ends
 
-    // A new epoch of the membership (epochs.cpp), in this order: begin_epoch; receive_late what members sent before they
-    // knew of it; report, when that is all; Holds of the others; settle, when all have reported. Nothing else
+    // A new epoch of the membership (epochs.cpp), in this order: begin_epoch; receive_late what members sent before
+    // they knew of it; report, when that is all; Holds of the others; settle, when all have reported. Nothing else
     // meanwhile. What is on its way of operations is forgotten: who waits for it is told by others.
     void begin_epoch(const std::vector<NodeId> &members);
     void receive_late(Key key, Transfer message);
@@ -76,7 +77,7 @@ public:
     void retry(const std::function<void(const Unexpected &)> &refuse);
     const Parked &parked() const { return parked_; }
 
-    Mark mark();                     // of this moment; the next rounds bring it about
+    Mark mark(); // of this moment; the next rounds bring it about
     bool reached(Mark *mark);
 
     size_t asked() const { return asked_.size(); } // keys that were wanted and are on their way, or replicas of them
@@ -91,13 +92,13 @@ private:
         NodeId owner;
         uint32_t number;
         uint64_t version;
-        uint64_t sent = 0;    // deltas
-        bool due = false;     // send one, even if nothing was added
+        uint64_t sent = 0; // deltas
+        bool due = false; // send one, even if nothing was added
         bool on_its_way = false;
-        bool ending = false;  // ask the owner to end it as soon as no delta is on its way
-        bool ended = false;   // asked; what arrives meanwhile waits
-        bool listed = false;  // in due_, or to be as soon as no delta is on its way
-        Bytes delta;          // the one on its way
+        bool ending = false; // ask the owner to end it as soon as no delta is on its way
+        bool ended = false; // asked; what arrives meanwhile waits
+        bool listed = false; // in due_, or to be as soon as no delta is on its way
+        Bytes delta; // the one on its way
         std::vector<Request> queue;
     };
 
@@ -105,7 +106,7 @@ private:
     struct Master {
         uint64_t version = 0;
         NodeId promised = no_node; // the home was asked to move the key there
-        bool listed = false;       // in due_
+        bool listed = false; // in due_
         std::vector<Replica> replicas;
         std::vector<Ghost> ghosts;
     };
@@ -193,7 +194,7 @@ private:
     std::unordered_map<Key, Master> masters_;
     std::vector<Key> due_; // the next round looks at them, and at what workers have changed
     FlatMap<uint32_t> asked_; // wants on their way, with their numbers
-    FlatMap<bool> wanted_;    // by workers of this node
+    FlatMap<bool> wanted_; // by workers of this node
     Parked parked_;
 };
 

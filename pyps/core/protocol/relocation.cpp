@@ -102,9 +102,9 @@ void Protocol::take_over(Key key, Master &master, Bytes &value, Arrival &arrival
         for (Request &request : held.queue) arrival.queue.emplace_back(std::move(request));
         replicas_.erase(found);
     }
-    replicas.erase(std::remove_if(replicas.begin(), replicas.end(),
-                                  [&](const Replica &replica) { return replica.node == self_; }),
-                   replicas.end());
+    replicas.erase(
+        std::remove_if(replicas.begin(), replicas.end(), [&](const Replica &replica) { return replica.node == self_; }),
+        replicas.end());
 }
 
 // The key is here: do what has waited for it, then hand it on if somebody was promised it.

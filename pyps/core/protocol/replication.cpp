@@ -104,7 +104,8 @@ void Protocol::take(Key key, const Refresh &message) {
     if (owns(key) || arrivals_.count(key)) return; // the key brings the list of replicas along: this one is taken off
     if (expected && wanted_.count(key)) {
         values_.copy(key, message.value);
-        replicas_[key] = Held{message.owner, message.number, message.version, 0, false, false, false, false, false, {}, {}};
+        replicas_[key] = Held{message.owner, message.number, message.version, 0,  false, false,
+                              false,         false,          false,           {}, {}};
     } else {
         take(key, Delta{self_, message.number, 0, true, {}}, false);
     }

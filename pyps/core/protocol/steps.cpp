@@ -6,15 +6,13 @@
 namespace ps {
 
 void Protocol::receive(Key key, Request message, bool from_home) {
-    step(key, [this, key, message = std::move(message), from_home]() mutable {
-        take(key, std::move(message), from_home);
-    });
+    step(key,
+         [this, key, message = std::move(message), from_home]() mutable { take(key, std::move(message), from_home); });
 }
 
 void Protocol::receive(Key key, Delta message, bool from_home) {
-    step(key, [this, key, message = std::move(message), from_home]() mutable {
-        take(key, std::move(message), from_home);
-    });
+    step(key,
+         [this, key, message = std::move(message), from_home]() mutable { take(key, std::move(message), from_home); });
 }
 
 void Protocol::receive(Key key, Refresh message) {

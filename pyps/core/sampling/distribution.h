@@ -22,8 +22,8 @@ public:
 
 struct DistributionKind {
     const char *name;
-    uint64_t bytes_per_key;                                    // of what it keeps in the area; at most most_cell_bytes
-    void (*check)(const ps_sampling_options &);                // throws PS_EINVAL
+    uint64_t bytes_per_key; // of what it keeps in the area; at most most_cell_bytes
+    void (*check)(const ps_sampling_options &); // throws PS_EINVAL
     void (*fill)(const ps_sampling_options &, SamplingArea *); // what it keeps, and the population
     std::unique_ptr<Distribution> (*make)(const SamplingArea &);
 };

@@ -41,9 +41,9 @@ public:
 private:
     // The first key from `key` on that the sample may have, of those that are here or, if there is none, of all.
     int64_t stand_in(int64_t key, const Sample &sample) {
-        int64_t found = all_here_ ? search(key, sample, [&](int64_t from, int64_t to) {
-            return port_.next_local(from, to);
-        }) : none;
+        int64_t found = all_here_
+                            ? search(key, sample, [&](int64_t from, int64_t to) { return port_.next_local(from, to); })
+                            : none;
         if (found == none) {
             all_here_ = false;
             found = search(key, sample, [](int64_t from, int64_t) { return from; });

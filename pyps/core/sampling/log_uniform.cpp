@@ -35,9 +35,8 @@ private:
 
 } // namespace
 
-const DistributionKind log_uniform_kind{"log-uniform", 0, refuse_weights, keep_nothing,
-                                        [](const SamplingArea &area) -> std::unique_ptr<Distribution> {
-                                            return std::make_unique<LogUniform>(area);
-                                        }};
+const DistributionKind log_uniform_kind{
+    "log-uniform", 0, refuse_weights, keep_nothing,
+    [](const SamplingArea &area) -> std::unique_ptr<Distribution> { return std::make_unique<LogUniform>(area); }};
 
 } // namespace ps

@@ -20,7 +20,7 @@ namespace {
 
 struct Pool {
     std::vector<int64_t> keys;
-    size_t at = 0;           // of the pass
+    size_t at = 0; // of the pass
     uint32_t passes_left = 0; // this one too
     uint64_t last_sample = 0; // that took keys of it
     int64_t from = 0, until = 0; // clocks for which there is an intent

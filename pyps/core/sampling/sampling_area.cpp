@@ -16,9 +16,7 @@ constexpr int32_t default_pool_size = 250, default_pool_uses = 16; // as in the 
 constexpr int32_t most_of_pool = 1 << 24;
 enum : uint32_t { disabled = 0, being_enabled = 1, enabled = 2 };
 
-SamplingArea &area_of(const Segment &segment) {
-    return *reinterpret_cast<SamplingArea *>(segment.sampling_memory());
-}
+SamplingArea &area_of(const Segment &segment) { return *reinterpret_cast<SamplingArea *>(segment.sampling_memory()); }
 
 uint32_t in_range(const char *name, int32_t value, int32_t otherwise) {
     if (value < 0 || value > most_of_pool)

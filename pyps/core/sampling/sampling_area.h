@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "ps.h"
-#include "segment.h"
+#include "segment/segment.h"
 
 namespace ps {
 

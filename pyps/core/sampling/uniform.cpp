@@ -21,9 +21,8 @@ private:
 
 } // namespace
 
-const DistributionKind uniform_kind{"uniform", 0, refuse_weights, keep_nothing,
-                                    [](const SamplingArea &area) -> std::unique_ptr<Distribution> {
-                                        return std::make_unique<Uniform>(area);
-                                    }};
+const DistributionKind uniform_kind{
+    "uniform", 0, refuse_weights, keep_nothing,
+    [](const SamplingArea &area) -> std::unique_ptr<Distribution> { return std::make_unique<Uniform>(area); }};
 
 } // namespace ps

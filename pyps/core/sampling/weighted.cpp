@@ -58,16 +58,14 @@ void fill(const ps_sampling_options &options, SamplingArea *area) {
     int64_t range = area->range();
     auto *cells = area->cells<AliasCell>();
     build_alias_table(options.weights, range, cells);
-    area->population =
-        std::count_if(cells, cells + range, [](const AliasCell &cell) { return cell.keep > 0; });
+    area->population = std::count_if(cells, cells + range, [](const AliasCell &cell) { return cell.keep > 0; });
 }
 
 } // namespace
 
-const DistributionKind weighted_kind{"weighted", sizeof(AliasCell), check, fill,
-                                     [](const SamplingArea &area) -> std::unique_ptr<Distribution> {
-                                         return std::make_unique<Weighted>(area);
-                                     }};
+const DistributionKind weighted_kind{
+    "weighted", sizeof(AliasCell), check, fill,
+    [](const SamplingArea &area) -> std::unique_ptr<Distribution> { return std::make_unique<Weighted>(area); }};
 static_assert(sizeof(AliasCell) <= most_cell_bytes, "room for the cells is reserved");
 
 } // namespace ps

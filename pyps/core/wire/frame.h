@@ -38,11 +38,11 @@ enum class Kind : uint8_t {
     holds = 18,
     gone = 19,
     attend = 20, // how a node stands at a barrier
-    opened,      // how far a barrier is
-    left,        // the node ends
-    settle,      // a worker asks its node to wait for what is on its way, and the answer
-    round,       // a node asks whether everything before has been taken
-    taken,       // it has
+    opened, // how far a barrier is
+    left, // the node ends
+    settle, // a worker asks its node to wait for what is on its way, and the answer
+    round, // a node asks whether everything before has been taken
+    taken, // it has
     moves = 26,
 };
 constexpr Kind last_kind = Kind::moves;
@@ -55,10 +55,10 @@ struct FrameHeader {
     uint32_t magic = wire_magic;
     uint8_t version = wire_version;
     Kind kind{};
-    uint16_t from = 0;    // the node that sends, or whose worker does
+    uint16_t from = 0; // the node that sends, or whose worker does
     uint64_t cluster = 0; // a number that the nodes of one cluster share
-    uint32_t epoch = 0;   // of its membership
-    uint32_t count = 0;   // of keys, or what else a message names
+    uint32_t epoch = 0; // of its membership
+    uint32_t count = 0; // of keys, or what else a message names
 };
 static_assert(sizeof(FrameHeader) == 24 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as in docs/wire.md");
 
@@ -81,8 +81,7 @@ public:
     std::vector<char> message() const { return {begin_, end_}; } // all of it
 
     const char *skip(uint64_t bytes) {
-        if (bytes > left())
-            throw Malformed("it ends " + std::to_string(bytes - left()) + " bytes too early");
+        if (bytes > left()) throw Malformed("it ends " + std::to_string(bytes - left()) + " bytes too early");
         const char *here = at_;
         at_ += bytes;
         return here;

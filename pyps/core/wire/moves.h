@@ -37,8 +37,8 @@ struct MovesBatch : Moves {
     static MovesBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values);
 };
 
-// Between members at the beginning of an epoch: mark, what the sender says from now on belongs to it; report, to the home
-// of these keys, that it has them, or that they were lost with a node; done, it has reported all.
+// Between members at the beginning of an epoch: mark, what the sender says from now on belongs to it; report, to the
+// home of these keys, that it has them, or that they were lost with a node; done, it has reported all.
 struct HoldsBatch {
     enum class Phase : uint16_t { mark, report, done };
 

@@ -70,8 +70,10 @@ inline void operate(World &world, uint64_t number, Key key) {
     auto operand = int64_t(world.draw(1'000'000));
     if (operation == Operation::push) operand = (1 + operand % 9) << (world.sets ? 0 : digits * worker.node);
     trace("worker %d at %d: %s %d, standing %d", int(number), worker.node,
-          operation == Operation::pull ? "pull" : operation == Operation::push ? "push" : "set", int(key),
-          int(node.values.standing(key)));
+          operation == Operation::pull   ? "pull"
+          : operation == Operation::push ? "push"
+                                         : "set",
+          int(key), int(node.values.standing(key)));
     if (operation == Operation::push) world.total[key] += operand;
     if (operation == Operation::set) world.total[key] = operand;
     if (world.sets && operation != Operation::pull) world.history[key].push_back(world.total[key]);

@@ -84,8 +84,8 @@ struct World : Chance {
           techniques(draw_techniques(*this)), total(num_keys), history(num_keys, std::vector<int64_t>{0}),
           in_transfer(num_keys), transferred(num_keys) {
         for (NodeId id = 0; id < num_nodes; id++)
-            nodes.push_back(std::make_unique<Node>(make(id, num_nodes, num_keys), *this, id, num_nodes, num_keys,
-                                                   techniques));
+            nodes.push_back(
+                std::make_unique<Node>(make(id, num_nodes, num_keys), *this, id, num_nodes, num_keys, techniques));
         for (NodeId id = 0; id < num_nodes; id++)
             for (uint64_t i = 0; i <= draw(2); i++) workers.emplace_back(id, num_keys);
         trace("%d nodes, %d keys, %d workers, techniques %d", num_nodes, int(num_keys), int(workers.size()),

@@ -28,9 +28,7 @@ private:
         double at;
         uint64_t number;
         std::function<void()> what;
-        bool operator<(const Event &other) const {
-            return at > other.at || (at == other.at && number > other.number);
-        }
+        bool operator<(const Event &other) const { return at > other.at || (at == other.at && number > other.number); }
     };
 
     uint64_t count_ = 0;

@@ -50,8 +50,7 @@ inline void check_split(NodeId count, uint64_t side) {
     world.check_end();
     auto here = NodeId(__builtin_popcountll(side));
     bool this_side = 2 * here > count || (2 * here == count && side & 1);
-    for (NodeId node = 0; node < count; node++)
-        REQUIRE(world.nodes[node]->ended != ((side >> node & 1) == this_side));
+    for (NodeId node = 0; node < count; node++) REQUIRE(world.nodes[node]->ended != ((side >> node & 1) == this_side));
 }
 
 inline void check_plain_losses() {

@@ -31,9 +31,8 @@ public:
     void tell(NodeId node, const Lost &message) override {
         uint32_t epoch = self().membership.epoch();
         if (world_.links[{node, self_}].up)
-            travel(world_, self_, node, world_.draw_seconds(0.01), [this, node, message, epoch] {
-                world_.nodes[node]->membership.receive(self_, epoch, message);
-            });
+            travel(world_, self_, node, world_.draw_seconds(0.01),
+                   [this, node, message, epoch] { world_.nodes[node]->membership.receive(self_, epoch, message); });
     }
 
     void tell(NodeId node, const Vote &message) override {

@@ -1,0 +1,40 @@
+// How another process of the same user on the same host gets a node's shared memory: it connects to an abstract Unix
+// socket, both sides check who the other is, and the descriptors of the memfd and of the server's doorbell come back.
+// An abstract socket leaves no file behind.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "segment/segment.h"
+
+namespace ps {
+
+// Answers whoever has said who it is: a client that is slow to do so keeps nobody waiting.
+class Listener {
+public:
+    explicit Listener(std::shared_ptr<Segment> segment); // starts a thread
+    Listener(const Listener &) = delete;
+    Listener &operator=(const Listener &) = delete;
+    ~Listener(); // ends it; in a forked child, which has no such thread, it only closes the descriptors
+
+    const std::string &address() const { return address_; }
+
+private:
+    void run();
+    void answer(int client);
+
+    std::shared_ptr<Segment> segment_;
+    uint32_t generation_;
+    std::string address_;
+    int socket_ = -1;
+    int stop_ = -1; // an eventfd
+    pthread_t thread_;
+};
+
+std::shared_ptr<Segment> attach(const std::string &address, double timeout); // throws PS_EADDRESS, PS_EINVAL
+
+} // namespace ps

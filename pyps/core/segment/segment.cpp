@@ -1,0 +1,198 @@
+#include "segment/segment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "sampling/sampling_area.h"
+#include "store/kernels.h"
+#include "worker/in_flight.h"
+
+namespace ps {
+
+namespace {
+
+constexpr uint64_t magic = 0x65646974'73707970; // "pypstide"
+constexpr uint32_t default_workers = 256;
+constexpr double default_latch_timeout = 10.0;
+constexpr double default_heartbeat = 0.5, default_lost_after = 3.0; // seconds
+constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
+
+double heartbeat_of(const ps_node_options &options) {
+    return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
+}
+
+double lost_after_of(const ps_node_options &options) {
+    return options.lost_after > 0 ? options.lost_after : default_lost_after;
+}
+
+void check(const ps_node_options &options) {
+    if (options.num_keys < 1 || options.num_keys > int64_t(UINT32_MAX))
+        fail(PS_EINVAL, Where{-1, options.num_keys, UINT32_MAX}, "num_keys is %lld; it must be in [1, %lld]",
+             static_cast<long long>(options.num_keys), static_cast<long long>(UINT32_MAX));
+    if (!options.value_lengths || (options.num_lengths != 1 && options.num_lengths != options.num_keys))
+        fail(PS_EINVAL, Where{-1, options.num_lengths, options.num_keys},
+             "%lld value lengths were given for %lld keys; give one for all keys or one per key",
+             static_cast<long long>(options.num_lengths), static_cast<long long>(options.num_keys));
+    if (element_bytes(options.dtype) == 0)
+        fail(PS_EINVAL, Where{-1, options.dtype, PS_INT64}, "dtype %d is unknown", options.dtype);
+    if (options.max_workers < 0 || options.max_workers > int32_t(most_workers))
+        fail(PS_EINVAL, Where{-1, options.max_workers, most_workers}, "max_workers is %d; it must be in [1, %u]",
+             options.max_workers, most_workers);
+    if (options.num_workers < 0 || options.num_workers > int32_t(most_workers))
+        fail(PS_EINVAL, Where{-1, options.num_workers, most_workers}, "num_workers is %d; it must be in [0, %u]",
+             options.num_workers, most_workers);
+    if (options.memory_limit < 0)
+        fail(PS_EINVAL, Where{-1, options.memory_limit, 0}, "memory_limit is %lld; it must not be negative",
+             static_cast<long long>(options.memory_limit));
+    if (!(options.latch_timeout >= 0) || std::isinf(options.latch_timeout))
+        fail(PS_EINVAL, Where{}, "latch_timeout is %g; it must be a number of seconds", options.latch_timeout);
+    if (options.num_nodes < 0 || options.num_nodes > int32_t(most_nodes))
+        fail(PS_EINVAL, Where{-1, options.num_nodes, most_nodes}, "num_nodes is %d; it must be in [1, %u]",
+             options.num_nodes, most_nodes);
+    if (options.node < 0 || options.node >= std::max(1, options.num_nodes))
+        fail(PS_EINVAL, Where{-1, options.node, options.num_nodes}, "node is %d; it must be in [0, %d)", options.node,
+             std::max(1, options.num_nodes));
+    if (options.techniques < 0 || options.techniques > PS_RELOCATION_ONLY)
+        fail(PS_EINVAL, Where{-1, options.techniques, PS_RELOCATION_ONLY}, "techniques %d are unknown",
+             options.techniques);
+    if (!(options.heartbeat >= 0) || std::isinf(options.heartbeat))
+        fail(PS_EINVAL, Where{}, "heartbeat is %g; it must be a number of seconds", options.heartbeat);
+    if (!(options.lost_after >= 0) || std::isinf(options.lost_after))
+        fail(PS_EINVAL, Where{}, "lost_after is %g; it must be a number of seconds", options.lost_after);
+    if (lost_after_of(options) < 3 * heartbeat_of(options))
+        fail(PS_EINVAL, Where{}, "lost_after is %g; it must be at least three times heartbeat, which is %g",
+             lost_after_of(options), heartbeat_of(options));
+    if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
+        fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
+    if (options.in_flight < 0)
+        fail(PS_EINVAL, Where{-1, options.in_flight, 0}, "in_flight is %lld; it must not be negative",
+             static_cast<long long>(options.in_flight));
+    for (int64_t i = 0; i < options.num_lengths; i++)
+        if (options.value_lengths[i] < 1 || options.value_lengths[i] > longest_allowed)
+            fail(PS_EINVAL, Where{i, options.value_lengths[i], longest_allowed},
+                 "the value length of key %lld is %lld; it must be in [1, %lld]", static_cast<long long>(i),
+                 static_cast<long long>(options.value_lengths[i]), static_cast<long long>(longest_allowed));
+}
+
+// The classes in order of length, and how many keys each has.
+std::vector<LengthClass> classify(const ps_node_options &options) {
+    std::vector<int64_t> lengths(options.value_lengths, options.value_lengths + options.num_lengths);
+    std::sort(lengths.begin(), lengths.end());
+    std::vector<LengthClass> classes;
+    uint64_t each = options.num_lengths == 1 ? uint64_t(options.num_keys) : 1;
+    for (int64_t length : lengths) {
+        if (classes.empty() || classes.back().length != length) {
+            uint64_t bytes = uint64_t(length) * element_bytes(options.dtype);
+            uint64_t slot_bytes = round_up(bytes, 8);
+            classes.push_back(
+                {0, uint32_t(length), uint32_t(slot_bytes), 0, bytes, 0, sizeof(SharedHead) + 2 * slot_bytes});
+        }
+        classes.back().keys += each;
+    }
+    if (classes.size() > most_classes)
+        fail(PS_EINVAL, Where{-1, int64_t(classes.size()), most_classes},
+             "%zu different value lengths were given; at most %u are possible: round some up", classes.size(),
+             most_classes);
+    return classes;
+}
+
+} // namespace
+
+std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
+    check(options);
+    std::vector<LengthClass> classes = classify(options);
+    Header plan{};
+    plan.magic = magic;
+    plan.abi = PS_ABI_VERSION;
+    plan.dtype = options.dtype;
+    plan.num_keys = options.num_keys;
+    plan.longest_value = classes.back().length;
+    plan.value_length = classes.size() == 1 ? classes.back().length : 0;
+    plan.element_bytes = element_bytes(options.dtype);
+    plan.num_classes = uint32_t(classes.size());
+    plan.max_workers = options.max_workers ? uint32_t(options.max_workers) : default_workers;
+    plan.num_workers = uint32_t(options.num_workers);
+    plan.memory_limit = uint64_t(options.memory_limit);
+    plan.latch_timeout = options.latch_timeout > 0 ? options.latch_timeout : default_latch_timeout;
+    plan.server = Process::self();
+    plan.classes_at = round_up(sizeof(Header), 64);
+    plan.num_nodes = options.num_nodes > 1 ? uint32_t(options.num_nodes) : 1;
+    plan.node = uint32_t(options.node);
+    const LengthClass &longest = classes.back();
+    plan.undo_bytes = round_up(plan.num_nodes > 1 ? longest.shared_bytes : longest.value_bytes, 64);
+    plan.techniques = uint32_t(options.techniques);
+    plan.cluster = options.cluster;
+    plan.heartbeat = heartbeat_of(options);
+    plan.lost_after = lost_after_of(options);
+    plan.on_loss = uint32_t(options.on_loss);
+    plan.in_flight = uint64_t(options.in_flight ? options.in_flight : default_in_flight);
+    plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
+    plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
+    plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(MemberSlot), 64);
+    plan.directory_at = plan.slots_at + (plan.max_workers + 1) * sizeof(WorkerSlot);
+    plan.here_at = plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry);
+    uint64_t blocks = (uint64_t(plan.num_keys) + here_block - 1) / here_block;
+    plan.changes_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 64);
+    plan.undo_at = round_up(plan.changes_at + Changes::bytes(uint64_t(plan.num_keys)), 4096);
+    plan.values_at = round_up(plan.undo_at + (plan.max_workers + 1) * plan.undo_bytes, 4096);
+    uint64_t end = plan.values_at;
+    for (LengthClass &c : classes) {
+        c.base = end;
+        c.shared_base = round_up(end + c.keys * c.slot_bytes, 4096);
+        end = round_up(c.shared_base + c.keys * c.shared_bytes, 4096);
+        plan.total_values += int64_t(c.keys * c.length);
+    }
+    plan.sampling_at = end;
+    plan.reserved_bytes = round_up(end + sampling_bytes(uint64_t(plan.num_keys)), 4096);
+
+    std::shared_ptr<Segment> segment(new Segment(Mapping::create(plan.reserved_bytes), Doorbell()));
+    segment->mapping_.limit(plan.memory_limit);
+    segment->mapping_.commit_large(0, plan.undo_at); // zeroed: free slots, absent keys
+    Header *header = new (segment->header_) Header{};
+    std::memcpy(static_cast<void *>(header), &plan, offsetof(Header, state));
+    segment->find_parts();
+    std::copy(classes.begin(), classes.end(), segment->classes_);
+    auto class_of = [&](int64_t length) {
+        auto found = std::lower_bound(classes.begin(), classes.end(), length,
+                                      [](const LengthClass &c, int64_t wanted) { return c.length < wanted; });
+        return uint32_t(found - classes.begin());
+    };
+    for (int64_t key = 0; key < plan.num_keys; key++) {
+        uint32_t number = options.num_lengths == 1 ? 0 : class_of(options.value_lengths[key]);
+        segment->entry(key).store(Place(Residence::absent, number, 0).word(), std::memory_order_relaxed);
+    }
+    header->state.store(State::open, std::memory_order_release);
+    return segment;
+}
+
+std::shared_ptr<Segment> Segment::adopt(int fd, Doorbell doorbell, size_t reserved) {
+    std::shared_ptr<Segment> segment(new Segment(Mapping::adopt(fd, reserved), std::move(doorbell)));
+    if (segment->mapping_.size() < sizeof(Header) || segment->header_->magic != magic)
+        fail(PS_EADDRESS, Where{}, "what the server sent is not a store");
+    const Header &header = *segment->header_;
+    if (header.abi != PS_ABI_VERSION || header.reserved_bytes != reserved)
+        fail(PS_EADDRESS, Where{-1, header.abi, PS_ABI_VERSION},
+             "the server has version %u of the store, this process %d", header.abi, PS_ABI_VERSION);
+    segment->mapping_.limit(header.memory_limit);
+    segment->find_parts();
+    return segment;
+}
+
+Segment::Segment(Mapping mapping, Doorbell doorbell)
+    : mapping_(std::move(mapping)), doorbell_(std::move(doorbell)), generation_(fork_generation()),
+      base_(mapping_.at(0)), header_(reinterpret_cast<Header *>(base_)) {}
+
+void Segment::find_parts() {
+    classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
+    slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
+    directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
+    here_ = reinterpret_cast<std::atomic<uint32_t> *>(base_ + header_->here_at);
+    changes_ = Changes(base_ + header_->changes_at, uint64_t(header_->num_keys));
+}
+
+} // namespace ps

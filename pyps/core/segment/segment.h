@@ -1,0 +1,213 @@
+// What lies in a node's shared memory, in this order:
+// header | length classes | slots of workers and the server | directory | how many keys are here, per block | which
+// shared keys were changed | undo areas, one per slot | values: per length class a region for keys that only this node
+// has, and one for shared keys | what is known about sampling.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "ps.h"
+#include "segment/changes.h"
+#include "segment/directory.h"
+#include "segment/doorbell.h"
+#include "segment/mapping.h"
+#include "segment/process.h"
+
+namespace ps {
+
+// lost: a node was, perhaps this one; see loss.h.
+enum class State : uint32_t { open = 1, closed = 2, failed = 3, lost = 4 };
+
+// What this node knows of each node of the cluster. Written by the server process alone.
+enum class Member : uint32_t { here = 0, left = 1, lost = 2 };
+struct MemberSlot {
+    std::atomic<Member> state;
+    std::atomic<uint16_t> evidence, by; // written before it is lost: how that is known, and by which node
+};
+
+// A barrier as those who wait see it: how many rounds are over, modulo 2^32; a futex.
+using Rounds = std::atomic<uint32_t>;
+// Of somebody who comes to barriers: 0, or `arrived` and in the low bits the round that this was for; with
+// `withdrawing` he wants to go again, which the server of several nodes makes a 0.
+using ArrivalWord = std::atomic<uint64_t>;
+constexpr uint64_t arrived = uint64_t(1) << 32, withdrawing = uint64_t(1) << 33;
+
+// What wakes a server beside messages: a shared key that was changed, also a clock that was advanced.
+enum class Sleep : uint32_t { none = 0, until_changes = 1, until_clocks = 2 };
+
+// Written before any other process sees it, except for the atomics.
+struct Header {
+    uint64_t magic;
+    uint32_t abi;
+    int32_t dtype;
+    uint64_t reserved_bytes; // of the whole range
+    int64_t num_keys;
+    int64_t total_values;
+    int64_t longest_value;
+    int64_t value_length; // or 0
+    uint32_t element_bytes;
+    uint32_t num_classes;
+    uint32_t max_workers;
+    uint32_t num_workers;
+    uint64_t memory_limit;
+    uint64_t undo_bytes; // of one slot: the longest value; of several nodes a shared one, with its delta
+    uint64_t classes_at, endpoints_at, slots_at, directory_at, here_at, changes_at, undo_at, values_at, sampling_at;
+    uint64_t cluster;            // a number that its nodes share
+    uint32_t num_nodes, node;    // 1 and 0: alone
+    uint32_t techniques;
+    char curve_public[41], curve_secret[41]; // or empty; written before `connected`
+    double latch_timeout;
+    Process server;
+    uint64_t members_at;
+    double heartbeat, lost_after; // seconds
+    uint32_t on_loss;
+    uint64_t in_flight; // bytes of a worker
+
+    alignas(64) std::atomic<State> state;
+    std::atomic<uint32_t> connected;     // the endpoints are there
+    std::atomic<Sleep> server_sleeps;    // see wake_server()
+    Rounds worker_rounds;                // the workers' barrier
+    Rounds node_rounds, leave_rounds;    // the nodes' barriers: Server.barrier(), and before they close
+    ArrivalWord node_arrival, leave_arrival; // this node's
+    std::atomic<uint32_t> sampling;      // see sampling/sampling_area.cpp
+    std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
+    std::atomic<uint64_t> joined, reclaimed, recovered, restored;
+    std::atomic<uint64_t> refused; // messages
+    std::atomic<uint64_t> peers_refused; // connections, for want of the cluster's keys
+    std::atomic<uint32_t> refusal_kept;
+    char first_refusal[160]; // written before `refusal_kept` is set, by whoever refused the first one
+    char zmq_path[4096];           // of the server's ZeroMQ library; written before `connected`
+    std::atomic<uint32_t> ending, ended; // 1: somebody writes the next two; they are there
+    uint32_t lost_node;                  // written before `state` becomes `failed` or `lost`
+    char failure[200];                   // why
+    std::atomic<uint32_t> parted; // a node that has shut down, + 1; only where that ends what needs other nodes
+    std::atomic<uint32_t> epoch;  // of the membership; written after the members and the next one
+    std::atomic<uint32_t> lost_last; // a node that the epoch began without
+    // Written by the server process alone.
+    std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;
+    std::atomic<uint64_t> free_bytes, free_shared_bytes; // of slabs: slots without a value
+    std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // keys
+    std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
+    std::atomic<uint64_t> keys_without_room; // of intents
+};
+
+// The values of one length, as an array of slots.
+struct LengthClass {
+    uint64_t base;       // offset of slot 0
+    uint32_t length;     // elements
+    uint32_t slot_bytes; // the value's, rounded up to 8
+    uint64_t keys;       // of the key space
+    uint64_t value_bytes;
+    uint64_t shared_base;
+    uint64_t shared_bytes; // of a shared key's slot: head, value, delta
+};
+
+// Of a shared key's slot, guarded by the key's latch. Then come the value and, of a replica, the delta: what was pushed
+// here since it was last told to the owner.
+struct SharedHead {
+    uint32_t is_replica;
+    uint32_t changed; // since the server looked
+};
+
+struct Counters { // of these atomics alone
+    std::atomic<int64_t> calls[3]; // by ps_operation
+    std::atomic<int64_t> keys[3];
+    std::atomic<int64_t> local[3]; // of the keys
+    std::atomic<int64_t> waits;
+    std::atomic<int64_t> longest_wait_ns;
+    std::atomic<int64_t> remote_operations; // that were sent and have ended
+    std::atomic<int64_t> remote_wait_ns, longest_remote_ns;
+
+    std::atomic<int64_t> *begin() { return calls; }
+    std::atomic<int64_t> *end() { return reinterpret_cast<std::atomic<int64_t> *>(this + 1); }
+};
+
+// Written by its worker (or the server) alone, except by whoever recovers from the worker's death.
+struct alignas(64) WorkerSlot {
+    std::atomic<uint64_t> identity; // see workers.h; 0 pid: free
+    std::atomic<uint64_t> at_key;   // key + 1: the last key whose latch this worker reached for
+    std::atomic<uint64_t> undo_key; // key + 1: its former value lies complete in this slot's undo area; else 0
+    std::atomic<uint64_t> clock;
+    ArrivalWord arrival;            // at the workers' barrier
+    std::atomic<uint32_t> in_setup; // its intents wait
+    alignas(64) Counters counters;
+};
+
+constexpr uint64_t here_block = 1024; // keys that are counted together
+constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with its end
+
+class Segment {
+public:
+    static std::shared_ptr<Segment> create(const ps_node_options &options);
+    static std::shared_ptr<Segment> adopt(int fd, Doorbell doorbell, size_t reserved);
+
+    Header &header() const { return *header_; }
+    Mapping &mapping() { return mapping_; }
+    const Doorbell &doorbell() const { return doorbell_; }
+    WorkerSlot &slot(uint32_t number) const { return slots_[number - 1]; }
+    const LengthClass &length_class(uint32_t number) const { return classes_[number]; }
+    Entry &entry(uint64_t key) const { return directory_[key]; }
+
+    char *value(const LengthClass &c, uint32_t index) const { return base_ + c.base + uint64_t(index) * c.slot_bytes; }
+    SharedHead *shared(const LengthClass &c, uint32_t index) const {
+        return reinterpret_cast<SharedHead *>(base_ + c.shared_base + uint64_t(index) * c.shared_bytes);
+    }
+    char *value(Place place) const { // of a key that is here
+        const LengthClass &c = classes_[place.length_class()];
+        return place.residence() == Residence::shared ? value(shared(c, place.index())) : value(c, place.index());
+    }
+    static char *value(SharedHead *head) { return reinterpret_cast<char *>(head + 1); }
+    static char *delta(SharedHead *head, const LengthClass &c) { return value(head) + c.slot_bytes; }
+    MemberSlot &member(uint32_t node) const {
+        return reinterpret_cast<MemberSlot *>(base_ + header_->members_at)[node];
+    }
+    char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
+    uint64_t value_bytes(uint64_t key) const {
+        return classes_[Place(directory_[key].load(std::memory_order_relaxed)).length_class()].value_bytes;
+    }
+    // How many keys of a block live here. A key comes and goes a moment before or after its directory entry says so.
+    uint32_t keys_here(uint64_t block) const { return here_[block].load(std::memory_order_relaxed); }
+    void note_here(uint64_t key, int32_t change) { here_[key / here_block].fetch_add(uint32_t(change)); }
+
+    // Of a shared key, by the holder of its latch. While its former value can still be put back: who dies before this
+    // is over has changed nothing.
+    void note_changed(uint64_t key) const {
+        changes_.note(key);
+        wake_server();
+    }
+    const Changes &changes() const { return changes_; }
+    // Once the caller has changed, with sequential consistency, what the server looks at when it has said that it
+    // sleeps.
+    void wake_server(Sleep from = Sleep::until_changes) const {
+        if (__builtin_expect(header_->server_sleeps.load() >= from, 0) &&
+            header_->server_sleeps.exchange(Sleep::none) != Sleep::none)
+            doorbell_.ring();
+    }
+
+    char *sampling_memory() const { return base_ + header_->sampling_at; }
+    uint32_t server_slot() const { return header_->max_workers + 1; }
+    char *undo(uint32_t slot) const { return base_ + header_->undo_at + (slot - 1) * header_->undo_bytes; }
+
+    bool is_open() const { return header_->state.load(std::memory_order_acquire) == State::open; }
+    uint32_t generation() const { return generation_; } // of the process that created or adopted it
+
+private:
+    Segment(Mapping mapping, Doorbell doorbell);
+    void find_parts();
+
+    Mapping mapping_;
+    Doorbell doorbell_;
+    uint32_t generation_;
+    char *base_;
+    Header *header_;
+    LengthClass *classes_ = nullptr;
+    WorkerSlot *slots_ = nullptr;
+    Entry *directory_ = nullptr;
+    std::atomic<uint32_t> *here_ = nullptr;
+    Changes changes_;
+};
+
+} // namespace ps

@@ -1,0 +1,250 @@
+#include "store/batch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "errors.h"
+#include "store/kernels.h"
+
+namespace ps {
+
+namespace {
+
+// How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
+constexpr int64_t entries_ahead = 32, values_ahead = 16;
+constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
+constexpr int in_second_level = 2; // __builtin_prefetch's locality
+
+// The buffers belong to the caller, who may change the keys meanwhile: so every key is checked again where it is used.
+[[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
+    fail(PS_EKEY, Where{position, key, num_keys}, "key %lld at position %lld is outside [0, %lld)",
+         static_cast<long long>(key), static_cast<long long>(position), static_cast<long long>(num_keys));
+}
+
+// Into the second-level cache: the first has places for fewer lines on their way than 16 values of some hundred bytes
+// have. Not for writing, which would make other workers' caches give up lines before they have to.
+void prefetch_value(const Segment &segment, uint64_t key) {
+    Place place(segment.entry(key).load(std::memory_order_relaxed));
+    const LengthClass &c = segment.length_class(place.length_class());
+    const char *value = segment.value(c, place.index());
+    uint64_t end = std::min<uint64_t>(c.slot_bytes, cache_line * most_lines_ahead);
+    for (uint64_t byte = 0; byte < end; byte += cache_line) __builtin_prefetch(value + byte, 0, in_second_level);
+    __builtin_prefetch(value + end - 1, 0, in_second_level);
+}
+
+// Most values are short, and memcpy of a length that is not known in advance costs a call.
+inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_t bytes) {
+    if (bytes > 256) {
+        std::memcpy(to, from, bytes);
+        return;
+    }
+    uint64_t at = 0;
+    for (; at + 16 <= bytes; at += 16) std::memcpy(to + at, from + at, 16);
+    if (bytes & 8) {
+        std::memcpy(to + at, from + at, 8);
+        at += 8;
+    }
+    for (; at + 2 <= bytes; at += 2) std::memcpy(to + at, from + at, 2);
+}
+
+struct Pull {
+    static constexpr bool writes = false, adds = false;
+    void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(buffer, value, c.value_bytes); }
+};
+
+struct Set {
+    static constexpr bool writes = true, adds = false;
+    void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(value, buffer, c.value_bytes); }
+};
+
+struct Push {
+    static constexpr bool writes = true, adds = true;
+    Add add;
+    void operator()(char *value, char *buffer, const LengthClass &c) const { add(value, buffer, c.length); }
+};
+
+// The same on a shared key, under its latch. What is pushed to a replica is for its owner too; what is to be set is not
+// for a replica: false.
+template <class Action>
+bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, uint64_t key, const LengthClass &c,
+                char *buffer, Action action) {
+    char *value = Segment::value(head);
+    if (!Action::writes) {
+        action(value, buffer, c);
+        return true;
+    }
+    if (head->is_replica && !Action::adds) return false;
+    latches.keep_for_undo(key, reinterpret_cast<const char *>(head), c.shared_bytes);
+    action(value, buffer, c);
+    if (head->is_replica) action(Segment::delta(head, c), buffer, c);
+    if (!head->changed) {
+        head->changed = 1;
+        segment.note_changed(key);
+    }
+    latches.drop_undo();
+    return true;
+}
+
+// One key under its latch. False: it does not live here.
+template <class Action>
+inline bool run_key(const Segment &segment, Latches &latches, uint64_t key, Place place, const LengthClass &c,
+                    char *buffer, bool may_share, Action action) {
+    if (__builtin_expect(place.residence() != Residence::owned, 0))
+        return place.residence() == Residence::shared && may_share &&
+               run_shared(segment, segment.shared(c, place.index()), latches, key, c, buffer, action);
+    char *value = segment.value(c, place.index());
+    if (!Action::writes) {
+        action(value, buffer, c);
+        return true;
+    }
+    latches.keep_for_undo(key, value, c.value_bytes);
+    action(value, buffer, c);
+    latches.drop_undo();
+    return true;
+}
+
+template <class Action>
+int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
+    const int64_t *keys = request.keys;
+    const int64_t count = request.num_keys, done = request.done;
+    const uint64_t num_keys = uint64_t(segment.header().num_keys);
+    const uint64_t element = segment.header().element_bytes;
+    const bool for_server = elsewhere && elsewhere->for_server;
+    const Patience patience = for_server                  ? Patience::give_way
+                              : request.flags & PS_NOWAIT ? Patience::try_briefly
+                                                          : Patience::wait;
+    char *buffer = static_cast<char *>(request.values);
+    char *const end = buffer + uint64_t(request.num_values) * element;
+    buffer += uint64_t(total_length(segment, keys, done)) * element;
+
+    for (int64_t i = done; i < std::min(count, done + entries_ahead); i++)
+        if (uint64_t(keys[i]) < num_keys) __builtin_prefetch(&segment.entry(uint64_t(keys[i])), 1);
+    for (int64_t i = done; i < std::min(count, done + values_ahead); i++)
+        if (uint64_t(keys[i]) < num_keys) prefetch_value(segment, uint64_t(keys[i]));
+    for (int64_t i = done; i < count; i++) {
+        if (i + entries_ahead < count && uint64_t(keys[i + entries_ahead]) < num_keys)
+            __builtin_prefetch(&segment.entry(uint64_t(keys[i + entries_ahead])), 1);
+        if (i + values_ahead < count && uint64_t(keys[i + values_ahead]) < num_keys)
+            prefetch_value(segment, uint64_t(keys[i + values_ahead]));
+        uint64_t key = uint64_t(keys[i]);
+        if (key >= num_keys) fail_at_key(i, int64_t(key), int64_t(num_keys));
+        request.done = i;
+        Place place(0);
+        if (!latches.acquire(key, patience, &place)) {
+            if (!for_server) return PS_EBUSY;
+            for (; i < count; i++) elsewhere->positions.push_back(i); // a key that comes twice keeps its order
+            break;
+        }
+        const LengthClass &c = segment.length_class(place.length_class());
+        bool fits = c.value_bytes <= uint64_t(end - buffer);
+        bool done_here = fits && run_key(segment, latches, key, place, c, buffer, !for_server, action);
+        latches.release(key, place);
+        if (__builtin_expect(!done_here, 0)) {
+            if (!fits) fail(PS_EINVAL, Where{i, int64_t(key), 0}, "the keys were changed during the call");
+            if (!elsewhere) return PS_ENOTLOCAL;
+            elsewhere->positions.push_back(i);
+        }
+        buffer += c.value_bytes;
+    }
+    request.done = count;
+    return PS_OK;
+}
+
+} // namespace
+
+void check_keys(const Segment &segment, const int64_t *keys, int64_t num_keys) {
+    if (num_keys < 0 || (num_keys > 0 && !keys))
+        fail(PS_EINVAL, Where{-1, num_keys, 0}, "%lld keys at address %p", static_cast<long long>(num_keys),
+             static_cast<const void *>(keys));
+    uint64_t limit = uint64_t(segment.header().num_keys);
+    bool wrong = false;
+    for (int64_t i = 0; i < num_keys; i++) wrong |= uint64_t(keys[i]) >= limit;
+    if (!wrong) return;
+    const int64_t *first = std::find_if(keys, keys + num_keys, [=](int64_t key) { return uint64_t(key) >= limit; });
+    if (first < keys + num_keys) fail_at_key(first - keys, *first, int64_t(limit));
+    fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+}
+
+int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_keys) {
+    const Header &header = segment.header();
+    if (header.value_length) return num_keys * header.value_length;
+    int64_t total = 0;
+    for (int64_t i = 0; i < num_keys; i++) {
+        if (uint64_t(keys[i]) >= uint64_t(header.num_keys)) fail_at_key(i, keys[i], header.num_keys);
+        total += segment
+                     .length_class(
+                         Place(segment.entry(uint64_t(keys[i])).load(std::memory_order_relaxed)).length_class())
+                     .length;
+    }
+    return total;
+}
+
+void check_request(const Segment &segment, const ps_request &request) {
+    if (request.operation < PS_PULL || request.operation > PS_SET)
+        fail(PS_EINVAL, Where{-1, request.operation, PS_SET}, "operation %d is unknown", request.operation);
+    if (request.done < 0 || request.done > request.num_keys)
+        fail(PS_EINVAL, Where{-1, request.done, request.num_keys}, "a request with %lld keys cannot go on at %lld",
+             static_cast<long long>(request.num_keys), static_cast<long long>(request.done));
+    check_keys(segment, request.keys, request.num_keys);
+    int64_t wanted = total_length(segment, request.keys, request.num_keys);
+    if (request.num_values != wanted)
+        fail(PS_ESIZE, Where{-1, request.num_values, wanted},
+             "the buffer has %lld elements, the values of these %lld keys have %lld",
+             static_cast<long long>(request.num_values), static_cast<long long>(request.num_keys),
+             static_cast<long long>(wanted));
+    uint32_t element = segment.header().element_bytes;
+    if (wanted && (!request.values || reinterpret_cast<uintptr_t>(request.values) % element))
+        fail(PS_EINVAL, Where{}, "the buffer's address %p is not aligned to an element of %u bytes", request.values,
+             element);
+    if (request.operation == PS_PULL && overlap(request.keys, request.num_keys * 8, request.values, wanted * element))
+        fail(PS_EINVAL, Where{}, "the buffer for the values overlaps the keys: pull into another one");
+}
+
+// The caller may change his keys at any time: one that has become none is nowhere.
+static bool is_here(const Segment &segment, int64_t key) {
+    return uint64_t(key) < uint64_t(segment.header().num_keys) &&
+           Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).is_here();
+}
+
+bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
+    return std::all_of(keys, keys + num_keys, [&](int64_t key) { return is_here(segment, key); });
+}
+
+bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
+    return std::none_of(keys, keys + num_keys, [&](int64_t key) { return is_here(segment, key); });
+}
+
+bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
+    auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+    return a_bytes > 0 && b_bytes > 0 && x < y + uint64_t(b_bytes) && y < x + uint64_t(a_bytes);
+}
+
+int64_t next_local(const Segment &segment, int64_t from, int64_t to) {
+    while (from < to) {
+        uint64_t block = uint64_t(from) / here_block;
+        int64_t end = std::min(to, int64_t((block + 1) * here_block));
+        if (segment.keys_here(block) == 0) from = end;
+        for (; from < end; from++)
+            if (Place(segment.entry(uint64_t(from)).load(std::memory_order_relaxed)).is_here()) return from;
+    }
+    return to;
+}
+
+int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere) {
+    switch (request.operation) {
+    case PS_PULL: return run_keys(segment, latches, request, elsewhere, Pull{});
+    case PS_SET: return run_keys(segment, latches, request, elsewhere, Set{});
+    default: return run_keys(segment, latches, request, elsewhere, Push{add_kernel(segment.header().dtype)});
+    }
+}
+
+bool run_latched(Segment &segment, Latches &latches, uint64_t key, Place place, int32_t operation, char *value) {
+    const LengthClass &c = segment.length_class(place.length_class());
+    switch (operation) {
+    case PS_PULL: return run_key(segment, latches, key, place, c, value, true, Pull{});
+    case PS_SET: return run_key(segment, latches, key, place, c, value, true, Set{});
+    default: return run_key(segment, latches, key, place, c, value, true, Push{add_kernel(segment.header().dtype)});
+    }
+}
+
+} // namespace ps

@@ -1,0 +1,117 @@
+#include "store/latch.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "counting.h"
+#include "errors.h"
+#include "worker/loss.h"
+#include "worker/workers.h"
+
+namespace ps {
+
+namespace {
+
+constexpr int short_spins = 300; // about as long as a push of some hundred elements holds a latch
+constexpr int yields = 8;
+constexpr long first_nap_ns = 20'000, longest_nap_ns = 1'000'000;
+
+void pause_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+// First give the processor to the holder, which may be waiting for it; then naps of growing length.
+void back_off(int round) {
+    if (round < yields) {
+        sched_yield();
+        return;
+    }
+    long nap = std::min(longest_nap_ns, first_nap_ns << std::min(round - yields, 10));
+    timespec duration{0, nap};
+    nanosleep(&duration, nullptr);
+}
+
+} // namespace
+
+bool Latches::contend(uint64_t key, Patience patience, Place *place) {
+    Entry &entry = segment_.entry(key);
+    for (int spin = 0; spin < short_spins; spin++) {
+        Place seen(entry.load(std::memory_order_relaxed));
+        if (seen.holder() == nobody && seize(key, seen, place)) return true;
+        pause_briefly();
+    }
+    if (patience == Patience::try_briefly) return false;
+    double start = monotonic_seconds(), timeout = segment_.header().latch_timeout;
+    for (int round = 0;; round++) {
+        Place seen(entry.load(std::memory_order_acquire));
+        if (seen.holder() == nobody) {
+            if (!seize(key, seen, place)) continue;
+            break;
+        }
+        if (round >= yields / 2 && is_dead(seen.holder())) {
+            if (!seize(key, seen, place)) continue;
+            restore(key, *place);
+            break;
+        }
+        if (patience == Patience::give_way && round >= yields) return false;
+        double waited = monotonic_seconds() - start;
+        require_open(segment_);
+        if (waited > timeout) {
+            record_wait(waited);
+            uint32_t holder = slot_of(seen.holder());
+            fail(PS_ETIMEDOUT, Where{-1, int64_t(key), 0},
+                 "key %llu has been held for %.1f s by worker %u of process %u, which lives but does not move "
+                 "(stopped?)",
+                 static_cast<unsigned long long>(key), waited, holder, identity_of(segment_.slot(holder)).process.pid);
+        }
+        back_off(round);
+    }
+    record_wait(monotonic_seconds() - start);
+    return true;
+}
+
+bool Latches::seize(uint64_t key, Place seen, Place *place) {
+    uint64_t word = seen.word();
+    if (!segment_.entry(key).compare_exchange_strong(word, seen.held_by(me_).word(), std::memory_order_acq_rel,
+                                                     std::memory_order_relaxed))
+        return false;
+    *place = Place(word);
+    return true;
+}
+
+bool Latches::is_dead(Holder holder) const {
+    Identity owner = identity_of(segment_.slot(slot_of(holder)));
+    return owner.epoch != epoch_of(holder) || !owner.is_alive();
+}
+
+// Put back what a dead holder had begun to change; this worker holds the latch now.
+void Latches::restore(uint64_t key, Place place) {
+    Header &header = segment_.header();
+    header.recovered.fetch_add(1, std::memory_order_relaxed);
+    if (!place.is_here()) return;
+    const LengthClass &c = segment_.length_class(place.length_class());
+    bool shared = place.residence() == Residence::shared;
+    char *to = shared ? reinterpret_cast<char *>(segment_.shared(c, place.index())) : segment_.value(c, place.index());
+    uint32_t used = header.slots_used.load(std::memory_order_acquire);
+    for (uint32_t number = 1; number <= used; number++) {
+        WorkerSlot &slot = segment_.slot(number);
+        if (slot.undo_key.load(std::memory_order_acquire) != key + 1) continue;
+        std::memcpy(to, segment_.undo(number), shared ? c.shared_bytes : c.value_bytes);
+        slot.undo_key.store(0, std::memory_order_release);
+        header.restored.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+void Latches::record_wait(double seconds) {
+    Counters &counters = slot_.counters;
+    counters.waits.fetch_add(1, std::memory_order_relaxed);
+    raise_to(counters.longest_wait_ns, int64_t(seconds * 1e9));
+}
+
+} // namespace ps

@@ -1,0 +1,134 @@
+#include "store/pool.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "counting.h"
+
+namespace ps {
+
+Pool::Pool(Segment &segment, std::atomic<uint64_t> &free_bytes, uint64_t base, uint64_t slot_bytes, uint64_t slots)
+    : segment_(segment), free_bytes_(&free_bytes), base_(base), slot_bytes_(slot_bytes), slots_(slots),
+      slots_per_slab_(uint32_t(std::min(std::max<uint64_t>(1, target_bytes / slot_bytes), slots))) {}
+
+// What is filled as a whole is asked for as a whole.
+void Pool::expect(uint64_t values) {
+    auto whole = uint32_t(values / slots_per_slab_);
+    segment_.mapping().commit_large(base_, uint64_t(whole) * slots_per_slab_ * slot_bytes_);
+    slabs_.resize(whole);
+    for (uint32_t number = whole; number-- > 0;) {
+        slabs_[number].in_open = true;
+        open_.push_back(number);
+        note_committed(number);
+    }
+}
+
+uint32_t Pool::allocate(const char *from, uint64_t bytes) {
+    uint32_t slab_number;
+    Slab &slab = with_room(&slab_number);
+    uint32_t first = slab_number * slots_per_slab_, slot = slab.first_free;
+    char *value = at(first + (slot == none ? slab.touched : slot));
+    if (slot == none) {
+        slot = slab.touched++;
+    } else {
+        std::memcpy(&slab.first_free, value, sizeof slab.first_free);
+        if (slab.first_free != none) __builtin_prefetch(at(first + slab.first_free), 1); // the next one's slot
+    }
+    if (from)
+        std::memcpy(value, from, bytes);
+    else if (slab.recycled)
+        std::memset(value, 0, slot_bytes_); // memory fresh from the system is zero
+    live_++;
+    add_to(*free_bytes_, -int64_t(slot_bytes_));
+    if (++slab.live == capacity(slab_number)) {
+        slab.in_open = false;
+        open_.pop_back();
+    }
+    return first + slot;
+}
+
+// The slab that the next value goes to, committed; it is open_.back().
+Pool::Slab &Pool::with_room(uint32_t *slab_number) {
+    if (open_.empty()) {
+        open_.reserve(slabs_.size() + 1);
+        slabs_.emplace_back();
+        slabs_.back().in_open = true;
+        open_.push_back(uint32_t(slabs_.size() - 1));
+    }
+    *slab_number = open_.back();
+    Slab &slab = slabs_[*slab_number];
+    if (*slab_number == kept_) kept_ = none;
+    if (!slab.committed) {
+        commit(begin_of(*slab_number), bytes_of(*slab_number));
+        note_committed(*slab_number);
+    }
+    return slab;
+}
+
+// With other nodes, keys come that were admitted before they were asked for.
+void Pool::commit(uint64_t offset, uint64_t bytes) {
+    if (segment_.header().connected.load(std::memory_order_relaxed))
+        segment_.mapping().commit_admitted(offset, bytes);
+    else
+        segment_.mapping().commit(offset, bytes);
+}
+
+void Pool::note_committed(uint32_t slab_number) {
+    slabs_[slab_number].committed = true;
+    add_to(segment_.header().slab_bytes, int64_t(bytes_of(slab_number)));
+    add_to(*free_bytes_, int64_t(bytes_of(slab_number)));
+}
+
+void Pool::release(uint32_t index) {
+    uint32_t slab_number = index / slots_per_slab_, slot = index % slots_per_slab_;
+    Slab &slab = slabs_[slab_number];
+    std::memcpy(at(index), &slab.first_free, sizeof slab.first_free);
+    slab.first_free = slot;
+    slab.recycled = true;
+    if (!slab.in_open) {
+        slab.in_open = true;
+        open_.push_back(slab_number);
+    }
+    live_--;
+    add_to(*free_bytes_, int64_t(slot_bytes_));
+    if (--slab.live == 0) empty(slab_number);
+}
+
+// A slab's last value went.
+void Pool::empty(uint32_t slab_number) {
+    if (live_ > 0 && kept_ == none) {
+        kept_ = slab_number;
+        return;
+    }
+    give_back(slab_number);
+    if (live_ > 0 || kept_ == none) return;
+    give_back(kept_);
+    kept_ = none;
+}
+
+void Pool::give_back(uint32_t slab_number) {
+    Slab &slab = slabs_[slab_number];
+    uint64_t bytes = bytes_of(slab_number);
+    segment_.mapping().discard(begin_of(slab_number), bytes);
+    add_to(segment_.header().slab_bytes, -int64_t(bytes));
+    add_to(*free_bytes_, -int64_t(bytes));
+    slab.committed = false;
+    slab.touched = 0;
+    slab.first_free = none;
+}
+
+// In slots; the last slab ends with the region.
+uint32_t Pool::capacity(uint32_t slab_number) const {
+    uint64_t before = uint64_t(slab_number) * slots_per_slab_;
+    return uint32_t(std::min<uint64_t>(slots_per_slab_, slots_ - before));
+}
+
+uint64_t Pool::begin_of(uint32_t slab_number) const {
+    return base_ + uint64_t(slab_number) * slots_per_slab_ * slot_bytes_;
+}
+
+uint64_t Pool::bytes_of(uint32_t slab_number) const { return uint64_t(capacity(slab_number)) * slot_bytes_; }
+
+char *Pool::at(uint32_t index) const { return segment_.mapping().at(base_ + uint64_t(index) * slot_bytes_); }
+
+} // namespace ps

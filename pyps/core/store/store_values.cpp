@@ -1,0 +1,190 @@
+#include "store/store_values.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "counting.h"
+#include "store/batch.h"
+#include "store/kernels.h"
+#include "store/room.h"
+#include "worker/workers.h"
+
+namespace ps {
+
+namespace {
+
+bool take_delta_of(SharedHead *head, const LengthClass &c, Bytes *delta) {
+    if (!head->changed) return false;
+    char *from = Segment::delta(head, c);
+    delta->assign(from, from + c.value_bytes);
+    std::memset(from, 0, c.value_bytes);
+    head->changed = 0;
+    return true;
+}
+
+Place absent(Place place, uint32_t seen) {
+    return Place(Residence::absent, place.length_class(), seen).held_by(place.holder());
+}
+
+} // namespace
+
+StoreValues::StoreValues(Segment &segment, Slabs &slabs)
+    : segment_(segment), slabs_(slabs), me_(join_as_server(segment)), latches_(segment, me_) {}
+
+StoreValues::~StoreValues() { leave(segment_, me_); }
+
+bool StoreValues::latch(Key key) {
+    if (latched_ != no_key) throw std::logic_error("a second latch");
+    if (!latches_.acquire(key, Patience::give_way, &place_)) return false;
+    latched_ = key;
+    return true;
+}
+
+void StoreValues::unlatch() { latches_.release(std::exchange(latched_, no_key), place_); }
+
+void StoreValues::require_latched(Key key) const {
+    if (latched_ != key) throw std::logic_error("a key without its latch");
+}
+
+// `body(place)` returns the key's new place, which is seen at once.
+template <class Body>
+void StoreValues::with(Key key, Body &&body) {
+    require_latched(key);
+    bool was_here = place_.is_here();
+    place_ = body(place_);
+    segment_.entry(key).store(place_.held_by(me_).word(), std::memory_order_release);
+    if (place_.is_here() != was_here) segment_.note_here(key, place_.is_here() ? 1 : -1);
+}
+
+Standing StoreValues::standing(Key key) const {
+    Place place(segment_.entry(key).load(std::memory_order_relaxed)); // nobody else changes where a key is
+    switch (place.residence()) {
+    case Residence::owned: return Standing::owned;
+    case Residence::shared: return head_of(place)->is_replica ? Standing::replica : Standing::shared;
+    case Residence::awaited: return Standing::awaited;
+    default: return Standing::absent;
+    }
+}
+
+void StoreValues::prefetch(Key key) const {
+    Place place(segment_.entry(key).load(std::memory_order_relaxed));
+    if (place.is_here()) __builtin_prefetch(segment_.value(place), 1);
+}
+
+void StoreValues::run(Key key, int32_t operation, char *value) {
+    require_latched(key);
+    if (!run_latched(segment_, latches_, key, place_, operation, value)) throw std::logic_error("the key is not here");
+}
+
+void StoreValues::pull(Key key, Bytes *value) {
+    value->resize(class_of(Place(segment_.entry(key).load(std::memory_order_relaxed))).value_bytes);
+    run(key, PS_PULL, value->data());
+}
+
+void StoreValues::push(Key key, const Bytes &value) { run(key, PS_PUSH, const_cast<char *>(value.data())); }
+
+void StoreValues::set(Key key, const Bytes &value) { run(key, PS_SET, const_cast<char *>(value.data())); }
+
+void StoreValues::await(Key key) {
+    with(key, [](Place place) {
+        return Place(Residence::awaited, place.length_class(), place.index()).held_by(place.holder());
+    });
+}
+
+void StoreValues::forget(Key key) {
+    with(key, [](Place place) { return absent(place, place.index()); });
+}
+
+void StoreValues::own(Key key, const char *value) {
+    add_to(segment_.header().relocations_in, 1);
+    with(key, [&](Place place) {
+        const LengthClass &c = class_of(place);
+        if (place.residence() != Residence::shared) return slabs_.hold(place, value);
+        SharedHead *head = head_of(place);
+        Bytes total(value, value + c.value_bytes);
+        add_kernel(segment_.header().dtype)(total.data(), Segment::delta(head, c), c.length);
+        place = slabs_.unshare(place);
+        std::memcpy(segment_.value(c, place.index()), total.data(), c.value_bytes);
+        return place;
+    });
+}
+
+void StoreValues::give(Key key, NodeId to, Bytes *values) {
+    add_to(segment_.header().relocations_out, 1);
+    with(key, [&](Place place) {
+        const LengthClass &c = class_of(place);
+        const char *from = segment_.value(place);
+        values->insert(values->end(), from, from + c.value_bytes);
+        return absent(slabs_.drop(place), seen_at(to));
+    });
+}
+
+bool StoreValues::has_room_to_share(Key key) const {
+    Place place(segment_.entry(key).load(std::memory_order_relaxed));
+    return has_room(segment_, Kept::shared, class_of(place).shared_bytes);
+}
+
+void StoreValues::share(Key key) {
+    with(key, [&](Place place) { return slabs_.share(place); });
+}
+
+void StoreValues::unshare(Key key) {
+    with(key, [&](Place place) { return slabs_.unshare(place); });
+}
+
+bool StoreValues::take_changed(Key key) {
+    bool changed = false;
+    with(key, [&](Place place) {
+        SharedHead *head = head_of(place);
+        changed = head->changed;
+        head->changed = 0;
+        return place;
+    });
+    return changed;
+}
+
+void StoreValues::copy(Key key, const Bytes &value) {
+    add_to(segment_.header().replicas_made, 1);
+    with(key, [&](Place place) {
+        place = slabs_.hold_replica(place);
+        std::memcpy(Segment::value(head_of(place)), value.data(), class_of(place).value_bytes);
+        return place;
+    });
+}
+
+void StoreValues::refresh(Key key, const Bytes &value) {
+    with(key, [&](Place place) {
+        const LengthClass &c = class_of(place);
+        SharedHead *head = head_of(place);
+        std::memcpy(Segment::value(head), value.data(), c.value_bytes);
+        if (head->changed) add_kernel(segment_.header().dtype)(Segment::value(head), Segment::delta(head, c), c.length);
+        return place;
+    });
+}
+
+bool StoreValues::take_delta(Key key, Bytes *delta) {
+    bool any = false;
+    with(key, [&](Place place) {
+        any = take_delta_of(head_of(place), class_of(place), delta);
+        return place;
+    });
+    return any;
+}
+
+bool StoreValues::retire(Key key, Bytes *delta) {
+    bool any = false;
+    with(key, [&](Place place) {
+        any = take_delta_of(head_of(place), class_of(place), delta);
+        place = slabs_.drop(place);
+        return Place(Residence::awaited, place.length_class(), 0).held_by(place.holder());
+    });
+    return any;
+}
+
+void StoreValues::add(Bytes *to, const Bytes &value, Key key) const {
+    Place place(segment_.entry(key).load(std::memory_order_relaxed));
+    add_kernel(segment_.header().dtype)(to->data(), value.data(), class_of(place).length);
+}
+
+} // namespace ps

@@ -1,0 +1,61 @@
+// A node's values for the protocol: the store in shared memory, as the server uses it beside the workers, under the
+// same latches.
+#pragma once
+
+#include "protocol/ports.h"
+#include "store/latch.h"
+#include "store/slabs.h"
+
+namespace ps {
+
+class StoreValues : public Values {
+public:
+    StoreValues(Segment &segment, Slabs &slabs); // takes the server's slot; throws PS_ENOMEM
+    ~StoreValues() override;
+
+    bool latch(Key key) override;
+    void unlatch() override;
+
+    Standing standing(Key key) const override;
+    uint64_t bytes(Key key) const override { return segment_.value_bytes(key); }
+    void prefetch_place(Key key) const override { __builtin_prefetch(&segment_.entry(key), 1); }
+    void prefetch(Key key) const override;
+    void pull(Key key, Bytes *value) override;
+    void push(Key key, const Bytes &value) override;
+    void set(Key key, const Bytes &value) override;
+    void await(Key key) override;
+    void forget(Key key) override;
+    void own(Key key, const char *value) override;
+    void give(Key key, NodeId to, Bytes *values) override;
+    void share(Key key) override;
+    bool has_room_to_share(Key key) const override;
+    void unshare(Key key) override;
+    bool take_changed(Key key) override;
+    void take_changes(std::vector<Key> *keys) override { segment_.changes().take(keys); }
+    void copy(Key key, const Bytes &value) override;
+    void refresh(Key key, const Bytes &value) override;
+    bool take_delta(Key key, Bytes *delta) override;
+    bool retire(Key key, Bytes *delta) override;
+    void add(Bytes *to, const Bytes &value, Key key) const override;
+
+    Latches &latches() { return latches_; }
+
+private:
+    static constexpr Key no_key = UINT64_MAX;
+
+    template <class Body>
+    void with(Key key, Body &&body);
+    void run(Key key, int32_t operation, char *value);
+    void require_latched(Key key) const;
+    const LengthClass &class_of(Place place) const { return segment_.length_class(place.length_class()); }
+    SharedHead *head_of(Place place) const { return segment_.shared(class_of(place), place.index()); }
+
+    Segment &segment_;
+    Slabs &slabs_;
+    Holder me_;
+    Latches latches_;
+    Key latched_ = no_key;
+    Place place_{0}; // of that key
+};
+
+} // namespace ps

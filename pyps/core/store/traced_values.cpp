@@ -1,0 +1,29 @@
+#include "store/traced_values.h"
+
+namespace ps {
+
+void TracedValues::own(Key key, const char *value) {
+    bool was_replica = trace_ && standing(key) == Standing::replica;
+    StoreValues::own(key, value);
+    if (was_replica) trace_->note(key, PS_TRACE_REPLICA_ENDED);
+    if (trace_) trace_->note(key, PS_TRACE_RELOCATED_IN);
+}
+
+// Noted before it goes: so the trace of its next owner goes on from here.
+void TracedValues::give(Key key, NodeId to, Bytes *values) {
+    if (trace_) trace_->note(key, PS_TRACE_RELOCATED_OUT, to);
+    StoreValues::give(key, to, values);
+}
+
+void TracedValues::copy(Key key, const Bytes &value) {
+    StoreValues::copy(key, value);
+    if (trace_) trace_->note(key, PS_TRACE_REPLICA_MADE);
+}
+
+bool TracedValues::retire(Key key, Bytes *delta) {
+    bool any = StoreValues::retire(key, delta);
+    if (trace_) trace_->note(key, PS_TRACE_REPLICA_ENDED);
+    return any;
+}
+
+} // namespace ps

@@ -1,0 +1,22 @@
+// A node's values, whose coming and going is written into the node's trace if it has one.
+#pragma once
+
+#include "store/store_values.h"
+#include "store/trace.h"
+
+namespace ps {
+
+class TracedValues : public StoreValues {
+public:
+    TracedValues(Segment &segment, Slabs &slabs, Trace *trace) : StoreValues(segment, slabs), trace_(trace) {}
+
+    void own(Key key, const char *value) override;
+    void give(Key key, NodeId to, Bytes *values) override;
+    void copy(Key key, const Bytes &value) override;
+    bool retire(Key key, Bytes *delta) override;
+
+private:
+    Trace *const trace_; // null: nobody asked for one
+};
+
+} // namespace ps

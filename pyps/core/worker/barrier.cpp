@@ -1,0 +1,117 @@
+#include "worker/barrier.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cmath>
+
+#include "errors.h"
+#include "worker/loss.h"
+#include "worker/workers.h"
+
+namespace ps {
+
+namespace {
+
+constexpr double look_again_after = 0.05; // seconds: how soon a barrier notices that somebody was killed
+constexpr double longest_withdrawal = 1.0; // seconds: the other nodes hear of it
+
+long futex(const Rounds &word, int operation, uint32_t value, const timespec *timeout) {
+    return syscall(SYS_futex, reinterpret_cast<const uint32_t *>(&word), operation, value, timeout, nullptr, 0);
+}
+
+// Sleep while the word has this value; false: a signal came.
+bool sleep_on(const Rounds &word, uint32_t value, double seconds) {
+    timespec duration{0, long(seconds * 1e9)};
+    return futex(word, FUTEX_WAIT, value, &duration) == 0 || errno != EINTR;
+}
+
+} // namespace
+
+void complete_barrier(Segment &segment) {
+    Header &header = segment.header();
+    if (header.num_nodes > 1) {
+        segment.doorbell().ring();
+        return;
+    }
+    uint32_t done = header.worker_rounds.load(std::memory_order_acquire);
+    if (header.joined.load(std::memory_order_acquire) < header.num_workers) return;
+    uint32_t used = header.slots_used.load(std::memory_order_acquire), count = 0;
+    for (uint32_t number = 1; number <= used; number++) {
+        WorkerSlot &slot = segment.slot(number);
+        if (!identity_of(slot).is_taken()) continue;
+        if (slot.arrival.load(std::memory_order_acquire) != (arrived | (done + 1))) return;
+        count++;
+    }
+    if (count && header.worker_rounds.compare_exchange_strong(done, done + 1, std::memory_order_acq_rel))
+        futex(header.worker_rounds, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+void wake_barriers(Segment &segment) {
+    Header &header = segment.header();
+    for (Rounds *rounds : {&header.worker_rounds, &header.node_rounds, &header.leave_rounds})
+        futex(*rounds, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+bool Barrier::is_over(const Rounds &rounds) const {
+    return int32_t(rounds.load(std::memory_order_acquire) - round_) >= 0;
+}
+
+void Barrier::arrive(Segment &segment, const Rounds &rounds, ArrivalWord &arrival) {
+    if (waits_) return;
+    waits_ = true;
+    round_ = rounds.load(std::memory_order_acquire) + 1;
+    arrival.store(arrived | round_, std::memory_order_release);
+    complete_barrier(segment);
+}
+
+int32_t Barrier::wait(Segment &segment, Rounds &rounds, double timeout, double patience,
+                      const std::function<void()> &check) {
+    double start = monotonic_seconds();
+    for (;;) {
+        uint32_t value = rounds.load(std::memory_order_acquire);
+        if (is_over(rounds)) break;
+        check();
+        double waited = monotonic_seconds() - start;
+        if (waited >= timeout) return PS_ETIMEDOUT;
+        if (waited >= patience) return PS_EBUSY;
+        double nap = std::min({timeout - waited, patience - waited, look_again_after});
+        if (!sleep_on(rounds, value, nap))
+            return std::isinf(patience) ? remember(PS_EINTR, "a signal arrived during a barrier") : int32_t(PS_EBUSY);
+        // The server looks for the dead among several nodes.
+        if (segment.header().num_nodes == 1 && monotonic_seconds() - start >= waited + look_again_after &&
+            reclaim_dead(segment))
+            complete_barrier(segment);
+    }
+    waits_ = false;
+    return PS_OK;
+}
+
+// Among several nodes the others may have heard of the arrival: until they have heard of the withdrawal too, they may
+// still go on with us.
+bool Barrier::withdraw(Segment &segment, Rounds &rounds, ArrivalWord &arrival) {
+    waits_ = false;
+    const Header &header = segment.header();
+    if (header.num_nodes == 1 || !header.connected.load(std::memory_order_acquire) || !segment.is_open()) {
+        arrival.store(0, std::memory_order_release);
+        return true;
+    }
+    arrival.fetch_or(withdrawing, std::memory_order_acq_rel);
+    double end = monotonic_seconds() + longest_withdrawal;
+    segment.doorbell().ring();
+    for (;;) {
+        uint32_t value = rounds.load(std::memory_order_acquire);
+        if (is_over(rounds)) return false;
+        if (!arrival.load(std::memory_order_acquire)) return true;
+        if (!segment.is_open() || monotonic_seconds() >= end) break;
+        sleep_on(rounds, value, look_again_after);
+    }
+    arrival.store(0, std::memory_order_release);
+    return true;
+}
+
+} // namespace ps

@@ -1,0 +1,396 @@
+#include "worker/worker.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "counting.h"
+#include "errors.h"
+#include "store/batch.h"
+#include "store/room.h"
+#include "worker/workers.h"
+
+using namespace ps;
+
+ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
+    : attachment_(std::move(attachment)), generation_(fork_generation()), patience_(attachment_->patience),
+      me_(join(*attachment_->segment, &number_)), slot_(attachment_->segment->slot(slot_of(me_))),
+      latches_(*attachment_->segment, me_) {}
+
+// A forked child has a copy of the parent's worker, taken in the middle of whatever its threads did, with sockets of
+// ZeroMQ but none of ZeroMQ's threads: these parts are left as they are.
+ps_worker::~ps_worker() {
+    if (generation_ == fork_generation()) {
+        finalize();
+    } else {
+        (void)sampler_.release();
+        (void)remote_.release();
+    }
+}
+
+void ps_worker::finalize() noexcept {
+    if (generation_ != fork_generation()) return; // the parent's worker goes on
+    finalizing_ = true; // another thread's wait ends
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (finalized_.load()) return;
+    Segment &segment = *attachment_->segment;
+    finalized_ = true;
+    leave(segment, me_);
+    complete_barrier(segment);
+    wake_barriers(segment);
+    sampler_.reset();
+    remote_.reset();
+    attachment_.reset();
+}
+
+void ps_worker::require_mine() const {
+    if (generation_ != fork_generation())
+        fail(PS_EFORKED, Where{},
+             "the worker belongs to the parent process: make a new one from the node after a fork");
+}
+
+Segment &ps_worker::require_open() const {
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the worker is finalized");
+    attachment_->require_open();
+    return *attachment_->segment;
+}
+
+// A mutex that another thread held during a fork stays locked in the child, so ask first whose it is.
+std::unique_lock<std::mutex> ps_worker::lock() {
+    require_mine();
+    return std::unique_lock<std::mutex>(mutex_);
+}
+
+std::unique_lock<std::mutex> ps_worker::lock_for(const ps_request &request) {
+    require_mine();
+    if (request.flags & PS_NOWAIT) return std::unique_lock<std::mutex>(mutex_, std::try_to_lock);
+    return std::unique_lock<std::mutex>(mutex_);
+}
+
+void ps_worker::require_usable() {
+    auto held = lock();
+    require_open();
+}
+
+int32_t ps_worker::run(ps_request &request, double timeout) {
+    request.timestamp = -1;
+    auto held = lock_for(request);
+    if (!held) return PS_EBUSY;
+    require_open();
+    Deadline deadline(timeout);
+    int32_t code;
+    try {
+        code = begin(request, deadline);
+    } catch (const Failure &failure) {
+        if (failure.error().code != PS_ETIMEDOUT || request.done == 0) throw;
+        fail(PS_ETIMEDOUT, Where{-1, request.done, request.num_keys},
+             "%s; its first %lld keys, which live here, were done", failure.what(),
+             static_cast<long long>(request.done));
+    }
+    return code == PS_OK ? finish(request, deadline) : code;
+}
+
+// Do what can be done here and send the rest. Whoever has to wait before that has done nothing.
+int32_t ps_worker::begin(ps_request &request, Deadline &deadline) {
+    Segment &segment = *attachment_->segment;
+    check_request(segment, request);
+    request.timestamp = -1;
+    int32_t code = segment.header().num_nodes > 1 ? begin_everywhere(request, deadline) : run_here(request);
+    last_.store(request.timestamp, std::memory_order_relaxed);
+    return code;
+}
+
+// Wait for what was sent, unless asynchronous. After PS_EBUSY it is still on its way; else the caller has his buffer
+// back.
+int32_t ps_worker::finish(ps_request &request, Deadline &deadline) {
+    if (request.timestamp < 0 || request.flags & PS_ASYNC) return PS_OK;
+    try {
+        remote_->wait(request.timestamp, deadline.left());
+    } catch (const std::exception &error) {
+        const auto *failure = dynamic_cast<const Failure *>(&error);
+        if (!failure || failure->error().code != PS_EBUSY) remote_->abandon(std::exchange(request.timestamp, -1));
+        throw;
+    }
+    request.timestamp = -1;
+    return PS_OK;
+}
+
+// PS_ENOTLOCAL at a key that does not live here.
+int32_t ps_worker::run_here(ps_request &request) {
+    int32_t code = run_local(*attachment_->segment, latches_, request);
+    if (code == PS_OK) count(request, 0);
+    return code;
+}
+
+// Wait for what is on its way and has to come before the request. False: there is such, only with PS_NOWAIT.
+bool ps_worker::wait_for_order(const ps_request &request, Deadline &deadline) {
+    bool may_wait = !(request.flags & PS_NOWAIT);
+    if (has_remote_work() && remote_->conflicts(request)) {
+        if (!may_wait) return false;
+        remote_->wait_for_keys(request, deadline.left());
+    }
+    if (has_remote_work() && !is_buffer_free(request)) {
+        if (!may_wait) return false;
+        remote_->wait_for_buffer(request, deadline);
+    }
+    return true;
+}
+
+// Wait for what sending may wait for: to be known to the server, and for room.
+void ps_worker::get_ready(const ps_request &request, Deadline &deadline) {
+    const Segment &segment = *attachment_->segment;
+    uint64_t bytes = uint64_t(request.num_keys) * sizeof(Key) +
+                     uint64_t(request.num_values) * segment.header().element_bytes;
+    if (remote_ && remote_->is_introduced() && remote_->has_room(bytes)) return;
+    if (all_local(segment, request.keys, request.num_keys)) return;
+    remote(patience_, deadline.left()).make_room(bytes, deadline.left());
+}
+
+// With other nodes. With PS_NOWAIT nothing is sent, and what would be is not begun here either.
+int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
+    Segment &segment = *attachment_->segment;
+    bool may_wait = !(request.flags & PS_NOWAIT);
+    if (!wait_for_order(request, deadline)) return PS_EBUSY;
+    if (!may_wait) {
+        if (!all_local(segment, request.keys, request.num_keys)) return PS_EBUSY;
+        int32_t code = run_here(request);
+        return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
+    }
+    get_ready(request, deadline);
+    bool is_fresh = request.done == 0; // else its first keys were done here, though they may have moved since
+    if (is_fresh && request.num_keys > 0 && none_local(segment, request.keys, request.num_keys)) {
+        count(request, size_t(request.num_keys));
+        request.timestamp = remote().start(request);
+        return PS_OK;
+    }
+    Elsewhere elsewhere{false, {}};
+    int32_t code = run_local(segment, latches_, request, &elsewhere);
+    if (code != PS_OK) return code;
+    count(request, elsewhere.positions.size());
+    if (!elsewhere.positions.empty()) request.timestamp = remote().start(request, elsewhere.positions);
+    return PS_OK;
+}
+
+// Is no pull on its way that writes to the request's buffer? Two that write to it are refused.
+bool ps_worker::is_buffer_free(const ps_request &request) {
+    for (int64_t pull; (pull = remote_->filling(request)) >= 0;) {
+        if (remote_->is_finished(pull)) continue;
+        if (request.operation != PS_PULL) return false;
+        fail(PS_EINVAL, Where{-1, pull, 0},
+             "the buffer is being filled by an earlier pull: wait for its timestamp, %lld",
+             static_cast<long long>(pull));
+    }
+    return true;
+}
+
+// With patience, only where nothing has been done yet.
+Remote &ps_worker::remote(double patience, double timeout) {
+    if (!remote_)
+        remote_ = std::make_unique<Remote>(*attachment_->segment, attachment_->inside(), number_, slot_of(me_),
+                                           patience_, [this] {
+                                               if (finalizing_)
+                                                   fail(PS_ECLOSED, Where{}, "the worker was finalized meanwhile");
+                                               require_open();
+                                           });
+    remote_->be_introduced(timeout, patience);
+    return *remote_;
+}
+
+bool ps_worker::pull_if_local(ps_request &request) {
+    auto held = lock();
+    Segment &segment = require_open();
+    check_request(segment, request);
+    if (!all_local(segment, request.keys, request.num_keys)) return false;
+    if (has_remote_work() && (remote_->conflicts(request) || !is_buffer_free(request))) return false;
+    if (run_local(segment, latches_, request) != PS_OK) return false;
+    count(request, 0);
+    return true;
+}
+
+void ps_worker::count(const ps_request &request, size_t elsewhere) {
+    Counters &counters = slot_.counters;
+    add_to(counters.calls[request.operation], 1);
+    add_to(counters.keys[request.operation], request.num_keys);
+    add_to(counters.local[request.operation], request.num_keys - int64_t(elsewhere));
+}
+
+int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
+    auto held = lock();
+    Segment &segment = require_open();
+    check_keys(segment, keys, num_keys);
+    last_.store(-1, std::memory_order_relaxed);
+    if (num_keys == 0 || segment.header().num_nodes == 1) return -1;
+    std::vector<int64_t> away;
+    std::copy_if(keys, keys + num_keys, std::back_inserter(away), [&](int64_t key) {
+        return Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).residence() != Residence::owned;
+    });
+    if (away.empty()) return -1;
+    auto count = int64_t(away.size());
+    int64_t values = total_length(segment, away.data(), count) * int64_t(segment.header().element_bytes);
+    Deadline deadline(default_wait_timeout);
+    remote(patience_, deadline.left()).make_room(away.size() * sizeof(Key) + uint64_t(values), deadline.left());
+    int64_t timestamp = remote().localize(away.data(), count);
+    last_.store(timestamp, std::memory_order_relaxed);
+    return timestamp;
+}
+
+void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
+    auto held = lock();
+    Segment &segment = require_open();
+    check_keys(segment, keys, num_keys);
+    end = end_of(start, end);
+    if (num_keys == 0 || segment.header().num_nodes == 1) return;
+    uint64_t bytes = bytes_of_absent(segment, reinterpret_cast<const uint64_t *>(keys), uint64_t(num_keys));
+    if (!has_room(segment, Kept::alone, bytes))
+        fail(PS_ENOMEM, Where{-1, int64_t(bytes), int64_t(segment.header().memory_limit)},
+             "the keys that are not on this node would take %llu bytes, and %llu of %llu, its memory_limit, are used",
+             static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(segment.mapping().committed()),
+             static_cast<unsigned long long>(segment.header().memory_limit));
+    Deadline deadline(default_wait_timeout);
+    remote(patience_, deadline.left()).make_room_for_intents(uint64_t(num_keys) * sizeof(Key), deadline.left());
+    send_intent(keys, num_keys, start, end);
+}
+
+// The end of clocks [start, end), where 0 means start + 1. Throws PS_EINVAL.
+int64_t ps_worker::end_of(int64_t start, int64_t end) {
+    if (start < 0)
+        fail(PS_EINVAL, Where{-1, start, 0}, "the intent starts at clock %lld; clocks start at 0",
+             static_cast<long long>(start));
+    if (start == INT64_MAX)
+        fail(PS_EINVAL, Where{-1, start, INT64_MAX - 1},
+             "the intent starts at clock %lld, the last one there can be: no clock ends it",
+             static_cast<long long>(start));
+    if (end != 0 && end <= start)
+        fail(PS_EINVAL, Where{-1, end, start}, "the intent ends at clock %lld, not after its start at %lld",
+             static_cast<long long>(end), static_cast<long long>(start));
+    return end ? end : start + 1;
+}
+
+void ps_worker::send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
+    if (attachment_->segment->header().num_nodes > 1) remote().intent(keys, num_keys, start, end);
+}
+
+int64_t ps_worker::advance_clock() {
+    auto held = lock();
+    require_open();
+    int64_t now = int64_t(slot_.clock.fetch_add(1)) + 1;
+    attachment_->segment->wake_server(Sleep::until_clocks); // intents begin and end with clocks
+    return now;
+}
+
+int64_t ps_worker::current_clock() {
+    auto held = lock();
+    require_open();
+    return int64_t(slot_.clock.load(std::memory_order_acquire));
+}
+
+// What was answered within its call has the timestamp -1.
+void ps_worker::require_issued(int64_t timestamp) const {
+    if (remote_)
+        remote_->require_issued(timestamp);
+    else if (timestamp != -1)
+        fail(PS_EINVAL, Where{-1, timestamp, -1}, "timestamp %lld was not returned by an operation of this worker",
+             static_cast<long long>(timestamp));
+}
+
+void ps_worker::wait(int64_t timestamp, double timeout) {
+    auto held = lock();
+    require_open();
+    require_issued(timestamp);
+    if (remote_) remote_->wait(timestamp, timeout);
+}
+
+void ps_worker::wait_all(double timeout) {
+    auto held = lock();
+    require_open();
+    if (remote_) remote_->wait_all(timeout);
+}
+
+void ps_worker::abandon(int64_t timestamp) {
+    auto held = lock();
+    if (remote_) remote_->abandon(timestamp);
+}
+
+int32_t ps_worker::settle(Until until, double timeout) {
+    auto held = lock();
+    if (require_open().header().num_nodes == 1) return PS_OK;
+    double end = monotonic_seconds() + timeout;
+    Remote &remote = this->remote(patience_, timeout);
+    remote.settle(until, std::max(end - monotonic_seconds(), 0.0));
+    return PS_OK;
+}
+
+bool ps_worker::is_finished(int64_t timestamp) {
+    auto held = lock();
+    require_open();
+    require_issued(timestamp);
+    return !remote_ || remote_->is_finished(timestamp);
+}
+
+int64_t ps_worker::pending() {
+    auto held = lock();
+    return remote_ ? int64_t(remote_->pending()) : 0;
+}
+
+void ps_worker::begin_setup() {
+    auto held = lock();
+    require_open();
+    if (slot_.in_setup.exchange(1, std::memory_order_release)) return;
+    before_setup_.assign(slot_.counters.begin(), slot_.counters.end());
+}
+
+// What ended early, with PS_EINTR and PS_EBUSY too, goes on where it was when it is called again. Before anybody leaves
+// the first barrier the owners' values have everything, and before the second one the replicas.
+int32_t ps_worker::end_setup(double timeout) {
+    double end = monotonic_seconds() + timeout;
+    for (; setup_steps_ < 4; setup_steps_++) {
+        if (setup_steps_ == 2) leave_setup();
+        double left = std::max(end - monotonic_seconds(), 1e-9);
+        int32_t code = setup_steps_ % 2 ? barrier(left) : settle(Until::exchanged, left);
+        if (code != PS_OK) return code;
+    }
+    setup_steps_ = 0;
+    return PS_OK;
+}
+
+void ps_worker::leave_setup() {
+    auto held = lock();
+    require_open();
+    if (!slot_.in_setup.exchange(0, std::memory_order_release)) return;
+    std::copy(before_setup_.begin(), before_setup_.end(), slot_.counters.begin());
+}
+
+int32_t ps_worker::barrier(double timeout) {
+    require_mine();
+    std::unique_lock<std::mutex> alone(barrier_mutex_, std::try_to_lock);
+    if (!alone)
+        fail(PS_EINVAL, Where{}, "another thread is in a barrier with this worker: each thread needs its own worker");
+    auto held = lock();
+    require_open();
+    std::shared_ptr<Attachment> attachment = attachment_;
+    Segment &segment = *attachment->segment;
+    Rounds &rounds = segment.header().worker_rounds;
+    auto withdraw = [&] { // a finalized worker's slot may have another owner
+        held.lock();
+        return finalized_ || barrier_.withdraw(segment, rounds, slot_.arrival);
+    };
+    barrier_.arrive(segment, rounds, slot_.arrival);
+    held.unlock();
+    int32_t code;
+    try {
+        code = barrier_.wait(segment, rounds, timeout, patience_, [&] {
+            if (finalized_) fail(PS_ECLOSED, Where{}, "the worker was finalized during a barrier");
+            attachment->require_open();
+        });
+    } catch (...) {
+        withdraw();
+        throw;
+    }
+    if (code != PS_ETIMEDOUT) return code;
+    if (!withdraw()) return PS_OK;
+    const Header &header = segment.header();
+    if (header.num_nodes > 1)
+        fail(code, Where{-1, header.num_nodes, 0}, "not all workers of the %u nodes came to the barrier in time",
+             header.num_nodes);
+    uint32_t expected = std::max(count_workers(segment), header.num_workers);
+    fail(PS_ETIMEDOUT, Where{-1, expected, 0}, "not all %u workers came to the barrier in time", expected);
+}

@@ -1,0 +1,89 @@
+// A ps_worker: one worker's place in a node, and its operations. `mutex_` guards everything and makes calls of several
+// threads run one after another; a barrier waits outside of it, so that another thread can finalize the worker.
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "net/remote.h"
+#include "node.h"
+#include "sampling/sampler.h"
+#include "store/latch.h"
+#include "worker/barrier.h"
+
+struct [[gnu::visibility("hidden")]] ps_worker {
+public:
+    explicit ps_worker(std::shared_ptr<ps::Attachment> attachment);
+    ps_worker(const ps_worker &) = delete;
+    ps_worker &operator=(const ps_worker &) = delete;
+    ~ps_worker();
+
+    void finalize() noexcept;
+    int32_t id() const { return finalized_ ? 0 : int32_t(ps::slot_of(me_)); }
+    void stats(ps_worker_stats *stats);
+
+    int32_t run(ps_request &request, double timeout);
+    bool pull_if_local(ps_request &request);
+    int64_t localize(const int64_t *keys, int64_t num_keys);
+    void intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
+    int64_t prepare_sample(int64_t n, int64_t start, int64_t end);
+    int32_t pull_sample(int64_t id, int64_t *keys, ps_request *request);
+    void finish_sample(int64_t id);
+    int64_t advance_clock();
+    int64_t current_clock();
+    void wait(int64_t timestamp, double timeout);
+    void wait_all(double timeout);
+    void abandon(int64_t timestamp);
+    int32_t settle(ps::Until until, double timeout);
+    void begin_setup();
+    int32_t end_setup(double timeout);
+    bool is_finished(int64_t timestamp);
+    int64_t last_timestamp() const { return last_.load(std::memory_order_relaxed); }
+    int64_t pending();
+    int32_t barrier(double timeout);
+    void require_usable();
+
+private:
+    class SampledAccess;
+
+    std::unique_lock<std::mutex> lock();
+    std::unique_lock<std::mutex> lock_for(const ps_request &request); // not locked: busy
+    void require_mine() const;         // throws PS_EFORKED
+    ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
+    void count(const ps_request &request, size_t elsewhere);
+    ps::Remote &remote(double patience = HUGE_VAL, double timeout = ps::welcome_timeout);
+    void leave_setup();
+    bool has_remote_work() const { return remote_ && remote_->is_busy(); }
+    void require_issued(int64_t timestamp) const;
+    int32_t begin(ps_request &request, ps::Deadline &deadline);
+    int32_t finish(ps_request &request, ps::Deadline &deadline);
+    void get_ready(const ps_request &request, ps::Deadline &deadline);
+    int32_t run_here(ps_request &request);
+    bool wait_for_order(const ps_request &request, ps::Deadline &deadline);
+    int32_t begin_everywhere(ps_request &request, ps::Deadline &deadline);
+    bool is_buffer_free(const ps_request &request);
+    static int64_t end_of(int64_t start, int64_t end);
+    void send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end);
+    ps::Sampler &sampler();
+
+    std::shared_ptr<ps::Attachment> attachment_; // null once finalized
+    uint32_t generation_;
+    const double patience_; // seconds after which a wait comes back
+    uint32_t number_ = 0; // of all workers that this node has had
+    ps::Holder me_;
+    ps::WorkerSlot &slot_;
+    ps::Latches latches_;
+    std::mutex mutex_;
+    std::atomic<bool> finalizing_{false}, finalized_{false};
+    std::unique_ptr<ps::Remote> remote_; // made when it is needed first
+    std::atomic<int64_t> last_{-1};      // the timestamp of the last operation
+    std::unique_ptr<ps::SamplingPort> sampled_access_; // and so are these
+    std::unique_ptr<ps::Sampler> sampler_;
+    std::vector<int64_t> before_setup_; // the counters
+    int setup_steps_ = 0;               // of the end of the setup, that are done
+    std::mutex barrier_mutex_; // guards barrier_; held while waiting
+    ps::Barrier barrier_;
+};

@@ -1,0 +1,144 @@
+#include "worker/workers.h"
+
+#include "errors.h"
+
+namespace ps {
+
+namespace {
+
+constexpr uint64_t worth_giving_back = 1 << 16; // bytes that a dead worker has; looking for it takes some microseconds
+
+void start_from_zero(WorkerSlot &slot) {
+    slot.clock.store(0, std::memory_order_relaxed);
+    slot.arrival.store(0, std::memory_order_relaxed);
+    slot.in_setup.store(0, std::memory_order_relaxed);
+    for (std::atomic<int64_t> &counter : slot.counters) counter.store(0, std::memory_order_relaxed);
+}
+
+// Make a slot this process's own if it still belongs to `former`. What a dead former owner held is free afterwards:
+// taking the latch at at_key recovers it, and nobody needs the undo area any more. If this process dies meanwhile, the
+// slot's next owner does it again. With Patience::give_way a slot whose latch another worker holds stays as it is:
+// false.
+bool claim(Segment &segment, uint32_t number, Identity former, Process self, Patience patience, Holder *me) {
+    WorkerSlot &slot = segment.slot(number);
+    Identity mine{self, (former.epoch + 1) % epochs};
+    uint64_t word = former.word();
+    if (!slot.identity.compare_exchange_strong(word, mine.word(), std::memory_order_acq_rel)) return false;
+    uint32_t used = segment.header().slots_used.load(std::memory_order_relaxed);
+    while (used < number &&
+           !segment.header().slots_used.compare_exchange_weak(used, number, std::memory_order_acq_rel)) {
+    }
+    slot.arrival.store(0, std::memory_order_relaxed);
+    *me = make_holder(number, mine.epoch);
+    uint64_t at_key = slot.at_key.load(std::memory_order_relaxed);
+    if (at_key && (former.is_taken() || slot.undo_key.load(std::memory_order_acquire))) {
+        Latches latches(segment, *me);
+        Place place(0);
+        try {
+            if (!latches.acquire(at_key - 1, patience, &place)) {
+                slot.identity.store(former.word(), std::memory_order_release);
+                return false;
+            }
+        } catch (...) {
+            leave(segment, *me); // an undo area that is still wanted is seen by the slot's next owner
+            throw;
+        }
+        latches.release(at_key - 1, place);
+    }
+    if (former.is_taken()) segment.header().reclaimed.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
+void commit_undo(Segment &segment, uint32_t number) {
+    uint64_t bytes = segment.header().undo_bytes;
+    segment.mapping().commit(segment.header().undo_at + (number - 1) * bytes, bytes);
+}
+
+// Not while a value may still be put back from there. While undo_key is 0 nobody reads there, and this slot's owner
+// alone writes there.
+void discard_undo(Segment &segment, uint32_t number) {
+    if (segment.slot(number).undo_key.load(std::memory_order_acquire)) return;
+    uint64_t bytes = segment.header().undo_bytes;
+    segment.mapping().discard(segment.header().undo_at + (number - 1) * bytes, bytes);
+}
+
+bool claim_any(Segment &segment, Process self, bool dead, Holder *me) {
+    for (uint32_t number = 1; number <= segment.header().max_workers; number++) {
+        Identity owner = identity_of(segment.slot(number));
+        if (dead ? owner.is_taken() && !owner.is_alive() : !owner.is_taken())
+            if (claim(segment, number, owner, self, Patience::wait, me)) return true;
+    }
+    return false;
+}
+
+} // namespace
+
+Identity identity_of(const WorkerSlot &slot) {
+    uint64_t word = slot.identity.load(std::memory_order_acquire);
+    return {{uint32_t(word >> 32 & 0x3fffff), uint32_t(word)}, uint32_t(word >> 54 & (epochs - 1))};
+}
+
+Holder join(Segment &segment, uint32_t *ordinal) {
+    Process self = Process::self();
+    Holder me = nobody;
+    if (!claim_any(segment, self, false, &me) && !claim_any(segment, self, true, &me)) {
+        uint32_t limit = segment.header().max_workers;
+        fail(PS_EWORKERS, Where{-1, limit, limit},
+             "all %u worker slots are taken by living workers: finalize some, or raise max_workers", limit);
+    }
+    uint32_t number = slot_of(me);
+    try {
+        if (segment.header().undo_bytes >= worth_giving_back) reclaim_dead(segment);
+        commit_undo(segment, number);
+    } catch (...) {
+        leave(segment, me);
+        throw;
+    }
+    start_from_zero(segment.slot(number));
+    uint64_t before = segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
+    if (ordinal) *ordinal = uint32_t(before + 1);
+    if (segment.header().num_nodes > 1) segment.doorbell().ring(); // who was not expected any more has come
+    return me;
+}
+
+Holder join_as_server(Segment &segment) {
+    uint32_t number = segment.server_slot();
+    commit_undo(segment, number);
+    Identity mine{Process::self(), (identity_of(segment.slot(number)).epoch + 1) % epochs};
+    segment.slot(number).identity.store(mine.word(), std::memory_order_release);
+    return make_holder(number, mine.epoch);
+}
+
+void leave(Segment &segment, Holder me) {
+    discard_undo(segment, slot_of(me));
+    segment.slot(slot_of(me)).identity.store(Identity{{}, epoch_of(me)}.word(), std::memory_order_release);
+}
+
+uint32_t reclaim_dead(Segment &segment) {
+    Process self = Process::self();
+    uint32_t freed = 0, used = segment.header().slots_used.load(std::memory_order_acquire);
+    for (uint32_t number = 1; number <= used; number++) {
+        Identity owner = identity_of(segment.slot(number));
+        Holder me;
+        if (!owner.is_taken() || owner.is_alive()) continue;
+        if (!claim(segment, number, owner, self, Patience::give_way, &me)) continue;
+        leave(segment, me);
+        freed++;
+    }
+    return freed;
+}
+
+uint32_t count_workers(const Segment &segment) {
+    uint32_t count = 0, used = segment.header().slots_used.load(std::memory_order_acquire);
+    for (uint32_t number = 1; number <= used; number++) count += identity_of(segment.slot(number)).is_alive();
+    return count;
+}
+
+uint32_t count_free(const Segment &segment) {
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= segment.header().max_workers; number++)
+        count += !identity_of(segment.slot(number)).is_taken();
+    return count;
+}
+
+} // namespace ps
