@@ -30,8 +30,7 @@ public:
         for (int actions = 400; actions > 0;) actions -= step();
         settle();
         if (!is_tight_) check_only_wanters(world_); // a node that was refused does not ask again
-        for (Worker &worker : world_.workers)
-            for (Key key = 0; key < world_.num_keys; key++) intend(world_, worker, key, false);
+        stop_intending();
         settle();
         check_nothing_is_left(world_);
         return moments_.reached();
@@ -53,6 +52,7 @@ private:
             auto node = NodeId(world_.draw(world_.num_nodes));
             trace("exchange at %d", node);
             world_.nodes[node]->protocol.exchange();
+            world_.flush();
             if (world_.draw(4) == 0) moments_.mark(node);
         } else {
             world_.deliver();
@@ -60,6 +60,15 @@ private:
         check_places(world_);
         moments_.check();
         return what < 4;
+    }
+
+    // A worker whose server has not read its last intents has to wait with the next one.
+    void stop_intending() {
+        for (uint64_t worker = 0; worker < world_.workers.size(); worker++)
+            for (Key key = 0; key < world_.num_keys; key++)
+                for (intend(world_, worker, key, false); world_.workers[worker].intends[key];
+                     intend(world_, worker, key, false))
+                    REQUIRE(world_.deliver());
     }
 
     void settle() {
@@ -75,6 +84,7 @@ private:
             for (NodeId id = 0; id < world_.num_nodes; id++) {
                 world_.retry(id);
                 world_.nodes[id]->protocol.exchange();
+                world_.flush();
             }
             while (world_.deliver()) {
                 check_places(world_);

@@ -2,6 +2,7 @@
 // answered when the server has read all that the worker sent before.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -18,7 +19,7 @@ public:
     bool is_introduced() const { return is_introduced_; } // it was welcome once
 
     SettleMessage ask(Until until) { return {until, ++asked_}; }
-    void settled(uint64_t number) { settled_ = number; }
+    void settled(uint64_t number) { settled_ = std::max(settled_, number); } // an answer may be late
     bool is_settled() const { return settled_ == asked_; } // what was asked last
 
     // A call ends before its question is answered, and the next one waits for the same answer.
