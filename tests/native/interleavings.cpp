@@ -6,6 +6,7 @@
 //
 // interleavings FIRST LAST plain|memory|tight: the seeds to run, with what kind of values; tight: often without room
 // for what others want. A failure names its seed; a fourth word makes it show the steps.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -37,6 +38,12 @@ public:
     }
 
 private:
+    // With sets, those that write are drawn more often.
+    uint64_t draw_worker() {
+        uint64_t workers = world_.workers.size();
+        return world_.draw(world_.sets && world_.draw(2) ? std::min(workers, world_.num_keys) : workers);
+    }
+
     // Returns whether a worker did something.
     bool step() {
         uint64_t what = world_.draw(11);
@@ -47,7 +54,7 @@ private:
             else
                 stop_or_go_on(world_.nodes[node]->store, world_.draw(world_.num_keys));
         } else if (what < 4) {
-            act(world_, world_.draw(world_.workers.size()));
+            act(world_, draw_worker());
         } else if (what == 4) {
             auto node = NodeId(world_.draw(world_.num_nodes));
             trace("exchange at %d", node);

@@ -57,18 +57,24 @@ inline void World::finish(uint64_t number, Operation operation, Key key, const P
     }
 }
 
+// A key that the worker may write; with sets one of its own, if it has any.
+inline Key draw_key(World &world, uint64_t number, Operation operation) {
+    if (!world.sets || operation == Operation::pull) return world.draw(world.num_keys);
+    uint64_t workers = world.workers.size();
+    return number + workers * world.draw((world.num_keys - number + workers - 1) / workers);
+}
+
 // With sets, one that writes a key never has two pushes on their way: which comes first would show.
 inline void operate(World &world, uint64_t number) {
     Worker &worker = world.workers[number];
     auto operation = Operation(world.draw(world.sets ? 3 : 2));
+    if (world.sets && number >= world.num_keys) operation = Operation::pull;
     std::vector<Key> keys;
     do {
-        Key key = world.draw(world.num_keys);
-        bool writes = operation != Operation::pull && world.sets;
-        bool is_busy = operation == Operation::push && worker.client->is_busy(key, operation);
-        if (writes && (key % world.workers.size() != number || std::count(keys.begin(), keys.end(), key) || is_busy))
-            continue;
-        keys.push_back(key);
+        Key key = draw_key(world, number, operation);
+        bool is_again = std::count(keys.begin(), keys.end(), key) ||
+                        (operation == Operation::push && worker.client->is_busy(key, operation));
+        if (!world.sets || operation == Operation::pull || !is_again) keys.push_back(key);
     } while (keys.size() < 5 && world.draw(3) > 0);
     if (!keys.empty()) worker.client->operate(operation, std::move(keys));
 }

@@ -95,8 +95,8 @@ struct World : clients::Surroundings {
             for (uint64_t i = 0; i <= draw(2); i++)
                 workers.emplace_back(*this, nodes[id]->store, shape, id, workers.size());
         for (Worker &worker : workers) worker.client->begin_epoch(0, members, no_node);
-        trace("%d nodes, %d keys, %d workers, techniques %d", num_nodes, int(num_keys), int(workers.size()),
-              int(techniques));
+        trace("%d nodes, %d keys, %d workers, techniques %d, sets %d", num_nodes, int(num_keys), int(workers.size()),
+              int(techniques), sets);
     }
 
     void post(int from, int to, std::function<void()> deliver, std::shared_ptr<Run> run = nullptr) {
