@@ -18,7 +18,7 @@ public:
     // False: nothing was done, it has to wait or there is nothing to do.
     bool operate(Operation operation, std::vector<Key> keys);
     bool localize(const std::vector<Key> &keys);
-    bool intend(Key key, bool begin);
+    bool intend(const std::vector<Key> &keys, bool begin);
     void ask();
     void abandon_one();
 

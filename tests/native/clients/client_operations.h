@@ -185,8 +185,8 @@ inline bool Client::localize(const std::vector<Key> &keys) {
 }
 
 // What its server has not read is bounded.
-inline bool Client::intend(Key key, bool begin) {
-    constexpr uint64_t bytes = sizeof(Key);
+inline bool Client::intend(const std::vector<Key> &keys, bool begin) {
+    uint64_t bytes = keys.size() * sizeof(Key);
     if (!requests_.questions().is_introduced()) return false;
     bool has_room = requests_.make_room_for_intents(bytes);
     if (!has_room) {
@@ -195,8 +195,8 @@ inline bool Client::intend(Key key, bool begin) {
     }
     REQUIRE(unread_ == 0 || unread_ + bytes <= in_flight_);
     unread_ += bytes;
-    auto number = int64_t(key);
-    requests_.intent(&number, 1, begin ? 0 : 1, begin ? 1 : 2);
+    const auto *numbers = reinterpret_cast<const int64_t *>(keys.data());
+    requests_.intent(numbers, int64_t(keys.size()), begin ? 0 : 1, begin ? 1 : 2);
     return true;
 }
 

@@ -11,11 +11,17 @@ namespace ps::interleavings {
 constexpr int digits = 12;
 inline int64_t part_of(NodeId node, int64_t number) { return number >> (digits * node) & ((1 << digits) - 1); }
 
+// Other keys of which the same holds come along at times.
 inline void intend(World &world, uint64_t number, Key key, bool begin) {
     Worker &worker = world.workers[number];
-    if (worker.intends[key] == begin || !worker.client->intend(key, begin)) return;
-    worker.intends[key] = begin;
-    trace("worker %d at %d %s %d", int(number), worker.node, begin ? "wants" : "stops wanting", int(key));
+    if (worker.intends[key] == begin) return;
+    std::vector<Key> keys{key};
+    for (Key other = 0; other < world.num_keys; other++)
+        if (other != key && worker.intends[other] != begin && world.draw(4) == 0) keys.push_back(other);
+    if (!worker.client->intend(keys, begin)) return;
+    for (Key k : keys) worker.intends[k] = begin;
+    trace("worker %d at %d %s %d and %d others", int(number), worker.node, begin ? "wants" : "stops wanting", int(key),
+          int(keys.size()) - 1);
 }
 
 // What its node does when it hears of that.
