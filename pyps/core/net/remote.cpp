@@ -7,8 +7,6 @@
 #include "errors.h"
 #include "net/bounds.h"
 #include "net/departure.h"
-#include "net/limits.h"
-#include "net/routers.h"
 #include "segment/process.h"
 #include "wire/replicas.h"
 #include "worker/loss.h"
@@ -29,10 +27,8 @@ Remote::Remote(Segment &segment, std::shared_ptr<ZmqContext> inside, uint32_t wo
                std::function<void()> check)
     : segment_(segment), shape_(with_zmq(segment)), header_(header_from(segment)), worker_(worker), slot_(slot),
       patience_(patience), check_(std::move(check)), rule_(NodeId(segment.header().num_nodes), {}),
-      inside_(std::move(inside)),
-      context_(keys_of(segment), longest_message(segment.header()), sockets_of_node(segment.header().num_nodes)),
-      sockets_(segment.header().num_nodes), watches_(segment.header().num_nodes),
-      in_flight_(segment.header().in_flight), announced_(segment.header().in_flight) {
+      connections_(segment, std::move(inside), worker), in_flight_(segment.header().in_flight),
+      announced_(segment.header().in_flight) {
     header_.epoch = no_epoch; // so that it looks at once
     say_hello();
 }
@@ -42,7 +38,7 @@ void Remote::say_hello() {
     FrameHeader hello = header_;
     hello.kind = Kind::hello;
     welcome_ = false;
-    socket_to(header_.from).send(FrameWriter(hello).take());
+    connections_.send(header_.from, FrameWriter(hello).take());
 }
 
 // Operations of one kind may overtake each other, so that their keys matter only when another kind comes.
@@ -170,12 +166,9 @@ int64_t Remote::send(Operation operation) {
     uint64_t value_bytes = own ? 0 : operation.bytes - operation.keys.size() * sizeof(Key);
     Departure departure{head, operation.keys, targets, operation.places, operation.values, value_bytes};
     bool expects_nothing = operations_.empty() && welcome_ && settled_ == asked_ && given_up_ == 0;
-    for (Departure::Message &part : departure.write(header_, shape_)) {
-        ZmqSocket &socket = socket_to(part.to);
-        bool nothing_came = expects_nothing && !socket.may_have_more();
-        socket.send(part.message);
-        if (nothing_came) socket.nothing_came();
-    }
+    std::vector<Departure::Message> parts = departure.write(header_, shape_);
+    for (Departure::Message &part : parts)
+        connections_.send(part.to, part.message, expects_nothing && parts.size() == 1);
     operation.left = operation.keys.size();
     if (!own) underway_[int(operation.operation)]++;
     in_flight_.add(operation.bytes);
@@ -188,7 +181,7 @@ void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_
     constexpr int64_t most = most_for_worker / sizeof(Key);
     for (; num_keys > 0; keys += most, num_keys -= most) {
         IntentBatch batch{slot_, first, end, {keys, keys + std::min(num_keys, most)}};
-        socket_to(header_.from).send(batch.encode(header_));
+        connections_.send(header_.from, batch.encode(header_));
     }
 }
 
@@ -199,20 +192,6 @@ NodeId Remote::target_of(Key key) const {
     if (place.residence() != Residence::absent) return header_.from;
     NodeId seen = is_known(place.index()) ? NodeId(node_of(place.index())) : no_node;
     return seen != no_node && rule_.is_member(seen) ? seen : rule_.home(key);
-}
-
-ZmqSocket &Remote::socket_to(NodeId node) {
-    if (!sockets_[node]) {
-        bool inside = inside_ && node == header_.from;
-        auto socket = std::make_unique<ZmqSocket>(inside ? *inside_ : context_, ZmqSocket::dealer);
-        socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_, header_.cluster));
-        double silence = 2 * segment_.header().lost_after;
-        if (!inside) watches_[node] = std::make_unique<BreakWatch>(*socket, context_, silence);
-        socket->connect(inside ? inside_endpoint : segment_.endpoint(node));
-        connected_.push_back(socket.get());
-        sockets_[node] = std::move(socket);
-    }
-    return *sockets_[node];
 }
 
 } // namespace ps

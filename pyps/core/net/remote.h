@@ -1,5 +1,5 @@
-// A worker's operations on keys that live on other nodes: sent with a socket of its own for each node, answered
-// straight into the caller's buffer, in whatever order the answers come. Belongs to one thread at a time.
+// A worker's operations on keys that live on other nodes: sent over connections of its own, answered straight into the
+// caller's buffer, in whatever order the answers come. Belongs to one thread at a time.
 #pragma once
 
 #include <deque>
@@ -9,10 +9,9 @@
 #include <optional>
 #include <unordered_map>
 
-#include "net/break_watch.h"
 #include "net/deadline.h"
 #include "net/peer.h"
-#include "net/zeromq.h"
+#include "net/worker_connections.h"
 #include "protocol/homes.h"
 #include "ps.h"
 #include "wire/barriers.h"
@@ -104,13 +103,12 @@ private:
     int64_t note_buffer(const ps_request &request, int64_t timestamp);
     NodeId target_of(Key key) const;
     void remember(const Operation &operation, const AnswerBatch &answer, NodeId owner);
-    ZmqSocket &socket_to(NodeId node);
     void look_for_breaks(double now); // throws PS_ELOST if that is why a question has no answer
     void give_up(const Break &broken);
     void drop(std::unordered_map<int64_t, Operation>::iterator found);
     [[noreturn]] void fail_for(NodeId node) const;
     void receive();
-    void receive(ZmqSocket &socket);
+    void receive(const ZmqMessage &frame);
     void take(const AnswerBatch &answer, NodeId from, Span values);
     void count_end(const Operation &operation);
     void take_part(Operation &operation, const AnswerBatch &answer, Span values);
@@ -125,11 +123,7 @@ private:
     std::function<void()> check_;
     HomeRule rule_; // of the epoch
     Failures failures_;
-    std::shared_ptr<ZmqContext> inside_;
-    ZmqContext context_;
-    std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
-    std::vector<std::unique_ptr<BreakWatch>> watches_; // of sockets_
-    std::vector<ZmqSocket *> connected_;
+    WorkerConnections connections_;
     std::deque<Break> breaks_;
     double look_at_ = 0; // when to look for more of them
     int64_t given_up_ = 0; // operations before this one may still be answered, and are not on their way

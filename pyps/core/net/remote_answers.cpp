@@ -15,31 +15,28 @@ constexpr char other_length[] = "its values have another length than the keys'";
 
 void Remote::receive() {
     look_at_epoch();
-    for (ZmqSocket *socket : connected_)
-        if (socket->may_have_more()) receive(*socket);
+    for (ZmqMessage frame; connections_.receive(&frame);) receive(frame);
 }
 
-void Remote::receive(ZmqSocket &socket) {
-    for (ZmqMessage frame; socket.receive(&frame);) {
-        try {
-            FrameReader reader(frame.data(), frame.size());
-            FrameHeader header = decode_header(reader, header_.cluster, shape_);
-            if (header.kind == Kind::welcome) {
-                welcome_ = true;
-                continue;
-            }
-            if (header.kind == Kind::settle) {
-                settled_ = SettleMessage::decode(header, reader).number;
-                continue;
-            }
-            if (header.epoch < header_.epoch) continue; // it has been given up
-            if (header.kind != Kind::answer) throw Malformed("it is not for a worker");
-            Span values;
-            AnswerBatch answer = AnswerBatch::decode(header, reader, shape_, &values);
-            take(answer, header.from, values);
-        } catch (const Malformed &error) {
-            count_refusal(segment_.header(), error.what());
+void Remote::receive(const ZmqMessage &frame) {
+    try {
+        FrameReader reader(frame.data(), frame.size());
+        FrameHeader header = decode_header(reader, header_.cluster, shape_);
+        if (header.kind == Kind::welcome) {
+            welcome_ = true;
+            return;
         }
+        if (header.kind == Kind::settle) {
+            settled_ = SettleMessage::decode(header, reader).number;
+            return;
+        }
+        if (header.epoch < header_.epoch) return; // it has been given up
+        if (header.kind != Kind::answer) throw Malformed("it is not for a worker");
+        Span values;
+        AnswerBatch answer = AnswerBatch::decode(header, reader, shape_, &values);
+        take(answer, header.from, values);
+    } catch (const Malformed &error) {
+        count_refusal(segment_.header(), error.what());
     }
 }
 

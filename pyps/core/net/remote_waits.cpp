@@ -69,7 +69,7 @@ void Remote::require_issued(int64_t timestamp) const {
 
 bool Remote::is_finished(int64_t timestamp) {
     require_issued(timestamp);
-    wait_for_any(connected_, -1, 0);
+    connections_.wait(0);
     receive();
     if (operations_.count(timestamp)) look_for_breaks(monotonic_seconds());
     if (operations_.count(timestamp)) return false;
@@ -99,7 +99,7 @@ void Remote::settle(Until until, double timeout) {
     if (std::exchange(asking_, std::nullopt) != until) {
         wait_all(timeout);
         SettleMessage message{until, ++asked_};
-        socket_to(header_.from).send(message.encode(header_));
+        connections_.send(header_.from, message.encode(header_));
     }
     double left = std::max(start + timeout - monotonic_seconds(), 0.0);
     if (is_in_time([&] { return settled_ == asked_; }, std::min(left, patience_))) return;
@@ -116,8 +116,7 @@ bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
         if (start == 0) start = now;
         look_for_breaks(now);
         if (now - start > seconds) return false;
-        if (!wait_for_any(connected_, -1, std::min(look_again_after, start + seconds - now)))
-            for (ZmqSocket *socket : connected_) socket->look_again();
+        connections_.wait(std::min(look_again_after, start + seconds - now));
         check_();
         require_nobody_left(segment_);
     }
@@ -134,9 +133,9 @@ void Remote::look_at_epoch() {
     if (epoch == header_.epoch) return;
     header_.epoch = epoch;
     std::vector<NodeId> members;
-    for (NodeId node = 0; node < sockets_.size(); node++)
+    for (NodeId node = 0; node < shape_.num_nodes(); node++)
         if (is_member(segment_, node)) members.push_back(node);
-    rule_ = HomeRule(NodeId(sockets_.size()), std::move(members));
+    rule_ = HomeRule(shape_.num_nodes(), std::move(members));
     auto lost = NodeId(segment_.header().lost_last.load(std::memory_order_acquire));
     for (const auto &[number, operation] : operations_) failures_.add(number, lost);
     operations_.clear();
@@ -156,8 +155,7 @@ void Remote::require_not_failed(int64_t timestamp) {
 void Remote::look_for_breaks(double now) {
     if (now < look_at_) return;
     look_at_ = now + look_again_after;
-    for (NodeId node = 0; node < watches_.size(); node++)
-        if (watches_[node] && watches_[node]->has_broken()) breaks_.push_back({node, now, next_});
+    for (NodeId node : connections_.broken()) breaks_.push_back({node, now, next_});
     while (!breaks_.empty() && now > breaks_.front().seen + 2 * segment_.header().heartbeat) {
         Break broken = breaks_.front();
         breaks_.pop_front();

@@ -27,25 +27,21 @@ constexpr double idle_round = 1.0;     // otherwise
 constexpr double farewell = 0.3;             // seconds a node that ends may take to send its last messages
 constexpr double answer_to_farewell = 1.0; // seconds it waits until the others have heard of it
 
-std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
-    std::vector<ZmqSocket> sockets;
-    sockets.reserve(count);
-    for (uint32_t i = 0; i < count; i++) sockets.emplace_back(context, ZmqSocket::dealer);
-    return sockets;
-}
-
 } // namespace
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace)
     : segment_(std::move(segment)), shape_(*segment_),
       context_((require_room_for_nodes(segment_->header().num_nodes), keys_of(*segment_)),
-               longest_message(segment_->header()), sockets_of_node(segment_->header().num_nodes)),
-      routers_(context_, segment_->header().max_workers), peers_(dealers(context_, segment_->header().num_nodes)),
+               longest_message(segment_->header())),
+      routers_(context_, segment_->header().max_workers),
+      peers_(context_, NodeId(segment_->header().num_nodes),
+             name_of_node(NodeId(segment_->header().node), segment_->header().cluster),
+             heartbeats_within(2 * segment_->header().lost_after)),
       trace_(trace), values_(*segment_, slabs, trace),
       mailbox_(*segment_, routers_, peers_, [this](uint64_t waiter, NodeId lost_with) { landed(waiter, lost_with); }),
       protocol_(NodeId(segment_->header().node), NodeId(segment_->header().num_nodes),
                 uint64_t(segment_->header().num_keys), Techniques(segment_->header().techniques), values_, mailbox_),
-      senders_(segment_->header(), protocol_.home_rule()), crossing_(NodeId(peers_.size())),
+      senders_(segment_->header(), protocol_.home_rule()), crossing_(NodeId(segment_->header().num_nodes)),
       intents_(
           [this](uint32_t worker) {
               WorkerSlot &slot = segment_->slot(worker);
@@ -57,8 +53,8 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
               if (trace_) trace_->note(keys, begins ? PS_TRACE_INTENT_BEGINS : PS_TRACE_INTENT_ENDS);
               begins ? want(keys) : protocol_.stop_wanting(keys);
           }),
-      gates_(*segment_, [this](NodeId to, Bytes message) { peers_[to].send(std::move(message)); }),
-      lost_(peers_.size()), told_(peers_.size()), awaited_(peers_.size()) {
+      gates_(*segment_, [this](NodeId to, Bytes message) { peers_.send(to, std::move(message)); }),
+      lost_(segment_->header().num_nodes), told_(segment_->header().num_nodes), awaited_(segment_->header().num_nodes) {
     std::string library = zmq_path(); // at most PATH_MAX bytes with its end
     std::memcpy(segment_->header().zmq_path, library.c_str(), library.size() + 1);
     if (!context_.keys().public_key.empty())
@@ -92,12 +88,12 @@ void Server::say_goodbye() {
     header.kind = Kind::left;
     bool together = segment_->header().leave_rounds.load(std::memory_order_acquire);
     look_for_losses();
-    for (NodeId node = 0; node < peers_.size(); node++) {
+    for (NodeId node = 0; node < lost_.size(); node++) {
         if (node == header.from || lost_[node]) continue;
         awaited_[node] = !together;
-        if (!together) peers_[node].send(FrameWriter(header).take());
-        peers_[node].set(ZmqOption::linger, int(farewell * 1000));
+        if (!together) peers_.send(node, FrameWriter(header).take());
     }
+    peers_.linger(farewell);
     double end = monotonic_seconds() + answer_to_farewell;
     while (std::count(awaited_.begin(), awaited_.end(), true) && monotonic_seconds() < end) {
         routers_.wait(segment_->doorbell().fd(), busy_round);
@@ -114,24 +110,21 @@ void Server::connect(const std::vector<std::string> &endpoints) {
     if (endpoints.size() != header.num_nodes)
         fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), header.num_nodes}, "%zu endpoints were given for %u nodes",
              endpoints.size(), header.num_nodes);
-    Vigil::Watches watches(endpoints.size());
     for (uint32_t node = 0; node < header.num_nodes; node++) {
         if (endpoints[node].size() >= endpoint_bytes)
             fail(PS_EADDRESS, Where{int64_t(node), int64_t(endpoints[node].size()), int64_t(endpoint_bytes - 1)},
                  "the endpoint of node %u is longer than %zu bytes", node, endpoint_bytes - 1);
         std::strcpy(segment_->endpoint(node), endpoints[node].c_str());
         if (node == header.node) continue;
-        peers_[node].set(ZmqOption::routing_id, name_of_node(NodeId(header.node), header.cluster));
-        watches[node] = std::make_unique<BreakWatch>(peers_[node], context_, 2 * header.lost_after);
-        peers_[node].connect(endpoints[node]);
+        peers_.connect(node, endpoints[node]);
         FrameHeader hello = header_from(*segment_);
         hello.kind = Kind::hello;
-        peers_[node].send(FrameWriter(hello).take());
+        peers_.send(node, FrameWriter(hello).take());
     }
     sigset_t all, before; // signals are for the program's own threads
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    vigil_ = std::make_unique<Vigil>(*segment_, context_, endpoints, std::move(watches));
+    vigil_ = std::make_unique<Vigil>(*segment_, context_, endpoints, peers_.events());
     thread_ = std::thread([this] { run(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     segment_->header().connected.store(1, std::memory_order_release);

@@ -10,6 +10,7 @@
 
 #include "membership/crossing.h"
 #include "net/admission.h"
+#include "net/connections.h"
 #include "net/gates.h"
 #include "net/mailbox.h"
 #include "net/refusals.h"
@@ -99,7 +100,7 @@ private:
     ZmqContext context_;
     Routers routers_;
     std::unique_ptr<Admission> admission_; // with keys
-    std::vector<ZmqSocket> peers_; // by node; this node's own is not connected
+    Connections peers_;
     Trace *const trace_; // null: nobody asked for one; outlives this
     TracedValues values_;
     Mailbox mailbox_;

@@ -41,7 +41,7 @@ void Server::say_to_members(HoldsBatch::Phase phase) {
     FrameHeader header = header_from(*segment_);
     header.epoch = crossing_.epoch();
     for (NodeId node : protocol_.home_rule().members())
-        if (node != header.from) peers_[node].send(HoldsBatch{phase, false, header.from, {}}.encode(header));
+        if (node != header.from) peers_.send(node, HoldsBatch{phase, false, header.from, {}}.encode(header));
 }
 
 void Server::receive(NodeId from, const HoldsBatch &batch) {
@@ -89,7 +89,7 @@ void Server::take_leave(NodeId from) {
     lose(from);
     FrameHeader noted = header_from(*segment_);
     noted.kind = Kind::noted;
-    peers_[from].send(FrameWriter(noted).take());
+    peers_.send(from, FrameWriter(noted).take());
 }
 
 // Nodes that the vigil found lost are not waited for any more.

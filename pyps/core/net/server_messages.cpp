@@ -136,7 +136,7 @@ void Server::handle(const std::string &peer, const Sender &sender, const FrameHe
         senders_.require_node(sender);
         mailbox_.flush(); // what this has brought about is on its way before
         message.kind = Kind::taken;
-        peers_[sender.node].send(message.encode(header_from(*segment_)));
+        peers_.send(sender.node, message.encode(header_from(*segment_)));
         break;
     }
     case Kind::taken:
