@@ -1,4 +1,4 @@
-#include "net/gates.h"
+#include "server/gates.h"
 
 #include <utility>
 
