@@ -21,7 +21,7 @@ struct ps_worker;
 /* ---- declarations for ffi.cdef: begin ---- */
 
 /* Compare with ps_abi_version(): the header that was read and the library that was loaded. */
-enum { PS_ABI_VERSION = 1 };
+enum { PS_ABI_VERSION = 2 };
 
 enum ps_dtype { PS_FLOAT32 = 0, PS_FLOAT64 = 1, PS_FLOAT16 = 2, PS_BFLOAT16 = 3, PS_INT32 = 4, PS_INT64 = 5 };
 
@@ -66,7 +66,11 @@ typedef struct ps_error {
     char message[240];
 } ps_error;
 
+/* Structs of options begin with their size as the caller knows it, sizeof(ps_node_options) say. A library that has more
+ * fields takes them to be 0, their default; one that has fewer refuses what it does not know unless that is 0. What
+ * libps fills instead comes with its size as an argument: so many bytes of it are written. */
 typedef struct ps_node_options {
+    uint64_t size;
     int64_t num_keys;
     const int64_t *value_lengths; /* elements per value; read during ps_node_create only */
     int64_t num_lengths;          /* 1: all values have this length; num_keys: one length per key */
@@ -160,6 +164,7 @@ typedef struct ps_worker_stats {
 
 /* What ps_prepare_sample draws; see the files in pyps/core/sampling/ for what holds of each. */
 typedef struct ps_sampling_options {
+    uint64_t size;
     const char *scheme; /* naive, preloc, pool or local */
     const char *distribution; /* uniform, log-uniform or weighted */
     int64_t min, max; /* keys of [min, max) are drawn */
@@ -236,8 +241,8 @@ int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *option
 int32_t ps_node_shutdown(ps_node *node); /* idempotent */
 int32_t ps_node_is_open(ps_node *node); /* 1 or 0 */
 void ps_node_free(ps_node *node); /* shuts down first; null is fine */
-int32_t ps_node_get_info(ps_node *node, ps_node_info *info);
-int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats);
+int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes);
+int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes);
 /* Why the first message was refused; an empty text: none was. 160 bytes suffice. */
 int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity);
 int32_t ps_node_value_length(ps_node *node, int64_t key, int64_t *length);
@@ -251,7 +256,7 @@ int32_t ps_worker_finalize(ps_worker *worker); /* leaves the node; idempotent; f
     their way may be lost: see ps_pending */
 void ps_worker_free(ps_worker *worker); /* finalizes first; null is fine */
 int32_t ps_worker_id(ps_worker *worker); /* 1..max_workers, unique among the node's living workers; 0 after finalize */
-int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats);
+int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats, size_t bytes);
 
 int32_t ps_run(ps_worker *worker, ps_request *request);
 int32_t ps_pull(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
