@@ -1,4 +1,5 @@
-// What becomes of each kind of message, once it is known to be of this cluster, of this epoch, and of whom it says.
+// What becomes of each kind of message, once its header is checked: it is of this cluster and this epoch, and comes
+// from the node or worker that it names.
 #include <algorithm>
 #include <iterator>
 #include <string>

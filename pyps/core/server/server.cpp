@@ -146,8 +146,8 @@ bool Server::has_work() const {
            settling_.is_anybody_waiting();
 }
 
-// Sleep until a message comes or somebody rings, at most so long. Who changes a key or advances a clock from now on
-// rings; who did so before is seen here. False: nothing has happened.
+// Sleep until a message comes or the doorbell rings, at most so long. A worker that changes a key or advances a clock
+// from now on rings; what changed before is seen here. False: nothing has happened.
 bool Server::rest(double seconds) {
     std::atomic<Sleep> &sleeps = segment_->header().server_sleeps;
     sleeps.store(intents_.empty() ? Sleep::until_changes : Sleep::until_clocks);

@@ -41,7 +41,7 @@ private:
     Routers routers_;
     std::unique_ptr<Admission> admission_; // with keys
     std::vector<ZmqSocket> peers_; // by node; this node's own is not connected
-    Trace *const trace_; // null: nobody asked for one; outlives this
+    Trace *const trace_; // may be null: the node keeps none; outlives this
     TracedValues values_;
     Mailbox mailbox_;
     Protocol protocol_;
@@ -54,7 +54,7 @@ private:
     Inbox inbox_;
     std::string endpoint_;
     bool is_leaving_ = false;
-    bool is_awake_ = false; // the last round had something to do, or somebody rang: another one comes soon
+    bool is_awake_ = false; // the last round had something to do, or the doorbell rang: another one comes soon
     bool rested_ = false; // since the last round
     double last_round_ = 0;
     std::atomic<bool> stop_{false};

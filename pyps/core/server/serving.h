@@ -15,7 +15,7 @@ namespace ps {
 
 class Serving {
 public:
-    // `trace`: null: nobody asked for one.
+    // `trace` may be null: the node keeps none.
     Serving(Segment &segment, StoreValues &values, Mailbox &mailbox, Protocol &protocol, Trace *trace)
         : segment_(segment), shape_(segment), values_(values), mailbox_(mailbox), protocol_(protocol), trace_(trace) {}
 
