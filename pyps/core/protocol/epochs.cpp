@@ -54,9 +54,9 @@ void Protocol::report() {
     for (Key key = 0; key < num_keys_; key++) {
         if (!owns(key) && !parked_.brings(key)) continue;
         if (homes_.is_here(key))
-            receive(key, Holds{self_, false});
+            receive(key, Holds{self_});
         else
-            post_.send(homes_.home(key), key, Holds{self_, false});
+            post_.send(homes_.home(key), key, Holds{self_});
     }
     former_->for_each([&](Key key) {
         if (!former_->is_lost(key)) return;

@@ -4,6 +4,15 @@
 
 namespace ps {
 
+namespace {
+HoldsBatch step_of(NodeId node, HoldsBatch::Phase phase) {
+    HoldsBatch step;
+    step.node = node;
+    step.phase = phase;
+    return step;
+}
+} // namespace
+
 // Intents, and waiting until all is exchanged, are no operations: nobody gives them up with a former epoch.
 Crossing::Verdict EpochChange::judge(const FrameHeader &header) const {
     if (header.kind == Kind::holds) return crossing_.judge_crossing(header.from, header.epoch);
@@ -22,14 +31,20 @@ void EpochChange::begin(const Vigil::Epoch &epoch) {
     protocol_.begin_epoch(epoch.members);
     tell_members(HoldsBatch::Phase::mark);
     take_held_back_();
-    receive(NodeId(segment_.header().node), HoldsBatch{HoldsBatch::Phase::mark, false, 0, {}});
+    take_own(HoldsBatch::Phase::mark);
 }
 
 void EpochChange::tell_members(HoldsBatch::Phase phase) {
     FrameHeader header = header_from(segment_);
     header.epoch = crossing_.epoch();
     for (NodeId node : protocol_.home_rule().members())
-        if (node != header.from) peers_[node].send(HoldsBatch{phase, false, header.from, {}}.encode(header));
+        if (node != header.from) peers_[node].send(step_of(header.from, phase).encode(header));
+}
+
+// This node is a member too.
+void EpochChange::take_own(HoldsBatch::Phase phase) {
+    auto self = NodeId(segment_.header().node);
+    receive(self, step_of(self, phase));
 }
 
 void EpochChange::receive(NodeId from, const HoldsBatch &batch) {
@@ -43,7 +58,7 @@ void EpochChange::receive(NodeId from, const HoldsBatch &batch) {
         protocol_.report();
         mailbox_.flush();
         tell_members(HoldsBatch::Phase::done);
-        receive(NodeId(segment_.header().node), HoldsBatch{HoldsBatch::Phase::done, false, 0, {}});
+        take_own(HoldsBatch::Phase::done);
         break;
     case HoldsBatch::Phase::done:
         if (!crossing_.done(from)) break;

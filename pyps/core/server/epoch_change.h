@@ -30,6 +30,7 @@ public:
 
 private:
     void tell_members(HoldsBatch::Phase phase);
+    void take_own(HoldsBatch::Phase phase);
 
     Segment &segment_;
     std::vector<ZmqSocket> &peers_;
