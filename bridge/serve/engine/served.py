@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bridge.serve.engine.config import config
 from bridge.serve.engine.joining import join, joined_key, split
 from bridge.serve.engine.queue import Queue, Request
 from bridge.serve.engine.refused import Reason, Refused, refusal
@@ -73,6 +74,11 @@ class Served:
     def waiting(self) -> int:
         """Requests in the queue."""
         return len(self._queue)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """How it is served, in Triton's words."""
+        return config(self.name, self.file, self.description, self.settings, self._rows)
 
     @property
     def pids(self) -> list[int]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from bridge.models import TensorSpec
 from bridge.serve.engine import Reason, Refused, Service
+from bridge.serve.engine.config import KINDS, TYPES
 from bridge.serve.engine.datatypes import NAMES
 from bridge.serve.engine.service import patience
 from bridge.serve.engine.tensors import sizes
@@ -16,7 +17,7 @@ from bridge.serve.grpc.messages import MESSAGES
 
 INFERENCE = "inference.GRPCInferenceService"
 HEALTH = "grpc.health.v1.Health"
-EXTENSIONS = ["model_repository", "model_repository(unload_dependents)", "statistics"]
+EXTENSIONS = ["model_configuration", "model_repository", "model_repository(unload_dependents)", "statistics"]
 SERVING, NOT_SERVING = 1, 2  # of the health check
 
 Method = Callable[[Service, Any], Awaitable[Any]]
@@ -64,6 +65,16 @@ async def model_metadata(service: Service, request: Any) -> Any:
 def described(one: TensorSpec) -> dict[str, Any]:
     """Return what a message tells of an input or output."""
     return {"name": one.name, "datatype": NAMES.get(one.dtype or "float32", "BYTES"), "shape": sizes(one)}
+
+
+async def model_config(service: Service, request: Any) -> Any:
+    """Tell how a model is served."""
+    found = service.repository.find(request.name, request.version or None).config
+    for one in (*found["input"], *found["output"]):
+        one["data_type"] = TYPES.index(one["data_type"])
+    for one in found["instance_group"]:
+        one["kind"] = KINDS.index(one["kind"])
+    return MESSAGES["ModelConfigResponse"](config=found)
 
 
 async def model_infer(service: Service, request: Any) -> Any:
@@ -140,6 +151,7 @@ METHODS: tuple[tuple[str, str, str, Method], ...] = (
     (INFERENCE, "ModelReady", "ModelReadyRequest", model_ready),
     (INFERENCE, "ServerMetadata", "ServerMetadataRequest", server_metadata),
     (INFERENCE, "ModelMetadata", "ModelMetadataRequest", model_metadata),
+    (INFERENCE, "ModelConfig", "ModelConfigRequest", model_config),
     (INFERENCE, "ModelInfer", "ModelInferRequest", model_infer),
     (INFERENCE, "ModelStatistics", "ModelStatisticsRequest", model_statistics),
     (INFERENCE, "RepositoryIndex", "RepositoryIndexRequest", repository_index),
