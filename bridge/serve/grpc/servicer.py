@@ -121,12 +121,7 @@ async def repository_index(service: Service, request: Any) -> Any:
 
 async def repository_load(service: Service, request: Any) -> Any:
     """Load a model's files again."""
-    if request.parameters:
-        key = request.parameters[0].key
-        raise Refused(
-            Reason.UNSUPPORTED, f"a model is loaded from its files as they are: no parameter {key!r} is taken"
-        )
-    await service.repository.load(request.model_name)
+    await service.repository.load(request.model_name, [one.key for one in request.parameters])
     return MESSAGES["RepositoryModelLoadResponse"]()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bridge
 from moontide.cli import main
 from tests.bridge.serve.serving import Running, save_digits, serving, tensor
 
@@ -71,6 +72,25 @@ def test_a_process_that_ends_has_the_old_model_though_its_file_is_damaged(
             time.sleep(0.05)
         assert np.array_equal(answered(server, "net"), expected)
         assert old not in server.workers()
+
+
+def test_a_network_inside_tables_is_named_by_its_key(kinds: Path, tmp_path: Path) -> None:
+    with bridge.Lua() as lua:
+        lua.execute(
+            "require 'nn' local from, to = ... "
+            "torch.save(to, {step = 7, protos = {net = torch.load(from), other = torch.load(from):clone()}})",
+            str(kinds / "net.t7"),
+            str(tmp_path / "checkpoint.t7"),
+        )
+    with serving(tmp_path, kinds / "net.t7") as server:
+        expected = answered(server, "net")
+    options = ["--key", "protos.net", "--name", "digits", "--batch", "8", "--batch-wait-ms", "0.5"]
+    with serving(tmp_path, tmp_path / "checkpoint.t7", *options, "--workers", "2") as server:
+        assert np.array_equal(answered(server, "digits"), expected)
+        assert len(server.workers()) == 2
+        told = server.get("/v2/models/digits/config").json
+    assert (told["max_batch_size"], told["instance_group"][0]["count"]) == (8, 2)
+    assert told["dynamic_batching"] == {"max_queue_delay_microseconds": 500}
 
 
 def test_a_network_on_a_device(kinds: Path, tmp_path: Path) -> None:

@@ -285,3 +285,17 @@ def test_tritonclient_compresses(server: Running, form: str) -> None:
                 "digits", [given], request_compression_algorithm=form, response_compression_algorithm=form
             ).as_numpy("output")
             assert np.array_equal(plain, packed)
+
+
+def test_what_is_not_read_of_a_load_is_refused(server: Running) -> None:
+    path = "/v2/repository/models/digits/load"
+    with contextlib.closing(
+        tritonclient.http.InferenceServerClient(":".join(map(str, server.address)))
+    ) as client:
+        with pytest.raises(InferenceServerException, match="no parameter 'config' is taken") as raised:
+            client.load_model("digits", config="{}")
+        assert raised.value.status() == "415"
+    for body in (b"garbage", [1], {"parameters": [1]}):
+        assert server.post(path, body).status == 400
+    for body in (None, {}, {"parameters": {}}):
+        assert server.post(path, body).status == 200
