@@ -57,8 +57,12 @@ class Service:
 
     Examples
     --------
-    >>> async with Service(["model.t7"], ModelSettings(workers=2)) as service:
-    ...     version, outputs = await service.infer("model", {"input": images})
+    >>> async def main():
+    ...     async with Service(["model.t7"], ModelSettings(workers=2)) as service:
+    ...         return await service.infer("model", {"input": np.zeros((5, 4))})
+    >>> version, outputs = asyncio.run(main())
+    >>> version, outputs["output"].shape
+    ('1', (5, 3))
     """
 
     def __init__(
