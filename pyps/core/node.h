@@ -7,9 +7,9 @@
 #include <mutex>
 #include <string>
 
-#include "net/server.h"
 #include "segment/handover.h"
 #include "segment/segment.h"
+#include "server/server.h"
 #include "store/slabs.h"
 #include "store/trace.h"
 #include "worker/barrier.h"

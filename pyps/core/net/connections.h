@@ -54,6 +54,7 @@ public:
 
     void connect(NodeId node, const std::string &endpoint);
     bool has(NodeId node) const { return has_[node]; }
+    size_t size() const { return has_.size(); } // nodes, this one among them
 
     // Nothing of these waits. False: it has no connection to the node; nothing is there.
     bool send(NodeId to, Bytes message) { return socket_.send(names_[to], std::move(message)); }

@@ -70,7 +70,7 @@ TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &read
         auto num_replicas = reader.get<uint32_t>(), num_ghosts = reader.get<uint32_t>();
         for (uint32_t i = 0; i < num_replicas; i++) {
             Record known = get_record(reader, shape);
-            transfer.replicas.push_back(Replica{known.node, known.number, known.sequence, false});
+            transfer.replicas.push_back(Replica{known.node, known.number, known.sequence});
         }
         for (uint32_t i = 0; i < num_ghosts; i++) {
             Record known = get_record(reader, shape);

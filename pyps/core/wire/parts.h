@@ -46,7 +46,7 @@ inline void get_keys(FrameReader &reader, uint32_t count, const Shape &shape, st
             throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(limit) + ")");
 }
 
-// What many messages begin with: a node, who is to have the keys, say, and the keys.
+// What many messages begin with: a node, such as the one that is to have the keys, and the keys.
 inline void put_keys(FrameWriter &writer, NodeId node, const std::vector<Key> &keys) {
     writer.put(node);
     writer.zeros(6);
