@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import resource
+import socket
+import struct
 import subprocess
 import sys
+from pathlib import Path
 
+import pyps
 from tests.python_path import python_path
 
 BIND_AND_CONNECT = """
@@ -49,6 +53,27 @@ def test_a_large_cluster_without_descriptors_says_how_many_it_needs() -> None:
     text = bind_and_connect(1024, 1024, nodes=300)
     assert "a node of 300 needs about 1260 more file descriptors" in text
     assert "this process may have 1024: raise that (`ulimit -n`)" in text
+
+
+def most_that_may_wait(port: int) -> int:
+    """Return how many connections to this process's port may be there before it takes the first."""
+    for entry in Path("/proc/self/fd").iterdir():
+        if not entry.is_socket():
+            continue
+        with socket.socket(fileno=os.dup(int(entry.name))) as found:
+            is_tcp = found.family == socket.AF_INET and found.type == socket.SOCK_STREAM
+            if is_tcp and found.getsockname()[1] == port:
+                info = found.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+                return int(struct.unpack_from("I", info, 28)[0])  # tcpi_sacked: of a listener its backlog
+    raise LookupError(f"nobody listens at {port}")
+
+
+def test_all_nodes_of_a_large_cluster_may_connect_at_once() -> None:
+    """Who finds no room tries again after a second, then two, four."""
+    limit = int(Path("/proc/sys/net/core/somaxconn").read_text())
+    with pyps.Server(2, 1, num_nodes=2, rank=0) as node:
+        port = int(node.bind("tcp://127.0.0.1:*").rpartition(":")[2])
+        assert most_that_may_wait(port) == min(limit, 1 << 14)
 
 
 def test_many_nodes_are_measured() -> None:
