@@ -70,7 +70,7 @@ def without(what: Sequence[str], task: Learner, management: Management) -> tuple
     return task, management
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Train as the command line says; a line for each place."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -79,12 +79,16 @@ def main() -> None:
         "tasks", nargs="*", metavar="task", default=["word2vec", "plain"], help=", ".join(TASKS)
     )
     parser.add_argument("--without", action="append", choices=WITHOUT, default=[])
+    parser.add_argument("--nodes", action="append", type=int, choices=(1, 2, 4), help="only so many nodes")
     parser.add_argument("--seeds", type=int, default=5)
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
+    unknown = sorted(set(options.tasks) - set(TASKS))
+    if unknown:
+        parser.error(f"no task named {', '.join(unknown)}; there are: {', '.join(TASKS)}")
     print("task, nodes x workers, management: mean, standard deviation, least to greatest")
     for name in options.tasks:
         make, epochs = TASKS[name]
-        for place in PLACES:
+        for place in (one for one in PLACES if not options.nodes or one.nodes in options.nodes):
             task, management = without(options.without, make(), MANAGEMENTS[place.management])
             seen = list(qualities(task, epochs, place, management, options.seeds))
             spread = statistics.stdev(seen) if len(seen) > 1 else 0.0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 import torch
 
+from benchmarks.apps import spread
 from examples.apps.cluster import Place, run
 from examples.apps.management import FOR_EVER, MANAGEMENTS
 from examples.apps.training import Batch, Layout, Sampled, Stage, end_clock, train
@@ -97,3 +99,25 @@ def test_a_first_sum_bounds_the_first_step(first_sum: float) -> None:
     """Without it the step is as long as can be, however small the gradient."""
     [epoch] = train(Slope(first_sum), nodes=1, epochs=1)
     assert epoch.quality == pytest.approx(-0.5 * 0.1 / (first_sum + 0.1**2) ** 0.5, rel=1e-5)
+
+
+def test_the_experiment_prints_the_spread_of_each_place(capsys: pytest.CaptureFixture[str]) -> None:
+    spread.main(["plain", "--nodes", "1", "--seeds", "2", "--without", "sampling"])
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["plain, 1 x 1 intent", "plain, 1 x 4 intent"]
+    for line in lines:
+        mean, deviation, least, greatest = (float(number) for number in re.findall(r"\d\.\d{3}", line))
+        assert least <= mean <= greatest
+        assert deviation <= greatest - least < 0.1
+
+
+def test_the_experiment_takes_away_what_is_named_and_no_more() -> None:
+    task, intent = spread.TASKS["plain"][0](), MANAGEMENTS["intent"]
+    assert spread.without([], task, intent) == (task, intent)
+    assert spread.without(["sync"], task, intent) == (task, replace(intent, replicates=False))
+    assert spread.without(["sampling"], task, intent) == (task, replace(intent, sampling="local"))
+    assert spread.without(["first-sum"], task, intent)[0].first_sum == 0
+    assert spread.without(["sync", "sampling"], task, MANAGEMENTS["classic"]) == (
+        task,
+        MANAGEMENTS["classic"],
+    )
