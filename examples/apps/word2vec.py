@@ -32,7 +32,7 @@ class Word2Vec:
     negatives: int = 128
     negatives_of_pair: float = 5.0
     rate: float = 0.4
-    first_sum: float = 0.0
+    first_sum: float = 1.0
     seed: int = 1
     metric: str = "same stem among nearest 10"
 
