@@ -36,6 +36,6 @@ def test_the_examples_of_a_module_run(module: str, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        timeout=60,
+        timeout=100,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -118,20 +118,35 @@ def test_the_core_of_the_parameter_server_is_free_of_python() -> None:
     assert [shown(path) for path in core if "Python.h" in C_INCLUDE.findall(path.read_text())] == []
 
 
-def test_the_protocol_does_no_input_or_output() -> None:
-    own = {path.name for path in files("pyps/core/protocol", ".h")} | {"flat_map.h"}
+# The rooms of the core that decide without sockets, threads and clocks, and what each may include of the others.
+PURE_ROOMS = {
+    "protocol": ["flat_map.h"],
+    "membership": ["protocol/"],
+    "wire": ["protocol/", "membership/"],
+    "requests": ["flat_map.h", "errors.h", "ps.h", "protocol/", "wire/"],
+}
+
+
+@pytest.mark.parametrize("room", PURE_ROOMS)
+def test_what_decides_does_no_input_or_output(room: str) -> None:
+    place = ROOT / "pyps/core" / room
+    own = {name for path in files(f"pyps/core/{room}", ".h") for name in (path.name, f"{room}/{path.name}")}
     standard = {
         "algorithm",
         "cmath",
         "cstddef",
         "cstdint",
+        "cstring",
         "deque",
         "functional",
         "iterator",
+        "limits",
         "map",
         "optional",
         "set",
         "stdexcept",
+        "string",
+        "tuple",
         "unordered_map",
         "unordered_set",
         "utility",
@@ -140,8 +155,9 @@ def test_the_protocol_does_no_input_or_output() -> None:
     }
     included = {
         name
-        for path in files("pyps/core/protocol", ".cpp", ".h")
+        for path in [*place.glob("*.cpp"), *place.glob("*.h")]
         for name in C_INCLUDE.findall(path.read_text())
+        if not name.startswith(tuple(PURE_ROOMS[room]))
     }
     assert included - own <= standard
 

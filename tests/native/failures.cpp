@@ -3,7 +3,7 @@
 #include <random>
 
 #include "check.h"
-#include "worker/failures.h"
+#include "requests/failures.h"
 
 using namespace ps;
 

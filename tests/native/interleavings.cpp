@@ -6,6 +6,7 @@
 //
 // interleavings FIRST LAST plain|memory|tight: the seeds to run, with what kind of values; tight: often without room
 // for what others want. A failure names its seed; a fourth word makes it show the steps.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -30,14 +31,19 @@ public:
         for (int actions = 400; actions > 0;) actions -= step();
         settle();
         if (!is_tight_) check_only_wanters(world_); // a node that was refused does not ask again
-        for (Worker &worker : world_.workers)
-            for (Key key = 0; key < world_.num_keys; key++) intend(world_, worker, key, false);
+        stop_intending();
         settle();
         check_nothing_is_left(world_);
         return moments_.reached();
     }
 
 private:
+    // With sets, those that write are drawn more often.
+    uint64_t draw_worker() {
+        uint64_t workers = world_.workers.size();
+        return world_.draw(world_.sets && world_.draw(2) ? std::min(workers, world_.num_keys) : workers);
+    }
+
     // Returns whether a worker did something.
     bool step() {
         uint64_t what = world_.draw(11);
@@ -48,11 +54,12 @@ private:
             else
                 stop_or_go_on(world_.nodes[node]->store, world_.draw(world_.num_keys));
         } else if (what < 4) {
-            act(world_, world_.draw(world_.workers.size()));
+            act(world_, draw_worker());
         } else if (what == 4) {
             auto node = NodeId(world_.draw(world_.num_nodes));
             trace("exchange at %d", node);
             world_.nodes[node]->protocol.exchange();
+            world_.flush();
             if (world_.draw(4) == 0) moments_.mark(node);
         } else {
             world_.deliver();
@@ -60,6 +67,15 @@ private:
         check_places(world_);
         moments_.check();
         return what < 4;
+    }
+
+    // A worker whose server has not read its last intents has to wait with the next one.
+    void stop_intending() {
+        for (uint64_t worker = 0; worker < world_.workers.size(); worker++)
+            for (Key key = 0; key < world_.num_keys; key++)
+                for (intend(world_, worker, key, false); world_.workers[worker].intends[key];
+                     intend(world_, worker, key, false))
+                    REQUIRE(world_.deliver());
     }
 
     void settle() {
@@ -75,6 +91,7 @@ private:
             for (NodeId id = 0; id < world_.num_nodes; id++) {
                 world_.retry(id);
                 world_.nodes[id]->protocol.exchange();
+                world_.flush();
             }
             while (world_.deliver()) {
                 check_places(world_);

@@ -1,7 +1,7 @@
 // The protocol when nodes are lost: as in interleavings.cpp, but now and then a node is killed, with a part of what it
 // has sent, or cut off and goes on by itself. The others hear of the epoch without it one by one, their workers before
 // their servers, and what is on its way belongs to whatever epoch its sender was in. At times a worker stops with a
-// key's latch.
+// key's latch, and a worker's connection to a node breaks.
 //
 // Always: a key has at most one owner among the members. In the end: every operation was answered or given up, every
 // key has one owner with each push that was acknowledged, once, or is lost for everybody; replicas equal the owner's
@@ -32,8 +32,8 @@ public:
         for (uint64_t worker = 0; worker < world_.workers.size(); worker++) {
             if (world_.node_of(worker).out) continue;
             for (Key key = 0; key < world_.num_keys; key++) {
-                operate(world_, worker, key, Operation::pull);
-                intend(world_, worker, key, false);
+                pull(worker, key);
+                stop_intending(worker, key);
             }
         }
         settle();
@@ -43,9 +43,29 @@ public:
     }
 
 private:
+    // These wait for what has to come before.
+    void pull(uint64_t worker, Key key) {
+        while (!world_.workers[worker].client->operate(Operation::pull, {key})) go_on();
+    }
+    void stop_intending(uint64_t worker, Key key) {
+        for (intend(world_, worker, key, false); world_.workers[worker].intends[key];
+             intend(world_, worker, key, false))
+            go_on();
+    }
+    void go_on() {
+        REQUIRE(++waits_ < 100'000);
+        if (!deliver(world_)) exchange_everywhere();
+    }
+
     void step() {
-        uint64_t what = world_.draw(22);
-        if (what > 19) {
+        uint64_t what = world_.draw(24);
+        if (what == 23) {
+            world_.tick(0.5 * double(world_.draw(4)));
+        } else if (what == 22) {
+            if (world_.connections_break && world_.draw(8) == 0)
+                break_connection(world_, world_.draw(world_.workers.size()), NodeId(world_.draw(world_.num_nodes)));
+            if (world_.draw(2)) see_breaks(world_);
+        } else if (what > 19) {
             auto node = NodeId(world_.draw(world_.num_nodes));
             if (world_.draw(3) > 0)
                 world_.retry(node);
@@ -67,22 +87,31 @@ private:
     void exchange(NodeId id) {
         Node &node = *world_.nodes[id];
         if (!node.dead && node.crossing.is_settled()) node.protocol.exchange();
+        world_.flush();
+    }
+
+    void exchange_everywhere() {
+        for (NodeId node : world_.members()) {
+            world_.retry(node);
+            exchange(node);
+        }
+        world_.tick(1);
     }
 
     void settle() {
-        world_.give_up([&](NodeId at) { return world_.nodes[at]->out; });
+        for (NodeId node = 0; node < world_.num_nodes; node++)
+            if (world_.nodes[node]->out) world_.kill_workers(node);
         for (auto &node : world_.nodes) all_go_on(node->store);
+        see_breaks(world_);
         for (int round = 0; round < 60; round++) {
-            for (NodeId node : world_.members()) {
-                world_.retry(node);
-                exchange(node);
-            }
+            exchange_everywhere();
             while (deliver(world_)) check_owners(world_);
         }
     }
 
     World world_;
     int actions_left_ = 300;
+    int waits_ = 0;
 };
 
 } // namespace
@@ -93,6 +122,6 @@ int main(int count, char **arguments) {
     Met met;
     seeds.for_each([&](uint64_t seed) { met += Simulation(seed).run(); });
     if (seeds.last >= seeds.first + 1000)
-        REQUIRE(met.keys_lost > 0 && met.keys_rehomed > 0 && met.taken_late > 0 && met.refused > 0);
+        REQUIRE(met.keys_lost > 0 && met.keys_rehomed > 0 && met.taken_late > 0 && met.refused > 0 && met.broken > 0);
     std::printf("ok\n");
 }

@@ -33,17 +33,4 @@ inline int64_t do_here(Values &values, Operation operation, Key key, int64_t ope
     return number_of(value);
 }
 
-inline Request request_for(Operation operation, const Origin &origin, int64_t operand) {
-    return {operation, origin, operation == Operation::pull ? Bytes() : bytes_of(operand)};
-}
-
-// For a key that is not here: the worker's own node, which waits for it; if not, where it was seen last, which may be
-// anywhere, or its home.
-inline NodeId whom_to_ask(const Store &store, Key key, NodeId self, NodeId num_nodes, Chance &chance) {
-    if (store.values->standing(key) != Standing::absent) return self;
-    if (chance.draw(4) == 0) return NodeId(chance.draw(num_nodes));
-    NodeId seen = store.seen_at(key);
-    return seen == no_node ? NodeId(key % num_nodes) : seen;
-}
-
 } // namespace ps

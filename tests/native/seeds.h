@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <random>
 
 #include "require.h"
@@ -24,7 +26,15 @@ struct Seeds {
 
     template <class Body>
     void for_each(Body &&body) const {
-        for (seed = first; seed <= last; seed++) body(seed);
+        for (seed = first; seed <= last; seed++) {
+            try {
+                body(seed);
+            } catch (const std::exception &error) {
+                std::fprintf(stderr, "seed %llu: %s:%d: %s\n", static_cast<unsigned long long>(seed), __FILE__,
+                             __LINE__, error.what());
+                std::exit(1);
+            }
+        }
     }
 
     const uint64_t first, last;

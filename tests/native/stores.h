@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "ps.h"
 #include "require.h"
 #include "store/store_values.h"
+#include "store/store_whereabouts.h"
 
 namespace ps {
 
@@ -74,7 +74,7 @@ public:
         for (Key key = self; key < num_keys; key += nodes) values[key].standing = Standing::owned;
     }
 
-    NodeId seen_at(Key key) const { return values[key].seen_at; }
+    std::unique_ptr<Whereabouts> whereabouts();
 
     bool latch(Key key) override {
         REQUIRE(latched == nobody);
@@ -153,6 +153,7 @@ public:
     void add(Bytes *to, const Bytes &value, Key) const override { *to = bytes_of(number_of(*to) + number_of(value)); }
 
 private:
+    friend class NumberWhereabouts;
     static constexpr Key nobody = UINT64_MAX;
 
     std::vector<Value> values;
@@ -176,6 +177,29 @@ private:
         values[key].standing = to;
     }
 };
+
+class NumberWhereabouts : public Whereabouts {
+public:
+    explicit NumberWhereabouts(NumberStore &store) : store_(store) {}
+
+    void find(const std::vector<Key> &keys, std::vector<NodeId> *nodes) const override {
+        for (size_t i = 0; i < keys.size(); i++) {
+            const NumberStore::Value &value = store_.values[keys[i]];
+            if (value.standing == Standing::absent) (*nodes)[i] = value.seen_at;
+        }
+    }
+    void note_owner(const std::vector<Key> &keys, const AnswerBatch &answer, NodeId owner) override {
+        for (uint32_t i = 0; i < answer.count; i++) {
+            NumberStore::Value &value = store_.values[keys[answer.position(i)]];
+            if (value.standing == Standing::absent) value.seen_at = owner;
+        }
+    }
+
+private:
+    NumberStore &store_;
+};
+
+inline std::unique_ptr<Whereabouts> NumberStore::whereabouts() { return std::make_unique<NumberWhereabouts>(*this); }
 
 // Of a node that often has no room.
 class TightStore : public NumberStore {
@@ -213,16 +237,13 @@ public:
 
     bool latch(Key key) override { return !at[key] && StoreValues::latch(key); }
 
-    NodeId seen_at(Key key) const {
-        uint32_t seen = Place(segment->entry(key).load()).index();
-        return is_known(seen) ? NodeId(node_of(seen)) : no_node;
-    }
+    std::unique_ptr<Whereabouts> whereabouts() { return std::make_unique<StoreWhereabouts>(*segment); }
 };
 
-// A node's store, where it saw an absent key last (or no_node), and where its workers have stopped.
+// A node's store, where its workers look for keys, and where they have stopped.
 struct Store {
     std::unique_ptr<Values> values;
-    std::function<NodeId(Key)> seen_at;
+    std::unique_ptr<Whereabouts> whereabouts;
     std::vector<bool> *stops;
 };
 
@@ -230,7 +251,7 @@ template <class Kind>
 Store make_store(NodeId self, NodeId nodes, uint64_t num_keys) {
     auto store = std::make_unique<Kind>(self, nodes, num_keys);
     Kind *pointer = store.get();
-    return {std::move(store), [pointer](Key key) { return pointer->seen_at(key); }, &pointer->at};
+    return {std::move(store), pointer->whereabouts(), &pointer->at};
 }
 
 } // namespace ps

@@ -37,7 +37,7 @@ class ModelProcess:
     Examples
     --------
     >>> with ModelProcess("model.t7", memory=1 << 30) as model:
-    ...     model.call(np.zeros((5, 4)), timeout=5.0).shape
+    ...     model.call(np.zeros((5, 4)), timeout=30.0).shape
     (5, 3)
     """
 

@@ -39,7 +39,7 @@ inline bool is_member(const Segment &segment, NodeId node) {
     return segment.member(node).state.load(std::memory_order_acquire) != Member::lost;
 }
 
-class StoreShape : public Shape {
+class StoreShape final : public Shape {
 public:
     explicit StoreShape(const Segment &segment) : segment_(segment) {}
 
@@ -50,7 +50,12 @@ public:
         uint64_t each = uniform_bytes();
         return each ? each * keys.size() : Shape::total_bytes(keys);
     }
-    uint64_t uniform_bytes() const { // of every value, or 0
+    std::vector<uint64_t> lengths(const std::vector<Key> &keys) const override {
+        std::vector<uint64_t> bytes(keys.size());
+        for (size_t i = 0; i < keys.size(); i++) bytes[i] = segment_.value_bytes(keys[i]);
+        return bytes;
+    }
+    uint64_t uniform_bytes() const override {
         return uint64_t(segment_.header().value_length) * segment_.header().element_bytes;
     }
 

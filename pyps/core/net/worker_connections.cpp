@@ -18,6 +18,10 @@ WorkerConnections::WorkerConnections(const Segment &segment, std::shared_ptr<Zmq
     own_->connect(inside_endpoint);
 }
 
+void WorkerConnections::reach(NodeId node) {
+    if (!is_inside(node)) others_to(node);
+}
+
 void WorkerConnections::send(NodeId to, Bytes message) {
     if (is_inside(to))
         own_->send(std::move(message));

@@ -16,6 +16,7 @@ public:
     // `inside` is the context of the node's server if that is in this process, else null. `worker` names this one.
     WorkerConnections(const Segment &segment, std::shared_ptr<ZmqContext> inside, uint32_t worker);
 
+    void reach(NodeId node); // throws PS_ESYSTEM if it cannot be connected; to send does the same
     void send(NodeId to, Bytes message);
     // Sent, it is empty. `expects_nothing`: nobody owes this worker an answer.
     void send(NodeId to, ZmqMessage &message, bool expects_nothing);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "errors.h"
+#include "requests/in_flight.h"
 #include "sampling/sampling_area.h"
 #include "store/kernels.h"
-#include "worker/in_flight.h"
 
 namespace ps {
 

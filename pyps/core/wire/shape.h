@@ -16,6 +16,12 @@ public:
         for (Key key : keys) total += value_bytes(key);
         return total;
     }
+    virtual uint64_t uniform_bytes() const { return 0; } // of every value; 0: they differ
+    virtual std::vector<uint64_t> lengths(const std::vector<Key> &keys) const { // of their values, in bytes
+        std::vector<uint64_t> bytes;
+        for (Key key : keys) bytes.push_back(value_bytes(key));
+        return bytes;
+    }
 };
 
 // Values in a message that was received: where they lie in it.

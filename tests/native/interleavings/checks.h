@@ -21,10 +21,7 @@ inline bool is_quiet(const World &world) {
 
 // When it is quiet.
 inline void check_values(World &world) {
-    for (Worker &worker : world.workers) {
-        REQUIRE(worker.pending.empty());
-        for (auto &[key, count] : worker.localizing) REQUIRE(count == 0);
-    }
+    for (Worker &worker : world.workers) worker.client->check_idle();
     for (Key key = 0; key < world.num_keys; key++) {
         Node *owner = world.owner(key);
         REQUIRE(owner && number_at(owner->values, key) == world.total[key]);

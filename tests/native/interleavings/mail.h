@@ -64,27 +64,13 @@ public:
 
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override {
         trace("  %d answers worker %d%s", self_, int(origin.worker), after_refresh ? " through its node" : "");
-        World &world = world_;
-        auto deliver = [=, &world] { take_answer(world, origin.worker, key, value); };
-        int worker = worker_end(origin.worker);
-        if (after_refresh)
-            world.post(self_, origin.node, [=, &world] {
-                auto pass_on = [=, &world] { world.post(origin.node, worker, deliver); };
-                Node &node = *world.nodes[origin.node];
-                node.protocol.parked().holds_up(self_) ? node.behind.push_back(pass_on) : pass_on();
-            });
-        else
-            world.post(self_, worker, deliver);
+        world_.nodes[self_]->desk.answer(origin, key, value, after_refresh);
     }
 
     // At times a node is slow.
     bool takes_refreshes(NodeId) const override { return world_.is_settling || world_.draw(3); }
 
-    void landed(uint64_t waiter, Key key) override {
-        int &localizing = world_.workers[waiter].localizing[key];
-        REQUIRE(localizing > 0);
-        localizing--;
-    }
+    void landed(uint64_t waiter, Key) override { world_.nodes[self_]->desk.land(waiter); }
 
     void send(NodeId, Key, const Holds &) override { REQUIRE(!"nobody was lost"); }
     void send(NodeId, Key, const Gone &) override { REQUIRE(!"nobody was lost"); }

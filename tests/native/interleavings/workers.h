@@ -11,91 +11,95 @@ namespace ps::interleavings {
 constexpr int digits = 12;
 inline int64_t part_of(NodeId node, int64_t number) { return number >> (digits * node) & ((1 << digits) - 1); }
 
-// Several keys at once, some of them twice.
-inline void localize(World &world, uint64_t number, Key key) {
+// Other keys of which the same holds come along at times.
+inline void intend(World &world, uint64_t number, Key key, bool begin) {
     Worker &worker = world.workers[number];
+    if (worker.intends[key] == begin) return;
     std::vector<Key> keys{key};
-    while (world.draw(2)) keys.push_back(world.draw(world.num_keys));
-    for (Key k : keys) {
-        worker.localizing[k]++;
-        trace("worker %d at %d localizes %d", int(number), worker.node, int(k));
-    }
-    world.nodes[worker.node]->protocol.localize(keys, number);
+    for (Key other = 0; other < world.num_keys; other++)
+        if (other != key && worker.intends[other] != begin && world.draw(4) == 0) keys.push_back(other);
+    if (!worker.client->intend(keys, begin)) return;
+    for (Key k : keys) worker.intends[k] = begin;
+    trace("worker %d at %d %s %d and %d others", int(number), worker.node, begin ? "wants" : "stops wanting", int(key),
+          int(keys.size()) - 1);
 }
 
-inline void intend(World &world, Worker &worker, Key key, bool begin) {
-    Node &node = *world.nodes[worker.node];
-    if (worker.intends[key] == begin) return;
-    worker.intends[key] = begin;
+// What its node does when it hears of that.
+inline void act_on_intent(Node &node, Key key, bool begin) {
     node.intents[key] += begin ? 1 : -1;
-    trace("a worker at %d %s %d", worker.node, begin ? "wants" : "stops wanting", int(key));
     if (begin && node.intents[key] == 1) node.protocol.want(std::vector<Key>{key});
     if (!begin && node.intents[key] == 0) node.protocol.stop_wanting(std::vector<Key>{key});
 }
 
-// Reads never go back, and have all that the worker wrote.
-inline void finish(World &world, Worker &worker, Key key, Worker::Pending pending, int64_t number) {
-    trace("a worker at %d finished: key %d, number %d", worker.node, int(key), int(number));
-    if (pending.operation == Operation::push) worker.added[key] += pending.number;
-    if (pending.operation != Operation::pull) return;
-    if (world.sets) {
-        std::vector<int64_t> &values = world.history[key];
-        bool is_writer = &worker == &world.workers[key % world.workers.size()];
-        auto from = is_writer ? values.end() - 1 : values.begin() + worker.read[key];
-        auto found = std::find(from, values.end(), number);
+// Reads never go back, and have all that the worker wrote before.
+inline Plan World::plan(uint64_t number, Operation operation, Key key) {
+    Worker &worker = workers[number];
+    if (operation == Operation::pull) {
+        bool is_writer = key % workers.size() == number;
+        if (!sets) return {0, std::max(worker.read[key], worker.begun[key])};
+        return {0, is_writer ? int64_t(history[key].size()) - 1 : worker.read[key]};
+    }
+    auto operand = int64_t(draw(1'000'000));
+    if (operation == Operation::push) operand = (1 + operand % 9) << (sets ? 0 : digits * worker.node);
+    total[key] = (operation == Operation::push ? total[key] : 0) + operand;
+    worker.begun[key] += operand;
+    if (sets) history[key].push_back(total[key]);
+    return {operand, 0};
+}
+
+inline void World::finish(uint64_t number, Operation operation, Key key, const Plan &plan, int64_t value) {
+    Worker &worker = workers[number];
+    trace("worker %d at %d finished: key %d, number %ld", int(number), worker.node, int(key), long(value));
+    if (operation == Operation::push) worker.added[key] += plan.operand;
+    if (operation != Operation::pull) return;
+    if (sets) {
+        std::vector<int64_t> &values = history[key];
+        auto found = std::find(values.begin() + plan.floor, values.end(), value);
         REQUIRE(found != values.end());
-        worker.read[key] = found - values.begin();
+        worker.read[key] = std::max(worker.read[key], int64_t(found - values.begin()));
     } else {
-        REQUIRE(number >= worker.read[key]);
-        REQUIRE(number >= worker.added[key]);
-        worker.read[key] = number;
+        REQUIRE(value >= plan.floor);
+        worker.read[key] = std::max(worker.read[key], value);
     }
 }
 
-inline void take_answer(World &world, uint64_t number, Key key, const Bytes &value) {
-    Worker &worker = world.workers[number];
-    REQUIRE(worker.pending.count(key) == 1);
-    Worker::Pending pending = worker.pending[key];
-    worker.pending.erase(key);
-    finish(world, worker, key, pending, value.empty() ? 0 : number_of(value));
+// A key that the worker may write; with sets one of its own, if it has any.
+inline Key draw_key(World &world, uint64_t number, Operation operation) {
+    if (!world.sets || operation == Operation::pull) return world.draw(world.num_keys);
+    uint64_t workers = world.workers.size();
+    return number + workers * world.draw((world.num_keys - number + workers - 1) / workers);
 }
 
-inline void operate(World &world, uint64_t number, Key key) {
+// With sets, one that writes a key never has two pushes on their way: which comes first would show.
+inline void operate(World &world, uint64_t number) {
     Worker &worker = world.workers[number];
-    if (worker.pending.count(key)) return;
-    Node &node = *world.nodes[worker.node];
-    if ((*node.store.stops)[key]) return;
-    bool writes = !world.sets || key % world.workers.size() == number;
-    auto operation = writes ? Operation(world.draw(world.sets ? 3 : 2)) : Operation::pull;
-    auto operand = int64_t(world.draw(1'000'000));
-    if (operation == Operation::push) operand = (1 + operand % 9) << (world.sets ? 0 : digits * worker.node);
-    trace("worker %d at %d: %s %d, standing %d", int(number), worker.node,
-          operation == Operation::pull   ? "pull"
-          : operation == Operation::push ? "push"
-                                         : "set",
-          int(key), int(node.values.standing(key)));
-    if (operation == Operation::push) world.total[key] += operand;
-    if (operation == Operation::set) world.total[key] = operand;
-    if (world.sets && operation != Operation::pull) world.history[key].push_back(world.total[key]);
-    if (is_here(node.values, operation, key)) {
-        finish(world, worker, key, {operation, operand}, do_here(node.values, operation, key, operand));
-        return;
-    }
-    worker.pending[key] = {operation, operand};
-    Request request = request_for(operation, Origin{worker.node, uint32_t(number), 0, 0}, operand);
-    NodeId to = whom_to_ask(node.store, key, worker.node, world.num_nodes, world);
-    world.post(worker_end(number), to, [=, &world] { world.nodes[to]->protocol.receive(key, request, false); });
+    auto operation = Operation(world.draw(world.sets ? 3 : 2));
+    if (world.sets && number >= world.num_keys) operation = Operation::pull;
+    std::vector<Key> keys;
+    do {
+        Key key = draw_key(world, number, operation);
+        bool is_again = std::count(keys.begin(), keys.end(), key) ||
+                        (operation == Operation::push && worker.client->is_busy(key, operation));
+        if (!world.sets || operation == Operation::pull || !is_again) keys.push_back(key);
+    } while (keys.size() < 5 && world.draw(3) > 0);
+    if (!keys.empty()) worker.client->operate(operation, std::move(keys));
+}
+
+inline void localize(World &world, uint64_t number) {
+    std::vector<Key> keys{world.draw(world.num_keys)};
+    while (world.draw(2) && keys.size() < 5) keys.push_back(world.draw(world.num_keys));
+    world.workers[number].client->localize(keys);
 }
 
 inline void act(World &world, uint64_t number) {
     Worker &worker = world.workers[number];
     Key key = world.draw(world.num_keys);
-    switch (world.draw(8)) {
-    case 0: localize(world, number, key); return;
-    case 1:
-    case 2: intend(world, worker, key, !worker.intends[key]); return;
-    default: operate(world, number, key);
-    }
+    uint64_t what = world.draw(24);
+    if (what < 2 && world.keys_move) return localize(world, number);
+    if (what < 6 && world.keys_move) return intend(world, number, key, !worker.intends[key]);
+    if (what == 6) return worker.client->abandon_one();
+    if (what == 7) return worker.client->ask();
+    operate(world, number);
 }
 
 } // namespace ps::interleavings

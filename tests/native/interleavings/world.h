@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "../clients/client.h"
+#include "../clients/desk.h"
 #include "../operations.h"
 #include "../paths.h"
 #include "../seeds.h"
@@ -17,6 +19,11 @@
 #include "protocol/protocol.h"
 
 namespace ps::interleavings {
+
+using clients::Client;
+using clients::Desk;
+using clients::Plan;
+using clients::WideShape;
 
 struct World;
 
@@ -34,30 +41,23 @@ struct Letter {
     std::shared_ptr<Run> run; // or null
 };
 
-// A worker: operations that wait for their answers, never two on one key; what it added, and what it read last.
+// A worker: what it added, first what it has begun to add, and what it read last.
 struct Worker {
-    struct Pending {
-        Operation operation;
-        int64_t number;
-    };
-
-    Worker(NodeId node, uint64_t keys) : node(node), added(keys), read(keys), intends(keys) {}
+    Worker(World &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number);
 
     NodeId node;
-    std::map<Key, Pending> pending;
-    std::map<Key, int> localizing;
-    std::vector<int64_t> added, read;
+    std::unique_ptr<Client> client;
+    std::vector<int64_t> begun, added, read;
     std::vector<bool> intends;
 };
 
 struct Node {
-    Node(Store &&own, World &world, NodeId self, NodeId nodes, uint64_t keys, Techniques techniques)
-        : store(std::move(own)), values(*store.values), mail(make_mail(world, self)),
-          protocol(self, nodes, keys, techniques, values, *mail), intents(keys) {}
+    Node(Store &&own, World &world, const WideShape &shape, NodeId self, Techniques techniques);
 
     Store store;
     Values &values;
     std::unique_ptr<Post> mail;
+    Desk desk;
     Protocol protocol;
     std::vector<int> intents; // of its workers, per key
     std::vector<std::function<void()>> behind; // parked steps of what their senders said before
@@ -65,10 +65,12 @@ struct Node {
 
 using MakeStore = Store (*)(NodeId self, NodeId nodes, uint64_t num_keys);
 
-struct World : Chance {
+struct World : clients::Surroundings {
     const NodeId num_nodes;
     const uint64_t num_keys;
+    const WideShape shape;
     const bool sets; // then each key has one worker that writes, and its value is what that one made it last
+    const bool keys_move; // or have replicas
     const Techniques techniques;
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<Worker> workers;
@@ -80,20 +82,25 @@ struct World : Chance {
     bool is_settling = false;
 
     World(uint64_t seed, MakeStore make)
-        : Chance(seed), num_nodes(NodeId(1 + draw(5))), num_keys(1 + draw(4)), sets(draw(4) == 0),
+        : Surroundings(seed), num_nodes(NodeId(1 + draw(5))), num_keys(1 + draw(4)),
+          shape(num_keys, num_nodes, draw(2)), sets(draw(4) == 0), keys_move(draw(4) > 0),
           techniques(draw_techniques(*this)), total(num_keys), history(num_keys, std::vector<int64_t>{0}),
           in_transfer(num_keys), transferred(num_keys) {
+        std::vector<NodeId> members;
+        for (NodeId id = 0; id < num_nodes; id++) {
+            nodes.push_back(std::make_unique<Node>(make(id, num_nodes, num_keys), *this, shape, id, techniques));
+            members.push_back(id);
+        }
         for (NodeId id = 0; id < num_nodes; id++)
-            nodes.push_back(
-                std::make_unique<Node>(make(id, num_nodes, num_keys), *this, id, num_nodes, num_keys, techniques));
-        for (NodeId id = 0; id < num_nodes; id++)
-            for (uint64_t i = 0; i <= draw(2); i++) workers.emplace_back(id, num_keys);
-        trace("%d nodes, %d keys, %d workers, techniques %d", num_nodes, int(num_keys), int(workers.size()),
-              int(techniques));
+            for (uint64_t i = 0; i <= draw(2); i++)
+                workers.emplace_back(*this, nodes[id]->store, shape, id, workers.size());
+        for (Worker &worker : workers) worker.client->begin_epoch(0, members, no_node);
+        trace("%d nodes, %d keys, %d workers, techniques %d, sets %d", num_nodes, int(num_keys), int(workers.size()),
+              int(techniques), sets);
     }
 
     void post(int from, int to, std::function<void()> deliver, std::shared_ptr<Run> run = nullptr) {
-        if (to < num_nodes)
+        if (to < num_nodes && from < num_nodes)
             deliver = [this, from, to, deliver = std::move(deliver)] {
                 nodes[to]->protocol.hear_from(NodeId(from));
                 deliver();
@@ -101,16 +108,37 @@ struct World : Chance {
         paths[{from, to}].push_back({std::move(deliver), std::move(run)});
     }
 
+    void post_to_server(uint64_t worker, NodeId to, Bytes message) override;
+    void post_to_worker(NodeId from, uint64_t worker, Bytes message) override {
+        post(from, worker_end(worker), [=] { workers[worker].client->receive(message); });
+    }
+    void post_through(NodeId from, NodeId through, uint64_t worker, Bytes message) override {
+        post(from, through, [=] {
+            auto pass_on = [=] { post_to_worker(through, worker, message); };
+            Node &node = *nodes[through];
+            node.protocol.parked().holds_up(from) ? node.behind.push_back(pass_on) : pass_on();
+        });
+    }
+    Plan plan(uint64_t worker, Operation operation, Key key) override;
+    void finish(uint64_t worker, Operation operation, Key key, const Plan &plan, int64_t value) override;
+    void hear_lost(uint64_t, Key, NodeId) override { REQUIRE(!"nobody was lost"); }
+
+    void flush() {
+        for (auto &node : nodes) node->desk.flush(0);
+    }
+
     bool deliver() {
         std::deque<Letter> *path = draw_path(paths, *this);
         if (!path) return false;
         take_first(path).deliver();
+        flush();
         return true;
     }
 
     void retry(NodeId id) {
         Node &node = *nodes[id];
         node.protocol.retry(refuse_nothing);
+        flush();
         if (!node.protocol.parked().empty()) return;
         for (auto &pass_on : std::exchange(node.behind, {})) pass_on();
     }
@@ -121,5 +149,25 @@ struct World : Chance {
         return nullptr;
     }
 };
+
+inline Worker::Worker(World &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number)
+    : node(node), client(std::make_unique<Client>(world, store, shape, node, number)), begun(shape.keys),
+      added(shape.keys), read(shape.keys), intends(shape.keys) {}
+
+inline Node::Node(Store &&own, World &world, const WideShape &shape, NodeId self, Techniques techniques)
+    : store(std::move(own)), values(*store.values), mail(make_mail(world, self)), desk(world, shape, self),
+      protocol(self, shape.nodes, shape.keys, techniques, values, *mail), intents(shape.keys) {}
+
+inline void act_on_intent(Node &node, Key key, bool begin); // workers.h
+
+inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
+    post(worker_end(worker), to, [=] {
+        Node &node = *nodes[to];
+        node.desk.take(node.protocol, worker, message, [&](Key key, bool begin) {
+            workers[worker].client->note_read(sizeof(Key));
+            act_on_intent(node, key, begin);
+        });
+    });
+}
 
 } // namespace ps::interleavings

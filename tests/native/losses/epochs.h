@@ -37,6 +37,7 @@ inline bool deliver(World &world) {
         letter.deliver();
     else
         arrive(world, std::move(letter));
+    world.flush();
     return true;
 }
 
@@ -66,7 +67,9 @@ inline void adopt(World &world, NodeId id, uint32_t epoch) {
     if (node.dead || node.out) return;
     trace("%d begins epoch %u", id, epoch);
     const std::vector<NodeId> &members = world.epochs[epoch].members;
+    world.flush();
     node.crossing.begin(epoch, members);
+    node.desk.begin_epoch();
     node.protocol.begin_epoch(members);
     for (NodeId other : members)
         if (other != id) world.post(id, other, Kind::crossing, [=, &world](Protocol &) { mark(world, other, id); });
@@ -79,7 +82,8 @@ inline void hear(World &world, NodeId id, uint32_t epoch) {
     Node &node = *world.nodes[id];
     if (node.dead || node.out) return;
     node.heard = epoch;
-    world.give_up([&](NodeId at) { return at == id; });
+    for (Worker &worker : world.workers)
+        if (worker.node == id) worker.client->begin_epoch(epoch, world.epochs[epoch].members, world.epochs[epoch].lost);
     world.post_not_judged(hearsay_end, id, [=, &world] { adopt(world, id, epoch); });
 }
 
@@ -87,11 +91,13 @@ inline void hear(World &world, NodeId id, uint32_t epoch) {
 inline void kill(World &world, NodeId node) {
     world.nodes[node]->dead = true;
     for (auto &[path, letters] : world.paths) {
-        bool of_worker = path.first >= first_worker_end && path.first < decider_end;
-        int from = of_worker ? world.workers[size_t(path.first - first_worker_end)].node : path.first;
+        int from = path.first;
+        for (int first : {first_worker_end, intents_end})
+            if (from >= first && size_t(from - first) < world.workers.size())
+                from = world.workers[size_t(from - first)].node;
         if (from == node) letters.resize(world.draw(letters.size() + 1));
     }
-    world.give_up([&](NodeId at) { return at == node; });
+    world.kill_workers(node);
 }
 
 // The members hear of the epoch without it.

@@ -49,33 +49,18 @@ public:
         bring_keys(to, message.keys, in_time, late);
     }
 
-    void answer(const Origin &origin, Key, const Bytes &value, bool after_refresh) override {
-        World &world = world_;
-        uint64_t operation = origin.operation;
-        auto deliver = [=, &world] { take_answer(world, operation, value); };
-        int worker = worker_end(origin.worker);
-        if (after_refresh)
-            post(origin.node, Kind::plain, [=, &world](Protocol &at) {
-                auto pass_on = [=, &world] { world.post_not_judged(origin.node, worker, deliver); };
-                at.parked().holds_up(self_) ? world.nodes[origin.node]->behind.push_back(pass_on) : pass_on();
-            });
-        else
-            world.post_not_judged(self_, worker, deliver);
+    void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override {
+        desk().answer(origin, key, value, after_refresh);
     }
-    void refuse(const Origin &origin, Key, NodeId lost_with) override {
-        World &world = world_;
-        uint64_t operation = origin.operation;
-        world.post_not_judged(self_, worker_end(origin.worker),
-                              [=, &world] { take_refusal(world, operation, lost_with); });
-    }
-    void landed(uint64_t waiter, Key key) override { answer(Origin{self_, 0, 0, waiter}, key, {}, false); }
-    void gone(uint64_t waiter, Key key, NodeId lost_with) override {
-        refuse(Origin{self_, 0, 0, waiter}, key, lost_with);
-    }
+    void refuse(const Origin &origin, Key, NodeId lost_with) override { desk().refuse(origin, lost_with); }
+    void landed(uint64_t waiter, Key) override { desk().land(waiter); }
+    void gone(uint64_t waiter, Key, NodeId lost_with) override { desk().land(waiter, lost_with); }
 
     bool takes_refreshes(NodeId) const override { return true; }
 
 private:
+    Desk &desk() { return world_.nodes[self_]->desk; }
+
     void post(NodeId to, Kind kind, std::function<void(Protocol &)> deliver) {
         world_.post(self_, to, kind, std::move(deliver));
     }

@@ -19,17 +19,28 @@ public:
 
     static int64_t operand(int push) { return int64_t(1) << (2 * push); }
 
-    bool can_begin(Key key) const { return begun_[key] < most; }
+    bool can_begin(Key key, int more) const { return begun_[key] + more <= most; }
     int begin(Key key) { return begun_[key]++; }
     void acknowledge(Key key, int push, uint64_t worker) { acknowledged_[key][push] = worker; }
 
-    // It has nothing twice, and those acknowledged pushes whose worker fits.
+    int64_t acknowledged(Key key, uint64_t to) const { // the operands
+        int64_t all = 0;
+        for (auto [push, worker] : acknowledged_[key])
+            if (worker == to) all |= operand(push);
+        return all;
+    }
+
+    // It has nothing twice, and nothing that was never pushed.
+    void check(Key key, int64_t value) const {
+        REQUIRE((value & 0x2aaaaaaaaaaaaaaa) == 0 && value >= 0);
+        REQUIRE(value < operand(begun_[key]));
+    }
+    // And those acknowledged pushes whose worker fits.
     template <class Fits>
     void check(Key key, int64_t value, Fits &&fits) const {
-        REQUIRE((value & 0x2aaaaaaaaaaaaaaa) == 0 && value >= 0);
+        check(key, value);
         for (auto [push, worker] : acknowledged_[key])
             if (fits(worker)) REQUIRE(value & operand(push));
-        REQUIRE(value < operand(begun_[key]));
     }
 
 private:

@@ -7,85 +7,90 @@
 
 namespace ps::losses {
 
+// Other keys of which the same holds come along at times.
 inline void intend(World &world, uint64_t number, Key key, bool begin) {
     Worker &worker = world.workers[number];
     if (worker.intends[key] == begin) return;
-    worker.intends[key] = begin;
-    int &intents = world.node_of(number).intents[key];
-    world.post_from_worker(number, worker.node, Kind::anytime, [=, &intents](Protocol &at) {
-        intents += begin ? 1 : -1;
-        if (begin && intents == 1) at.want({key});
-        if (!begin && intents == 0) at.stop_wanting({key});
-    });
+    std::vector<Key> keys{key};
+    for (Key other = 0; other < world.num_keys; other++)
+        if (other != key && worker.intends[other] != begin && world.draw(4) == 0) keys.push_back(other);
+    if (!worker.client->intend(keys, begin)) return;
+    for (Key k : keys) worker.intends[k] = begin;
+    trace("worker %d at %d %s %d and %d others", int(number), worker.node, begin ? "wants" : "stops wanting", int(key),
+          int(keys.size()) - 1);
 }
 
-inline uint64_t start(World &world, const Pending &operation) {
-    world.pending[++world.last_operation] = operation;
-    return world.last_operation;
+// What its node does when it hears of that.
+inline void act_on_intent(Node &node, Key key, bool begin) {
+    node.intents[key] += begin ? 1 : -1;
+    if (begin && node.intents[key] == 1) node.protocol.want({key});
+    if (!begin && node.intents[key] == 0) node.protocol.stop_wanting({key});
 }
 
-inline void localize(World &world, uint64_t number, Key key) {
-    uint64_t waiter = start(world, {number, Operation::localize, key, -1});
-    world.post_from_worker(number, world.workers[number].node, Kind::plain,
-                           [=](Protocol &at) { at.localize({key}, waiter); });
+// What a worker reads has what it pushed before.
+inline Plan World::plan(uint64_t number, Operation operation, Key key) {
+    if (operation == Operation::pull) return {0, pushes.acknowledged(key, number)};
+    int push = pushes.begin(key);
+    return {Pushes::operand(push), push};
 }
 
-// What a worker reads has what it pushed.
-inline void finish(World &world, const Pending &done, int64_t value) {
-    if (done.operation == Operation::push) world.pushes.acknowledge(done.key, done.push, done.worker);
-    if (done.operation == Operation::pull && !world.node_of(done.worker).out)
-        world.pushes.check(done.key, value, [&](uint64_t worker) { return worker == done.worker; });
+inline void World::finish(uint64_t number, Operation operation, Key key, const Plan &plan, int64_t value) {
+    if (operation == Operation::push) pushes.acknowledge(key, int(plan.floor), number);
+    if (operation != Operation::pull || node_of(number).out) return;
+    pushes.check(key, value);
+    REQUIRE((value & plan.floor) == plan.floor);
 }
 
-inline void take_answer(World &world, uint64_t operation, const Bytes &value) {
-    auto found = world.pending.find(operation);
-    if (found == world.pending.end()) return; // it was given up
-    finish(world, found->second, value.empty() ? 0 : number_of(value));
-    world.pending.erase(found);
+inline void World::hear_lost(uint64_t number, Key key, NodeId lost_with) {
+    met.refused++;
+    REQUIRE(lost_with < num_nodes && nodes[lost_with]->out);
+    if (!node_of(number).out) said_lost[key] = true;
 }
 
-inline void take_refusal(World &world, uint64_t operation, NodeId lost_with) {
-    auto found = world.pending.find(operation);
-    if (found == world.pending.end()) return;
-    world.met.refused++;
-    REQUIRE(lost_with < world.num_nodes && world.nodes[lost_with]->out);
-    if (!world.node_of(found->second.worker).out) world.said_lost[found->second.key] = true;
-    world.pending.erase(found);
+inline void operate(World &world, uint64_t number, std::vector<Key> keys, Operation operation) {
+    if (operation == Operation::push)
+        for (Key key : keys)
+            if (!world.pushes.can_begin(key, int(keys.size()))) return;
+    world.workers[number].client->operate(operation, std::move(keys));
 }
 
-inline void operate(World &world, uint64_t number, Key key, Operation operation) {
-    for (auto &[id, known] : world.pending)
-        if (known.worker == number && known.key == key && known.operation != Operation::localize) return;
-    Node &node = world.node_of(number);
-    if ((*node.store.stops)[key]) return;
-    bool pushes = operation == Operation::push;
-    if (pushes && !world.pushes.can_begin(key)) return;
-    int push = pushes ? world.pushes.begin(key) : -1;
-    int64_t operand = pushes ? Pushes::operand(push) : 0;
-    NodeId id = world.workers[number].node;
-    if (is_here(node.values, operation, key)) {
-        finish(world, {number, operation, key, push}, do_here(node.values, operation, key, operand));
-        return;
-    }
-    trace("worker %d at %d starts %d on key %d", int(number), id, int(operation), int(key));
-    Origin origin{id, uint32_t(number), 0, start(world, {number, operation, key, push})};
-    Request request = request_for(operation, origin, operand);
-    NodeId to = whom_to_ask(node.store, key, id, world.num_nodes, world);
-    const std::vector<NodeId> &members = world.epochs[node.heard].members;
-    if (std::find(members.begin(), members.end(), to) == members.end())
-        to = HomeRule(world.num_nodes, members).home(key);
-    world.post_from_worker(number, to, Kind::plain, [=](Protocol &at) { at.receive(key, request, false); });
+inline std::vector<Key> draw_keys(World &world) {
+    std::vector<Key> keys{world.draw(world.num_keys)};
+    while (keys.size() < 5 && world.draw(3) > 0) keys.push_back(world.draw(world.num_keys));
+    return keys;
 }
 
 inline void act(World &world, uint64_t number) {
     if (world.node_of(number).dead) return;
+    Worker &worker = world.workers[number];
     Key key = world.draw(world.num_keys);
-    switch (world.draw(8)) {
-    case 0: localize(world, number, key); return;
-    case 1:
-    case 2: intend(world, number, key, !world.workers[number].intends[key]); return;
-    default: operate(world, number, key, Operation(world.draw(2)));
+    switch (world.draw(24)) {
+    case 0:
+    case 1: worker.client->localize(draw_keys(world)); return;
+    case 2:
+    case 3:
+    case 4: return intend(world, number, key, !worker.intends[key]);
+    case 5: return worker.client->abandon_one();
+    case 6: return worker.client->ask();
+    default: operate(world, number, draw_keys(world), Operation(world.draw(2)));
     }
+}
+
+// A worker's connection to a node breaks, with a part of what is on its way; it sees that at once or later.
+inline void break_connection(World &world, uint64_t number, NodeId node) {
+    Worker &worker = world.workers[number];
+    if (worker.client->is_dead()) return;
+    trace("the connection of worker %d to %d breaks", int(number), node);
+    world.met.broken++;
+    for (auto path : {std::make_pair(worker_end(number), int(node)), std::make_pair(int(node), worker_end(number))}) {
+        std::deque<Letter> &letters = world.paths[path];
+        letters.resize(world.draw(letters.size() + 1));
+    }
+    world.unseen_breaks.emplace_back(number, node);
+}
+
+inline void see_breaks(World &world) {
+    for (auto [worker, node] : std::exchange(world.unseen_breaks, {})) world.workers[worker].client->note_break(node);
 }
 
 } // namespace ps::losses

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -10,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "../clients/client.h"
+#include "../clients/desk.h"
 #include "../operations.h"
 #include "../paths.h"
 #include "../seeds.h"
@@ -20,6 +23,11 @@
 #include "pushes.h"
 
 namespace ps::losses {
+
+using clients::Client;
+using clients::Desk;
+using clients::Plan;
+using clients::WideShape;
 
 struct World;
 
@@ -36,13 +44,12 @@ struct Letter {
 };
 
 struct Node {
-    Node(World &world, NodeId self, NodeId nodes, uint64_t keys, Techniques techniques)
-        : store(make_store<NumberStore>(self, nodes, keys)), values(*store.values), mail(make_mail(world, self)),
-          protocol(self, nodes, keys, techniques, values, *mail), crossing(nodes), intents(keys) {}
+    Node(World &world, const WideShape &shape, NodeId self, Techniques techniques);
 
     Store store;
     Values &values;
     std::unique_ptr<Post> mail;
+    Desk desk;
     Protocol protocol;
     Crossing crossing;
     uint32_t heard = 0;             // the epoch that its workers know
@@ -53,15 +60,11 @@ struct Node {
 };
 
 struct Worker {
-    NodeId node;
-    std::vector<bool> intends; // by key
-};
+    Worker(World &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number);
 
-struct Pending {
-    uint64_t worker;
-    Operation operation;
-    Key key;
-    int push;
+    NodeId node;
+    std::unique_ptr<Client> client;
+    std::vector<bool> intends; // by key
 };
 
 struct Epoch {
@@ -70,28 +73,31 @@ struct Epoch {
 };
 
 struct Met {
-    long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0;
+    long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0, broken = 0;
 
     void operator+=(const Met &other) {
         keys_lost += other.keys_lost;
         keys_rehomed += other.keys_rehomed;
         taken_late += other.taken_late;
         refused += other.refused;
+        broken += other.broken;
     }
 };
 
-// Paths from whoever decides that a node is lost, and from a node's workers, who hear it first, to its server.
-constexpr int decider_end = 2000, hearsay_end = 2001;
+// Paths from whoever decides that a node is lost, and from a node's workers, who hear it first, to its server; and of
+// workers' intents, which no broken connection takes here.
+constexpr int decider_end = 2000, hearsay_end = 2001, intents_end = 3000;
 
-struct World : Chance {
+struct World : clients::Surroundings {
     const NodeId num_nodes;
     const uint64_t num_keys;
+    const WideShape shape;
+    const bool connections_break; // of workers
     int losses_left;
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<Worker> workers;
     Paths<Letter> paths;
-    std::map<uint64_t, Pending> pending;
-    uint64_t last_operation = 0;
+    std::vector<std::pair<uint64_t, NodeId>> unseen_breaks; // worker and node
     Pushes pushes;
     std::vector<bool> said_lost; // by key: to a worker of a member
     std::vector<bool> may_be_lost; // by key: it was at a node that was lost, or on its way
@@ -99,15 +105,19 @@ struct World : Chance {
     Met met;
 
     explicit World(uint64_t seed)
-        : Chance(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
+        : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
+          shape(num_keys, num_nodes, draw(2)), connections_break(draw(2)),
           losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),
           may_be_lost(num_keys), epochs{{{}, no_node}} {
         Techniques techniques = draw_techniques(*this);
         for (NodeId id = 0; id < num_nodes; id++) {
-            nodes.push_back(std::make_unique<Node>(*this, id, num_nodes, num_keys, techniques));
+            nodes.push_back(std::make_unique<Node>(*this, shape, id, techniques));
             epochs[0].members.push_back(id);
-            for (uint64_t i = 0; i <= draw(2); i++) workers.push_back({id, std::vector<bool>(num_keys)});
         }
+        for (NodeId id = 0; id < num_nodes; id++)
+            for (uint64_t i = 0; i <= draw(2); i++)
+                workers.emplace_back(*this, nodes[id]->store, shape, id, workers.size());
+        for (Worker &worker : workers) worker.client->begin_epoch(0, members(), no_node);
         trace("%d nodes, %d keys", num_nodes, int(num_keys));
     }
 
@@ -133,10 +143,27 @@ struct World : Chance {
             {from, to, nodes[from]->crossing.epoch(), kind, [=, &protocol] { deliver(protocol); }});
     }
 
-    void post_from_worker(uint64_t worker, NodeId to, Kind kind, std::function<void(Protocol &)> deliver) {
-        Protocol &protocol = nodes[to]->protocol;
-        paths[{worker_end(worker), to}].push_back(
-            {workers[worker].node, to, node_of(worker).heard, kind, [=, &protocol] { deliver(protocol); }});
+    void post_to_server(uint64_t worker, NodeId to, Bytes message) override;
+    void post_to_worker(NodeId from, uint64_t worker, Bytes message) override {
+        post_not_judged(from, worker_end(worker), [=] { workers[worker].client->receive(message); });
+    }
+    void post_through(NodeId from, NodeId through, uint64_t worker, Bytes message) override {
+        post(from, through, Kind::plain, [=](Protocol &at) {
+            auto pass_on = [=] { post_to_worker(through, worker, message); };
+            at.parked().holds_up(from) ? nodes[through]->behind.push_back(pass_on) : pass_on();
+        });
+    }
+    Plan plan(uint64_t worker, Operation operation, Key key) override;
+    void finish(uint64_t worker, Operation operation, Key key, const Plan &plan, int64_t value) override;
+    void hear_lost(uint64_t worker, Key key, NodeId lost_with) override;
+
+    void flush() {
+        for (auto &node : nodes) node->desk.flush(node->crossing.epoch());
+    }
+
+    void tick(double seconds) {
+        now += seconds;
+        for (Worker &worker : workers) worker.client->tick();
     }
 
     void post_not_judged(int from, int to, std::function<void()> deliver) {
@@ -147,15 +174,42 @@ struct World : Chance {
         Node &node = *nodes[id];
         if (node.dead) return;
         node.protocol.retry(refuse_nothing);
+        flush();
         if (!node.protocol.parked().empty()) return;
         for (auto &pass_on : std::exchange(node.behind, {})) pass_on();
     }
 
-    template <class Chosen>
-    void give_up(Chosen &&chosen) { // what workers of the chosen nodes wait for
-        for (auto it = pending.begin(); it != pending.end();)
-            it = chosen(workers[it->second.worker].node) ? pending.erase(it) : std::next(it);
+    // What workers of a node wait for, which is over.
+    void kill_workers(NodeId node) {
+        for (Worker &worker : workers)
+            if (worker.node == node) worker.client->die();
     }
 };
+
+inline Worker::Worker(World &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number)
+    : node(node), client(std::make_unique<Client>(world, store, shape, node, number)), intends(shape.keys) {}
+
+inline Node::Node(World &world, const WideShape &shape, NodeId self, Techniques techniques)
+    : store(make_store<NumberStore>(self, shape.nodes, shape.keys)), values(*store.values),
+      mail(make_mail(world, self)), desk(world, shape, self),
+      protocol(self, shape.nodes, shape.keys, techniques, values, *mail), crossing(shape.nodes), intents(shape.keys) {}
+
+inline void act_on_intent(Node &node, Key key, bool begin); // workers.h
+
+// Intents and questions are no operations: nobody gives them up with a former epoch.
+inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
+    FrameHeader header;
+    std::memcpy(&header, message.data(), sizeof header);
+    bool is_intent = header.kind == ps::Kind::intent;
+    int path = is_intent ? intents_end + int(worker) : worker_end(worker);
+    Kind kind = header.kind == ps::Kind::request ? Kind::plain : Kind::anytime;
+    paths[{path, to}].push_back({workers[worker].node, to, header.epoch, kind, [=] {
+                                     Node &node = *nodes[to];
+                                     node.desk.take(node.protocol, worker, message, [&](Key key, bool begin) {
+                                         workers[worker].client->note_read(sizeof(Key));
+                                         act_on_intent(node, key, begin);
+                                     });
+                                 }});
+}
 
 } // namespace ps::losses

@@ -33,7 +33,7 @@ public:
     uint64_t limit() const { return limit_; }
 
 private:
-    const uint64_t limit_;
+    uint64_t limit_;
     size_t count_ = 0;
     uint64_t bytes_ = 0;
 };

@@ -1,9 +1,9 @@
-#include "net/departure.h"
+#include "requests/departure.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "net/bounds.h"
+#include "wire/bounds.h"
 
 namespace ps {
 
@@ -33,45 +33,37 @@ void put(char **at, const char *from, uint64_t bytes) {
 
 } // namespace
 
-ZmqMessage Departure::write_whole(const FrameHeader &header, const StoreShape &shape) const {
+void Departure::write_whole(const FrameHeader &header, Outbox &outbox) const {
     uint64_t key_bytes = keys.size() * sizeof(Key), here = has_values() ? value_bytes : 0;
-    ZmqMessage message(sizeof(OperationHead) + key_bytes + here);
-    char *at = message.data();
+    char *at = outbox.reserve(targets[0], sizeof(OperationHead) + key_bytes + here);
     put(&at, head.head(header, keys.size(), true));
     put(&at, reinterpret_cast<const char *>(keys.data()), key_bytes);
-    if (places.empty())
+    if (spans.empty())
         put(&at, values, here);
     else if (has_values())
-        for (size_t i = 0; i < keys.size(); i++) put(&at, places[i], shape.value_bytes(keys[i]));
-    return message;
+        for (const ValueSpan &span : spans) put(&at, span.at, span.bytes);
 }
 
-std::vector<Departure::Message> Departure::write(const FrameHeader &header, const StoreShape &shape) const {
-    std::vector<Message> messages;
-    const uint64_t each = shape.uniform_bytes();
+void Departure::write(const FrameHeader &header, NodeId num_nodes, Outbox &outbox) const {
     bool is_whole = std::all_of(targets.begin(), targets.end(), [&](NodeId node) { return node == targets[0]; });
-    if (is_whole && is_one_message(keys.size(), value_bytes)) {
-        messages.push_back({targets[0], write_whole(header, shape)});
-        return messages;
-    }
+    if (is_whole && is_one_message(keys.size(), value_bytes, most)) return write_whole(header, outbox);
     std::vector<Part> parts;
-    std::vector<uint32_t> first(shape.num_nodes(), none), last(shape.num_nodes(), none); // messages, by node
+    std::vector<uint32_t> first(num_nodes, none), last(num_nodes, none); // messages, by node
     for (size_t i = 0; i < keys.size(); i++) {
-        uint64_t length = value_bytes == 0 ? 0 : each ? each : shape.value_bytes(keys[i]);
+        uint64_t bytes = value_bytes == 0 ? 0 : length(i);
         uint32_t &at = last[targets[i]];
-        if (at == none || !is_one_message(parts[at].count + 1, parts[at].bytes + length)) {
+        if (at == none || !is_one_message(parts[at].count + 1, parts[at].bytes + bytes, most)) {
             (at == none ? first[targets[i]] : parts[at].next) = uint32_t(parts.size());
             at = uint32_t(parts.size());
             parts.push_back({targets[i]});
         }
         parts[at].count++;
-        parts[at].bytes += length;
+        parts[at].bytes += bytes;
     }
     for (Part &part : parts) {
         uint64_t columns = part.count * bytes_per_key;
-        messages.push_back({part.to, ZmqMessage(sizeof(OperationHead) + columns + (has_values() ? part.bytes : 0))});
         part.left = part.count;
-        part.key = messages.back().message.data();
+        part.key = outbox.reserve(part.to, sizeof(OperationHead) + columns + (has_values() ? part.bytes : 0));
         put(&part.key, head.head(header, part.count, false));
         part.position = part.key + part.count * sizeof(Key);
         part.value = part.key + columns;
@@ -82,11 +74,8 @@ std::vector<Departure::Message> Departure::write(const FrameHeader &header, cons
         put(&part.key, keys[i]);
         put(&part.position, uint32_t(i));
         if (--part.left == 0) at = part.next;
-        if (!has_values()) continue;
-        uint64_t length = each ? each : shape.value_bytes(keys[i]);
-        put(&part.value, places.empty() ? values + i * length : places[i], length);
+        if (has_values()) put(&part.value, spans.empty() ? values + i * each : spans[i].at, length(i));
     }
-    return messages;
 }
 
 } // namespace ps

@@ -1,0 +1,75 @@
+// How operations end without their answers: nobody wants them any more, an epoch begins, a connection breaks.
+#include <algorithm>
+#include <iterator>
+
+#include "requests/requests.h"
+
+namespace ps {
+
+void Requests::abandon(int64_t timestamp) {
+    auto found = sent_.find(timestamp);
+    if (found == sent_.end()) return;
+    Sent &sent = found->second;
+    if (sent.operation == Operation::pull) buffers_.remove(sent.values);
+    sent.values = nullptr;
+    sent.abandoned = true;
+}
+
+size_t Requests::pending() const {
+    return size_t(std::count_if(sent_.begin(), sent_.end(), [](const auto &known) { return !known.second.abandoned; }));
+}
+
+// In a new epoch nobody answers what was asked in a former one.
+void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId lost) {
+    header_.epoch = epoch;
+    rule_ = HomeRule(shape_.num_nodes(), std::move(members));
+    for (const auto &[timestamp, sent] : sent_) failures_.add(timestamp, lost);
+    sent_.clear();
+    in_flight_.clear();
+    keys_ = {};
+    buffers_.clear();
+    std::fill(std::begin(underway_), std::end(underway_), 0);
+}
+
+void Requests::note_break(NodeId node, double now) { breaks_.push_back({node, now, next_}); }
+
+// First the node gets time to turn out as lost, which says more and ends these operations as well; most that were not
+// lost are answered by then.
+NodeId Requests::give_up(double now) {
+    while (!breaks_.empty() && now > breaks_.front().seen + settings_.break_patience) {
+        Break broken = breaks_.front();
+        breaks_.pop_front();
+        give_up(broken);
+        if (broken.node != header_.from || questions_.are_answered()) continue;
+        questions_.give_up();
+        return broken.node;
+    }
+    return no_node;
+}
+
+// Any node may pass a request on to any other, and that one answers: only what this node's own server does by itself is
+// sure to have taken no other way.
+void Requests::give_up(const Break &broken) {
+    bool is_own = broken.node == header_.from;
+    given_up_ = std::max(given_up_, broken.before);
+    for (auto next = sent_.begin(); next != sent_.end();) {
+        auto found = next++;
+        Sent &sent = found->second;
+        if (found->first >= broken.before || (!is_own && sent.operation == Operation::localize)) continue;
+        if (sent.noted)
+            for (size_t i = 0; i < sent.keys.size(); i++)
+                if (!sent.is_answered(i)) keys_.remove(sent.keys[i]);
+        failures_.add(found->first, broken.node);
+        drop(found);
+    }
+}
+
+void Requests::drop(Known found) {
+    const Sent &sent = found->second;
+    underway_[int(sent.operation)]--;
+    if (sent.operation == Operation::pull) buffers_.remove(sent.values);
+    in_flight_.remove(sent.bytes);
+    sent_.erase(found);
+}
+
+} // namespace ps

@@ -1,0 +1,37 @@
+// What a worker's requests need of their surroundings: where keys are, a way to send, and somebody to tell. They have
+// no other input or output, no clock and no threads, so that tests can run them under every order of messages. None of
+// this is asked for a single key.
+#pragma once
+
+#include <vector>
+
+#include "wire/operations.h"
+
+namespace ps {
+
+// Where keys are, as far as the worker's node knows.
+class Whereabouts {
+public:
+    virtual ~Whereabouts() = default;
+
+    // `nodes` has one entry per key, the worker's node. It stays if that node has the key, waits for it or has a
+    // replica of it; else it becomes the node where the key was seen last, or no_node.
+    virtual void find(const std::vector<Key> &keys, std::vector<NodeId> *nodes) const = 0;
+
+    // Of the keys that were answered: this node was their owner.
+    virtual void note_owner(const std::vector<Key> &keys, const AnswerBatch &answer, NodeId owner) = 0;
+};
+
+class Outbox {
+public:
+    virtual ~Outbox() = default;
+
+    // Memory for a message, to be filled before send_reserved(). Throws if it cannot be sent.
+    virtual char *reserve(NodeId to, uint64_t bytes) = 0;
+    virtual void send_reserved() = 0; // in the order in which it was asked for
+    virtual void send(NodeId to, Bytes message) = 0;
+
+    virtual void ended(double began) = 0; // an operation that was sent then has all its answers
+};
+
+} // namespace ps

@@ -1,0 +1,171 @@
+// How operations begin: what they wait for, and whom they are sent to.
+#include "requests/requests.h"
+
+#include <algorithm>
+
+#include "errors.h"
+#include "wire/replicas.h"
+
+namespace ps {
+
+namespace {
+constexpr uint32_t no_epoch = UINT32_MAX;
+}
+
+Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
+                   Outbox &outbox)
+    : header_(header), shape_(shape), each_(shape.uniform_bytes()), settings_(settings), whereabouts_(whereabouts),
+      outbox_(outbox), rule_(shape.num_nodes(), {}), in_flight_(settings.in_flight), announced_(settings.in_flight),
+      since_hello_(settings.in_flight) {
+    header_.epoch = no_epoch;
+}
+
+// Operations of one kind may overtake each other, so that their keys matter only when another kind comes.
+bool Requests::conflicts(const ps_request &request) {
+    uint32_t alike = request.operation == PS_SET ? 0 : underway_[request.operation];
+    if (alike == sent_.size()) return false;
+    for (auto &[timestamp, sent] : sent_) note_keys(sent);
+    return next_conflict(request, 0) < request.num_keys;
+}
+
+int64_t Requests::next_conflict(const ps_request &request, int64_t from) const {
+    const int64_t *end = request.keys + request.num_keys;
+    return std::find_if(request.keys + from, end,
+                        [&](int64_t key) { return keys_.conflicts(uint64_t(key), uint8_t(request.operation)); }) -
+           request.keys;
+}
+
+void Requests::note_keys(Sent &sent) {
+    if (sent.noted) return;
+    sent.noted = true;
+    for (size_t i = 0; i < sent.keys.size(); i++)
+        if (!sent.is_answered(i)) keys_.add(sent.keys[i], uint8_t(sent.operation));
+}
+
+int64_t Requests::filling(const ps_request &request) const {
+    return buffers_.filling(static_cast<const char *>(request.values), bytes_of(request));
+}
+
+// The caller may change its keys meanwhile: what is looked at is a copy.
+void Requests::check(const std::vector<Key> &keys) const {
+    const uint64_t limit = shape_.num_keys();
+    for (Key key : keys)
+        if (key >= limit) fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+}
+
+Requests::Sent Requests::prepare(const ps_request &request) const {
+    Sent sent;
+    sent.operation = Operation(request.operation);
+    sent.values = static_cast<char *>(request.values);
+    return sent;
+}
+
+int64_t Requests::start(const ps_request &request, double now) {
+    Sent sent = prepare(request);
+    sent.keys.assign(request.keys, request.keys + request.num_keys);
+    check(sent.keys);
+    if (!each_) sent.spans = spans_of(sent.keys, sent.values);
+    return note_buffer(request, send(std::move(sent), now));
+}
+
+int64_t Requests::start(const ps_request &request, const std::vector<int64_t> &positions, double now) {
+    Sent sent = prepare(request);
+    sent.keys.reserve(positions.size());
+    for (int64_t position : positions) sent.keys.push_back(Key(request.keys[position]));
+    check(sent.keys);
+    sent.spans.reserve(positions.size());
+    if (each_) {
+        for (int64_t position : positions) sent.spans.push_back({sent.values + uint64_t(position) * each_, each_});
+    } else {
+        std::vector<Key> keys(request.keys, request.keys + positions.back() + 1);
+        check(keys);
+        std::vector<ValueSpan> spans = spans_of(keys, sent.values);
+        for (int64_t position : positions) sent.spans.push_back(spans[size_t(position)]);
+    }
+    return note_buffer(request, send(std::move(sent), now));
+}
+
+std::vector<ValueSpan> Requests::spans_of(const std::vector<Key> &keys, char *values) const {
+    std::vector<ValueSpan> spans;
+    spans.reserve(keys.size());
+    for (uint64_t bytes : shape_.lengths(keys)) {
+        spans.push_back({values, bytes});
+        values += bytes;
+    }
+    return spans;
+}
+
+// Of an operation that was sent: what fails before fills nothing, and a new epoch ends only what was sent before.
+int64_t Requests::note_buffer(const ps_request &request, int64_t timestamp) {
+    if (request.operation == PS_PULL)
+        buffers_.add(static_cast<const char *>(request.values), bytes_of(request), timestamp);
+    return timestamp;
+}
+
+int64_t Requests::localize(const int64_t *keys, int64_t num_keys, double now) {
+    Sent sent;
+    sent.operation = Operation::localize;
+    sent.keys.assign(keys, keys + num_keys);
+    return send(std::move(sent), now);
+}
+
+int64_t Requests::send(Sent sent, double now) {
+    bool is_own = sent.operation == Operation::localize;
+    uint64_t key_bytes = sent.keys.size() * sizeof(Key);
+    sent.bytes = key_bytes + (each_ ? each_ * sent.keys.size() : shape_.total_bytes(sent.keys));
+    sent.left = sent.keys.size();
+    sent.began = now;
+    RequestBatch head;
+    head.operation = sent.operation;
+    head.node = header_.from;
+    head.worker = settings_.worker;
+    head.number = uint64_t(next_);
+    uint64_t value_bytes = is_own ? 0 : sent.bytes - key_bytes;
+    std::vector<NodeId> targets = targets_of(sent);
+    Departure{head, sent.keys, targets, sent.spans, sent.values, each_, value_bytes, settings_.longest}.write(
+        header_, shape_.num_nodes(), outbox_);
+    outbox_.send_reserved();
+    underway_[int(sent.operation)]++;
+    in_flight_.add(sent.bytes);
+    sent_.emplace(next_, std::move(sent));
+    return next_++;
+}
+
+// Where each key was seen last, or its home. What is on its way here, or must pass its replica here, goes to this
+// node's own server, and so does what it is to do itself.
+std::vector<NodeId> Requests::targets_of(const Sent &sent) const {
+    std::vector<NodeId> targets(sent.keys.size(), header_.from);
+    if (sent.operation == Operation::localize) return targets;
+    whereabouts_.find(sent.keys, &targets);
+    for (size_t i = 0; i < targets.size(); i++)
+        if (targets[i] == no_node || !rule_.is_member(targets[i])) targets[i] = rule_.home(sent.keys[i]);
+    return targets;
+}
+
+void Requests::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end) {
+    for (InFlight *intents : {&announced_, &since_hello_}) intents->add(uint64_t(num_keys) * sizeof(Key));
+    const auto most = int64_t(std::max(settings_.longest / sizeof(Key), uint64_t(1)));
+    for (; num_keys > 0; keys += most, num_keys -= most) {
+        IntentBatch batch{settings_.slot, first, end, {keys, keys + std::min(num_keys, most)}};
+        outbox_.send(header_.from, batch.encode(header_));
+    }
+}
+
+// The server's welcome says that it has read what was announced before.
+bool Requests::make_room_for_intents(uint64_t bytes) {
+    if (announced_.has_room(bytes)) return true;
+    if (questions_.is_welcome()) say_hello();
+    return false;
+}
+
+void Requests::say_hello() {
+    FrameHeader hello = header_;
+    hello.kind = Kind::hello;
+    questions_.said_hello();
+    since_hello_.clear();
+    outbox_.send(header_.from, FrameWriter(hello).take());
+}
+
+void Requests::ask(Until until) { outbox_.send(header_.from, questions_.ask(until).encode(header_)); }
+
+} // namespace ps

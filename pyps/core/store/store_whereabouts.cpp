@@ -1,0 +1,24 @@
+#include "store/store_whereabouts.h"
+
+namespace ps {
+
+void StoreWhereabouts::find(const std::vector<Key> &keys, std::vector<NodeId> *nodes) const {
+    for (size_t i = 0; i < keys.size(); i++) {
+        Place place(segment_.entry(keys[i]).load(std::memory_order_relaxed));
+        if (place.residence() == Residence::absent)
+            (*nodes)[i] = is_known(place.index()) ? NodeId(node_of(place.index())) : no_node;
+    }
+}
+
+// The next operation asks that one. Should the key have moved on, it sends the request to the home.
+void StoreWhereabouts::note_owner(const std::vector<Key> &keys, const AnswerBatch &answer, NodeId owner) {
+    for (uint32_t i = 0; i < answer.count; i++) {
+        Entry &entry = segment_.entry(keys[answer.position(i)]);
+        uint64_t word = entry.load(std::memory_order_relaxed);
+        Place place(word), seen(Residence::absent, place.length_class(), seen_at(owner));
+        if (place.residence() == Residence::absent && place.holder() == nobody)
+            entry.compare_exchange_strong(word, seen.word(), std::memory_order_relaxed);
+    }
+}
+
+} // namespace ps

@@ -1,0 +1,72 @@
+// What simulated workers share: a shape of values, and the world in which they live.
+#pragma once
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "../require.h"
+#include "../seeds.h"
+#include "../stores.h"
+#include "wire/shape.h"
+
+namespace ps::clients {
+
+constexpr uint64_t cluster = 0x1234'5678'9abc'def0;
+
+// Values have one length, or lengths that differ from key to key.
+struct WideShape : Shape {
+    WideShape(uint64_t keys, NodeId nodes, bool is_uniform) : keys(keys), nodes(nodes), is_uniform(is_uniform) {}
+
+    uint64_t num_keys() const override { return keys; }
+    NodeId num_nodes() const override { return nodes; }
+    uint64_t value_bytes(Key key) const override { return is_uniform ? 8 : 8 * (1 + key % 3); }
+    uint64_t uniform_bytes() const override { return is_uniform ? 8 : 0; }
+
+    const uint64_t keys;
+    const NodeId nodes;
+    const bool is_uniform;
+};
+
+// A key's number as its value, as long as the key's is.
+inline Bytes widen(const Shape &shape, Key key, int64_t number) {
+    Bytes value;
+    for (uint64_t i = 0; i < shape.value_bytes(key) / 8; i++) {
+        Bytes part = bytes_of(number + int64_t(i));
+        value.insert(value.end(), part.begin(), part.end());
+    }
+    return value;
+}
+
+inline int64_t narrow(const Shape &shape, Key key, const char *value) {
+    int64_t number;
+    std::memcpy(&number, value, 8);
+    Bytes whole = widen(shape, key, number);
+    REQUIRE(std::memcmp(whole.data(), value, whole.size()) == 0);
+    return number;
+}
+
+// What one key of an operation is to do, as the world has noted it.
+struct Plan {
+    int64_t operand = 0; // of a push or a set
+    int64_t floor = 0;   // of what a pull finds; or the number of a push
+};
+
+class Surroundings : public Chance {
+public:
+    using Chance::Chance;
+    virtual ~Surroundings() = default;
+
+    double now = 0; // seconds
+
+    virtual void post_to_server(uint64_t worker, NodeId to, Bytes message) = 0;
+    virtual void post_to_worker(NodeId from, uint64_t worker, Bytes message) = 0;
+    virtual void post_through(NodeId from, NodeId through, uint64_t worker, Bytes message) = 0;
+
+    // The operation begins now, and has ended.
+    virtual Plan plan(uint64_t worker, Operation operation, Key key) = 0;
+    virtual void finish(uint64_t worker, Operation operation, Key key, const Plan &plan, int64_t value) = 0;
+    virtual void hear_lost(uint64_t worker, Key key, NodeId lost_with) = 0;
+};
+
+} // namespace ps::clients

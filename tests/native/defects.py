@@ -1,0 +1,160 @@
+"""Deliberate defects of the shipped sources, each of which a simulation must catch.
+
+``python -m tests.native.defects [WORD...]`` tries all of ``defects.toml``, or those that name one of the words. The
+sources are copied to ``build/defects``; there each defect is made, what it touches is built, the simulations run from
+the first seed on, and the defect is mended again. Prints after how many seeds each one was caught; ends with 1 if one
+was not, or if its text does not stand once in its file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+# What the simulations are made of; without sockets and the rest, so that little is built anew.
+ROOMS = ["membership", "protocol", "requests", "sampling", "segment", "store", "wire"]
+SINGLE = ["counting.h", "errors.cpp", "errors.h", "flat_map.h", "ps.h"]
+SINGLE += [f"worker/{name}.{kind}" for name in ("barrier", "loss", "workers") for kind in ("cpp", "h")]
+SIMULATIONS = {"interleavings": 1500, "losses": 1500}  # seeds
+LIMIT = 120.0  # seconds that a simulation gets; one that hangs has not caught anything
+BUILD_LIMIT = 280.0  # seconds
+SEED = re.compile(r"^seed (\d+): .*?([\w.]+:\d+: .*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A row of the table: the text in the file below pyps/core, and what stands there instead."""
+
+    breaks: str
+    file: str
+    text: str
+    replacement: str
+
+    def make(self, tree: Path) -> Path:
+        """Make the defect in a copy of the sources; return its file."""
+        path = tree / "pyps/core" / self.file
+        source = path.read_text()
+        found = source.count(self.text)
+        if found != 1:
+            raise LookupError(f"{self.file} has {found} times, not once: {self.text!r}")
+        path.write_text(source.replace(self.text, self.replacement))
+        return path
+
+
+def read_defects(words: Sequence[str] = ()) -> list[Defect]:
+    """Read the rows that have one of the words in their file or description; all if there are no words."""
+    rows = tomllib.loads((ROOT / "tests/native/defects.toml").read_text())["defect"]
+    defects = [Defect(**row) for row in rows]
+    return [d for d in defects if not words or any(word in d.file or word in d.breaks for word in words)]
+
+
+def copy_sources(tree: Path) -> None:
+    """Bring a copy up to date; what has not changed keeps its time, so that it is not built again."""
+    sources = [ROOT / "pyps/core" / name for name in SINGLE]
+    for place in [*(ROOT / "pyps/core" / room for room in ROOMS), ROOT / "tests/native"]:
+        sources += [
+            path for path in place.rglob("*") if path.suffix in {".cpp", ".h"} or path.name == "Makefile"
+        ]
+    wanted = {tree / path.relative_to(ROOT): path for path in sources}
+    for copy, path in wanted.items():
+        if not copy.exists() or copy.read_bytes() != path.read_bytes():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+    for place in (tree / "pyps", tree / "tests"):
+        for old in [path for path in place.rglob("*") if path.is_file() and path not in wanted]:
+            old.unlink()
+
+
+def build(tree: Path) -> str | None:
+    """Build the simulations; return the compiler's words if it refuses."""
+    command = [
+        "make",
+        "-s",
+        "-C",
+        tree / "tests/native",
+        f"-j{os.cpu_count()}",
+        "SANITIZER=none",
+        "flags_none=-O0 -w",
+    ]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    done = subprocess.run(
+        [*command, *SIMULATIONS],
+        capture_output=True,
+        text=True,
+        timeout=BUILD_LIMIT,
+        env=environment,
+        check=False,
+    )
+    return done.stderr if done.returncode else None
+
+
+def simulate(tree: Path) -> str | None:
+    """Run the simulations until one fails; return how, or None."""
+    for program, seeds in SIMULATIONS.items():
+        command = [tree / "build/native/none" / program, "0", str(seeds)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+        except subprocess.TimeoutExpired:
+            continue
+        if failed := SEED.search(done.stderr):
+            return f"{program}, {int(failed[1]) + 1} seeds: {failed[2]}"
+        if done.returncode < 0:
+            return f"{program}, ended by signal {-done.returncode}"
+    return None
+
+
+def attempt(defect: Defect, tree: Path) -> str | None:
+    """Make a defect, look whether it is caught, and mend it. Return how it was caught, or None."""
+    path = tree / "pyps/core" / defect.file
+    whole = path.read_bytes()
+    defect.make(tree)
+    try:
+        words = build(tree)
+        if words is not None:
+            raise RuntimeError(f"the defect '{defect.breaks}' does not compile:\n{words}")
+        return simulate(tree)
+    finally:
+        path.write_bytes(whole)
+
+
+def prepare(tree: Path) -> None:
+    """Copy the sources, build them and see that the simulations find nothing wrong with them."""
+    copy_sources(tree)
+    words = build(tree)
+    if words is not None:
+        raise RuntimeError(words)
+    caught = simulate(tree)
+    if caught is not None:
+        raise RuntimeError(f"without any defect: {caught}")
+
+
+def main(words: Sequence[str]) -> int:
+    """Try the defects and print what came of each."""
+    tree = ROOT / "build/defects"
+    prepare(tree)
+    missed = 0
+    defects = read_defects(words)
+    for defect in defects:
+        began = time.monotonic()
+        try:
+            caught = attempt(defect, tree)
+        except (LookupError, RuntimeError) as error:
+            caught, missed = f"ERROR: {error}", missed + 1
+        missed += caught is None
+        seconds = time.monotonic() - began
+        print(f"{defect.file}: {defect.breaks}\n    {caught or 'NOT CAUGHT'} ({seconds:.0f} s)", flush=True)
+    print(f"{len(defects) - missed} of {len(defects)} defects were caught")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
