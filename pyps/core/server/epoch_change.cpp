@@ -38,7 +38,7 @@ void EpochChange::tell_members(HoldsBatch::Phase phase) {
     FrameHeader header = header_from(segment_);
     header.epoch = crossing_.epoch();
     for (NodeId node : protocol_.home_rule().members())
-        if (node != header.from) peers_[node].send(step_of(header.from, phase).encode(header));
+        if (node != header.from) peers_.send(node, step_of(header.from, phase).encode(header));
 }
 
 // This node is a member too.

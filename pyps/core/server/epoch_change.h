@@ -15,8 +15,8 @@ namespace ps {
 
 class EpochChange {
 public:
-    // `peers` has a socket for every other node.
-    EpochChange(Segment &segment, std::vector<ZmqSocket> &peers, Mailbox &mailbox, Protocol &protocol, Serving &serving)
+    // `peers` has every other node.
+    EpochChange(Segment &segment, Connections &peers, Mailbox &mailbox, Protocol &protocol, Serving &serving)
         : segment_(segment), peers_(peers), mailbox_(mailbox), protocol_(protocol), serving_(serving),
           crossing_(NodeId(peers.size())) {}
 
@@ -33,7 +33,7 @@ private:
     void take_own(HoldsBatch::Phase phase);
 
     Segment &segment_;
-    std::vector<ZmqSocket> &peers_;
+    Connections &peers_;
     Mailbox &mailbox_;
     Protocol &protocol_;
     Serving &serving_;

@@ -55,7 +55,7 @@ bool Farewells::refuse(const FrameHeader &header) {
 
 void Farewells::take(NodeId from) {
     lose(from);
-    peers_[from].send(bare_message(segment_, Kind::noted));
+    peers_.send(from, bare_message(segment_, Kind::noted));
 }
 
 // The others may still wait for what was said last. Unless all end together they are told, and answer: so they know
@@ -63,12 +63,12 @@ void Farewells::take(NodeId from) {
 void Farewells::say() {
     bool together = segment_.header().leave_rounds.load(std::memory_order_acquire);
     look_for_losses();
-    for (NodeId node = 0; node < peers_.size(); node++) {
+    for (NodeId node = 0; node < lost_.size(); node++) {
         if (node == segment_.header().node || lost_[node]) continue;
         awaited_[node] = !together;
-        if (!together) peers_[node].send(bare_message(segment_, Kind::left));
-        peers_[node].set(ZmqOption::linger, int(farewell * 1000));
+        if (!together) peers_.send(node, bare_message(segment_, Kind::left));
     }
+    peers_.linger(farewell);
 }
 
 bool Farewells::is_heard() const { return std::count(awaited_.begin(), awaited_.end(), true) == 0; }

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "net/connections.h"
 #include "net/routers.h"
 #include "server/gates.h"
 
@@ -11,7 +12,7 @@ namespace ps {
 
 class Farewells {
 public:
-    Farewells(Segment &segment, std::vector<ZmqSocket> &peers, Routers &routers, Gates &gates)
+    Farewells(Segment &segment, Connections &peers, Routers &routers, Gates &gates)
         : segment_(segment), peers_(peers), routers_(routers), gates_(gates), lost_(peers.size()), told_(peers.size()),
           awaited_(peers.size()) {}
 
@@ -28,7 +29,7 @@ private:
     void lose(NodeId node);
 
     Segment &segment_;
-    std::vector<ZmqSocket> &peers_;
+    Connections &peers_;
     Routers &routers_;
     Gates &gates_;
     std::vector<bool> lost_;    // by node

@@ -20,7 +20,7 @@ namespace ps {
 // The parts of a server that messages are for.
 struct Receivers {
     Segment &segment;
-    std::vector<ZmqSocket> &peers; // by node
+    Connections &peers;
     Routers &routers;
     Mailbox &mailbox;
     Protocol &protocol;

@@ -172,7 +172,7 @@ void Inbox::take_round(const Message &message) {
     senders_.require_node(message.sender);
     to_.mailbox.flush();
     round.kind = Kind::taken;
-    to_.peers[message.sender.node].send(round.encode(header_from(to_.segment)));
+    to_.peers.send(message.sender.node, round.encode(header_from(to_.segment)));
 }
 
 void Inbox::take_taken(const Message &message) {

@@ -26,20 +26,15 @@ constexpr double watchful_round = 0.1; // while there are intents: of workers th
 constexpr double idle_round = 1.0;     // otherwise
 constexpr double answer_to_farewell = 1.0; // seconds that a node which ends waits until the others have heard of it
 
-std::vector<ZmqSocket> dealers(ZmqContext &context, uint32_t count) {
-    std::vector<ZmqSocket> sockets;
-    sockets.reserve(count);
-    for (uint32_t i = 0; i < count; i++) sockets.emplace_back(context, ZmqSocket::dealer);
-    return sockets;
-}
-
 } // namespace
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace)
-    : segment_(std::move(segment)),
-      context_((require_room_for_nodes(segment_->header().num_nodes), keys_of(*segment_)),
-               longest_message(segment_->header()), sockets_of_node(segment_->header().num_nodes)),
-      routers_(context_, segment_->header().max_workers), peers_(dealers(context_, segment_->header().num_nodes)),
+    : segment_(std::move(segment)), context_((require_room_for_nodes(segment_->header().num_nodes), keys_of(*segment_)),
+                                             longest_message(segment_->header())),
+      routers_(context_, segment_->header().max_workers),
+      peers_(context_, NodeId(segment_->header().num_nodes),
+             name_of_node(NodeId(segment_->header().node), segment_->header().cluster),
+             heartbeats_within(2 * segment_->header().lost_after)),
       trace_(trace), values_(*segment_, slabs, trace),
       mailbox_(*segment_, routers_, peers_,
                [this](uint64_t waiter, NodeId lost_with) { serving_.landed(waiter, lost_with); }),
@@ -47,7 +42,7 @@ Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string
                 uint64_t(segment_->header().num_keys), Techniques(segment_->header().techniques), values_, mailbox_),
       serving_(*segment_, values_, mailbox_, protocol_, trace),
       epoch_change_(*segment_, peers_, mailbox_, protocol_, serving_), intents_(clocks(), changes()),
-      gates_(*segment_, [this](NodeId to, Bytes message) { peers_[to].send(std::move(message)); }),
+      gates_(*segment_, [this](NodeId to, Bytes message) { peers_.send(to, std::move(message)); }),
       settling_(*segment_, protocol_, routers_), farewells_(*segment_, peers_, routers_, gates_),
       inbox_(Receivers{*segment_, peers_, routers_, mailbox_, protocol_, serving_, epoch_change_, gates_, settling_,
                        farewells_, intents_, vigil_}) {
@@ -113,24 +108,21 @@ void Server::connect(const std::vector<std::string> &endpoints) {
     if (endpoints.size() != header.num_nodes)
         fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), header.num_nodes}, "%zu endpoints were given for %u nodes",
              endpoints.size(), header.num_nodes);
-    Vigil::Watches watches(endpoints.size());
     for (uint32_t node = 0; node < header.num_nodes; node++) {
         if (endpoints[node].size() >= endpoint_bytes)
             fail(PS_EADDRESS, Where{int64_t(node), int64_t(endpoints[node].size()), int64_t(endpoint_bytes - 1)},
                  "the endpoint of node %u is longer than %zu bytes", node, endpoint_bytes - 1);
         std::strcpy(segment_->endpoint(node), endpoints[node].c_str());
         if (node == header.node) continue;
-        peers_[node].set(ZmqOption::routing_id, name_of_node(NodeId(header.node), header.cluster));
-        watches[node] = std::make_unique<BreakWatch>(peers_[node], context_, 2 * header.lost_after);
-        peers_[node].connect(endpoints[node]);
+        peers_.connect(node, endpoints[node]);
         FrameHeader hello = header_from(*segment_);
         hello.kind = Kind::hello;
-        peers_[node].send(FrameWriter(hello).take());
+        peers_.send(node, FrameWriter(hello).take());
     }
     sigset_t all, before; // signals are for the program's own threads
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    vigil_ = std::make_unique<Vigil>(*segment_, context_, endpoints, std::move(watches));
+    vigil_ = std::make_unique<Vigil>(*segment_, context_, endpoints, peers_.events());
     thread_ = std::thread([this] { run(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     segment_->header().connected.store(1, std::memory_order_release);

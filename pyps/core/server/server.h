@@ -40,7 +40,7 @@ private:
     ZmqContext context_;
     Routers routers_;
     std::unique_ptr<Admission> admission_; // with keys
-    std::vector<ZmqSocket> peers_; // by node; this node's own is not connected
+    Connections peers_;
     Trace *const trace_; // may be null: the node keeps none; outlives this
     TracedValues values_;
     Mailbox mailbox_;
