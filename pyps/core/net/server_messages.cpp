@@ -22,7 +22,7 @@ void Server::take_late(const Sender &sender, const FrameHeader &header, FrameRea
     const char *value = values.at;
     each_by_itself(batch.keys, [&](size_t i) {
         const char *begin = value;
-        value += segment_->value_bytes(batch.keys[i]);
+        value += segment_->whole_bytes(batch.keys[i]);
         protocol_.receive_late(batch.keys[i], Transfer{0, {}, {}, Bytes(begin, value)});
     });
 }
