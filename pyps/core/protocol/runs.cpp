@@ -32,7 +32,7 @@ bool Protocol::is_plain(Key key) const {
 }
 
 void Protocol::give(Key key, NodeId to, Moves *moves) {
-    if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, keys_at_once * values_.bytes(key)));
+    if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, keys_at_once * values_.whole_bytes(key)));
     moves->keys.push_back(key);
     values_.give(key, to, &moves->values);
     if (moves->keys.size() >= keys_at_once || moves->values.size() >= most_bytes) finish(to, moves);
@@ -125,7 +125,7 @@ void Protocol::receive(const std::vector<Key> &keys, const char *values) {
     bool any_strange = false;
     for_each(keys, [&](size_t, Key key) {
         const char *value = values;
-        values += values_.bytes(key);
+        values += values_.whole_bytes(key);
         auto own_it = [&] {
             const uint64_t *waiter = arrivals_.only_waiter(key);
             bool alone = waiter || !arrivals_.count(key), replica = !replicas_.empty() && replicas_.count(key);

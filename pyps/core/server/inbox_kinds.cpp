@@ -67,7 +67,7 @@ void Inbox::take_late(const Message &message) {
     const char *value = values.at;
     take_each(to_.segment.header(), batch.keys, [&](size_t i) {
         const char *begin = value;
-        value += to_.segment.value_bytes(batch.keys[i]);
+        value += to_.segment.whole_bytes(batch.keys[i]);
         protocol.receive_late(batch.keys[i], Transfer{0, {}, {}, Bytes(begin, value)});
     });
 }

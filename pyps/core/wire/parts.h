@@ -60,8 +60,7 @@ inline NodeId get_keys(FrameReader &reader, const FrameHeader &header, const Sha
     return node;
 }
 
-inline Bytes get_value(FrameReader &reader, Key key, const Shape &shape) {
-    uint64_t bytes = shape.value_bytes(key);
+inline Bytes get_bytes(FrameReader &reader, uint64_t bytes) {
     const char *at = reader.skip(bytes);
     return Bytes(at, at + bytes);
 }
