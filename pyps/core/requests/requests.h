@@ -1,7 +1,7 @@
 // A worker's half of the protocol: its operations on keys that live on other nodes, from the moment at which they may
 // begin until all their answers have come or they are given up. Whom to ask, what has to wait for what, which buffer an
-// answer fills, and what is over when an epoch begins or a connection breaks is decided here, free of sockets, clocks
-// and threads; who has these sends and waits.
+// answer fills, and what is over when an epoch begins or a connection breaks is decided here, without sockets, clocks
+// and threads. Remote (net/remote.h) has these: it sends and waits.
 //
 // What always holds:
 // - Operations of one kind may overtake each other, sets and those of different kinds on one key may not: conflicts()
@@ -72,8 +72,8 @@ public:
     // A message to the worker, as it was sent. Throws Malformed, and nothing has changed then.
     void receive(const char *bytes, uint64_t size);
 
-    // A connection to a node has broken. What was sent before may be lost: give_up() ends it when its time has come.
-    // The worker's own node turns out to answer no questions then: it is returned; else no_node.
+    // A connection to a node has broken. What was sent before may be lost: give_up() ends it when its time has come. If
+    // that leaves questions to the worker's own node without answers, give_up() returns this node; else no_node.
     void note_break(NodeId node, double now);
     NodeId give_up(double now);
 

@@ -16,7 +16,7 @@ inline FrameHeader header_of(NodeId node) {
 
 inline Client::Client(Surroundings &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number)
     : world_(world), store_(store), shape_(shape), node_(node), number_(number), slot_(uint32_t(7 + number)),
-      in_flight_(world.draw(3) ? 40 + world.draw(200) : 1 << 20),
+      in_flight_(world.draw(3) ? 24 + world.draw(world.draw(2) ? 40 : 200) : 1 << 20),
       longest_(world.draw(2) ? 20 + world.draw(60) : 1 << 20),
       requests_(header_of(node), shape, {uint32_t(number), slot_, 8, in_flight_, patience_, longest_}, *this, *this),
       memories_(4) {}
