@@ -85,7 +85,7 @@ struct Met {
 };
 
 // Paths from whoever decides that a node is lost, and from a node's workers, who hear it first, to its server; and of
-// workers' intents, which no broken connection takes here.
+// workers' intents and hellos, which no broken connection takes here.
 constexpr int decider_end = 2000, hearsay_end = 2001, intents_end = 3000;
 
 struct World : clients::Surroundings {
@@ -200,8 +200,8 @@ inline void act_on_intent(Node &node, Key key, bool begin); // workers.h
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
     FrameHeader header;
     std::memcpy(&header, message.data(), sizeof header);
-    bool is_intent = header.kind == ps::Kind::intent;
-    int path = is_intent ? intents_end + int(worker) : worker_end(worker);
+    bool is_kept = header.kind == ps::Kind::intent || header.kind == ps::Kind::hello; // a hello is about intents
+    int path = is_kept ? intents_end + int(worker) : worker_end(worker);
     Kind kind = header.kind == ps::Kind::request ? Kind::plain : Kind::anytime;
     paths[{path, to}].push_back({workers[worker].node, to, header.epoch, kind, [=] {
                                      Node &node = *nodes[to];
