@@ -104,12 +104,12 @@ void Inbox::take_answer(const Message &message) {
 
 void Inbox::take_localize(const Message &message) {
     auto batch = decode<LocalizeBatch>(message);
-    to_.protocol.receive(batch.keys, Localize{batch.node});
+    to_.protocol.receive_run(batch.keys, Localize{batch.node});
 }
 
 void Inbox::take_relocate(const Message &message) {
     auto batch = decode<RelocateBatch>(message);
-    to_.protocol.receive(batch.keys, Relocate{batch.node});
+    to_.protocol.receive_run(batch.keys, Relocate{batch.node});
 }
 
 void Inbox::take_transfer(const Message &message) {
@@ -120,7 +120,7 @@ void Inbox::take_transfer(const Message &message) {
 
 void Inbox::take_want(const Message &message) {
     auto batch = decode<WantBatch>(message);
-    to_.protocol.receive(batch.keys, batch.node, batch.numbers, batch.from_home);
+    to_.protocol.receive_wants(batch.keys, batch.node, batch.numbers, batch.from_home);
 }
 
 void Inbox::take_delta(const Message &message) {
@@ -145,7 +145,7 @@ void Inbox::take_moves(const Message &message) {
     Span values;
     MovesBatch batch = MovesBatch::decode(message.header, message.reader, shape_, &values);
     senders_.require_node(message.sender);
-    to_.protocol.receive(batch.keys, values.at);
+    to_.protocol.receive_moves(batch.keys, values.at);
 }
 
 void Inbox::take_intent(const Message &message) {
