@@ -108,7 +108,7 @@ void values_are_what_the_rule_says(int32_t num_nodes, uint32_t rule, int rounds,
     for (ps_node *node : nodes) require_values(node, expected);
     for (ps_node *node : nodes) {
         ps_node_stats stats;
-        CHECK(ps_node_get_stats(node, &stats) == PS_OK);
+        CHECK(ps_node_get_stats(node, &stats, sizeof stats) == PS_OK);
         met->relocations += stats.relocations_in;
         met->replicas += stats.replicas_made;
     }
