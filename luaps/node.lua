@@ -25,7 +25,7 @@ Node.__index = Node
 local function new(handle)
    waiting.prepare(handle)
    local info = ffi.new('ps_node_info')
-   check(C.ps_node_get_info(handle, info))
+   check(C.ps_node_get_info(handle, info, ffi.sizeof(info)))
    return setmetatable({
       handle = handle,
       info = info,
@@ -66,6 +66,7 @@ function node.create(options)
    end
    local lengths, count = keys.read(keys.scratch(), options.value_length, 0, 'value_length')
    local created = ffi.new('ps_node_options', {
+      size = ffi.sizeof('ps_node_options'),
       num_keys = arguments.whole('num_keys', options.num_keys),
       value_lengths = lengths,
       num_lengths = count,
@@ -143,7 +144,7 @@ end
 -- What is counted: a table of numbers.
 function Node:stats()
    local counted = NodeStats()
-   check(C.ps_node_get_stats(self.handle, counted))
+   check(C.ps_node_get_stats(self.handle, counted, ffi.sizeof(counted)))
    return readstats(counted)
 end
 

@@ -59,6 +59,7 @@ function sampling.enable(node, options)
    end
    local scheme, distribution = checkname('scheme', options.scheme), checkname('distribution', options.distribution)
    local given = ffi.new('ps_sampling_options', {
+      size = ffi.sizeof('ps_sampling_options'),
       scheme = scheme,
       distribution = distribution,
       min = arguments.whole('min', options.min or base) - base,

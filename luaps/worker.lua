@@ -296,7 +296,7 @@ end
 -- What this worker's calls counted: a table of numbers.
 function Worker:stats()
    local counted = WorkerStats()
-   call(self, C.ps_worker_get_stats, counted)
+   call(self, C.ps_worker_get_stats, counted, ffi.sizeof(counted))
    return readstats(counted)
 end
 

@@ -25,6 +25,7 @@ cdef extern from "ps.h" nogil:
         const char *message
 
     ctypedef struct ps_node_options:
+        uint64_t size
         int64_t num_keys
         const int64_t *value_lengths
         int64_t num_lengths
@@ -102,6 +103,7 @@ cdef extern from "ps.h" nogil:
         int64_t longest_remote_ns
 
     ctypedef struct ps_sampling_options:
+        uint64_t size
         const char *scheme
         const char *distribution
         int64_t min
@@ -141,8 +143,8 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_shutdown(ps_node *node)
     int32_t ps_node_is_open(ps_node *node)
     void ps_node_free(ps_node *node)
-    int32_t ps_node_get_info(ps_node *node, ps_node_info *info)
-    int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats)
+    int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes)
+    int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes)
     int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity)
     int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys)
     int32_t ps_node_take_trace(ps_node *node, ps_trace_event *events, int64_t capacity, int64_t *count,
@@ -152,7 +154,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_worker_finalize(ps_worker *worker)
     void ps_worker_free(ps_worker *worker)
     int32_t ps_worker_id(ps_worker *worker)
-    int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats)
+    int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats, size_t bytes)
     int32_t ps_run(ps_worker *worker, ps_request *request)
     int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values,
                              int64_t num_values, int32_t *local)

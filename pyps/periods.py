@@ -44,12 +44,12 @@ class Periods:
 
     Examples
     --------
-    >>> with local(num_keys=10, value_length=1) as kv:
-    ...     periods = Periods(kv)
+    >>> import pyps
+    >>> with pyps.local(num_keys=10, value_length=1) as kv:
+    ...     periods = pyps.Periods(kv)
     ...     kv.push([1, 2], np.ones(2, np.float32))
     ...     row = periods.end(epoch=1)
     ...     row["epoch"], row["keys_pushed"], row["local_share"]
-    -1
     (1, 2, 1.0)
     """
 

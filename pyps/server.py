@@ -280,7 +280,8 @@ class Server(Node):
         scheme : str
             "naive" draws when a sample is prepared and pulls from wherever the keys live; "preloc" has an intent for
             the drawn keys as well; "pool" takes keys from pools that were drawn and made local before, and uses each
-            several times; "local" takes in place of each drawn key the next one that lives on this node.
+            several times; "local" takes in place of each drawn key the next one that lives on this node. Where intents
+            bring keys here, "local" therefore draws mostly such as the workers of this node use.
         with_replacement : bool
             Whether a sample may have a key several times. If not, its keys are as if drawn one after another, each
             from those that are left.

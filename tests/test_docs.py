@@ -61,7 +61,9 @@ def site(place: Path) -> Path:
     return place / "site"
 
 
-@pytest.mark.parametrize("name", ["bridge", "bridge.serve", "pyps", "pyps.lapse", "pyps.adapm"])
+@pytest.mark.parametrize(
+    "name", ["bridge", "bridge.serve", "bridge.spark", "pyps", "pyps.lapse", "pyps.adapm"]
+)
 def test_every_public_name_is_in_the_reference(site: Path, name: str) -> None:
     text = "".join(page.read_text() for page in (site / "reference").glob("*.html"))
     there = set(re.findall(r'id="([\w.]+)"', text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +47,9 @@ class LayerReport:
     difference: float | None
 
 
-def check(conversion: Conversion, x: Any) -> list[LayerReport]:
+def check(
+    conversion: Conversion, x: Any, *, told: Callable[[int, int], None] | None = None
+) -> list[LayerReport]:
     """Run both sides in evaluation, on the same input, and compare each layer's output.
 
     Every layer of Torch7 gets the input that the converted one got, so that differences do not add up and layers that
@@ -58,6 +61,8 @@ def check(conversion: Conversion, x: Any) -> list[LayerReport]:
         Of a model of a Lua state (`bridge.Lua(tensors="torch")`).
     x : Tensor or list
         The input as the converted module takes it.
+    told : callable, optional
+        Called before each layer with how many were compared, and how many there are.
 
     Returns
     -------
@@ -86,7 +91,12 @@ def check(conversion: Conversion, x: Any) -> list[LayerReport]:
     finally:
         for handle in handles:
             handle.remove()
-    return [_report(layer, seen, conversion.base) for layer in conversion.layers]
+    reports = []
+    for number, layer in enumerate(conversion.layers):
+        if told is not None:
+            told(number, len(conversion.layers))
+        reports.append(_report(layer, seen, conversion.base))
+    return reports
 
 
 def _report(layer: ConvertedLayer, seen: dict[int, tuple[Any, Any]], base: int) -> LayerReport:

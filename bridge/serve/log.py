@@ -7,7 +7,7 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-from bridge.serve.rest.guard import request_id
+from bridge.serve.request_id import request_id
 
 
 class JsonLines(logging.Formatter):

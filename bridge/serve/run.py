@@ -193,6 +193,7 @@ async def started_grpc(service: Service, listening: Listening) -> Grpc | None:
         certificate=listening.certificate,
         key=listening.key,
         body_limit=listening.body_limit,
+        access=listening.access,
     )
     return Grpc(server, port)
 

@@ -59,8 +59,8 @@ class Place:
         return self.number % (self.workers // self.nodes) == 0
 
     def barrier(self) -> None:
-        """Wait until every worker of every node has come here, with its operations done."""
-        self.kv.waitall()
+        """Wait until every worker of every node has come here, with its operations done, also by the owners of keys."""
+        self.kv.wait_sync()
         self.kv.barrier()
 
 

@@ -55,6 +55,8 @@ class KnowledgeGraph:
     batch_size: int = 512
     negatives: int = 256
     rate: float = 0.2
+    first_sum: float = 0.0
+    seed: int = 1
     metric: str = "filtered MRR"
 
     def __post_init__(self) -> None:
@@ -62,12 +64,12 @@ class KnowledgeGraph:
             raise ValueError(f"model is {self.model!r}; it must be one of {', '.join(MODELS)}")
         _, relation_width = MODELS[self.model]
         graph = self.graph
-        self.sampled = Sampled(0, self.negatives)
+        self.sampled = Sampled(0, self.negatives, seed=self.seed)
         self.groups = ((len(graph.entities), self.width), (len(graph.relations), relation_width(self.width)))
 
     def initial(self) -> list[torch.Tensor]:
         """Return small random numbers."""
-        torch.manual_seed(1)
+        torch.manual_seed(self.seed)
         return [torch.randn(group) * self.width**-0.5 for group in self.groups]
 
     def own_keys(self, worker: int, workers: int) -> None:
@@ -75,7 +77,7 @@ class KnowledgeGraph:
 
     def stages(self, worker: int, workers: int, epoch: int) -> Iterator[Stage]:
         """Return one stage: the worker's part of the triples in random order."""
-        random = np.random.default_rng((epoch, worker))
+        random = np.random.default_rng((self.seed, epoch, worker))
         yield Stage(self.batches(random.permutation(self.graph.train[worker::workers])))
 
     def batches(self, triples: Keys) -> Iterator[Batch]:

@@ -1,12 +1,13 @@
-"""Three ways to manage parameters: what a worker tells its node before it uses keys, and nothing else.
+"""Three ways to manage parameters: what a worker tells its node before it uses keys, and what follows from that.
 
-Each is a function ``(kv, keys, start, end, wait)``: the worker `kv` will use the keys in its clocks [start, end); with
-`wait` it is about to begin.
+A way is one function ``(kv, keys, start, end, wait)``: the worker `kv` will use the keys in its clocks [start, end);
+with `wait` it is about to begin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 import pyps
 
 Keys = NDArray[np.int64]
-Management = Callable[[pyps.Worker, Keys, int, int, bool], object]
+Tell = Callable[[pyps.Worker, Keys, int, int, bool], object]
 
 FOR_EVER = 1 << 62
 
@@ -34,9 +35,32 @@ def intent(kv: pyps.Worker, keys: Keys, start: int, end: int, wait: bool) -> Non
     kv.intent(keys, start, end)
 
 
-MANAGEMENTS: dict[str, Management] = {"classic": classic, "relocation": relocation, "intent": intent}
+@dataclass(frozen=True)
+class Management:
+    """A way, and what goes with it.
 
-# How keys are drawn that may be any: where they live, brought here before, or such as are here.
-SAMPLING = {"classic": "naive", "relocation": "preloc", "intent": "local"}
-# What the nodes do where they are told of keys.
-TECHNIQUES = {"classic": "all", "relocation": "relocation_only", "intent": "all"}
+    Attributes
+    ----------
+    tell : callable
+        See above.
+    sampling : str
+        How keys are drawn that may be any. Each of these schemes draws by the weights, wherever keys are. "local",
+        which asks no other node, would draw what this node's batches use anyway, and leave out what others use.
+    techniques : str
+        What the nodes do where they are told of keys.
+    replicates : bool
+        Whether nodes have replicas. Then a worker lets them be exchanged after each batch, as its own clock may be much
+        faster than the servers: where they lack cores, it would learn from values that are several batches old.
+    """
+
+    tell: Tell
+    sampling: str
+    techniques: str = "all"
+    replicates: bool = False
+
+
+MANAGEMENTS = {
+    "classic": Management(classic, "naive"),
+    "relocation": Management(relocation, "preloc", "relocation_only"),
+    "intent": Management(intent, "preloc", replicates=True),
+}

@@ -34,7 +34,9 @@ class MatrixFactorization:
     rank: int = 16
     batch_size: int = 4096
     rate: float = 0.4
+    first_sum: float = 1.0
     decay: float = 0.02
+    seed: int = 1
     metric: str = "test RMSE"
     sampled: None = None
 
@@ -45,7 +47,7 @@ class MatrixFactorization:
 
     def initial(self) -> list[torch.Tensor]:
         """Return small random numbers."""
-        torch.manual_seed(1)
+        torch.manual_seed(self.seed)
         return [torch.randn(group) * self.rank**-0.5 for group in self.groups]
 
     def own_keys(self, worker: int, workers: int) -> Keys:
@@ -54,7 +56,7 @@ class MatrixFactorization:
 
     def stages(self, worker: int, workers: int, epoch: int) -> Iterator[Stage]:
         """Return the worker's entries in the chosen order."""
-        random = np.random.default_rng((epoch, worker))
+        random = np.random.default_rng((self.seed, epoch, worker))
         entries = self.ratings.train.between_rows(*part(self.ratings.num_rows, worker, workers))
         if self.order == "dsgd":
             for number in range(workers):

@@ -18,7 +18,7 @@ import torch
 
 import pyps
 from examples.apps.cluster import Place, run
-from examples.apps.management import FOR_EVER, MANAGEMENTS, SAMPLING, TECHNIQUES, Keys, Management
+from examples.apps.management import FOR_EVER, MANAGEMENTS, Keys, Management
 
 AHEAD = 4  # batches between telling and using
 EPSILON = 1e-8
@@ -64,11 +64,14 @@ class Sampled:
     group, count : int
     weights : array, optional
         How often each is drawn in comparison to others; by default all alike.
+    seed : int
+        Of the draws.
     """
 
     group: int
     count: int
     weights: Any = None
+    seed: int = 1
 
 
 class Task(Protocol):
@@ -79,12 +82,16 @@ class Task(Protocol):
     groups : sequence of (count, width)
         Parameters of one kind have one width; keys count through all groups.
     rate : float
-        The length of AdaGrad's first step.
+        The length of AdaGrad's longest step.
+    first_sum : float
+        What the sums of squared gradients begin with. With 0 the first step has the longest length whatever the
+        gradient, and workers that begin together go as many times too far.
     metric : str
         What `quality` returns.
     """
 
     rate: float
+    first_sum: float
     metric: str
 
     @property
@@ -181,7 +188,9 @@ class Layout:
             end = first + self.groups[self.sampled.group][0]
             weights = self.sampled.weights
             distribution = "uniform" if weights is None else "weighted"
-            node.enable_sampling_support(scheme, True, distribution, first, end, weights=weights, seed=5)
+            node.enable_sampling_support(
+                scheme, True, distribution, first, end, weights=weights, seed=self.sampled.seed
+            )
 
 
 def step(kv: pyps.Worker, task: Task, layout: Layout, batch: Batch, sample: int) -> float:
@@ -220,7 +229,7 @@ def told(
     """
     if stage.block is not None:
         clock, batches = kv.current_clock(), list(stage.batches)
-        management(kv, stage.block, clock, clock + len(batches), True)
+        management.tell(kv, stage.block, clock, clock + len(batches), True)
         for batch in batches:
             yield batch, 0
             kv.advance_clock()
@@ -228,32 +237,38 @@ def told(
     waiting: deque[tuple[Batch, int]] = deque()
     for batch in stage.batches:
         clock = kv.current_clock() + len(waiting)
-        management(kv, layout.keys(batch.ids), clock, clock + 1, False)
+        management.tell(kv, layout.keys(batch.ids), clock, clock + 1, False)
         sample = kv.prepare_sample(layout.sampled.count, clock, clock + 1) if layout.sampled else 0
         waiting.append((batch, sample))
         if len(waiting) > AHEAD:
             yield waiting.popleft()
-            kv.advance_clock()
+            end_clock(kv, management)
     for both in waiting:
         yield both
-        kv.advance_clock()
+        end_clock(kv, management)
 
 
-def program(place: Place, task: Task, management_name: str, epochs: int) -> list[Epoch]:
+def end_clock(kv: pyps.Worker, management: Management) -> None:
+    """Go on to the next batch: with what this one has changed at the owners, and their values in the replicas here."""
+    if management.replicates:
+        kv.wait_sync()
+    kv.advance_clock()
+
+
+def program(place: Place, task: Task, management: Management, epochs: int) -> list[Epoch]:
     """Be one worker: train, and return what was seen. The first worker also sets the values and judges them."""
-    kv, management = place.kv, MANAGEMENTS[management_name]
-    layout = Layout(task.groups, task.sampled)
+    kv, layout = place.kv, Layout(task.groups, task.sampled)
     if place.is_first_of_node:
-        layout.enable_sampling(place.server, SAMPLING[management_name])
+        layout.enable_sampling(place.server, management.sampling)
     if place.number == 0:
         buffer, values = layout.empty(layout.all())
         for value, first in zip(values, task.initial(), strict=True):
-            value[:, 0], value[:, 1] = first, 0
+            value[:, 0], value[:, 1] = first, task.first_sum
         kv.set(layout.keys(layout.all()), buffer)
     place.barrier()
     own = task.own_keys(place.number, place.workers)
     if own is not None:
-        management(kv, own, kv.current_clock(), FOR_EVER, True)
+        management.tell(kv, own, kv.current_clock(), FOR_EVER, True)
     seen = []
     for number in range(epochs):
         epoch = Epoch()
@@ -272,6 +287,7 @@ def program(place: Place, task: Task, management_name: str, epochs: int) -> list
         epoch.keys_local = after["keys_local"] - before["keys_local"]
         if place.number == 0:
             buffer, values = layout.empty(layout.all())
+            kv.wait_sync()  # the owners have everything since the barrier, the replicas here from now on
             kv.pull(layout.keys(layout.all()), buffer)
             epoch.quality = task.quality([value[:, 0] for value in values])
         seen.append(epoch)
@@ -279,15 +295,20 @@ def program(place: Place, task: Task, management_name: str, epochs: int) -> list
 
 
 def train(
-    task: Task, *, management: str = "intent", nodes: int = 1, workers: int = 1, epochs: int = 3
+    task: Task,
+    *,
+    management: str | Management = "intent",
+    nodes: int = 1,
+    workers: int = 1,
+    epochs: int = 3,
 ) -> list[Epoch]:
     """Train on a cluster of this machine.
 
     Parameters
     ----------
     task : Task
-    management : str
-        One of the names in `MANAGEMENTS`.
+    management : str or Management
+        One of the names in `MANAGEMENTS`, or another way.
     nodes, workers : int
         How many processes, and workers in each.
     epochs : int
@@ -297,15 +318,17 @@ def train(
     list of Epoch
         Of all workers together.
     """
-    if management not in MANAGEMENTS:
-        raise ValueError(f"management is {management!r}; it must be one of {', '.join(MANAGEMENTS)}")
+    if isinstance(management, str):
+        if management not in MANAGEMENTS:
+            raise ValueError(f"management is {management!r}; it must be one of {', '.join(MANAGEMENTS)}")
+        management = MANAGEMENTS[management]
     of_workers = run(
         program,
         task,
         management,
         epochs,
         value_lengths=Layout(task.groups).lengths,
-        techniques=TECHNIQUES[management],
+        techniques=management.techniques,
         nodes=nodes,
         workers=workers,
     )

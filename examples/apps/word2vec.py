@@ -32,17 +32,19 @@ class Word2Vec:
     negatives: int = 128
     negatives_of_pair: float = 5.0
     rate: float = 0.4
+    first_sum: float = 1.0
+    seed: int = 1
     metric: str = "same stem among nearest 10"
 
     def __post_init__(self) -> None:
         self.groups = ((len(self.corpus.words), self.width),) * 2
         frequency = self.corpus.counts / self.corpus.counts.sum()
         self.kept = np.minimum(1.0, np.sqrt(self.sample / frequency) + self.sample / frequency)
-        self.sampled = Sampled(1, self.negatives, self.corpus.counts**0.75)
+        self.sampled = Sampled(1, self.negatives, self.corpus.counts**0.75, self.seed)
 
     def initial(self) -> list[torch.Tensor]:
         """Return small random vectors, and zeros for those by which others tell the word."""
-        torch.manual_seed(1)
+        torch.manual_seed(self.seed)
         return [torch.randn(self.groups[0]) / self.width, torch.zeros(self.groups[1])]
 
     def own_keys(self, worker: int, workers: int) -> None:
@@ -50,7 +52,7 @@ class Word2Vec:
 
     def stages(self, worker: int, workers: int, epoch: int) -> Iterator[Stage]:
         """Return one stage: the worker's part of the text; frequent words are left out now and then."""
-        random = np.random.default_rng((epoch, worker))
+        random = np.random.default_rng((self.seed, epoch, worker))
         size = len(self.corpus.text)
         here = slice(size * worker // workers, size * (worker + 1) // workers)
         text, verses = self.corpus.text[here], self.corpus.verses[here]

@@ -11,7 +11,7 @@ import argparse
 import contextlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import shorten
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from moontide.errors import CommandError
 from moontide.extras import need
 from moontide.options import files
+from moontide.progress import Progress
 from moontide.table import aligned
 
 if TYPE_CHECKING:
@@ -106,10 +107,12 @@ def run(arguments: argparse.Namespace) -> int:
     except (OSError, t7.T7Error) as error:
         raise CommandError(str(error)) from error
     asked = [Asked(sizes, None if dtype is None else DTYPES[dtype]) for sizes, dtype in arguments.input]
-    with bridge.Lua(tensors="torch") as lua:
+    with Progress() as progress, bridge.Lua(tensors="torch") as lua:
         lua.require("nngraph")
         try:
+            progress.tell(f"reading {arguments.model}")
             net = network(lua.eval("torch.load(...)", str(arguments.model)), arguments.key)
+            progress.tell("converting")
             conversion = convert(net, base=arguments.base)
             module = conversion.module.eval()
             with contextlib.redirect_stderr(
@@ -118,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
                 x = example(module, asked, dtype=conversion.dtype, seed=arguments.seed, base=arguments.base)
                 wanted = opened(module, asked, x)
                 try:
-                    layers = check(conversion, x)
+                    layers = check(conversion, x, told=comparing(progress))
                 except (AttributeError, IndexError) as error:  # a tensor for a table, or too few of them
                     raise CommandError(
                         f"{arguments.model}: the model does not take an input of {described(x)} "
@@ -132,9 +135,11 @@ def run(arguments: argparse.Namespace) -> int:
         written: float | None = None
         taken: list[list[int | None]] | None = None
         if passed:
+            progress.tell(f"writing {arguments.output}")
             try:
                 taken = save(module, arguments.output, x, wanted)
                 taken = None if taken is None else proven(module, arguments.output, x, taken)
+                progress.tell(f"checking {arguments.output}")
                 written = verify(module, arguments.output, x)
             except (ExportError, OSError) as error:
                 raise CommandError(str(error)) from error
@@ -157,6 +162,11 @@ def run(arguments: argparse.Namespace) -> int:
         }
     print(json.dumps(report, indent=2) if arguments.json else text(report, layers))
     return 0 if passed else 1
+
+
+def comparing(progress: Progress) -> Callable[[int, int], None]:
+    """Return what tells which layer is compared."""
+    return lambda done, count: progress.tell(f"comparing layer {done + 1} of {count}")
 
 
 def first_line(error: Exception) -> str:

@@ -39,6 +39,7 @@ cdef class Node:
                 code = ps_node_attach(text, limit, &self.node)
         else:
             memset(&options, 0, sizeof(options))
+            options.size = sizeof(options)
             options.num_keys = whole(num_keys, "num_keys", INT64_MAX)
             options.dtype = dtype.number
             options.max_workers = <int32_t> whole(max_workers, "max_workers", INT32_MAX)
@@ -61,7 +62,7 @@ cdef class Node:
             close_span(&lengths)
         check(code)
         check(ps_node_set_patience(self.node, signals_every))
-        check(ps_node_get_info(self.node, &self.info))
+        check(ps_node_get_info(self.node, &self.info, sizeof(self.info)))
         self.dtype = next(row for row in DTYPES.values() if row.number == self.info.dtype)
 
     def __dealloc__(self):
@@ -161,6 +162,7 @@ cdef class Node:
         cdef int32_t code
         cdef bytes scheme_name = encoded(scheme, "scheme"), distribution_name = encoded(distribution, "distribution")
         memset(&options, 0, sizeof(options))
+        options.size = sizeof(options)
         options.scheme = scheme_name
         options.distribution = distribution_name
         options.min = whole(first, "min", INT64_MAX)
@@ -244,7 +246,7 @@ cdef class Node:
             `latches_recovered`, and `values_restored`, which were half-written.
         """
         cdef ps_node_stats stats
-        check(ps_node_get_stats(self.node, &stats))
+        check(ps_node_get_stats(self.node, &stats, sizeof(stats)))
         return stats
 
     def begin_trace(self, keys):

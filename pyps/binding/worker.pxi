@@ -284,7 +284,7 @@ cdef class Worker(Operations):
             had its last answer, which it gets in a call; `longest_remote_ns`, those of the longest one.
         """
         cdef ps_worker_stats stats
-        check(ps_worker_get_stats(self.usable(), &stats))
+        check(ps_worker_get_stats(self.usable(), &stats, sizeof(stats)))
         return stats
 
     @property

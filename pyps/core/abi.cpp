@@ -1,6 +1,8 @@
 // The functions of ps.h: arguments are looked at, exceptions become codes, everything else happens behind.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "errors.h"
 #include "net/refusals.h"
@@ -58,6 +60,30 @@ int32_t with_worker(ps_worker *worker, Body &&body) {
     });
 }
 
+// A caller's options as this library knows them.
+template <class Options>
+Options known(const Options *options) {
+    const uint64_t size = require(options, "options").size;
+    if (size <= sizeof size)
+        fail(PS_EINVAL, Where{-1, int64_t(size), int64_t(sizeof(Options))},
+             "options.size is %llu: it must be sizeof of the struct, %zu here", static_cast<unsigned long long>(size),
+             sizeof(Options));
+    const char *bytes = reinterpret_cast<const char *>(options);
+    if (size > sizeof(Options) && std::any_of(bytes + sizeof(Options), bytes + size, [](char byte) { return byte; }))
+        fail(PS_EINVAL, Where{-1, int64_t(size), int64_t(sizeof(Options))},
+             "the options have fields beyond the %zu bytes that this version of libps knows", sizeof(Options));
+    Options known{};
+    std::memcpy(&known, options, std::min<uint64_t>(size, sizeof known));
+    return known;
+}
+
+// As many bytes of what is asked for as the caller has room for, and nothing beyond what this library knows.
+template <class Struct>
+void give(const Struct &asked, Struct *to, size_t bytes, const char *name) {
+    std::memset(&require(to, name), 0, bytes);
+    std::memcpy(to, &asked, std::min(bytes, sizeof asked));
+}
+
 template <class Body>
 int32_t with_node(ps_node *node, Body &&body) {
     return guarded([&] {
@@ -76,7 +102,7 @@ int32_t ps_element_bytes(int32_t dtype) { return int32_t(element_bytes(dtype)); 
 
 int32_t ps_node_create(const ps_node_options *options, ps_node **node) {
     return guarded([&] {
-        require(node, "node") = ps_node::create(require(options, "options"));
+        require(node, "node") = ps_node::create(known(options));
         return int32_t(PS_OK);
     });
 }
@@ -154,7 +180,7 @@ int32_t ps_node_set_patience(ps_node *node, double patience) {
 }
 
 int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options) {
-    return with_node(node, [&](ps_node &n) { n.enable_sampling(require(options, "options")); });
+    return with_node(node, [&](ps_node &n) { n.enable_sampling(known(options)); });
 }
 
 int32_t ps_node_shutdown(ps_node *node) {
@@ -165,29 +191,31 @@ int32_t ps_node_is_open(ps_node *node) { return node && node->is_open(); }
 
 void ps_node_free(ps_node *node) { delete node; }
 
-int32_t ps_node_get_info(ps_node *node, ps_node_info *info) {
+int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes) {
     return with_node(node, [&](ps_node &n) {
         auto attachment = n.attachment();
         const Header &h = attachment->segment->header();
-        require(info, "info") = {h.num_keys,
-                                 h.value_length,
-                                 h.longest_value,
-                                 h.total_values,
-                                 h.dtype,
-                                 int32_t(h.element_bytes),
-                                 int32_t(h.max_workers),
-                                 int32_t(h.num_workers),
-                                 int32_t(h.num_nodes),
-                                 int32_t(h.node)};
+        ps_node_info found{};
+        found.num_keys = h.num_keys;
+        found.value_length = h.value_length;
+        found.longest_value = h.longest_value;
+        found.total_values = h.total_values;
+        found.dtype = h.dtype;
+        found.element_bytes = int32_t(h.element_bytes);
+        found.max_workers = int32_t(h.max_workers);
+        found.num_workers = int32_t(h.num_workers);
+        found.num_nodes = int32_t(h.num_nodes);
+        found.node = int32_t(h.node);
+        give(found, info, bytes, "info");
     });
 }
 
-int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats) {
+int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
     return with_node(node, [&](ps_node &n) {
         auto attachment = n.attachment();
         const Segment &segment = *attachment->segment;
         const Header &h = segment.header();
-        ps_node_stats &s = require(stats, "stats");
+        ps_node_stats s{};
         s.keys_held = int64_t(h.keys_held.load());
         s.committed_bytes = int64_t(attachment->segment->mapping().committed());
         s.directory_bytes = h.num_keys * int64_t(sizeof(Entry));
@@ -209,6 +237,7 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats) {
         s.intents_waiting = int64_t(h.intents_waiting.load());
         s.messages_received = int64_t(h.messages_received.load());
         s.keys_without_room = int64_t(h.keys_without_room.load());
+        give(s, stats, bytes, "stats");
     });
 }
 
@@ -248,8 +277,8 @@ void ps_worker_free(ps_worker *worker) { delete worker; }
 
 int32_t ps_worker_id(ps_worker *worker) { return worker ? worker->id() : 0; }
 
-int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats) {
-    return with_worker(worker, [&](ps_worker &w) { w.stats(&require(stats, "stats")); });
+int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats, size_t bytes) {
+    return with_worker(worker, [&](ps_worker &w) { give(w.stats(), stats, bytes, "stats"); });
 }
 
 int32_t ps_run(ps_worker *worker, ps_request *request) {

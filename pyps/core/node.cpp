@@ -43,8 +43,8 @@ void Attachment::require_open() {
 
 using namespace ps;
 
-ps_node *ps_node::create(const ps_node_options &options) {
-    std::unique_ptr<ps_node> node(new ps_node(Segment::create(options)));
+ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
+    std::unique_ptr<ps_node> node(new ps_node(Segment::create(options, push)));
     Segment &segment = *node->attachment_->segment;
     node->slabs_ = std::make_unique<Slabs>(segment);
     // A node holds the keys whose home it is, the only one every key. Ask for all of them first, rather than fill the

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <string>
 
-#include "net/server.h"
 #include "segment/handover.h"
 #include "segment/segment.h"
+#include "server/server.h"
 #include "store/slabs.h"
 #include "store/trace.h"
 #include "worker/barrier.h"
@@ -43,7 +43,7 @@ struct Attachment {
 
 struct [[gnu::visibility("hidden")]] ps_node {
 public:
-    static ps_node *create(const ps_node_options &options);
+    static ps_node *create(const ps_node_options &options, const ps::PushRule &push = {});
     static ps_node *attach(const std::string &address, double timeout);
     ~ps_node() { shutdown(); }
 

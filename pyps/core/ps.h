@@ -21,7 +21,7 @@ struct ps_worker;
 /* ---- declarations for ffi.cdef: begin ---- */
 
 /* Compare with ps_abi_version(): the header that was read and the library that was loaded. */
-enum { PS_ABI_VERSION = 1 };
+enum { PS_ABI_VERSION = 2 };
 
 enum ps_dtype { PS_FLOAT32 = 0, PS_FLOAT64 = 1, PS_FLOAT16 = 2, PS_BFLOAT16 = 3, PS_INT32 = 4, PS_INT64 = 5 };
 
@@ -66,7 +66,11 @@ typedef struct ps_error {
     char message[240];
 } ps_error;
 
+/* Structs of options begin with their size as the caller knows it, sizeof(ps_node_options) say. A library that has more
+ * fields takes them to be 0, their default; one that has fewer refuses what it does not know unless that is 0. What
+ * libps fills instead comes with its size as an argument: so many bytes of it are written. */
 typedef struct ps_node_options {
+    uint64_t size;
     int64_t num_keys;
     const int64_t *value_lengths; /* elements per value; read during ps_node_create only */
     int64_t num_lengths;          /* 1: all values have this length; num_keys: one length per key */
@@ -76,7 +80,7 @@ typedef struct ps_node_options {
     int32_t reserved;
     int64_t memory_limit; /* bytes of shared memory the store may take; 0: what the host has. Beyond it no keys
                            * are asked for: PS_ENOMEM */
-    double latch_timeout; /* seconds until waiting for a key that somebody holds is an error; 0: 10 */
+    double latch_timeout; /* seconds until waiting for a key that another worker holds is an error; 0: 10 */
     int32_t num_nodes; /* of the cluster; 0 or 1: this node is alone */
     int32_t node; /* this one, from 0 */
     int32_t techniques; /* ps_techniques */
@@ -149,7 +153,7 @@ typedef struct ps_worker_stats {
     int64_t pulls, pushes, sets; /* calls */
     int64_t keys_pulled, keys_pushed, keys_set;
     int64_t keys_local; /* of those three together, answered on this node */
-    int64_t latch_waits; /* times a key was held by somebody else for longer than a short spin */
+    int64_t latch_waits; /* times another worker held a key for longer than a short spin */
     int64_t longest_wait_ns; /* the longest of them */
     int64_t keys_remote; /* keys pulled, pushed and set that a server was asked for */
     int64_t keys_pulled_local, keys_pushed_local, keys_set_local; /* keys_local by operation */
@@ -160,6 +164,7 @@ typedef struct ps_worker_stats {
 
 /* What ps_prepare_sample draws; see the files in pyps/core/sampling/ for what holds of each. */
 typedef struct ps_sampling_options {
+    uint64_t size;
     const char *scheme; /* naive, preloc, pool or local */
     const char *distribution; /* uniform, log-uniform or weighted */
     int64_t min, max; /* keys of [min, max) are drawn */
@@ -188,7 +193,8 @@ typedef struct ps_request {
     int64_t num_values; /* elements */
     int64_t done;
     int64_t timestamp; /* out: -1: answered */
-    double timeout; /* seconds; 0: 300. A key that somebody of this node holds is waited for by latch_timeout instead */
+    double
+        timeout; /* seconds; 0: 300. For a key that a worker of this node holds, latch_timeout is the limit instead */
 } ps_request;
 
 int32_t ps_abi_version(void);
@@ -196,9 +202,9 @@ const ps_error *ps_last_error(void); /* of the calling thread; valid until its n
 const char *ps_code_name(int32_t code); /* static text */
 int32_t ps_element_bytes(int32_t dtype); /* 0 for an unknown dtype */
 
-/* Nodes. A ps_node is owned by its caller, who frees it with ps_node_free. Workers keep what they need of it: they may
- * outlive it. The memory goes back when the node and its workers are shut down and finalized, whether they are freed
- * or not. ps_node_listen starts to accept other processes of this user; 64 bytes suffice for the address.
+/* Nodes. A ps_node is owned by its caller, which frees it with ps_node_free. Workers keep what they need of it: they
+ * may outlive it. The memory goes back when the node and its workers are shut down and finalized, whether they are
+ * freed or not. ps_node_listen starts to accept other processes of this user; 64 bytes suffice for the address.
  * ps_node_shutdown closes this handle; if it is the creator's, the calls of all workers fail from now on, and keys of
  * several nodes that live here are lost: before it, ps_node_leave ends this node's workers and waits until every other
  * node has come to its own ps_node_leave. It waits for none if this process has created another one of them that is
@@ -217,7 +223,8 @@ int32_t ps_load_zmq(const char *path); /* the ZeroMQ library, before the first n
 int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret_key);
 /* Before it is bound: from now on what happens to these keys on this node is kept, or to all keys if there are none.
  * ps_node_take_trace hands over the oldest events, also after the node was shut down, to the process that created it;
- * `count` says how many. Beyond 1048576 that nobody took the oldest are forgotten: so many, since the last call. */
+ * `count` says how many. Of more than 1048576 that were not taken the oldest are forgotten: so many, since the last
+ * call. */
 int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys);
 int32_t ps_node_take_trace(ps_node *node, ps_trace_event *events, int64_t capacity, int64_t *count, int64_t *forgotten);
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity);
@@ -227,31 +234,32 @@ int32_t ps_node_leave(ps_node *node, double timeout); /* seconds; 0: 300 */
 /* For callers with something else to do, as to look after signals: from now on calls with this handle, and with workers
  * that are made of it, which wait for other nodes or workers come back after so many seconds with PS_EBUSY. Call again
  * to go on, with the same arguments and what is left of the timeout: nothing was sent yet, but a ps_request with a
- * timestamp of 0 or more is on its way, to be waited for with ps_wait. Who does not go on with a barrier, ps_wait_sync,
- * ps_quiesce, ps_end_setup or ps_node_leave calls it once more with a short timeout, to leave it; who does not wait for
- * a request, ps_abandon. One thread at a time waits in those with a worker. 0: never come back, as in the beginning. */
+ * timestamp of 0 or more is on its way, to be waited for with ps_wait. A caller that does not go on with a barrier,
+ * ps_wait_sync, ps_quiesce, ps_end_setup or ps_node_leave calls it once more with a short timeout, to leave it; one
+ * that does not wait for a request calls ps_abandon. One thread at a time waits in those with a worker. 0: never come
+ * back, as in the beginning. */
 int32_t ps_node_set_patience(ps_node *node, double seconds);
 /* By the process that created the node, once; workers of all processes can sample from then on. */
 int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options);
 int32_t ps_node_shutdown(ps_node *node); /* idempotent */
 int32_t ps_node_is_open(ps_node *node); /* 1 or 0 */
 void ps_node_free(ps_node *node); /* shuts down first; null is fine */
-int32_t ps_node_get_info(ps_node *node, ps_node_info *info);
-int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats);
+int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes);
+int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes);
 /* Why the first message was refused; an empty text: none was. 160 bytes suffice. */
 int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity);
 int32_t ps_node_value_length(ps_node *node, int64_t key, int64_t *length);
 int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total);
 
-/* Workers. A ps_worker is owned by its caller, who frees it with ps_worker_free when no thread is inside a call of it.
- * Calls with one worker from several threads run one after another. An intent is for clocks [start, end), where an end
- * of 0 means start + 1. ps_pull_if_local pulls all keys or none. */
+/* Workers. A ps_worker is owned by its caller, which frees it with ps_worker_free when no thread is inside a call of
+ * it. Calls with one worker from several threads run one after another. An intent is for clocks [start, end), where an
+ * end of 0 means start + 1. ps_pull_if_local pulls all keys or none. */
 int32_t ps_worker_create(ps_node *node, ps_worker **worker);
 int32_t ps_worker_finalize(ps_worker *worker); /* leaves the node; idempotent; from any thread. Operations that are on
     their way may be lost: see ps_pending */
 void ps_worker_free(ps_worker *worker); /* finalizes first; null is fine */
 int32_t ps_worker_id(ps_worker *worker); /* 1..max_workers, unique among the node's living workers; 0 after finalize */
-int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats);
+int32_t ps_worker_get_stats(ps_worker *worker, ps_worker_stats *stats, size_t bytes);
 
 int32_t ps_run(ps_worker *worker, ps_request *request);
 int32_t ps_pull(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
@@ -294,7 +302,7 @@ int32_t ps_pending(ps_worker *worker,
  * added to replicas on this node is in the owners' values, and what these were at the call in the replicas here. */
 int32_t ps_wait_sync(ps_worker *worker, double timeout);
 /* Wait until this node has nothing on its way: operations of this worker, keys, replicas, what was added to them. When
- * workers of all nodes have called it, and nobody has operated meanwhile, nothing is on its way anywhere. */
+ * workers of all nodes have called it, and none has operated meanwhile, nothing is on its way anywhere. */
 int32_t ps_quiesce(ps_worker *worker, double timeout);
 /* While values are set up intents of this worker wait, and nothing counts in its statistics. ps_end_setup waits for
  * what this worker has done to be exchanged (ps_wait_sync), for all workers (ps_barrier), and for both again. */

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +87,22 @@ def test_the_workflow_runs_the_script_that_ci_runs() -> None:
         "wheels": "check",
         "sdist": "check",
     }
+
+
+def test_wheels_are_made_for_each_python_that_the_package_names() -> None:
+    """cibuildwheel reads its part of pyproject.toml, and says what it would build."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = re.findall(r"Python :: 3\.(\d+)", "\n".join(project["classifiers"]))
+    for machine in ("x86_64", "aarch64"):
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "cibuildwheel", "--print-build-identifiers"),
+                *("--platform", "linux", "--archs", machine, ROOT),
+            ],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split() == [f"cp3{minor}-manylinux_{machine}" for minor in named]

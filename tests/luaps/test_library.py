@@ -119,10 +119,10 @@ def test_a_library_that_is_none_is_refused(site: Path) -> None:
 def test_a_header_of_another_version_is_refused(site: Path) -> None:
     header = site / "pyps" / "core" / "ps.h"
     text = header.read_text()
-    header.write_text(text.replace("PS_ABI_VERSION = 1", "PS_ABI_VERSION = 99"))
+    header.write_text(text.replace("PS_ABI_VERSION = 2", "PS_ABI_VERSION = 99"))
     message = refused(site)
     assert (
-        f"luaps: {site}/pyps/libps.so has version 1, but its header core/ps.h describes version 99" in message
+        f"luaps: {site}/pyps/libps.so has version 2, but its header core/ps.h describes version 99" in message
     )
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +72,35 @@ def test_the_report_is_readable(files: Path, tmp_path: Path, capsys: pytest.Capt
     assert "check passed" in text
     assert "Linear(in_features=4, out_features=3, bias=True)" in text
     assert "read back: difference 0.0e+00" in text
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_shows_what_is_being_done(files: Path, tmp_path: Path, terminal: bool) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "moontide", "convert", str(files / "net.t7"), str(tmp_path / "net.pt")],
+            stdout=subprocess.PIPE,
+            stderr=theirs if terminal else subprocess.PIPE,
+            text=True,
+            timeout=100,
+            check=True,
+            env={**os.environ, "COLUMNS": "40"},
+        )
+        assert "check passed" in done.stdout
+        if not terminal:
+            assert done.stderr == ""
+            return
+        told = os.read(ours, 1 << 16).decode().split("\r\x1b[K")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert told[1].startswith("reading ")
+    assert [line for line in told if line.startswith("comparing")] == [
+        f"comparing layer {number} of 5" for number in (1, 2, 3, 4, 5)
+    ]
+    assert max(map(len, told)) == 39  # a longer line would not be gone at the end
+    assert (told[0], told[-1]) == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@
 
 inline ps_node *create_node(int64_t num_keys, int64_t length, int32_t max_workers = 0, int32_t num_workers = 0) {
     ps_node_options options{};
+    options.size = sizeof options;
     options.num_keys = num_keys;
     options.value_lengths = &length;
     options.num_lengths = 1;

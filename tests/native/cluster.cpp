@@ -43,7 +43,7 @@ void work(ps_node *node, int number, int rounds, Counts *pushed) {
         }
         CHECK(ps_advance_clock(worker, nullptr) == PS_OK);
         ps_node_stats stats;
-        CHECK(ps_node_get_stats(node, &stats) == PS_OK && stats.refused == 0);
+        CHECK(ps_node_get_stats(node, &stats, sizeof stats) == PS_OK && stats.refused == 0);
     }
     CHECK(ps_wait_all(worker, 60) == PS_OK);
     ps_worker_free(worker);

@@ -54,7 +54,7 @@ private:
 
 ps_node_stats stats_of(ps_node *node) {
     ps_node_stats stats;
-    CHECK(ps_node_get_stats(node, &stats) == PS_OK);
+    CHECK(ps_node_get_stats(node, &stats, sizeof stats) == PS_OK);
     return stats;
 }
 

@@ -45,7 +45,7 @@ struct Pair {
 
 int64_t refused(ps_node *node) {
     ps_node_stats stats;
-    CHECK(ps_node_get_stats(node, &stats) == PS_OK);
+    CHECK(ps_node_get_stats(node, &stats, sizeof stats) == PS_OK);
     return stats.refused;
 }
 

@@ -92,7 +92,7 @@ int main(int, char **arguments) {
     int status;
     CHECK(waitpid(other, &status, 0) == other && status == 0);
     ps_node_stats stats;
-    CHECK(ps_node_get_stats(node, &stats) == PS_OK);
+    CHECK(ps_node_get_stats(node, &stats, sizeof stats) == PS_OK);
     std::printf("%d kills, %lld latches recovered, %lld values restored, %lld slots reclaimed, longest call %.1f ms, "
                 "witness %.1f ms\n",
                 kills, static_cast<long long>(stats.latches_recovered), static_cast<long long>(stats.values_restored),

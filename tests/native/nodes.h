@@ -24,6 +24,7 @@ struct NodeOptions {
 
 inline ps_node *create_node_of(const NodeOptions &wanted, int32_t number) {
     ps_node_options options{};
+    options.size = sizeof options;
     options.num_keys = wanted.num_keys;
     options.value_lengths = wanted.lengths.data();
     options.num_lengths = int64_t(wanted.lengths.size());

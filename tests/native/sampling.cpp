@@ -118,6 +118,7 @@ struct Fixture {
         area->pool_uses = 4;
         area->seed = 11;
         ps_sampling_options options{};
+        options.size = sizeof options;
         options.min = area->min;
         options.max = area->max;
         options.weights = weights.data();

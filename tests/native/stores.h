@@ -88,7 +88,8 @@ public:
     }
 
     Standing standing(Key key) const override { return values[key].standing; }
-    uint64_t bytes(Key) const override { return 8; }
+    uint64_t whole_bytes(Key) const override { return 8; }
+    bool fits_replica(Key, Operation operation) const override { return operation != Operation::set; }
     void pull(Key key, Bytes *value) override {
         require(key, {Standing::owned, Standing::shared, Standing::replica});
         *value = bytes_of(values[key].number);
@@ -135,9 +136,9 @@ public:
         become(key, {Standing::absent, Standing::awaited}, Standing::replica);
         values[key] = Value{Standing::replica, number_of(value), 0, false, no_node};
     }
-    void refresh(Key key, const Bytes &value) override {
+    void refresh(Key key, const Bytes &value, const Bytes &sent) override {
         require(key, {Standing::replica});
-        values[key].number = number_of(value) + values[key].delta;
+        values[key].number = number_of(value) + values[key].delta + (sent.empty() ? 0 : number_of(sent));
     }
     bool take_delta(Key key, Bytes *delta) override {
         require(key, {Standing::replica});
@@ -150,7 +151,9 @@ public:
         values[key].standing = Standing::awaited;
         return any;
     }
-    void add(Bytes *to, const Bytes &value, Key) const override { *to = bytes_of(number_of(*to) + number_of(value)); }
+    void apply(Bytes *whole, const Bytes &delta, Key) const override {
+        *whole = bytes_of(number_of(*whole) + number_of(delta));
+    }
 
 private:
     friend class NumberWhereabouts;

@@ -24,7 +24,7 @@ void push_and_pull(ps_node *node, int number) {
         if (round % 50 == 0) CHECK(ps_barrier(worker, 30) == PS_OK);
         CHECK(ps_advance_clock(worker, nullptr) == PS_OK);
         ps_node_stats stats;
-        CHECK(ps_node_get_stats(node, &stats) == PS_OK && stats.keys_held == num_keys);
+        CHECK(ps_node_get_stats(node, &stats, sizeof stats) == PS_OK && stats.keys_held == num_keys);
     }
     ps_worker_free(worker);
 }

@@ -110,10 +110,10 @@ def hear(pipes: Sequence[Connection]) -> list[Any]:
 def measure(num_nodes: int, heartbeat: float, seconds: float) -> None:
     """Print a row about so many nodes."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    per_process = min(32, limit // (10 * num_nodes + 64))
+    per_process = min(32, limit // (4 * num_nodes + 64))
     if per_process == 0:
         raise OSError(
-            f"a process may have {limit} descriptors; {10 * num_nodes + 64} are needed: see `ulimit -Hn`"
+            f"a process may have {limit} descriptors; {4 * num_nodes + 64} are needed: see `ulimit -Hn`"
         )
     options = {"num_nodes": num_nodes, "heartbeat": heartbeat, "lost_after": 20 * heartbeat}
     context = multiprocessing.get_context("spawn")

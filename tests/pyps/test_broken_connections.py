@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -86,6 +86,25 @@ def test_a_worker_whose_connection_breaks_raises_and_goes_on(wires: Wires, kind:
         wires.reset(0, 1, "W")
         nodes.nodes[1].value("kv.push([0, 1], values([0, 1], 5))")
         assert actor.value("pull([0, 1])") == [5, 5]
+
+
+def test_nodes_that_are_reached_by_name_are_told_apart(wires: Wires) -> None:
+    """ZeroMQ names a connection that it makes again by the address that it found."""
+
+    def by_name(endpoints: Sequence[str]) -> list[list[str]]:
+        return [[way.replace("127.0.0.1", "localhost") for way in ways] for ways in wires.between(endpoints)]
+
+    with Cluster(3, between=by_name, num_keys=KEYS, num_workers=100, **QUICK) as nodes:
+        actor = nodes.nodes[0]
+        actor.value("pull([1, 2])")
+        for lost in (2, 1, 2):
+            wires.hold(0, lost, "W")
+            actor.write(f"call(kv, 'pull', [{lost}])")
+            wires.wait_until_held(0, lost)
+            wires.reset(0, lost, "W")
+            report = actor.read()
+            assert (report["error"], report["node"]) == ("NodeLost", lost)
+            assert actor.until(f"pull([{lost}])", None)["value"] == [0]
 
 
 def test_asking_whether_an_operation_is_done_tells_that_it_is_lost(wires: Wires) -> None:

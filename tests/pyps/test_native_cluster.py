@@ -21,6 +21,11 @@ def test_sums_of_a_cluster_are_exact(threaded_programs: Programs) -> None:
 
 
 @native
+def test_other_rules_of_pushes_hold_while_keys_move_and_workers_are_killed(programs: Programs) -> None:
+    assert programs.run("rules", zmq_library(), "100", "100") == "ok\n"
+
+
+@native
 def test_nodes_live_through_hostile_messages(threaded_programs: Programs) -> None:
     output = threaded_programs.run("hostile", zmq_library(), "40000")
     assert output.startswith("ok: ")

@@ -22,6 +22,11 @@ def test_native_program_of_many_threads(threaded_programs: Programs, program: st
 
 
 @native
+def test_hashed_keys_keep_their_rows_while_who_makes_them_is_killed(programs: Programs) -> None:
+    assert programs.run("rows", "100") == "ok\n"
+
+
+@native
 def test_killed_workers_leave_whole_values(threaded_programs: Programs) -> None:
     """1,000 SIGKILLs into pushes of 100 floats; nobody waits for a second."""
     output = threaded_programs.run("killed_worker", "1000", "1000")

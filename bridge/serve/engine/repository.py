@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -118,14 +118,21 @@ class Repository:
                     self.end()
                     raise ValueError(f"{entry.source.name} cannot be served: {why}")
 
-    async def load(self, name: str) -> None:
+    async def load(self, name: str, parameters: Iterable[str] = ()) -> None:
         """Serve a model again, from the files that are there now.
+
+        Triton's clients may send parameters along, such as another configuration: by name they are refused.
 
         Raises
         ------
         Refused
             It is unknown, or cannot be loaded; what was served still is.
         """
+        for one in parameters:
+            raise Refused(
+                Reason.UNSUPPORTED,
+                f"a model is loaded from its files as they are: no parameter {one!r} is taken",
+            )
         async with self._turn:
             entry = self._entry(name)
             entry.wanted = True

@@ -6,13 +6,16 @@ All of it runs in one event loop. A process takes the next batch as soon as it i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bridge.serve.engine.config import config
 from bridge.serve.engine.joining import join, joined_key, split
+from bridge.serve.engine.kept import Kept
 from bridge.serve.engine.queue import Queue, Request
 from bridge.serve.engine.refused import Reason, Refused, refusal
 from bridge.serve.engine.settings import ModelSettings
@@ -65,6 +68,7 @@ class Served:
         self._timer: asyncio.TimerHandle | None = None
         self._broken: Exception | None = None  # why the last attempt to replace a process failed
         self._leaving = False
+        self._kept: Kept | None = None  # what was loaded, for processes that have to load it again
 
     def __str__(self) -> str:
         return f"{self.name} version {self.version}"
@@ -73,6 +77,11 @@ class Served:
     def waiting(self) -> int:
         """Requests in the queue."""
         return len(self._queue)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """How it is served, in Triton's words."""
+        return config(self.name, self.file, self.description, self.settings, self._rows)
 
     @property
     def pids(self) -> list[int]:
@@ -87,6 +96,8 @@ class Served:
         Exception
             What kept the model from being loaded; no process is left.
         """
+        with contextlib.suppress(OSError):  # the processes tell better what is wrong with it
+            self._kept = Kept(self.file)
         found = await asyncio.gather(*(member.start() for member in self._members), return_exceptions=True)
         failures = [one for one in found if isinstance(one, BaseException)]
         if failures:
@@ -173,6 +184,8 @@ class Served:
         for request in self._requests:
             fail(request, self._gone())
         self._requests.clear()
+        if self._kept is not None:
+            self._kept.close()
 
     def _gone(self) -> Refused:
         return Refused(Reason.LOST, f"{self} is no longer served")
@@ -278,7 +291,7 @@ class Served:
         while not self._leaving or self._requests:
             self.statistics.restarts += 1
             try:
-                await member.start()
+                await member.start(None if self._kept is None else str(self._kept.path()))
             except Exception as error:
                 self._broken = error
                 if self._leaving:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 
 from bridge.serve.engine import tensors
 from bridge.serve.engine.refused import Reason, Refused
@@ -19,7 +19,7 @@ from bridge.serve.engine.repository import Repository
 from bridge.serve.engine.served import Served
 from bridge.serve.engine.settings import ModelSettings
 from bridge.serve.engine.sources import Source, repository
-from bridge.serve.engine.statistics import Collected
+from bridge.serve.engine.statistics import Collected, exposition
 
 logger = logging.getLogger(__name__)
 
@@ -57,8 +57,12 @@ class Service:
 
     Examples
     --------
-    >>> async with Service(["model.t7"], ModelSettings(workers=2)) as service:
-    ...     version, outputs = await service.infer("model", {"input": images})
+    >>> async def main():
+    ...     async with Service(["model.t7"], ModelSettings(workers=2)) as service:
+    ...         return await service.infer("model", {"input": np.zeros((5, 4))})
+    >>> version, outputs = asyncio.run(main())
+    >>> version, outputs["output"].shape
+    ('1', (5, 3))
     """
 
     def __init__(
@@ -184,7 +188,7 @@ class Service:
 
     def metrics(self) -> bytes:
         """Return all counts as Prometheus' text."""
-        return generate_latest(self._registry)
+        return exposition(self._registry)
 
     def _admit(self) -> None:
         if self.leaving:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -20,6 +22,7 @@ from bridge.serve.engine.refused import Reason
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 REQUESTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 LABELS = ("model", "version")
+COUNTED = re.compile(rb"^((?:# (?:HELP|TYPE) )?moontide_inference_\w+)_total\b", re.MULTILINE)
 
 
 class Histogram:
@@ -158,3 +161,8 @@ class Collected(Collector):
             durations.add_metric(labels, statistics.durations.buckets(), statistics.durations.sum)
             joined.add_metric(labels, statistics.joined.buckets(), statistics.joined.sum)
         yield from (failures, restarts, waiting, living, durations, joined)
+
+
+def exposition(registry: CollectorRegistry) -> bytes:
+    """Return what a registry has as Prometheus' text; Triton's counters without the "_total" that it does not write."""
+    return COUNTED.sub(rb"\1", generate_latest(registry))

@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 
+from bridge.serve.grpc.access import noted
 from bridge.serve.grpc.servicer import HEALTH, INFERENCE
 
 # Without a token too: what tells whether the server lives.
@@ -21,10 +22,13 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpc has no ty
     ----------
     token : str
         What the metadata `authorization: Bearer` must say.
+    access : bool
+        A line of log for each call that is refused.
     """
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, token: str, *, access: bool = False) -> None:
         self._token = f"Bearer {token}".encode()
+        self._access = access
 
     async def intercept_service(
         self, continuation: Callable[[Any], Awaitable[Any]], details: grpc.HandlerCallDetails
@@ -36,11 +40,16 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpc has no ty
         content = given.encode(errors="replace") if isinstance(given, str) else given
         if hmac.compare_digest(content, self._token):
             return await continuation(details)
-        return grpc.stream_stream_rpc_method_handler(refuse)  # of any number of messages: it takes none
+        return grpc.stream_stream_rpc_method_handler(refusing(details.method, access=self._access))
 
 
-async def refuse(_: AsyncIterator[bytes], context: Any) -> None:
-    """End a call."""
-    await context.abort(
-        grpc.StatusCode.UNAUTHENTICATED, "a token is needed: metadata authorization: Bearer TOKEN"
-    )
+def refusing(path: str, *, access: bool) -> Callable[[AsyncIterator[bytes], Any], Awaitable[None]]:
+    """Return a method of any number of messages, which takes none and ends the call."""
+
+    async def refuse(_: AsyncIterator[bytes], context: Any) -> None:
+        with noted(path, context, every=access):
+            await context.abort(
+                grpc.StatusCode.UNAUTHENTICATED, "a token is needed: metadata authorization: Bearer TOKEN"
+            )
+
+    return refuse

@@ -11,6 +11,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from bridge.serve.engine import Reason, Refused, Service
+from bridge.serve.grpc.access import noted
 from bridge.serve.grpc.messages import MESSAGES
 from bridge.serve.grpc.servicer import INFERENCE, METHODS, Method, model_infer
 
@@ -34,35 +35,40 @@ LONGEST = 2000
 IN_FLIGHT = 64  # requests of a stream that are at work at a time
 
 
-def handlers(service: Service) -> list[grpc.GenericRpcHandler]:
-    """Return the handlers of all methods."""
+def handlers(service: Service, *, access: bool = False) -> list[grpc.GenericRpcHandler]:
+    """Return the handlers of all methods; with `access` each call is logged."""
     rows: dict[str, dict[str, grpc.RpcMethodHandler]] = {}
     for name, method, taken, function in METHODS:
-        answer = unary(service, method, taken, function)
+        answer = unary(service, f"/{name}/{method}", taken, function, access=access)
         rows.setdefault(name, {})[method] = grpc.unary_unary_rpc_method_handler(answer)
-    rows[INFERENCE]["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(stream(service))
+    rows[INFERENCE]["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(
+        stream(service, f"/{INFERENCE}/ModelStreamInfer", access=access)
+    )
     return [grpc.method_handlers_generic_handler(name, methods) for name, methods in rows.items()]
 
 
 def unary(
-    service: Service, method: str, taken: str, function: Method
+    service: Service, path: str, taken: str, function: Method, *, access: bool
 ) -> Callable[[bytes, Any], Awaitable[bytes]]:
     """Return a method that takes a message as bytes, and gives one."""
 
     async def answer(content: bytes, context: Any) -> bytes:
-        try:
-            response = await function(service, message(taken, content))
-            found: bytes = response.SerializeToString()
-        except Exception as error:
-            refused = refusal(method, error)
-            await context.abort(CODES[refused.reason], shortened(str(refused)))
-            raise  # abort has raised already
-        return found
+        with noted(path, context, every=access):
+            try:
+                response = await function(service, message(taken, content))
+                found: bytes = response.SerializeToString()
+            except Exception as error:
+                refused = refusal(path, error)
+                await context.abort(CODES[refused.reason], shortened(str(refused)))
+                raise  # abort has raised already
+            return found
 
     return answer
 
 
-def stream(service: Service) -> Callable[[AsyncIterator[bytes], Any], Awaitable[None]]:
+def stream(
+    service: Service, path: str, *, access: bool
+) -> Callable[[AsyncIterator[bytes], Any], Awaitable[None]]:
     """Return ModelStreamInfer: answers in the order of the requests, several of which are at work at a time."""
 
     async def answered(content: bytes) -> bytes:
@@ -74,7 +80,7 @@ def stream(service: Service) -> Callable[[AsyncIterator[bytes], Any], Awaitable[
             response.infer_response.CopyFrom(await model_infer(service, request))
             found: bytes = response.SerializeToString()
         except Exception as error:
-            response.error_message = str(refusal("ModelStreamInfer", error)).encode(errors="replace")
+            response.error_message = str(refusal(path, error)).encode(errors="replace")
             found = response.SerializeToString()
         return found
 
@@ -86,10 +92,11 @@ def stream(service: Service) -> Callable[[AsyncIterator[bytes], Any], Awaitable[
                 await answers.put(group.create_task(answered(content)))
             await answers.put(None)
 
-        async with asyncio.TaskGroup() as group:
-            group.create_task(read())
-            while (one := await answers.get()) is not None:
-                await context.write(await one)
+        with noted(path, context, every=access):
+            async with asyncio.TaskGroup() as group:
+                group.create_task(read())
+                while (one := await answers.get()) is not None:
+                    await context.write(await one)
 
     return answer
 
@@ -108,11 +115,11 @@ def message(name: str, content: bytes) -> Any:
         raise Refused(Reason.INVALID, f"{len(content)} bytes are no {name}: {error}") from None
 
 
-def refusal(method: str, error: Exception) -> Refused:
+def refusal(path: str, error: Exception) -> Refused:
     """Return what an exception is to the one who asked."""
     if isinstance(error, Refused):
         return error
-    logger.error("%s: a defect of the service", method, exc_info=error)
+    logger.error("%s: a defect of the service", path, exc_info=error)
     return Refused(Reason.INTERNAL, f"a defect of the service: {type(error).__name__}: {error}")
 
 

@@ -1,8 +1,9 @@
 """The messages of the Open Inference Protocol and of gRPC's health check, made from a table when this is imported.
 
 Names and numbers are the public protocol's, with Triton's additions. The numbers and types are what travels: so a
-message that the protocol declares inside another one stands beside it here, a map is a list of entries, and a status a
-number. The descriptors have a pool of their own, for programs that import a client's messages of the same names.
+message that the protocol declares inside another one stands beside it here, a map is a list of entries, and what has a
+name among several, as a status, a number. The descriptors have a pool of their own, for programs that import a
+client's messages of the same names.
 """
 
 from __future__ import annotations
@@ -51,6 +52,18 @@ TABLE: dict[str, str] = {
         repeated bool bool_contents = 1; repeated int32 int_contents = 2; repeated int64 int64_contents = 3;
         repeated uint32 uint_contents = 4; repeated uint64 uint64_contents = 5; repeated float fp32_contents = 6;
         repeated double fp64_contents = 7; repeated bytes bytes_contents = 8""",
+    "ModelConfigRequest": "string name = 1; string version = 2",
+    "ModelConfigResponse": "ModelConfig config = 1",
+    "ModelConfig": """
+        string name = 1; string platform = 2; ModelVersionPolicy version_policy = 3; int32 max_batch_size = 4;
+        repeated ModelInput input = 5; repeated ModelOutput output = 6; repeated ModelInstanceGroup instance_group = 7;
+        string default_model_filename = 8; ModelDynamicBatching dynamic_batching = 11; string backend = 17""",
+    "ModelVersionPolicy": "All all = 2",
+    "All": "",
+    "ModelInput": "string name = 1; int32 data_type = 2; repeated int64 dims = 4",
+    "ModelOutput": "string name = 1; int32 data_type = 2; repeated int64 dims = 3",
+    "ModelInstanceGroup": "string name = 1; int32 count = 2; int32 kind = 4",
+    "ModelDynamicBatching": "uint64 max_queue_delay_microseconds = 2",
     "ModelStatisticsRequest": "string name = 1; string version = 2",
     "ModelStatisticsResponse": "repeated ModelStatistics model_stats = 1",
     "ModelStatistics": """

@@ -34,6 +34,7 @@ async def start(
     certificate: str | None = None,
     key: str | None = None,
     body_limit: int = 64 << 20,
+    access: bool = False,
 ) -> tuple[grpc.aio.Server, int]:
     """Start to answer; `await server.stop(grace)` ends it.
 
@@ -51,6 +52,8 @@ async def start(
         PEM files; with them clients have to speak TLS.
     body_limit : int
         Bytes of a request's message.
+    access : bool
+        Whether each call is logged.
 
     Returns
     -------
@@ -70,8 +73,8 @@ async def start(
     credentials = None if certificate is None or key is None else tls(certificate, key)
     probe(host, port)
     server = grpc.aio.server(
-        handlers=handlers(service),
-        interceptors=[] if token is None else [Guard(token)],
+        handlers=handlers(service, access=access),
+        interceptors=[] if token is None else [Guard(token, access=access)],
         options=[*OPTIONS, ("grpc.max_receive_message_length", body_limit)],
     )
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from bridge.models import TensorSpec
 from bridge.serve.engine import Reason, Refused, Service
+from bridge.serve.engine.config import KINDS, TYPES
 from bridge.serve.engine.datatypes import NAMES
 from bridge.serve.engine.service import patience
 from bridge.serve.engine.tensors import sizes
@@ -16,7 +17,7 @@ from bridge.serve.grpc.messages import MESSAGES
 
 INFERENCE = "inference.GRPCInferenceService"
 HEALTH = "grpc.health.v1.Health"
-EXTENSIONS = ["model_repository", "model_repository(unload_dependents)", "statistics"]
+EXTENSIONS = ["model_configuration", "model_repository", "model_repository(unload_dependents)", "statistics"]
 SERVING, NOT_SERVING = 1, 2  # of the health check
 
 Method = Callable[[Service, Any], Awaitable[Any]]
@@ -66,6 +67,16 @@ def described(one: TensorSpec) -> dict[str, Any]:
     return {"name": one.name, "datatype": NAMES.get(one.dtype or "float32", "BYTES"), "shape": sizes(one)}
 
 
+async def model_config(service: Service, request: Any) -> Any:
+    """Tell how a model is served."""
+    found = service.repository.find(request.name, request.version or None).config
+    for one in (*found["input"], *found["output"]):
+        one["data_type"] = TYPES.index(one["data_type"])
+    for one in found["instance_group"]:
+        one["kind"] = KINDS.index(one["kind"])
+    return MESSAGES["ModelConfigResponse"](config=found)
+
+
 async def model_infer(service: Service, request: Any) -> Any:
     """Return a model's outputs: as raw bytes, unless the parameter binary_data_output is false."""
     asked = contents.parameters(request.parameters)
@@ -110,12 +121,7 @@ async def repository_index(service: Service, request: Any) -> Any:
 
 async def repository_load(service: Service, request: Any) -> Any:
     """Load a model's files again."""
-    if request.parameters:
-        key = request.parameters[0].key
-        raise Refused(
-            Reason.UNSUPPORTED, f"a model is loaded from its files as they are: no parameter {key!r} is taken"
-        )
-    await service.repository.load(request.model_name)
+    await service.repository.load(request.model_name, [one.key for one in request.parameters])
     return MESSAGES["RepositoryModelLoadResponse"]()
 
 
@@ -140,6 +146,7 @@ METHODS: tuple[tuple[str, str, str, Method], ...] = (
     (INFERENCE, "ModelReady", "ModelReadyRequest", model_ready),
     (INFERENCE, "ServerMetadata", "ServerMetadataRequest", server_metadata),
     (INFERENCE, "ModelMetadata", "ModelMetadataRequest", model_metadata),
+    (INFERENCE, "ModelConfig", "ModelConfigRequest", model_config),
     (INFERENCE, "ModelInfer", "ModelInferRequest", model_infer),
     (INFERENCE, "ModelStatistics", "ModelStatisticsRequest", model_statistics),
     (INFERENCE, "RepositoryIndex", "RepositoryIndexRequest", repository_index),

@@ -37,7 +37,8 @@ class ModelProcess:
     Examples
     --------
     >>> with ModelProcess("model.t7", memory=1 << 30) as model:
-    ...     scores = model.call(images, timeout=5.0)
+    ...     model.call(np.zeros((5, 4)), timeout=30.0).shape
+    (5, 3)
     """
 
     def __init__(

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from bridge.serve.process.channel import AsyncChannel, Closed, encoded
@@ -42,8 +42,8 @@ class Member:
         """Whether the process runs."""
         return self._running is not None and self._running.process.poll() is None
 
-    async def start(self) -> Description:
-        """Start the process and load the model.
+    async def start(self, file: str | None = None) -> Description:
+        """Start the process and load the model, from another place than the one that is wanted if a file is named.
 
         Raises
         ------
@@ -58,11 +58,10 @@ class Member:
         )  # takes a millisecond or two; a thread's could not be cancelled, and would be left
         running.socket.setblocking(False)
         self._running, self._channel = running, AsyncChannel(running.socket)
+        wanted = self._wanted if file is None else replace(self._wanted, file=file)
         late = f"the model was not loaded within {self._start_timeout:g} s"
         try:
-            return Description.told(
-                await self._asked(encoded(asdict(self._wanted)), self._start_timeout, late)
-            )
+            return Description.told(await self._asked(encoded(asdict(wanted)), self._start_timeout, late))
         except BaseException:
             self.end()
             raise

@@ -51,6 +51,8 @@ def application(
     --------
     In a FastAPI application:
 
+    >>> import contextlib
+    >>> from fastapi import FastAPI
     >>> service = Service(["model.t7"])
     >>> @contextlib.asynccontextmanager
     ... async def lifespan(app):

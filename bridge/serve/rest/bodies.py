@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope
 
 from bridge.serve.engine.refused import Reason, Refused
+from bridge.serve.rest.encodings import encoding, inflated
 
 TOGETHER = 16  # bodies of the greatest length that may be here at one time
 HELD = "moontide.held"  # where a request's scope has the bytes of its body
@@ -45,34 +46,53 @@ async def received(scope: Scope, receive: Receive, intake: Intake) -> bytes:
     Raises
     ------
     Refused
-        It is longer than the limit, or encoded in some way, or too much is here already.
+        It is longer than the limit, compressed or not, or encoded in a way that is not read, or too much is here
+        already.
     ClientDisconnect
         The client went before it was complete.
     """
     headers = dict(scope["headers"])
     limit = intake.limit
-    if headers.get(b"content-encoding", b"identity") != b"identity":
-        raise Refused(Reason.UNSUPPORTED, "a body with a content-encoding is not read")
+    name = encoding(headers.get(b"content-encoding", b""))
     told = headers.get(b"content-length", b"")
     if told.isdigit() and int(told) > limit:
         raise Refused(Reason.TOO_LARGE, f"a body of {int(told)} bytes, {limit} are allowed")
+    content = await arrived(scope, receive, intake)
+    return content if name is None else await inflated(name, content, Held(scope, intake))
+
+
+async def arrived(scope: Scope, receive: Receive, intake: Intake) -> bytes:
+    """Return the body as it came."""
+    held = Held(scope, intake)
     parts: list[bytes] = []
-    total = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         part: bytes = message.get("body", b"")
-        intake.take(len(part))
-        scope[HELD] = scope.get(HELD, 0) + len(part)
-        if not parts and not message.get("more_body", False):
+        more = message.get("more_body", False)
+        held(len(part))
+        if not parts and not more:
             return part
         parts.append(part)
-        total += len(part)
-        if total > limit:
-            raise Refused(Reason.TOO_LARGE, f"a body of more than {limit} bytes")
-        if not message.get("more_body", False):
+        if not more:
             return b"".join(parts)
+
+
+class Held:
+    """Called with the bytes of each part of a body: notes them, and refuses those that are too many."""
+
+    def __init__(self, scope: Scope, intake: Intake) -> None:
+        self._scope, self._intake = scope, intake
+        self._total = 0
+
+    def __call__(self, count: int) -> None:
+        """Take one more part in."""
+        self._intake.take(count)
+        self._scope[HELD] = self._scope.get(HELD, 0) + count
+        self._total += count
+        if self._total > self._intake.limit:
+            raise Refused(Reason.TOO_LARGE, f"a body of more than {self._intake.limit} bytes")
 
 
 async def body(request: Request) -> bytes:

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bridge.serve.engine import Reason, Refused, Service
 from bridge.serve.rest import oip
 from bridge.serve.rest.bodies import Intake, received
+from bridge.serve.rest.encodings import READ
 from bridge.serve.rest.guard import local_path
 
 INFER = re.compile(r"/v2/models/([^/]+)(?:/versions/([^/]+))?/infer")
@@ -68,4 +69,5 @@ def refusal_headers(error: Refused) -> list[tuple[bytes, bytes]]:
     return {
         Reason.BUSY: [(b"retry-after", b"1")],
         Reason.METHOD: [(b"allow", b"POST")],
+        Reason.UNSUPPORTED: [(b"accept-encoding", ", ".join(READ).encode())],
     }.get(error.reason, [])

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-import itertools
 import logging
-import os
 import time
 from collections.abc import Collection
-from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,17 +14,15 @@ import orjson
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bridge.serve.request_id import HEADER, identified, request_id
 from bridge.serve.rest.bodies import HELD, Intake
 
 logger = logging.getLogger(__name__)
 
-request_id: ContextVar[str] = ContextVar("request_id", default="")
-
+ID = HEADER.encode()
 # Without a token too: what tells whether the server lives, and the page, which asks for the token itself.
 OPEN = {"/v2/health/live", "/v2/health/ready", "/", "/openapi.json", "/docs"}
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-LONGEST_ID = 128
-PREFIX, NUMBERS = os.urandom(4).hex(), itertools.count()  # of ids
 
 
 class Guard:
@@ -68,7 +63,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        identity = identified(headers.get(b"x-request-id"))
+        identity = identified(headers.get(ID))
         request_id.set(identity)
         began = time.monotonic()
         status = 0
@@ -77,7 +72,7 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", identity.encode())]
+                message["headers"] = [*message["headers"], (ID, identity.encode())]
             await send(message)
 
         refused = self._refused(local_path(scope), headers)
@@ -116,13 +111,6 @@ class Guard:
             if not hmac.compare_digest(given, self._token):
                 return 401, "a token is needed: Authorization: Bearer TOKEN"
         return None
-
-
-def identified(given: bytes | None) -> str:
-    """Return a request's id: the client's, if it is a short word, else a new one."""
-    if given is not None and len(given) <= LONGEST_ID and given.isascii() and given.decode().isprintable():
-        return given.decode()
-    return f"{PREFIX}{next(NUMBERS):08x}"
 
 
 def local_path(scope: Scope) -> str:

@@ -15,7 +15,13 @@ from bridge.serve.engine.served import Served
 from bridge.serve.engine.tensors import sizes
 from bridge.serve.rest.bodies import answer
 
-EXTENSIONS = ["binary_tensor_data", "model_repository", "model_repository(unload_dependents)", "statistics"]
+EXTENSIONS = [
+    "binary_tensor_data",
+    "model_configuration",
+    "model_repository",
+    "model_repository(unload_dependents)",
+    "statistics",
+]
 
 
 def service(request: Request) -> Service:
@@ -80,6 +86,11 @@ async def model_ready(request: Request) -> Response:
     return answer({"name": found.name, "ready": bool(found.pids)}, 200 if found.pids else 503)
 
 
+async def configuration(request: Request) -> Response:
+    """GET /v2/models/MODEL[/versions/VERSION]/config."""
+    return answer(served(request).config)
+
+
 async def statistics(request: Request) -> Response:
     """GET /v2/models/stats, /v2/models/MODEL[/versions/VERSION]/stats."""
     path = request.path_params
@@ -109,5 +120,6 @@ ROUTES = [
     Route("/v2/models/stats", statistics),
     *(Route(path, model) for path in MODEL),
     *(Route(f"{path}/ready", model_ready) for path in MODEL),
+    *(Route(f"{path}/config", configuration) for path in MODEL),
     *(Route(f"{path}/stats", statistics) for path in MODEL),
 ]

@@ -89,10 +89,12 @@ ROUTES: tuple[tuple[str, str, str, str | None, str, bool], ...] = (
     ("/v2/models/stats", "get", "What all models have served", None, "Object", False),
     ("/v2/models/{model}", "get", "A model's inputs, outputs and versions", None, "Object", False),
     ("/v2/models/{model}/ready", "get", "Whether a model is ready", None, "Object", True),
+    ("/v2/models/{model}/config", "get", "How a model is served, in Triton's words", None, "Object", False),
     ("/v2/models/{model}/stats", "get", "What a model has served", None, "Object", False),
     ("/v2/models/{model}/infer", "post", "Tensors in, tensors out", "InferRequest", "InferResponse", True),
     ("/v2/models/{model}/versions/{version}", "get", "A version of a model", None, "Object", False),
     ("/v2/models/{model}/versions/{version}/ready", "get", "Whether it is ready", None, "Object", True),
+    ("/v2/models/{model}/versions/{version}/config", "get", "How it is served", None, "Object", False),
     ("/v2/models/{model}/versions/{version}/stats", "get", "What it has served", None, "Object", False),
     (
         *("/v2/models/{model}/versions/{version}/infer", "post", "Tensors in, tensors out"),

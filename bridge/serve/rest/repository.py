@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.serve.engine.refused import Reason, Refused
-from bridge.serve.rest.bodies import answer, body, json
+from bridge.serve.rest.bodies import answer, json
 from bridge.serve.rest.inference import service
 
 
 async def index(request: Request) -> Response:
     """POST /v2/repository/index: all models and their states; {"ready": true} asks for those that are served."""
-    told = await json(request)
-    if not (told is None or isinstance(told, dict)):
-        raise Refused(Reason.INVALID, "expected a JSON object, or nothing")
-    only_ready = told is not None and told.get("ready") is True
+    only_ready = (await told(request)).get("ready") is True
     rows = service(request).repository.index()
     return answer([row for row in rows if not only_ready or row["state"] == "READY"])
 
 
 async def load(request: Request) -> Response:
     """POST /v2/repository/models/MODEL/load."""
-    await body(request)
-    await service(request).repository.load(request.path_params["model"])
+    parameters = (await told(request)).get("parameters") or {}
+    if not isinstance(parameters, dict):
+        raise Refused(Reason.INVALID, "expected an object as 'parameters'")
+    await service(request).repository.load(request.path_params["model"], parameters)
     return answer({})
 
 
 async def unload(request: Request) -> Response:
     """POST /v2/repository/models/MODEL/unload."""
-    await body(request)
+    await told(request)
     await service(request).repository.unload(request.path_params["model"])
     return answer({})
+
+
+async def told(request: Request) -> dict[str, Any]:
+    """Return the JSON object that a body is; none says nothing.
+
+    Raises
+    ------
+    Refused
+        It is something else.
+    """
+    found = await json(request)
+    if not isinstance(found, dict | None):
+        raise Refused(Reason.INVALID, "expected a JSON object, or nothing")
+    return found or {}
 
 
 async def metrics(request: Request) -> Response:

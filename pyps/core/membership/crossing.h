@@ -3,7 +3,7 @@
 // A node that hears of an epoch marks its path to every other member: what it sends behind the mark belongs to that
 // epoch. When it has the marks of all, nothing of former epochs is on its way to it any more, so it knows what it
 // holds, reports that to the keys' homes, and says that it is done. When all have said so it is settled. Until then, of
-// the messages of former epochs only those are taken that bring keys along, since nobody else has those; and what
+// the messages of former epochs only those are taken that bring keys along, since no other node has those; and what
 // belongs to the epoch, or to a later one that this node has not heard of, is held back.
 //
 // Free of input, output, clocks and threads.

@@ -100,7 +100,7 @@ void Membership::end(NodeId node, Evidence evidence, NodeId by) {
     proposal_.reset();
     peers_[node].missing = true;
     peers_[node].evidence = evidence;
-    if (on_loss_ == OnLoss::go_on) peers_[self_].missing = true; // whoever asks is told
+    if (on_loss_ == OnLoss::go_on) peers_[self_].missing = true; // the answer to other nodes says so
     port_.end(node, evidence, by);
 }
 
@@ -136,8 +136,8 @@ void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, doub
     }
 }
 
-// With OnLoss::go_on only an epoch that this node is not in can say so: who is left over from a former one, cut off
-// until now, may hold everybody else to be lost.
+// With OnLoss::go_on only an epoch that this node is not in can say so: a node that was cut off since a former epoch
+// may hold all others to be lost.
 void Membership::receive(NodeId from, uint32_t epoch, const Lost &message) {
     if (message.node != self_ || (on_loss_ == OnLoss::go_on && epoch <= epoch_)) return;
     if (on_loss_ == OnLoss::fail && message.evidence == Evidence::broken)

@@ -9,14 +9,14 @@
 // `patience`, some may be lost, and what the two know of keys may differ for good: each is missing for the other, as if
 // the link between them were cut.
 //
-// With OnLoss::fail the first missing node ends the cluster: everybody is told. Else members agree on an epoch without
+// With OnLoss::fail the first missing node ends the cluster: all nodes are told. Else members agree on an epoch without
 // the missing ones, one epoch after another, by Paxos among the members of the last one:
 // - A node may go on with a set of members that it is linked to, and they to each other, if all others are known
 //   to have ended, or if the set is more than half of the last epoch's members, or half of them with the lowest.
 //   Any two such sets that could both be alive have a node in common.
 // - The lowest of the set proposes it. All of the set must promise and accept; a set that was accepted before is
 //   proposed again in place of one's own. So two sides never both go on.
-// - Who finds no such set for `patience` ends. Who hears of a later epoch without itself ends too.
+// - A node that finds no such set for `patience` ends. One that hears of a later epoch without itself ends too.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ public:
 
     // This node ends, because `node` is lost, which may be itself; `by` found it out.
     virtual void end(NodeId node, Evidence evidence, NodeId by) = 0;
-    // The members of a new epoch, this node among them. Who was one before and is none now was lost.
+    // The members of a new epoch, this node among them. A former member that is not among them was lost.
     virtual void begin(uint32_t epoch, const std::vector<NodeId> &members) = 0;
 };
 
@@ -56,7 +56,7 @@ public:
     void probed(NodeId node, bool refused, double now);
     void broken(NodeId node, double now); // the connection for messages to it; it may be there again
     void left(NodeId node, double now); // it has shut down and said so
-    void give_up(); // this node cannot go on: tell everybody
+    void give_up(); // this node cannot go on: tell all nodes
     void ask(); // this node did not run for a while: is it still a member?
     void receive(NodeId from, uint32_t epoch, const Alive &message, double now);
     void receive(NodeId from, uint32_t epoch, const Lost &message);

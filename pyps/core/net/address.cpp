@@ -10,9 +10,11 @@ namespace ps {
 
 namespace {
 
-Address address_of_host(const std::string &host, const std::string &port) {
+// As ZeroMQ looks it up: brackets mark IPv6.
+Address address_of_host(const std::string &host, const std::string &port, bool is_ipv6) {
     Address address;
     addrinfo hints{}, *found = nullptr;
+    hints.ai_family = is_ipv6 ? AF_INET6 : AF_INET;
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_NUMERICSERV;
     if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) return address;
@@ -42,8 +44,20 @@ Address address_of(const std::string &endpoint) {
     size_t colon = endpoint.rfind(':');
     if (endpoint.compare(0, tcp.size(), tcp) != 0 || colon == std::string::npos || colon < tcp.size()) return {};
     std::string host = endpoint.substr(tcp.size(), colon - tcp.size());
-    if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-    return address_of_host(host, endpoint.substr(colon + 1));
+    bool is_ipv6 = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (is_ipv6) host = host.substr(1, host.size() - 2);
+    return address_of_host(host, endpoint.substr(colon + 1), is_ipv6);
+}
+
+std::string numeric_endpoint(const std::string &endpoint) {
+    Address address = address_of(endpoint);
+    bool is_ipv6 = address.storage.ss_family == AF_INET6;
+    if (address.bytes == 0 || (address.storage.ss_family != AF_INET && !is_ipv6)) return endpoint;
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    if (getnameinfo(address.get(), address.bytes, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return endpoint;
+    return is_ipv6 ? "tcp://[" + std::string(host) + "]:" + port : "tcp://" + std::string(host) + ":" + port;
 }
 
 } // namespace ps

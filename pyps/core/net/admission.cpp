@@ -61,7 +61,7 @@ void Admission::run() noexcept {
             }
         }
     } catch (const std::exception &) {
-        return; // without memory, say: nobody is admitted from now on
+        return; // without memory, say: no client is admitted from now on
     }
 }
 

@@ -1,4 +1,4 @@
-// Who may speak to a router whose context has CURVE keys: those that prove to have the cluster's own pair. A thread
+// Which clients a router whose context has CURVE keys admits: those that prove to have the cluster's own pair. A thread
 // answers ZeroMQ's questions about clients (the protocol ZAP, RFC 27) and counts the connections that were refused,
 // also those without or for another key, which ZeroMQ refuses by itself.
 #pragma once
@@ -13,9 +13,9 @@ namespace ps {
 
 class Admission {
 public:
-    // Before the router is bound: without anybody to ask, ZeroMQ admits every client.
+    // Before the router is bound: until this is there, ZeroMQ admits every client.
     Admission(ZmqContext &context, ZmqSocket &router, Segment &segment);
-    ~Admission(); // the router admits nobody any more
+    ~Admission(); // the router admits no client any more
     Admission(const Admission &) = delete;
     Admission &operator=(const Admission &) = delete;
 

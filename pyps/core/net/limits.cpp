@@ -26,7 +26,7 @@ namespace {
 
 constexpr int descriptors = 16;
 constexpr size_t threads = 2;   // one that carries messages, one that closes sockets
-constexpr uint64_t descriptors_of_node = 64, descriptors_of_peer = 10; // measured: 45 and 9
+constexpr uint64_t descriptors_of_node = 64, descriptors_of_peer = 4; // measured: 45 and 4
 constexpr uint64_t usual_limit = 1024;
 constexpr double patience = 1.0; // seconds until threads that have ended are not counted any more
 

@@ -12,8 +12,4 @@ void require_room_for_zmq(); // descriptors and threads; throws PS_ESYSTEM
 // that needs, and the system lets it. Throws PS_ESYSTEM.
 void require_room_for_nodes(uint32_t num_nodes);
 
-constexpr int sockets_of_node(uint32_t num_nodes) { // two connections to each other node, each with a monitor
-    return int(64 + 6 * num_nodes);
-}
-
 } // namespace ps

@@ -18,7 +18,7 @@ void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), 
 
 } // namespace
 
-Mailbox::Mailbox(const Segment &segment, Routers &routers, std::vector<ZmqSocket> &peers, Landed landed)
+Mailbox::Mailbox(const Segment &segment, Routers &routers, Connections &peers, Landed landed)
     : counters_(segment.header()), shape_(segment), header_(header_from(segment)), routers_(routers), peers_(peers),
       landed_(std::move(landed)), rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
 
@@ -175,14 +175,14 @@ void Mailbox::send(NodeId to, Key key, const Gone &message) {
 // A worker that has not spoken to this node is reached through its own.
 void Mailbox::send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch) {
     if (routers_.send(name_of_worker(node, worker, header_.cluster), batch.encode(header_))) return;
-    if (node != header_.from) peers_[node].send(batch.encode(header_)); // else the worker is gone
+    if (node != header_.from) peers_.send(node, batch.encode(header_)); // else the worker is gone
 }
 
 void Mailbox::answer_whole(const AnswerBatch &batch) { send_to_worker(batch.node, batch.worker, batch); }
 
 void Mailbox::answer_whole(NodeId node, uint32_t worker, ZmqMessage &message) {
     if (routers_.send(name_of_worker(node, worker, header_.cluster), message)) return;
-    if (node != header_.from) peers_[node].send(message);
+    if (node != header_.from) peers_.send(node, message);
 }
 
 void Mailbox::pass_on(const AnswerBatch &batch, Bytes message) {
@@ -193,7 +193,7 @@ void Mailbox::flush() {
     for (NodeId node = 0; node < outgoing_.size(); node++) {
         if (!outgoing_[node].empty()) rounds_[node].is_used = true;
         for (const Outgoing &message : outgoing_[node])
-            std::visit([&](const auto &batch) { peers_[node].send(batch.encode(header_)); }, message.batch);
+            std::visit([&](const auto &batch) { peers_.send(node, batch.encode(header_)); }, message.batch);
         outgoing_[node].clear();
     }
     for (const auto &[where, batches] : answers_)
@@ -206,7 +206,7 @@ void Mailbox::end_round() {
         Rounds &rounds = rounds_[node];
         if (!rounds.is_used || rounds.taken != rounds.sent) continue;
         rounds.is_used = false;
-        peers_[node].send(RoundMessage{Kind::round, ++rounds.sent}.encode(header_));
+        peers_.send(node, RoundMessage{Kind::round, ++rounds.sent}.encode(header_));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <variant>
 
+#include "net/connections.h"
 #include "net/peer.h"
 #include "net/routers.h"
 #include "protocol/ports.h"
@@ -21,8 +22,8 @@ class Mailbox : public Post {
 public:
     using Landed = std::function<void(uint64_t waiter, NodeId lost_with)>; // no_node: it is here
 
-    // `peers` has a socket for every other node; `landed` is told of keys that were to be localized.
-    Mailbox(const Segment &segment, Routers &routers, std::vector<ZmqSocket> &peers, Landed landed);
+    // `peers` has every other node; `landed` is told of keys that were to be localized.
+    Mailbox(const Segment &segment, Routers &routers, Connections &peers, Landed landed);
 
     void send(NodeId to, Key key, const Request &message, bool from_home) override;
     void send(NodeId to, Key key, const Want &message, bool from_home) override;
@@ -69,7 +70,7 @@ private:
     StoreShape shape_;
     FrameHeader header_;
     Routers &routers_;
-    std::vector<ZmqSocket> &peers_;
+    Connections &peers_;
     Landed landed_;
     struct Rounds {
         uint64_t sent = 0, taken = 0;

@@ -46,6 +46,7 @@ public:
     uint64_t num_keys() const override { return uint64_t(segment_.header().num_keys); }
     NodeId num_nodes() const override { return NodeId(segment_.header().num_nodes); }
     uint64_t value_bytes(Key key) const override { return segment_.value_bytes(key); }
+    uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
     uint64_t total_bytes(const std::vector<Key> &keys) const override {
         uint64_t each = uniform_bytes();
         return each ? each * keys.size() : Shape::total_bytes(keys);
@@ -54,6 +55,10 @@ public:
         std::vector<uint64_t> bytes(keys.size());
         for (size_t i = 0; i < keys.size(); i++) bytes[i] = segment_.value_bytes(keys[i]);
         return bytes;
+    }
+    uint64_t total_whole_bytes(const std::vector<Key> &keys) const override {
+        if (segment_.header().num_classes > 1) return Shape::total_whole_bytes(keys);
+        return segment_.length_class(0).whole_bytes * keys.size();
     }
     uint64_t uniform_bytes() const override {
         return uint64_t(segment_.header().value_length) * segment_.header().element_bytes;

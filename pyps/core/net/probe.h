@@ -21,7 +21,7 @@ public:
 
     void aim(const std::string &endpoint) { address_ = address_of(endpoint); } // an unknown one is never refused
     void start(double now, double timeout);
-    Result look(double now); // `open` also: nobody knows
+    Result look(double now); // `open` also where it cannot be known
     bool is_pending() const { return pending_; }
 
 private:

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdio>
+#include <vector>
 
+#include "protocol/messages.h"
 #include "segment/segment.h"
 
 namespace ps {
@@ -15,6 +17,18 @@ inline void count_refusal(Header &header, const char *reason) {
 
 inline const char *first_refusal(const Header &header) {
     return header.refusal_kept.load(std::memory_order_acquire) ? header.first_refusal : "";
+}
+
+// `take(i)` for each key of a message; one that does not fit is refused alone.
+template <class Take>
+void take_each(Header &header, const std::vector<Key> &keys, Take &&take) {
+    for (size_t i = 0; i < keys.size(); i++) {
+        try {
+            take(i);
+        } catch (const Unexpected &error) {
+            count_refusal(header, error.what());
+        }
+    }
 }
 
 } // namespace ps

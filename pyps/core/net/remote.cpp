@@ -4,10 +4,7 @@
 
 #include "counting.h"
 #include "errors.h"
-#include "net/bounds.h"
-#include "net/limits.h"
 #include "net/refusals.h"
-#include "net/routers.h"
 #include "segment/process.h"
 #include "worker/loss.h"
 
@@ -25,10 +22,8 @@ const Segment &with_zmq(const Segment &segment) {
 
 Remote::Remote(Segment &segment, std::shared_ptr<ZmqContext> inside, uint32_t worker, uint32_t slot, double patience,
                std::function<void()> check)
-    : segment_(segment), shape_(with_zmq(segment)), whereabouts_(segment), header_(header_from(segment)),
-      worker_(worker), slot_(slot), patience_(patience), check_(std::move(check)), inside_(std::move(inside)),
-      context_(keys_of(segment), longest_message(segment.header()), sockets_of_node(segment.header().num_nodes)),
-      sockets_(segment.header().num_nodes), watches_(segment.header().num_nodes),
+    : segment_(segment), shape_(with_zmq(segment)), whereabouts_(segment), header_(header_from(segment)), slot_(slot),
+      patience_(patience), check_(std::move(check)), connections_(segment, std::move(inside), worker),
       requests_(
           header_, shape_,
           {worker, slot, segment.header().element_bytes, segment.header().in_flight, 2 * segment.header().heartbeat},
@@ -73,42 +68,25 @@ double Remote::begin_sending() {
 }
 
 char *Remote::reserve(NodeId to, uint64_t bytes) {
-    ZmqSocket &socket = socket_to(to);
-    reserved_.push_back({&socket, ZmqMessage(bytes)});
+    connections_.reach(to);
+    reserved_.push_back({to, ZmqMessage(bytes)});
     return reserved_.back().message.data();
 }
 
 void Remote::send_reserved() {
-    for (Reserved &next : reserved_) {
-        bool nothing_came = expects_nothing_ && !next.socket->may_have_more();
-        next.socket->send(next.message);
-        if (nothing_came) next.socket->nothing_came();
-    }
+    bool expects_nothing = expects_nothing_ && reserved_.size() == 1; // the first may be answered before the next goes
+    for (Reserved &next : reserved_) connections_.send(next.to, next.message, expects_nothing);
     reserved_.clear();
 }
 
-void Remote::send(NodeId to, Bytes message) { socket_to(to).send(std::move(message)); }
-
-ZmqSocket &Remote::socket_to(NodeId node) {
-    if (!sockets_[node]) {
-        bool inside = inside_ && node == header_.from;
-        auto socket = std::make_unique<ZmqSocket>(inside ? *inside_ : context_, ZmqSocket::dealer);
-        socket->set(ZmqOption::routing_id, name_of_worker(header_.from, worker_, header_.cluster));
-        double silence = 2 * segment_.header().lost_after;
-        if (!inside) watches_[node] = std::make_unique<BreakWatch>(*socket, context_, silence);
-        socket->connect(inside ? inside_endpoint : segment_.endpoint(node));
-        connected_.push_back(socket.get());
-        sockets_[node] = std::move(socket);
-    }
-    return *sockets_[node];
-}
+void Remote::send(NodeId to, Bytes message) { connections_.send(to, std::move(message)); }
 
 // In a new epoch nobody answers what was asked in a former one.
 void Remote::look_at_epoch() {
     uint32_t epoch = segment_.header().epoch.load(std::memory_order_acquire);
     if (requests_.is_in(epoch)) return;
     std::vector<NodeId> members;
-    for (NodeId node = 0; node < sockets_.size(); node++)
+    for (NodeId node = 0; node < shape_.num_nodes(); node++)
         if (is_member(segment_, node)) members.push_back(node);
     auto lost = NodeId(segment_.header().lost_last.load(std::memory_order_acquire));
     requests_.begin_epoch(epoch, std::move(members), lost);
@@ -117,20 +95,14 @@ void Remote::look_at_epoch() {
 void Remote::look_for_breaks(double now) {
     if (now < look_at_) return;
     look_at_ = now + look_again_after;
-    for (NodeId node = 0; node < watches_.size(); node++)
-        if (watches_[node] && watches_[node]->has_broken()) requests_.note_break(node, now);
+    for (NodeId node : connections_.broken()) requests_.note_break(node, now);
     NodeId silent = requests_.give_up(now);
     if (silent != no_node) fail_for(silent);
 }
 
 void Remote::receive() {
     look_at_epoch();
-    for (ZmqSocket *socket : connected_)
-        if (socket->may_have_more()) receive(*socket);
-}
-
-void Remote::receive(ZmqSocket &socket) {
-    for (ZmqMessage frame; socket.receive(&frame);) {
+    for (ZmqMessage frame; connections_.receive(&frame);) {
         try {
             requests_.receive(frame.data(), frame.size());
         } catch (const Malformed &error) {

@@ -1,5 +1,5 @@
-// A worker's connections to other nodes: carries out what its requests (requests/) decide, with a socket for each node,
-// and waits for what comes of it. Belongs to one thread at a time.
+// A worker's way to other nodes: carries out what its requests (requests/) decide, over its connections, and waits for
+// what comes of it. Belongs to one thread at a time.
 #pragma once
 
 #include <deque>
@@ -7,10 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "net/break_watch.h"
 #include "net/deadline.h"
 #include "net/peer.h"
-#include "net/zeromq.h"
+#include "net/worker_connections.h"
 #include "ps.h"
 #include "requests/requests.h"
 #include "store/store_whereabouts.h"
@@ -63,7 +62,7 @@ public:
 
 private:
     struct Reserved { // a message that is being written
-        ZmqSocket *socket;
+        NodeId to;
         ZmqMessage message;
     };
 
@@ -73,11 +72,9 @@ private:
     void ended(double began) override;
 
     double begin_sending(); // returns the time
-    ZmqSocket &socket_to(NodeId node);
     void look_at_epoch();
     void look_for_breaks(double now); // throws PS_ELOST if that is why a question has no answer
     void receive();
-    void receive(ZmqSocket &socket);
 
     void require_not_failed(int64_t timestamp); // throws PS_ELOST, PS_ENOMEM, once
     [[noreturn]] void fail_for(NodeId node) const;
@@ -88,14 +85,10 @@ private:
     StoreShape shape_;
     StoreWhereabouts whereabouts_;
     const FrameHeader header_;
-    const uint32_t worker_, slot_;
+    const uint32_t slot_;
     const double patience_;
     std::function<void()> check_;
-    std::shared_ptr<ZmqContext> inside_;
-    ZmqContext context_;
-    std::vector<std::unique_ptr<ZmqSocket>> sockets_; // by node; null: not connected
-    std::vector<std::unique_ptr<BreakWatch>> watches_; // of sockets_
-    std::vector<ZmqSocket *> connected_;
+    WorkerConnections connections_;
     std::deque<Reserved> reserved_;
     bool expects_nothing_ = false; // from any node, before what is being sent is answered
     double look_at_ = 0; // when to look for connections that have broken

@@ -64,7 +64,7 @@ void Remote::require_issued(int64_t timestamp) const {
 
 bool Remote::is_finished(int64_t timestamp) {
     require_issued(timestamp);
-    wait_for_any(connected_, -1, 0);
+    connections_.wait(0);
     receive();
     if (requests_.is_on_its_way(timestamp)) look_for_breaks(monotonic_seconds());
     if (requests_.is_on_its_way(timestamp)) return false;
@@ -111,8 +111,7 @@ bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
         if (start == 0) start = now;
         look_for_breaks(now);
         if (now - start > seconds) return false;
-        if (!wait_for_any(connected_, -1, std::min(look_again_after, start + seconds - now)))
-            for (ZmqSocket *socket : connected_) socket->look_again();
+        connections_.wait(std::min(look_again_after, start + seconds - now));
         check_();
         require_nobody_left(segment_);
     }

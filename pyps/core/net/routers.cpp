@@ -4,6 +4,14 @@
 
 namespace ps {
 
+namespace {
+
+// All nodes of a cluster connect at once. Whoever finds no room tries again after 1 s, then 2, 4, 8: with ZeroMQ's own
+// 100 that is what most of a large cluster's start takes.
+constexpr int most_that_wait = 1 << 14;
+
+} // namespace
+
 // A worker's place may be taken anew before ZeroMQ is through with its last socket.
 Routers::Routers(ZmqContext &context, uint32_t max_workers)
     : context_(std::make_shared<ZmqContext>(ZmqContext::Inside{int(2 * max_workers + 2)})),
@@ -11,6 +19,7 @@ Routers::Routers(ZmqContext &context, uint32_t max_workers)
     inside_.set(ZmqOption::router_mandatory, 1);
     outside_.set(ZmqOption::router_mandatory, 1);
     outside_.set(ZmqOption::router_handover, 1);
+    outside_.set(ZmqOption::backlog, most_that_wait);
 }
 
 std::string Routers::bind(const std::string &endpoint) {

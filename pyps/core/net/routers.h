@@ -1,6 +1,6 @@
 // Where a server hears the others: workers of its own process inside of that, without ZeroMQ's threads and the network
-// between them, which make most of a message's way; all others outside, where a stranger cannot take the place of who
-// is inside.
+// between them, which make most of a message's way; all others outside, where a stranger cannot take the place of a
+// worker inside.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ public:
     std::weak_ptr<ZmqContext> inside() const { return context_; }
     ZmqSocket &outside() { return outside_; }
 
-    // Nothing of these waits. A message goes to whoever has that name; false: nobody has.
+    // Nothing of these waits. A message goes to the peer that has that name; false: there is none.
     bool send(const std::string &peer, Bytes message);
     bool send(const std::string &peer, ZmqMessage &message);
     bool wait(int descriptor, double seconds); // for a message, or the descriptor; as wait_for_any
@@ -55,7 +55,7 @@ private:
     SocketFile file_; // of outside_
     ZmqSocket inside_, outside_;
     bool rang_ = false;
-    std::unordered_set<std::string> insiders_; // who was heard inside
+    std::unordered_set<std::string> insiders_; // peers that were heard inside
     SignOfLife sign_of_life_; // ends before outside_: its endpoint may be another's then
 };
 

@@ -17,31 +17,24 @@ constexpr double look_at_probes_every = 0.02; // seconds
 
 // How lost_after is spent: at most one heartbeat until the next sign of life is due, then ZeroMQ waits, then a link
 // that broke has one more heartbeat to come back.
-int link_timeout(const Header &header) { return std::max(1, int((header.lost_after - 2 * header.heartbeat) * 1000)); }
+Connections::Heartbeats heartbeats(const Header &header) {
+    return {header.heartbeat, header.lost_after - 2 * header.heartbeat};
+}
 
 } // namespace
 
-Vigil::Link::Link(ZmqContext &context, const Header &header)
-    : socket(context, ZmqSocket::dealer), monitor(socket.monitor(context)) {
-    socket.set(ZmqOption::routing_id, name_of_vigil(NodeId(header.node), header.cluster));
-    socket.set(ZmqOption::heartbeat_interval, std::max(1, int(header.heartbeat * 1000)));
-    socket.set(ZmqOption::heartbeat_timeout, link_timeout(header));
-}
-
-Vigil::Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints, Watches watches)
+Vigil::Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints,
+             ConnectionEvents &messages)
     : segment_(segment), shape_(segment),
       membership_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), segment.header().heartbeat,
                   segment.header().on_loss == PS_ON_LOSS_CONTINUE ? OnLoss::go_on : OnLoss::fail, *this),
-      links_(endpoints.size()), watches_(std::move(watches)) {
-    const Header &header = segment.header();
+      links_(context, NodeId(endpoints.size()), name_of_vigil(NodeId(segment.header().node), segment.header().cluster),
+             heartbeats(segment.header())),
+      messages_(messages), probes_(endpoints.size()) {
     for (NodeId node = 0; node < endpoints.size(); node++) {
-        if (node == header.node) continue;
-        links_[node] = std::make_unique<Link>(context, header);
-        links_[node]->probe.aim(endpoints[node]);
-        links_[node]->socket.connect(endpoints[node]);
-        sockets_.push_back(&links_[node]->socket);
-        sockets_.push_back(&links_[node]->monitor);
-        sockets_.push_back(&watches_[node]->events());
+        if (node == segment.header().node) continue;
+        probes_[node].aim(endpoints[node]);
+        links_.connect(node, endpoints[node]);
     }
     thread_ = std::thread([this] { run(); });
 }
@@ -76,8 +69,7 @@ void Vigil::run() noexcept {
 }
 
 double Vigil::patience(double now) const {
-    bool probing = std::any_of(links_.begin(), links_.end(),
-                               [](const std::unique_ptr<Link> &link) { return link && link->probe.is_pending(); });
+    bool probing = std::any_of(probes_.begin(), probes_.end(), [](const Probe &probe) { return probe.is_pending(); });
     double most = probing ? look_at_probes_every : segment_.header().heartbeat;
     return std::max(0.0, std::min(most, membership_.due() - now));
 }
@@ -87,7 +79,7 @@ void Vigil::work() {
     double last = monotonic_seconds();
     while (!stop_.load(std::memory_order_relaxed)) {
         double now = monotonic_seconds();
-        wait_for_any(sockets_, wake_.fd(), patience(now));
+        wait_for_any({&links_.socket(), &links_.events().socket(), &messages_.socket()}, wake_.fd(), patience(now));
         wake_.answer();
         now = monotonic_seconds();
         if (now - last > segment_.header().lost_after / 2) membership_.ask();
@@ -100,30 +92,21 @@ void Vigil::work() {
 // What a link or a connection says about its end is read before the notes and taken after them: a node says that it
 // leaves before it ends.
 void Vigil::look_at_links(double now) {
-    std::vector<std::pair<NodeId, ZmqEvent>> events;
-    std::vector<NodeId> broken;
-    for (NodeId node = 0; node < links_.size(); node++) {
-        if (!links_[node]) continue;
-        if (watches_[node]->events().may_have_more() && watches_[node]->has_broken()) broken.push_back(node);
-        ZmqSocket &monitor = links_[node]->monitor;
-        for (ZmqEvent event; monitor.may_have_more() && (event = monitor.next_event()) != ZmqEvent::none;)
-            events.emplace_back(node, event);
-    }
+    std::vector<ConnectionEvents::Event> of_links = links_.events().all(), of_messages = messages_.all();
     std::deque<Note> notes;
     {
         std::lock_guard<std::mutex> lock(mutex_);
         notes.swap(notes_);
     }
     for (const Note &note : notes) take(note, now);
-    for (auto [node, event] : events)
-        event == ZmqEvent::connected ? membership_.linked(node) : membership_.unlinked(node, now);
-    for (NodeId node : broken) membership_.broken(node, now);
-    for (NodeId node = 0; node < links_.size(); node++) {
-        if (!links_[node]) continue;
-        if (links_[node]->socket.may_have_more()) receive(links_[node]->socket);
-        Probe &probe = links_[node]->probe;
-        if (!probe.is_pending()) continue;
-        Probe::Result result = probe.look(now);
+    for (const ConnectionEvents::Event &link : of_links)
+        link.is_connected ? membership_.linked(link.node) : membership_.unlinked(link.node, now);
+    for (const ConnectionEvents::Event &connection : of_messages)
+        if (connection.has_broken) membership_.broken(connection.node, now);
+    for (ZmqMessage message; links_.receive(&message);) receive(message);
+    for (NodeId node = 0; node < probes_.size(); node++) {
+        if (!probes_[node].is_pending()) continue;
+        Probe::Result result = probes_[node].look(now);
         if (result != Probe::Result::pending) membership_.probed(node, result == Probe::Result::refused, now);
     }
 }
@@ -137,32 +120,24 @@ void Vigil::take(const Note &note, double now) {
 }
 
 // What another node's router answers.
-void Vigil::receive(ZmqSocket &link) {
-    for (ZmqMessage frame; link.receive(&frame);) {
-        try {
-            FrameReader reader(frame.data(), frame.size());
-            FrameHeader header = decode_header(reader, segment_.header().cluster, shape_);
-            if (header.kind != Kind::lost) throw Malformed("it is not for a vigil");
-            membership_.receive(header.from, header.epoch, decode_lost(header, reader, shape_));
-        } catch (const Malformed &error) {
-            count_refusal(segment_.header(), error.what());
-        }
+void Vigil::receive(const ZmqMessage &message) {
+    try {
+        FrameReader reader(message.data(), message.size());
+        FrameHeader header = decode_header(reader, segment_.header().cluster, shape_);
+        if (header.kind != Kind::lost) throw Malformed("it is not for a vigil");
+        membership_.receive(header.from, header.epoch, decode_lost(header, reader, shape_));
+    } catch (const Malformed &error) {
+        count_refusal(segment_.header(), error.what());
     }
 }
 
-void Vigil::probe(NodeId node) { links_[node]->probe.start(monotonic_seconds(), segment_.header().heartbeat); }
+void Vigil::probe(NodeId node) { probes_[node].start(monotonic_seconds(), segment_.header().heartbeat); }
 
-void Vigil::tell(NodeId node, const Alive &message) {
-    links_[node]->socket.send(encode(message, header_from(segment_)));
-}
+void Vigil::tell(NodeId node, const Alive &message) { links_.send(node, encode(message, header_from(segment_))); }
 
-void Vigil::tell(NodeId node, const Lost &message) {
-    links_[node]->socket.send(encode(message, header_from(segment_)));
-}
+void Vigil::tell(NodeId node, const Lost &message) { links_.send(node, encode(message, header_from(segment_))); }
 
-void Vigil::tell(NodeId node, const Vote &message) {
-    links_[node]->socket.send(encode(message, header_from(segment_)));
-}
+void Vigil::tell(NodeId node, const Vote &message) { links_.send(node, encode(message, header_from(segment_))); }
 
 void Vigil::mark_lost(NodeId node, Evidence evidence, NodeId by) {
     MemberSlot &slot = segment_.member(node);

@@ -1,7 +1,7 @@
 // A node's vigil: a thread that notices when other nodes are lost and writes it into the shared memory.
 //
-// It has a link of its own to every other node, a ZeroMQ connection with heartbeats: ZeroMQ's own threads send and
-// answer them, on both sides. So a node counts as alive while its process runs, whatever its server waits for
+// It has a link of its own to every other node, a connection with heartbeats: ZeroMQ's own threads send and answer
+// them, on both sides. So a node counts as alive while its process runs, whatever its server waits for
 // and however much is queued for it, and an idle node does nothing but this. A link's end tells of a killed process at
 // once. It also watches the connections that the server's messages take.
 #pragma once
@@ -14,7 +14,7 @@
 #include <variant>
 
 #include "membership/membership.h"
-#include "net/break_watch.h"
+#include "net/connections.h"
 #include "net/peer.h"
 #include "net/probe.h"
 #include "net/zeromq.h"
@@ -24,9 +24,8 @@ namespace ps {
 
 class Vigil : private MembershipPort {
 public:
-    // By node: where it is, and the server's connection to it; null: this node's own. Starts it.
-    using Watches = std::vector<std::unique_ptr<BreakWatch>>;
-    Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints, Watches watches);
+    // Where the nodes are, this one among them, and what happens to the server's connections to them. Starts it.
+    Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints, ConnectionEvents &messages);
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
     ~Vigil() override;
@@ -54,14 +53,6 @@ private:
         uint32_t epoch;
         std::variant<Alive, Lost, Vote, Left, GiveUp> what;
     };
-    struct Link {
-        Link(ZmqContext &context, const Header &header);
-        ~Link() { socket.stop_monitor(); }
-
-        ZmqSocket socket, monitor;
-        Probe probe;
-    };
-
     void probe(NodeId node) override;
     void tell(NodeId node, const Alive &message) override;
     void tell(NodeId node, const Lost &message) override;
@@ -75,16 +66,16 @@ private:
     void look_at_links(double now);
     void take(const Note &note, double now);
     void mark_lost(NodeId node, Evidence evidence, NodeId by);
-    void receive(ZmqSocket &link);
+    void receive(const ZmqMessage &message);
     double patience(double now) const;
 
     Segment &segment_;
     StoreShape shape_;
     Membership membership_;
-    std::vector<std::unique_ptr<Link>> links_; // by node; null: this node's own
-    Watches watches_;
-    std::vector<ZmqSocket *> sockets_;         // all of them
-    std::mutex mutex_;                         // guards the next two
+    Connections links_;
+    ConnectionEvents &messages_; // what happens to the server's connections
+    std::vector<Probe> probes_;  // by node
+    std::mutex mutex_;           // guards the next two
     std::deque<Note> notes_;
     std::optional<Epoch> news_;
     Doorbell wake_;

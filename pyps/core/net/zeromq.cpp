@@ -69,11 +69,10 @@ const Functions &zmq() {
     fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ: %s: %s", what, zmq().strerror(code));
 }
 
-// Otherwise IPv4 stays what it is: with this option its addresses would become IPv6's.
+// For IPv6 alone: with this option IPv4's addresses would become IPv6's. It counts for the next endpoint.
 void allow_address(void *socket, const std::string &endpoint) {
-    const int yes = 1;
-    bool is_ipv6 = endpoint.compare(0, 7, "tcp://[") == 0;
-    if (is_ipv6 && zmq().setsockopt(socket, option_ipv6, &yes, sizeof yes)) fail_zmq("IPv6 is refused");
+    const int is_ipv6 = endpoint.compare(0, 7, "tcp://[") == 0;
+    if (zmq().setsockopt(socket, option_ipv6, &is_ipv6, sizeof is_ipv6)) fail_zmq("IPv6 is refused");
 }
 
 void delete_bytes(void *, void *bytes) { delete static_cast<Bytes *>(bytes); }
@@ -157,13 +156,13 @@ std::string decode_z85(const std::string &text) {
     return bytes;
 }
 
-ZmqContext::ZmqContext(CurveKeys keys, int64_t longest, int sockets)
+ZmqContext::ZmqContext(CurveKeys keys, int64_t longest)
     : context_((require_room_for_zmq(), zmq().ctx_new())), keys_(std::move(keys)), longest_(longest) {
     if (!context_) fail_zmq("no context");
-    if (zmq().ctx_set(context_, option_sockets, sockets)) fail_zmq("an option is refused");
 }
 
-ZmqContext::ZmqContext(Inside most) : ZmqContext({}, -1, most.sockets) {
+ZmqContext::ZmqContext(Inside most) : ZmqContext() {
+    if (zmq().ctx_set(context_, option_sockets, most.sockets)) fail_zmq("an option is refused");
     if (zmq().ctx_set(context_, option_io_threads, 0)) fail_zmq("an option is refused");
 }
 
@@ -187,7 +186,8 @@ char *ZmqMessage::data() { return static_cast<char *>(zmq().msg_data(raw_)); }
 size_t ZmqMessage::size() const { return zmq().msg_size(raw_); }
 bool ZmqMessage::more() const { return zmq().msg_more(raw_); }
 
-ZmqSocket::ZmqSocket(ZmqContext &context, Type type) : socket_(zmq().socket(context.raw(), type)) {
+ZmqSocket::ZmqSocket(ZmqContext &context, Type type)
+    : socket_(zmq().socket(context.raw(), type)), keys_(context.keys()) {
     if (!socket_) fail_zmq("no socket");
     set(ZmqOption::linger, 0);
     set(ZmqOption::send_high_water, 0);
@@ -195,21 +195,22 @@ ZmqSocket::ZmqSocket(ZmqContext &context, Type type) : socket_(zmq().socket(cont
     set(ZmqOption::longest_message, context.longest());
     size_t size = sizeof descriptor_;
     if (zmq().getsockopt(socket_, option_descriptor, &descriptor_, &size)) fail_zmq("no descriptor");
-    if (!context.keys().public_key.empty()) prove_keys(context.keys(), type);
 }
 
-void ZmqSocket::prove_keys(const CurveKeys &keys, Type type) {
-    if (type == router) {
+// To whom it is connected, or whoever connects to it.
+void ZmqSocket::prove_keys(bool is_bound) {
+    if (keys_.public_key.empty()) return;
+    if (is_bound) {
         set(ZmqOption::curve_server, 1);
     } else {
-        set(ZmqOption::curve_server_key, keys.public_key);
-        set(ZmqOption::curve_public_key, keys.public_key);
+        set(ZmqOption::curve_server_key, keys_.public_key);
+        set(ZmqOption::curve_public_key, keys_.public_key);
     }
-    set(ZmqOption::curve_secret_key, keys.secret_key);
+    set(ZmqOption::curve_secret_key, keys_.secret_key);
 }
 
 ZmqSocket::ZmqSocket(ZmqSocket &&other) noexcept
-    : socket_(other.socket_), descriptor_(other.descriptor_), is_read_(other.is_read_) {
+    : socket_(other.socket_), keys_(other.keys_), descriptor_(other.descriptor_), is_read_(other.is_read_) {
     other.socket_ = nullptr;
 }
 
@@ -235,6 +236,7 @@ void ZmqSocket::set(ZmqOption option, const std::string &value) {
 std::string ZmqSocket::bind(const std::string &endpoint) {
     look_again();
     allow_address(socket_, endpoint);
+    prove_keys(true);
     if (zmq().bind(socket_, endpoint.c_str())) fail_zmq(("cannot bind " + endpoint).c_str());
     char taken[256];
     size_t size = sizeof taken;
@@ -245,6 +247,7 @@ std::string ZmqSocket::bind(const std::string &endpoint) {
 void ZmqSocket::connect(const std::string &endpoint) {
     look_again();
     allow_address(socket_, endpoint);
+    prove_keys(false);
     if (zmq().connect(socket_, endpoint.c_str())) fail_zmq(("cannot connect to " + endpoint).c_str());
 }
 
@@ -323,9 +326,10 @@ ZmqSocket ZmqSocket::monitor(ZmqContext &context, int events) {
     return monitor;
 }
 
-ZmqEvent ZmqSocket::next_event() {
+ZmqEvent ZmqSocket::next_event(std::string *endpoint) {
     ZmqMessage event, address;
     if (!receive(&event) || !event.more() || !receive(&address)) return ZmqEvent::none;
+    endpoint->assign(address.data(), address.size());
     uint16_t number = 0;
     if (event.size() >= sizeof number) std::memcpy(&number, event.data(), sizeof number);
     return number == uint16_t(ZmqEvent::connected) || number == uint16_t(ZmqEvent::disconnected) ? ZmqEvent(number)

@@ -26,12 +26,12 @@ struct CurveKeys {
 void check_curve(const CurveKeys &keys); // throws PS_EINVAL: these are no pair
 std::string decode_z85(const std::string &text);
 
-// Its sockets are encrypted if it has keys: a router proves to have them, the others prove it to the router. Who may
+// Its sockets are encrypted if it has keys: one that is bound proves to have them, others prove it to that one. Who may
 // speak to a router is decided elsewhere: see admission.h.
 class ZmqContext {
 public:
-    // `longest`: bytes of a message that is received; -1: no limit. `sockets`: at most; ZeroMQ's own limit is 1,023.
-    explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1, int sockets = 1023);
+    // `longest`: bytes of a message that is received; -1: no limit.
+    explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1);
     struct Inside {
         int sockets;
     };
@@ -53,12 +53,14 @@ private:
 enum class ZmqOption : int {
     routing_id = 5,
     linger = 17,
+    backlog = 19, // connections that wait to be taken; the system has a limit too
     longest_message = 22, // bytes, an int64_t; a peer that begins a longer one is cut off
     send_high_water = 23,
     receive_high_water = 24,
     last_endpoint = 32,
     router_mandatory = 33,
     router_handover = 56,
+    connect_routing_id = 61, // of the next peer that it connects to
     heartbeat_interval = 75, // milliseconds, like the next
     heartbeat_timeout = 77,
     curve_server = 47,
@@ -122,16 +124,17 @@ public:
     // Before it connects or is bound: a socket that tells what happens to this one, by default what ZmqEvent has.
     ZmqSocket monitor(ZmqContext &context, int events = int(ZmqEvent::connected) | int(ZmqEvent::disconnected));
     void stop_monitor();   // before that socket is closed
-    ZmqEvent next_event(); // of such a socket; none: nothing that matters
+    ZmqEvent next_event(std::string *endpoint); // of such a socket; none: nothing that matters
 
     void *raw() const { return socket_; }
 
 private:
-    void prove_keys(const CurveKeys &keys, Type type);
+    void prove_keys(bool is_bound);
     bool send_part(Bytes &&part, int flags);
     bool send_name(const std::string &peer);
 
     void *socket_;
+    const CurveKeys &keys_; // of its context
     int descriptor_;
     bool is_read_ = false; // all that had come; what comes from then on is told by the descriptor
     friend bool wait_for_any(const std::vector<ZmqSocket *> &, int, double, bool *);

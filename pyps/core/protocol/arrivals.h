@@ -27,7 +27,7 @@ public:
 
     // Only a waiter waits for this key, which has no arrival yet.
     void add(Key key, uint64_t waiter) { waiters_[key] = waiter; }
-    const uint64_t *only_waiter(Key key) const { return waiters_.find(key); } // null: nobody, or others too
+    const uint64_t *only_waiter(Key key) const { return waiters_.find(key); } // null: none, or others too
     void remove_waiter(Key key) { waiters_.erase(key); }
 
     Arrival &operator[](Key key) { // made if it is not there

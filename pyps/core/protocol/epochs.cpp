@@ -17,7 +17,7 @@ void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
     for (Replica &replica : *replicas) replica.due = true;
 }
 
-// Deltas on their way are kept by who sent them, and sent again: so nobody waits for a former message.
+// A node keeps its deltas that are on their way and sends them again: so no node waits for a former message.
 void Protocol::begin_epoch(const std::vector<NodeId> &members) {
     if (!former_) former_.emplace(std::move(homes_)); // else that one was never settled
     homes_ = Homes(self_, former_->rule().nodes(), num_keys_, members);
@@ -54,9 +54,9 @@ void Protocol::report() {
     for (Key key = 0; key < num_keys_; key++) {
         if (!owns(key) && !parked_.brings(key)) continue;
         if (homes_.is_here(key))
-            receive(key, Holds{self_, false});
+            receive(key, Holds{self_});
         else
-            post_.send(homes_.home(key), key, Holds{self_, false});
+            post_.send(homes_.home(key), key, Holds{self_});
     }
     former_->for_each([&](Key key) {
         if (!former_->is_lost(key)) return;

@@ -12,7 +12,8 @@
 
 namespace ps {
 
-// arrived: all who are expected here came. away: somebody has not. empty: nobody is here, wait for the others alone.
+// arrived: all workers that are expected here came. away: one has not. empty: no worker is here, wait for the others
+// alone.
 enum class Attendance : uint16_t { away, arrived, empty };
 
 // To the host: how its sender stands at a round. The serial grows with each.
@@ -22,7 +23,7 @@ struct Attend {
     Attendance attendance;
 };
 
-// From the host: so many rounds are over; whether somebody has arrived at the next one; what it heard last of the
+// From the host: so many rounds are over; whether a node has arrived at the next one; what it heard last of the
 // addressee.
 struct Opened {
     uint64_t rounds;
@@ -48,7 +49,7 @@ public:
     void repeat(); // say again what the host was told last
 
     uint64_t rounds() const { return rounds_; } // that are over
-    bool is_called() const { return called_ || told_ == Attendance::arrived; } // somebody waits somewhere
+    bool is_called() const { return called_ || told_ == Attendance::arrived; } // a worker of some node waits
     bool is_away() const { return told_ == Attendance::away && heard_ == serial_; } // and the host knows it
 
 private:

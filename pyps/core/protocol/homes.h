@@ -46,7 +46,7 @@ public:
     // All nodes are members, and each key lives at its home.
     Homes(NodeId self, NodeId nodes, uint64_t num_keys)
         : Homes(self, everybody(nodes), nodes, num_keys, Entry{self, no_node}) {}
-    // Nobody knows yet where keys live.
+    // It is not known yet where keys live.
     Homes(NodeId self, NodeId nodes, uint64_t num_keys, std::vector<NodeId> members)
         : Homes(self, std::move(members), nodes, num_keys, Entry{unknown, no_node}) {}
 

@@ -23,7 +23,7 @@ public:
     Intents(Clock clock, Change change) : clock_(std::move(clock)), change_(std::move(change)) {}
 
     void add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> keys);
-    // Look at the clocks, and how fast they advance; seconds. `rested`: since the last round nobody needed one.
+    // Look at the clocks, and how fast they advance; seconds. `rested`: since the last round none was needed.
     void begin_round(double now, bool rested);
     void update();                // look at the clocks
     bool is_due();                // would that begin or end something?

@@ -82,7 +82,7 @@ struct Replica {
     NodeId node;
     uint32_t number;
     uint64_t applied;
-    bool due; // it waits for a Refresh
+    bool due = false; // it waits for a Refresh
 };
 
 // A delta that the value has already, though its message is still on its way.
@@ -95,7 +95,7 @@ struct Ghost {
 // To the home, at the beginning of an epoch: the key is here; or it was lost with this node.
 struct Holds {
     NodeId node;
-    bool lost;
+    bool lost = false;
 };
 
 // From the home: the key was lost, with this node.

@@ -24,7 +24,7 @@ public:
     bool brings(Key key) const; // the key itself is among what waits
     bool holds_up(NodeId sender) const { return senders_.count(sender); } // something that it said waits
 
-    void hear_from(NodeId sender) { sender_ = sender; } // whose the next steps are
+    void hear_from(NodeId sender) { sender_ = sender; } // the next steps are by its messages
     void add(Key key, Step step);
     std::vector<Key> keys() const;
     std::vector<Step> extract(Key key);

@@ -10,16 +10,18 @@ namespace ps {
 // yet, workers wait.
 enum class Standing : uint8_t { absent, owned, shared, replica, awaited };
 
-// The node's values. Workers pull and push what is owned, shared or a replica without asking, and set what is owned or
-// shared. What is done under a key's latch is one step to them.
+// The node's values. Workers pull, push and set what is owned or shared without asking, and do to a replica what fits
+// one. What is done under a key's latch is one step to them. What a push does, and what beside its value a key has for
+// that and takes along, is the store's affair: the whole of a key is its value and that.
 class Values {
 public:
     virtual ~Values() = default;
 
     virtual Standing standing(Key key) const = 0;
-    virtual uint64_t bytes(Key key) const = 0;     // of its value
+    virtual uint64_t whole_bytes(Key key) const = 0;
+    virtual bool fits_replica(Key key, Operation operation) const = 0; // else it is for the owner alone
     virtual bool has_room_to_share(Key) const = 0; // within what this node may take
-    virtual void add(Bytes *to, const Bytes &value, Key key) const = 0; // the key's arithmetic
+    virtual void apply(Bytes *whole, const Bytes &delta, Key key) const = 0; // what a push does
 
     // The key, its place first, will be asked for soon.
     virtual void prefetch_place(Key) const {}
@@ -35,21 +37,22 @@ public:
 
     // Of the key whose latch was taken, one at a time.
     virtual void pull(Key key, Bytes *value) = 0;
-    virtual void push(Key key, const Bytes &value) = 0; // a replica's delta grows too
+    virtual void push(Key key, const Bytes &delta) = 0; // a replica's delta grows too
     virtual void set(Key key, const Bytes &value) = 0;
 
     virtual void await(Key key) = 0;                  // absent -> awaited
     virtual void forget(Key key) = 0;                 // awaited -> absent
-    virtual void own(Key key, const char *value) = 0; // absent, awaited -> owned; replica: its delta is added
-    virtual void give(Key key, NodeId to, Bytes *values) = 0; // owned, shared -> absent; appended
+    virtual void own(Key key, const char *whole) = 0; // absent, awaited -> owned; replica: its delta is applied
+    virtual void give(Key key, NodeId to, Bytes *wholes) = 0; // owned, shared -> absent; appended
     virtual void share(Key key) = 0;                  // owned -> shared
     virtual void unshare(Key key) = 0;                // shared -> owned
     virtual bool take_changed(Key key) = 0;           // of a shared key: since the last call
 
-    virtual void copy(Key key, const Bytes &value) = 0;    // absent, awaited -> replica
-    virtual void refresh(Key key, const Bytes &value) = 0; // a replica's value becomes this and its delta
-    virtual bool take_delta(Key key, Bytes *delta) = 0;    // false: nothing was added
-    virtual bool retire(Key key, Bytes *delta) = 0;        // the same, and replica -> awaited
+    virtual void copy(Key key, const Bytes &value) = 0; // absent, awaited -> replica
+    // A replica's value becomes this, with a delta that was sent to the owner (none: empty) and the one kept here.
+    virtual void refresh(Key key, const Bytes &value, const Bytes &sent) = 0;
+    virtual bool take_delta(Key key, Bytes *delta) = 0; // false: nothing was pushed
+    virtual bool retire(Key key, Bytes *delta) = 0;     // the same, and replica -> awaited
 };
 
 class Post {

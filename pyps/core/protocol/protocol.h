@@ -37,18 +37,16 @@ public:
 
     // From other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
-    void receive(Key key, const Want &message, bool from_home);
     void receive(Key key, Delta message, bool from_home);
     void receive(Key key, Refresh message);
     void receive(Key key, const Ended &message);
     void receive(Key key, Transfer message);
 
-    // The same for many keys at once (runs.cpp), in the order of the keys.
-    void receive(const std::vector<Key> &keys, const Localize &message);
-    void receive(const std::vector<Key> &keys, const Relocate &message);
-    void receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
-                 bool from_home); // Want
-    void receive(const std::vector<Key> &keys, const char *values); // Moves
+    // Of many keys at once (runs.cpp), in the order of the keys.
+    void receive_run(const std::vector<Key> &keys, const Localize &message);
+    void receive_run(const std::vector<Key> &keys, const Relocate &message);
+    void receive_wants(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers, bool from_home);
+    void receive_moves(const std::vector<Key> &keys, const char *values);
 
     // From this node's workers: what they cannot do by themselves.
     void localize(const std::vector<Key> &keys, uint64_t waiter);

@@ -88,13 +88,7 @@ void Protocol::take(Key key, const Refresh &message) {
             held.delta.clear();
             if (held.listed) due_.push_back(key);
         }
-        if (held.delta.empty()) {
-            values_.refresh(key, message.value);
-        } else {
-            Bytes value = message.value;
-            values_.add(&value, held.delta, key);
-            values_.refresh(key, value);
-        }
+        values_.refresh(key, message.value, held.delta);
         if (held.ending) end(key, held);
         return;
     }

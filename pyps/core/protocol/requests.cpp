@@ -73,12 +73,13 @@ bool Protocol::refresh_origin(Key key, NodeId node) {
 }
 
 // Requests of this node's workers for a key with a replica: they pull and push it as they would have done, had it been
-// here a moment before. A set is for the owner, when it has all that was added here: so the replica ends first.
+// here a moment before. What does not fit a replica, as a set, is for the owner, when it has all that was pushed here:
+// so the replica ends first.
 bool Protocol::serve_by_replica(Key key, Request &request) {
     auto found = replicas_.find(key);
     if (found == replicas_.end() || request.origin.node != self_) return false;
     Held &held = found->second;
-    if (values_.standing(key) == Standing::replica && request.operation != Operation::set) {
+    if (values_.standing(key) == Standing::replica && values_.fits_replica(key, request.operation)) {
         serve(key, request);
         return true;
     }

@@ -32,7 +32,7 @@ bool Protocol::is_plain(Key key) const {
 }
 
 void Protocol::give(Key key, NodeId to, Moves *moves) {
-    if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, keys_at_once * values_.bytes(key)));
+    if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, keys_at_once * values_.whole_bytes(key)));
     moves->keys.push_back(key);
     values_.give(key, to, &moves->values);
     if (moves->keys.size() >= keys_at_once || moves->values.size() >= most_bytes) finish(to, moves);
@@ -77,7 +77,7 @@ void Protocol::stop_wanting(const std::vector<Key> &keys) {
     });
 }
 
-void Protocol::receive(const std::vector<Key> &keys, const Localize &message) {
+void Protocol::receive_run(const std::vector<Key> &keys, const Localize &message) {
     Moves moves;
     for_each(keys, [&](size_t, Key key) {
         auto give_it = [&] {
@@ -93,7 +93,7 @@ void Protocol::receive(const std::vector<Key> &keys, const Localize &message) {
     finish(message.to, &moves);
 }
 
-void Protocol::receive(const std::vector<Key> &keys, const Relocate &message) {
+void Protocol::receive_run(const std::vector<Key> &keys, const Relocate &message) {
     Moves moves;
     for_each(keys, [&](size_t, Key key) {
         auto give_it = [&] { is_plain(key) ? give(key, message.to, &moves) : take(key, message); };
@@ -102,8 +102,8 @@ void Protocol::receive(const std::vector<Key> &keys, const Relocate &message) {
     finish(message.to, &moves);
 }
 
-void Protocol::receive(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
-                       bool from_home) {
+void Protocol::receive_wants(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
+                             bool from_home) {
     Moves moves;
     for_each(keys, [&](size_t i, Key key) {
         Want message{node, numbers[i]};
@@ -121,11 +121,11 @@ void Protocol::receive(const std::vector<Key> &keys, NodeId node, const std::vec
     finish(node, &moves);
 }
 
-void Protocol::receive(const std::vector<Key> &keys, const char *values) {
+void Protocol::receive_moves(const std::vector<Key> &keys, const char *values) {
     bool any_strange = false;
     for_each(keys, [&](size_t, Key key) {
         const char *value = values;
-        values += values_.bytes(key);
+        values += values_.whole_bytes(key);
         auto own_it = [&] {
             const uint64_t *waiter = arrivals_.only_waiter(key);
             bool alone = waiter || !arrivals_.count(key), replica = !replicas_.empty() && replicas_.count(key);

@@ -80,18 +80,14 @@ void check(const ps_node_options &options) {
 }
 
 // The classes in order of length, and how many keys each has.
-std::vector<LengthClass> classify(const ps_node_options &options) {
+std::vector<LengthClass> classify(const ps_node_options &options, const PushRule &push) {
     std::vector<int64_t> lengths(options.value_lengths, options.value_lengths + options.num_lengths);
     std::sort(lengths.begin(), lengths.end());
     std::vector<LengthClass> classes;
     uint64_t each = options.num_lengths == 1 ? uint64_t(options.num_keys) : 1;
     for (int64_t length : lengths) {
-        if (classes.empty() || classes.back().length != length) {
-            uint64_t bytes = uint64_t(length) * element_bytes(options.dtype);
-            uint64_t slot_bytes = round_up(bytes, 8);
-            classes.push_back(
-                {0, uint32_t(length), uint32_t(slot_bytes), 0, bytes, 0, sizeof(SharedHead) + 2 * slot_bytes});
-        }
+        if (classes.empty() || classes.back().length != length)
+            classes.emplace_back(uint32_t(length), element_bytes(options.dtype), push);
         classes.back().keys += each;
     }
     if (classes.size() > most_classes)
@@ -103,9 +99,24 @@ std::vector<LengthClass> classify(const ps_node_options &options) {
 
 } // namespace
 
-std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
+LengthClass::LengthClass(uint32_t elements, uint32_t element_bytes, const PushRule &push)
+    : base(0), length(elements), keys(0), value_bytes(uint64_t(elements) * element_bytes), shared_base(0),
+      rule(push.number) {
+    uint64_t plain = round_up(value_bytes, 8), state = push.state_bytes(elements);
+    state_at = state ? uint32_t(plain) : 0;
+    whole_bytes = state ? plain + state : value_bytes;
+    slot_bytes = uint32_t(round_up(whole_bytes, 8));
+    if (round_up(whole_bytes, 8) > UINT32_MAX)
+        fail(PS_EINVAL, Where{-1, int64_t(whole_bytes), UINT32_MAX},
+             "a value of %u elements takes %llu bytes with its state; at most %u are possible", elements,
+             static_cast<unsigned long long>(whole_bytes), UINT32_MAX);
+    shared_bytes = sizeof(SharedHead) + slot_bytes + plain;
+}
+
+std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push) {
     check(options);
-    std::vector<LengthClass> classes = classify(options);
+    push.require(options.dtype);
+    std::vector<LengthClass> classes = classify(options, push);
     Header plan{};
     plan.magic = magic;
     plan.abi = PS_ABI_VERSION;
@@ -123,8 +134,8 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.classes_at = round_up(sizeof(Header), 64);
     plan.num_nodes = options.num_nodes > 1 ? uint32_t(options.num_nodes) : 1;
     plan.node = uint32_t(options.node);
-    const LengthClass &longest = classes.back();
-    plan.undo_bytes = round_up(plan.num_nodes > 1 ? longest.shared_bytes : longest.value_bytes, 64);
+    for (const LengthClass &c : classes)
+        plan.undo_bytes = std::max(plan.undo_bytes, round_up(plan.num_nodes > 1 ? c.shared_bytes : c.whole_bytes, 64));
     plan.techniques = uint32_t(options.techniques);
     plan.cluster = options.cluster;
     plan.heartbeat = heartbeat_of(options);
@@ -150,7 +161,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
     plan.sampling_at = end;
     plan.reserved_bytes = round_up(end + sampling_bytes(uint64_t(plan.num_keys)), 4096);
 
-    std::shared_ptr<Segment> segment(new Segment(Mapping::create(plan.reserved_bytes), Doorbell()));
+    std::shared_ptr<Segment> segment(new Segment(Mapping::create(plan.reserved_bytes), Doorbell(), *push.rules));
     segment->mapping_.limit(plan.memory_limit);
     segment->mapping_.commit_large(0, plan.undo_at); // zeroed: free slots, absent keys
     Header *header = new (segment->header_) Header{};
@@ -171,7 +182,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options) {
 }
 
 std::shared_ptr<Segment> Segment::adopt(int fd, Doorbell doorbell, size_t reserved) {
-    std::shared_ptr<Segment> segment(new Segment(Mapping::adopt(fd, reserved), std::move(doorbell)));
+    std::shared_ptr<Segment> segment(new Segment(Mapping::adopt(fd, reserved), std::move(doorbell), built_in_rules()));
     if (segment->mapping_.size() < sizeof(Header) || segment->header_->magic != magic)
         fail(PS_EADDRESS, Where{}, "what the server sent is not a store");
     const Header &header = *segment->header_;
@@ -180,11 +191,16 @@ std::shared_ptr<Segment> Segment::adopt(int fd, Doorbell doorbell, size_t reserv
              "the server has version %u of the store, this process %d", header.abi, PS_ABI_VERSION);
     segment->mapping_.limit(header.memory_limit);
     segment->find_parts();
+    for (uint32_t number = 0; number < header.num_classes; number++)
+        if (segment->length_class(number).rule >= built_in_rules().size())
+            fail(PS_EADDRESS, Where{-1, segment->length_class(number).rule, int64_t(built_in_rules().size())},
+                 "pushes to the store follow rule %u, which this process does not have",
+                 segment->length_class(number).rule);
     return segment;
 }
 
-Segment::Segment(Mapping mapping, Doorbell doorbell)
-    : mapping_(std::move(mapping)), doorbell_(std::move(doorbell)), generation_(fork_generation()),
+Segment::Segment(Mapping mapping, Doorbell doorbell, const Rules &rules)
+    : mapping_(std::move(mapping)), doorbell_(std::move(doorbell)), rules_(&rules), generation_(fork_generation()),
       base_(mapping_.at(0)), header_(reinterpret_cast<Header *>(base_)) {}
 
 void Segment::find_parts() {

@@ -15,6 +15,7 @@
 #include "segment/doorbell.h"
 #include "segment/mapping.h"
 #include "segment/process.h"
+#include "store/rules.h"
 
 namespace ps {
 
@@ -53,10 +54,10 @@ struct Header {
     uint32_t max_workers;
     uint32_t num_workers;
     uint64_t memory_limit;
-    uint64_t undo_bytes; // of one slot: the longest value; of several nodes a shared one, with its delta
+    uint64_t undo_bytes; // of one slot: the longest value with its state; of several nodes a shared one, with its delta
     uint64_t classes_at, endpoints_at, slots_at, directory_at, here_at, changes_at, undo_at, values_at, sampling_at;
-    uint64_t cluster;            // a number that its nodes share
-    uint32_t num_nodes, node;    // 1 and 0: alone
+    uint64_t cluster; // a number that its nodes share
+    uint32_t num_nodes, node; // 1 and 0: alone
     uint32_t techniques;
     char curve_public[41], curve_secret[41]; // or empty; written before `connected`
     double latch_timeout;
@@ -67,24 +68,24 @@ struct Header {
     uint64_t in_flight; // bytes of a worker
 
     alignas(64) std::atomic<State> state;
-    std::atomic<uint32_t> connected;     // the endpoints are there
-    std::atomic<Sleep> server_sleeps;    // see wake_server()
-    Rounds worker_rounds;                // the workers' barrier
-    Rounds node_rounds, leave_rounds;    // the nodes' barriers: Server.barrier(), and before they close
+    std::atomic<uint32_t> connected; // the endpoints are there
+    std::atomic<Sleep> server_sleeps; // see wake_server()
+    Rounds worker_rounds; // the workers' barrier
+    Rounds node_rounds, leave_rounds; // the nodes' barriers: Server.barrier(), and before they close
     ArrivalWord node_arrival, leave_arrival; // this node's
-    std::atomic<uint32_t> sampling;      // see sampling/sampling_area.cpp
-    std::atomic<uint32_t> slots_used;    // slots 1..slots_used were claimed at least once
+    std::atomic<uint32_t> sampling; // see sampling/sampling_area.cpp
+    std::atomic<uint32_t> slots_used; // slots 1..slots_used were claimed at least once
     std::atomic<uint64_t> joined, reclaimed, recovered, restored;
     std::atomic<uint64_t> refused; // messages
     std::atomic<uint64_t> peers_refused; // connections, for want of the cluster's keys
     std::atomic<uint32_t> refusal_kept;
     char first_refusal[160]; // written before `refusal_kept` is set, by whoever refused the first one
-    char zmq_path[4096];           // of the server's ZeroMQ library; written before `connected`
+    char zmq_path[4096]; // of the server's ZeroMQ library; written before `connected`
     std::atomic<uint32_t> ending, ended; // 1: somebody writes the next two; they are there
-    uint32_t lost_node;                  // written before `state` becomes `failed` or `lost`
-    char failure[200];                   // why
+    uint32_t lost_node; // written before `state` becomes `failed` or `lost`
+    char failure[200]; // why
     std::atomic<uint32_t> parted; // a node that has shut down, + 1; only where that ends what needs other nodes
-    std::atomic<uint32_t> epoch;  // of the membership; written after the members and the next one
+    std::atomic<uint32_t> epoch; // of the membership; written after the members and the next one
     std::atomic<uint32_t> lost_last; // a node that the epoch began without
     // Written by the server process alone.
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;
@@ -96,17 +97,22 @@ struct Header {
 
 // The values of one length, as an array of slots.
 struct LengthClass {
-    uint64_t base;       // offset of slot 0
-    uint32_t length;     // elements
-    uint32_t slot_bytes; // the value's, rounded up to 8
-    uint64_t keys;       // of the key space
+    uint64_t base; // offset of slot 0
+    uint32_t length; // elements
+    uint32_t slot_bytes; // the value's and its state's, rounded up to 8
+    uint64_t keys; // of the key space
     uint64_t value_bytes;
     uint64_t shared_base;
-    uint64_t shared_bytes; // of a shared key's slot: head, value, delta
+    uint64_t shared_bytes; // of a shared key's slot: head, value with its state, delta
+    uint32_t rule; // of pushes, the same in all classes
+    uint32_t state_at; // in the slot, where the rule has state: behind the value
+    uint64_t whole_bytes; // the value with its state
+
+    LengthClass(uint32_t length, uint32_t element_bytes, const PushRule &push);
 };
 
 // Of a shared key's slot, guarded by the key's latch. Then come the value and, of a replica, the delta: what was pushed
-// here since it was last told to the owner.
+// here since it was last told to the owner, if the key is changed.
 struct SharedHead {
     uint32_t is_replica;
     uint32_t changed; // since the server looked
@@ -128,10 +134,10 @@ struct Counters { // of these atomics alone
 // Written by its worker (or the server) alone, except by whoever recovers from the worker's death.
 struct alignas(64) WorkerSlot {
     std::atomic<uint64_t> identity; // see workers.h; 0 pid: free
-    std::atomic<uint64_t> at_key;   // key + 1: the last key whose latch this worker reached for
+    std::atomic<uint64_t> at_key; // key + 1: the last key whose latch this worker reached for
     std::atomic<uint64_t> undo_key; // key + 1: its former value lies complete in this slot's undo area; else 0
     std::atomic<uint64_t> clock;
-    ArrivalWord arrival;            // at the workers' barrier
+    ArrivalWord arrival; // at the workers' barrier
     std::atomic<uint32_t> in_setup; // its intents wait
     alignas(64) Counters counters;
 };
@@ -141,7 +147,7 @@ constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with its end
 
 class Segment {
 public:
-    static std::shared_ptr<Segment> create(const ps_node_options &options);
+    static std::shared_ptr<Segment> create(const ps_node_options &options, const PushRule &push = {});
     static std::shared_ptr<Segment> adopt(int fd, Doorbell doorbell, size_t reserved);
 
     Header &header() const { return *header_; }
@@ -161,13 +167,18 @@ public:
     }
     static char *value(SharedHead *head) { return reinterpret_cast<char *>(head + 1); }
     static char *delta(SharedHead *head, const LengthClass &c) { return value(head) + c.slot_bytes; }
+    static char *state(char *value, const LengthClass &c) { return value + c.state_at; } // where there is any
+    const Rules &rules() const { return *rules_; }
+    const Rule &rule(const LengthClass &c) const { return (*rules_)[c.rule]; }
     MemberSlot &member(uint32_t node) const {
         return reinterpret_cast<MemberSlot *>(base_ + header_->members_at)[node];
     }
     char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
-    uint64_t value_bytes(uint64_t key) const {
-        return classes_[Place(directory_[key].load(std::memory_order_relaxed)).length_class()].value_bytes;
+    const LengthClass &class_of(uint64_t key) const {
+        return classes_[Place(directory_[key].load(std::memory_order_relaxed)).length_class()];
     }
+    uint64_t value_bytes(uint64_t key) const { return class_of(key).value_bytes; }
+    uint64_t whole_bytes(uint64_t key) const { return class_of(key).whole_bytes; }
     // How many keys of a block live here. A key comes and goes a moment before or after its directory entry says so.
     uint32_t keys_here(uint64_t block) const { return here_[block].load(std::memory_order_relaxed); }
     void note_here(uint64_t key, int32_t change) { here_[key / here_block].fetch_add(uint32_t(change)); }
@@ -195,11 +206,12 @@ public:
     uint32_t generation() const { return generation_; } // of the process that created or adopted it
 
 private:
-    Segment(Mapping mapping, Doorbell doorbell);
+    Segment(Mapping mapping, Doorbell doorbell, const Rules &rules);
     void find_parts();
 
     Mapping mapping_;
     Doorbell doorbell_;
+    const Rules *rules_;
     uint32_t generation_;
     char *base_;
     Header *header_;

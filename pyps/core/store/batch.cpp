@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "errors.h"
-#include "store/kernels.h"
+#include "store/rules.h"
 
 namespace ps {
 
@@ -48,40 +48,62 @@ inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_
 }
 
 struct Pull {
-    static constexpr bool writes = false, adds = false;
+    static constexpr bool writes = false;
     void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(buffer, value, c.value_bytes); }
 };
 
+// What the rule does, as a part of the loop.
 struct Set {
-    static constexpr bool writes = true, adds = false;
+    static constexpr bool writes = true;
+    const Rules &rules;
+    const Rule &rule() const { return rules[set_rule]; }
     void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(value, buffer, c.value_bytes); }
 };
 
+// Of a batch's keys, which have all the same rule: looked up once, outside the loop.
 struct Push {
-    static constexpr bool writes = true, adds = true;
-    Add add;
-    void operator()(char *value, char *buffer, const LengthClass &c) const { add(value, buffer, c.length); }
+    static constexpr bool writes = true;
+    const Rule &followed;
+    const Apply apply;
+
+    Push(const Segment &segment, const LengthClass &c)
+        : followed(segment.rule(c)), apply(followed.apply[segment.header().dtype]) {}
+    const Rule &rule() const { return followed; }
+    void operator()(char *value, char *buffer, const LengthClass &c) const {
+        apply(value, buffer, c.length, Segment::state(value, c));
+    }
 };
 
-// The same on a shared key, under its latch. What is pushed to a replica is for its owner too; what is to be set is not
-// for a replica: false.
+// What a replica's node collects for the owner.
+void collect(SharedHead *head, const LengthClass &c, const char *delta, Apply merge) {
+    char *collected = Segment::delta(head, c);
+    if (head->changed)
+        merge(collected, delta, c.length, nullptr);
+    else
+        std::memcpy(collected, delta, c.value_bytes);
+}
+
+// The same on a shared key, under its latch. What is done to a replica is for its owner too; what a replica cannot
+// collect is for the owner alone: false.
 template <class Action>
-bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, uint64_t key, const LengthClass &c,
-                char *buffer, Action action) {
+[[gnu::noinline]] bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, uint64_t key,
+                                  const LengthClass &c, char *buffer, Action action) {
     char *value = Segment::value(head);
-    if (!Action::writes) {
+    if constexpr (Action::writes) {
+        const Rule &rule = action.rule();
+        Apply merge = rule.merge[segment.header().dtype];
+        if (head->is_replica && !merge) return false;
+        latches.keep_for_undo(key, reinterpret_cast<const char *>(head), c.shared_bytes);
+        if (!head->is_replica || rule.at_replicas) action(value, buffer, c);
+        if (head->is_replica) collect(head, c, buffer, merge);
+        if (!head->changed) {
+            head->changed = 1;
+            segment.note_changed(key);
+        }
+        latches.drop_undo();
+    } else {
         action(value, buffer, c);
-        return true;
     }
-    if (head->is_replica && !Action::adds) return false;
-    latches.keep_for_undo(key, reinterpret_cast<const char *>(head), c.shared_bytes);
-    action(value, buffer, c);
-    if (head->is_replica) action(Segment::delta(head, c), buffer, c);
-    if (!head->changed) {
-        head->changed = 1;
-        segment.note_changed(key);
-    }
-    latches.drop_undo();
     return true;
 }
 
@@ -97,7 +119,7 @@ inline bool run_key(const Segment &segment, Latches &latches, uint64_t key, Plac
         action(value, buffer, c);
         return true;
     }
-    latches.keep_for_undo(key, value, c.value_bytes);
+    latches.keep_for_undo(key, value, c.whole_bytes);
     action(value, buffer, c);
     latches.drop_undo();
     return true;
@@ -233,8 +255,8 @@ int64_t next_local(const Segment &segment, int64_t from, int64_t to) {
 int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere) {
     switch (request.operation) {
     case PS_PULL: return run_keys(segment, latches, request, elsewhere, Pull{});
-    case PS_SET: return run_keys(segment, latches, request, elsewhere, Set{});
-    default: return run_keys(segment, latches, request, elsewhere, Push{add_kernel(segment.header().dtype)});
+    case PS_SET: return run_keys(segment, latches, request, elsewhere, Set{segment.rules()});
+    default: return run_keys(segment, latches, request, elsewhere, Push(segment, segment.length_class(0)));
     }
 }
 
@@ -242,8 +264,8 @@ bool run_latched(Segment &segment, Latches &latches, uint64_t key, Place place, 
     const LengthClass &c = segment.length_class(place.length_class());
     switch (operation) {
     case PS_PULL: return run_key(segment, latches, key, place, c, value, true, Pull{});
-    case PS_SET: return run_key(segment, latches, key, place, c, value, true, Set{});
-    default: return run_key(segment, latches, key, place, c, value, true, Push{add_kernel(segment.header().dtype)});
+    case PS_SET: return run_key(segment, latches, key, place, c, value, true, Set{segment.rules()});
+    default: return run_key(segment, latches, key, place, c, value, true, Push(segment, c));
     }
 }
 

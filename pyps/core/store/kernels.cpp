@@ -66,31 +66,33 @@ template <class Format>
     for (uint32_t i = 0; i < length; i++) to[i] = Format::narrow(Format::widen(to[i]) + Format::widen(from[i]));
 }
 
+using Add = void (*)(char *value, const char *update, uint32_t length);
+
 template <Add add>
 [[gnu::always_inline]] inline void call(char *value, const char *update, uint32_t length) {
     add(value, update, length);
 }
 
 template <Add add>
-void portable(char *value, const char *update, uint32_t length) {
+void portable(char *value, const char *update, uint32_t length, char *) {
     call<add>(value, update, length);
 }
 
 #if defined(__x86_64__)
 template <Add add>
-[[gnu::target("avx2")]] void avx2(char *value, const char *update, uint32_t length) {
+[[gnu::target("avx2")]] void avx2(char *value, const char *update, uint32_t length, char *) {
     call<add>(value, update, length);
 }
 bool has_avx2() { return __builtin_cpu_supports("avx2"); }
 #else
 template <Add add>
-constexpr Add avx2 = portable<add>;
+constexpr Apply avx2 = portable<add>;
 bool has_avx2() { return false; }
 #endif
 
 struct Dtype {
     uint32_t bytes;
-    Add portable, avx2;
+    Apply portable, avx2;
 };
 
 template <Add add>
@@ -112,7 +114,7 @@ constexpr int32_t known = sizeof dtypes / sizeof dtypes[0];
 
 uint32_t element_bytes(int32_t dtype) { return dtype >= 0 && dtype < known ? dtypes[dtype].bytes : 0; }
 
-Add add_kernel(int32_t dtype) {
+Apply add_kernel(int32_t dtype) {
     static const bool wide = has_avx2();
     return wide ? dtypes[dtype].avx2 : dtypes[dtype].portable;
 }

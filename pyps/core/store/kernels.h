@@ -3,12 +3,13 @@
 
 #include <cstdint>
 
+#include "store/rules.h"
+
 namespace ps {
 
 uint32_t element_bytes(int32_t dtype); // 0: unknown
 
 // value[i] += update[i]. Integers wrap around; the 16-bit floats add in float32 and round to the nearest, ties to even.
-using Add = void (*)(char *value, const char *update, uint32_t length);
-Add add_kernel(int32_t dtype);
+Apply add_kernel(int32_t dtype);
 
 } // namespace ps

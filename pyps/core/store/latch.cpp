@@ -102,7 +102,7 @@ void Latches::restore(uint64_t key, Place place) {
     for (uint32_t number = 1; number <= used; number++) {
         WorkerSlot &slot = segment_.slot(number);
         if (slot.undo_key.load(std::memory_order_acquire) != key + 1) continue;
-        std::memcpy(to, segment_.undo(number), shared ? c.shared_bytes : c.value_bytes);
+        std::memcpy(to, segment_.undo(number), shared ? c.shared_bytes : c.whole_bytes);
         slot.undo_key.store(0, std::memory_order_release);
         header.restored.fetch_add(1, std::memory_order_relaxed);
     }

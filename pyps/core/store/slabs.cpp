@@ -18,9 +18,9 @@ void Slabs::expect(const std::vector<uint64_t> &keys) {
     for (size_t number = 0; number < keys.size(); number++) owned_[number].expect(keys[number]);
 }
 
-Place Slabs::hold(Place place, const char *value) {
-    uint64_t bytes = segment_.length_class(place.length_class()).value_bytes;
-    uint32_t index = owned_[place.length_class()].allocate(value, bytes);
+Place Slabs::hold(Place place, const char *whole) {
+    uint64_t bytes = segment_.length_class(place.length_class()).whole_bytes;
+    uint32_t index = owned_[place.length_class()].allocate(whole, bytes);
     count(segment_.header().keys_held, 1, bytes);
     return place_at(place, Residence::owned, index);
 }
@@ -30,7 +30,7 @@ Place Slabs::drop(Place place) {
     bool shared = place.residence() == Residence::shared;
     bool replica = shared && segment_.shared(c, place.index())->is_replica;
     (shared ? shared_ : owned_)[place.length_class()].release(place.index());
-    count(replica ? segment_.header().replicas_held : segment_.header().keys_held, -1, c.value_bytes);
+    count(replica ? segment_.header().replicas_held : segment_.header().keys_held, -1, c.whole_bytes);
     return place_at(place, Residence::absent, 0);
 }
 
@@ -38,7 +38,7 @@ Place Slabs::hold_replica(Place place) {
     const LengthClass &c = segment_.length_class(place.length_class());
     uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
     *segment_.shared(c, index) = SharedHead{1, 0};
-    count(segment_.header().replicas_held, 1, c.value_bytes);
+    count(segment_.header().replicas_held, 1, c.whole_bytes);
     return place_at(place, Residence::shared, index);
 }
 
@@ -47,7 +47,7 @@ Place Slabs::share(Place place) {
     uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
     SharedHead *head = segment_.shared(c, index);
     *head = SharedHead{0, 0};
-    std::memcpy(Segment::value(head), segment_.value(c, place.index()), c.value_bytes);
+    std::memcpy(Segment::value(head), segment_.value(c, place.index()), c.whole_bytes);
     owned_[place.length_class()].release(place.index());
     return place_at(place, Residence::shared, index);
 }
@@ -55,7 +55,7 @@ Place Slabs::share(Place place) {
 Place Slabs::unshare(Place place) {
     const LengthClass &c = segment_.length_class(place.length_class());
     SharedHead *head = segment_.shared(c, place.index());
-    uint32_t index = owned_[place.length_class()].allocate(Segment::value(head), c.value_bytes);
+    uint32_t index = owned_[place.length_class()].allocate(Segment::value(head), c.whole_bytes);
     if (head->is_replica) {
         count(segment_.header().replicas_held, -1, 0);
         count(segment_.header().keys_held, 1, 0);

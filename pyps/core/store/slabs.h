@@ -16,7 +16,7 @@ public:
 
     // So many keys of each length class will be held now; before any other is.
     void expect(const std::vector<uint64_t> &keys);
-    Place hold(Place place, const char *value = nullptr); // absent, awaited -> owned; null: zeros
+    Place hold(Place place, const char *whole = nullptr); // absent, awaited -> owned; value and state; null: zeros
     Place drop(Place place); // owned, shared -> absent
 
     Place hold_replica(Place place); // absent, awaited -> shared, a replica of zeros

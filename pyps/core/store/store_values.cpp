@@ -6,7 +6,6 @@
 
 #include "counting.h"
 #include "store/batch.h"
-#include "store/kernels.h"
 #include "store/room.h"
 #include "worker/workers.h"
 
@@ -18,7 +17,6 @@ bool take_delta_of(SharedHead *head, const LengthClass &c, Bytes *delta) {
     if (!head->changed) return false;
     char *from = Segment::delta(head, c);
     delta->assign(from, from + c.value_bytes);
-    std::memset(from, 0, c.value_bytes);
     head->changed = 0;
     return true;
 }
@@ -72,6 +70,12 @@ void StoreValues::prefetch(Key key) const {
     if (place.is_here()) __builtin_prefetch(segment_.value(place), 1);
 }
 
+bool StoreValues::fits_replica(Key key, Operation operation) const {
+    if (operation == Operation::pull) return true;
+    const Rule &rule = operation == Operation::set ? segment_.rules()[set_rule] : segment_.rule(segment_.class_of(key));
+    return rule.merge[segment_.header().dtype];
+}
+
 void StoreValues::run(Key key, int32_t operation, char *value) {
     require_latched(key);
     if (!run_latched(segment_, latches_, key, place_, operation, value)) throw std::logic_error("the key is not here");
@@ -82,7 +86,7 @@ void StoreValues::pull(Key key, Bytes *value) {
     run(key, PS_PULL, value->data());
 }
 
-void StoreValues::push(Key key, const Bytes &value) { run(key, PS_PUSH, const_cast<char *>(value.data())); }
+void StoreValues::push(Key key, const Bytes &delta) { run(key, PS_PUSH, const_cast<char *>(delta.data())); }
 
 void StoreValues::set(Key key, const Bytes &value) { run(key, PS_SET, const_cast<char *>(value.data())); }
 
@@ -96,26 +100,26 @@ void StoreValues::forget(Key key) {
     with(key, [](Place place) { return absent(place, place.index()); });
 }
 
-void StoreValues::own(Key key, const char *value) {
+void StoreValues::own(Key key, const char *whole) {
     add_to(segment_.header().relocations_in, 1);
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
-        if (place.residence() != Residence::shared) return slabs_.hold(place, value);
+        if (place.residence() != Residence::shared) return slabs_.hold(place, whole);
         SharedHead *head = head_of(place);
-        Bytes total(value, value + c.value_bytes);
-        add_kernel(segment_.header().dtype)(total.data(), Segment::delta(head, c), c.length);
+        Bytes total(whole, whole + c.whole_bytes);
+        if (head->changed) apply(total.data(), Segment::delta(head, c), c);
         place = slabs_.unshare(place);
-        std::memcpy(segment_.value(c, place.index()), total.data(), c.value_bytes);
+        std::memcpy(segment_.value(c, place.index()), total.data(), c.whole_bytes);
         return place;
     });
 }
 
-void StoreValues::give(Key key, NodeId to, Bytes *values) {
+void StoreValues::give(Key key, NodeId to, Bytes *wholes) {
     add_to(segment_.header().relocations_out, 1);
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         const char *from = segment_.value(place);
-        values->insert(values->end(), from, from + c.value_bytes);
+        wholes->insert(wholes->end(), from, from + c.whole_bytes);
         return absent(slabs_.drop(place), seen_at(to));
     });
 }
@@ -153,12 +157,14 @@ void StoreValues::copy(Key key, const Bytes &value) {
     });
 }
 
-void StoreValues::refresh(Key key, const Bytes &value) {
+void StoreValues::refresh(Key key, const Bytes &value, const Bytes &sent) {
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         SharedHead *head = head_of(place);
         std::memcpy(Segment::value(head), value.data(), c.value_bytes);
-        if (head->changed) add_kernel(segment_.header().dtype)(Segment::value(head), Segment::delta(head, c), c.length);
+        if (!segment_.rule(c).at_replicas) return place;
+        if (!sent.empty()) apply(Segment::value(head), sent.data(), c);
+        if (head->changed) apply(Segment::value(head), Segment::delta(head, c), c);
         return place;
     });
 }
@@ -182,9 +188,12 @@ bool StoreValues::retire(Key key, Bytes *delta) {
     return any;
 }
 
-void StoreValues::add(Bytes *to, const Bytes &value, Key key) const {
-    Place place(segment_.entry(key).load(std::memory_order_relaxed));
-    add_kernel(segment_.header().dtype)(to->data(), value.data(), class_of(place).length);
+void StoreValues::apply(Bytes *whole, const Bytes &delta, Key key) const {
+    apply(whole->data(), delta.data(), segment_.class_of(key));
+}
+
+void StoreValues::apply(char *whole, const char *delta, const LengthClass &c) const {
+    segment_.rule(c).apply[segment_.header().dtype](whole, delta, c.length, Segment::state(whole, c));
 }
 
 } // namespace ps

@@ -17,26 +17,27 @@ public:
     void unlatch() override;
 
     Standing standing(Key key) const override;
-    uint64_t bytes(Key key) const override { return segment_.value_bytes(key); }
+    uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
+    bool fits_replica(Key key, Operation operation) const override;
     void prefetch_place(Key key) const override { __builtin_prefetch(&segment_.entry(key), 1); }
     void prefetch(Key key) const override;
     void pull(Key key, Bytes *value) override;
-    void push(Key key, const Bytes &value) override;
+    void push(Key key, const Bytes &delta) override;
     void set(Key key, const Bytes &value) override;
     void await(Key key) override;
     void forget(Key key) override;
-    void own(Key key, const char *value) override;
-    void give(Key key, NodeId to, Bytes *values) override;
+    void own(Key key, const char *whole) override;
+    void give(Key key, NodeId to, Bytes *wholes) override;
     void share(Key key) override;
     bool has_room_to_share(Key key) const override;
     void unshare(Key key) override;
     bool take_changed(Key key) override;
     void take_changes(std::vector<Key> *keys) override { segment_.changes().take(keys); }
     void copy(Key key, const Bytes &value) override;
-    void refresh(Key key, const Bytes &value) override;
+    void refresh(Key key, const Bytes &value, const Bytes &sent) override;
     bool take_delta(Key key, Bytes *delta) override;
     bool retire(Key key, Bytes *delta) override;
-    void add(Bytes *to, const Bytes &value, Key key) const override;
+    void apply(Bytes *whole, const Bytes &delta, Key key) const override;
 
     Latches &latches() { return latches_; }
 
@@ -46,6 +47,7 @@ private:
     template <class Body>
     void with(Key key, Body &&body);
     void run(Key key, int32_t operation, char *value);
+    void apply(char *whole, const char *delta, const LengthClass &c) const;
     void require_latched(Key key) const;
     const LengthClass &class_of(Place place) const { return segment_.length_class(place.length_class()); }
     SharedHead *head_of(Place place) const { return segment_.shared(class_of(place), place.index()); }

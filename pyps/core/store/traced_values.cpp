@@ -2,17 +2,17 @@
 
 namespace ps {
 
-void TracedValues::own(Key key, const char *value) {
+void TracedValues::own(Key key, const char *whole) {
     bool was_replica = trace_ && standing(key) == Standing::replica;
-    StoreValues::own(key, value);
+    StoreValues::own(key, whole);
     if (was_replica) trace_->note(key, PS_TRACE_REPLICA_ENDED);
     if (trace_) trace_->note(key, PS_TRACE_RELOCATED_IN);
 }
 
 // Noted before it goes: so the trace of its next owner goes on from here.
-void TracedValues::give(Key key, NodeId to, Bytes *values) {
+void TracedValues::give(Key key, NodeId to, Bytes *wholes) {
     if (trace_) trace_->note(key, PS_TRACE_RELOCATED_OUT, to);
-    StoreValues::give(key, to, values);
+    StoreValues::give(key, to, wholes);
 }
 
 void TracedValues::copy(Key key, const Bytes &value) {

@@ -10,8 +10,8 @@ class TracedValues : public StoreValues {
 public:
     TracedValues(Segment &segment, Slabs &slabs, Trace *trace) : StoreValues(segment, slabs), trace_(trace) {}
 
-    void own(Key key, const char *value) override;
-    void give(Key key, NodeId to, Bytes *values) override;
+    void own(Key key, const char *whole) override;
+    void give(Key key, NodeId to, Bytes *wholes) override;
     void copy(Key key, const Bytes &value) override;
     bool retire(Key key, Bytes *delta) override;
 

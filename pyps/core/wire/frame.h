@@ -19,9 +19,8 @@ constexpr uint8_t wire_version = 2;
 
 enum class Kind : uint8_t {
     hello = 1, // a node or a worker introduces itself
-    welcome,
-    refused, // with a text
-    request,
+    welcome = 2,
+    request = 4, // 3 is not used
     answer,
     localize,
     relocate,

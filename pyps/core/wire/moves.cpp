@@ -70,13 +70,13 @@ TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &read
         auto num_replicas = reader.get<uint32_t>(), num_ghosts = reader.get<uint32_t>();
         for (uint32_t i = 0; i < num_replicas; i++) {
             Record known = get_record(reader, shape);
-            transfer.replicas.push_back(Replica{known.node, known.number, known.sequence, false});
+            transfer.replicas.push_back(Replica{known.node, known.number, known.sequence});
         }
         for (uint32_t i = 0; i < num_ghosts; i++) {
             Record known = get_record(reader, shape);
             transfer.ghosts.push_back(Ghost{known.node, known.number, known.sequence});
         }
-        transfer.value = get_value(reader, key, shape);
+        transfer.value = get_bytes(reader, shape.whole_bytes(key));
         batch.transfers.push_back(std::move(transfer));
     }
     reader.finish();
@@ -94,7 +94,7 @@ Bytes MovesBatch::encode(FrameHeader header) const {
 MovesBatch MovesBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
     MovesBatch batch;
     get_keys(reader, header.count, shape, &batch.keys);
-    values->bytes = shape.total_bytes(batch.keys);
+    values->bytes = shape.total_whole_bytes(batch.keys);
     values->at = reader.skip(values->bytes);
     reader.finish();
     return batch;

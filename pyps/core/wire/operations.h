@@ -41,7 +41,7 @@ struct AnswerBatch {
     bool whole = false;     // all keys of the operation, in its order
     bool forwarded = false; // they may have been asked of another node first
     bool refused = false;   // of localize: the node has no room for the keys, and asked for none of them
-    NodeId node = no_node;  // whose worker it is for
+    NodeId node = no_node;  // of the worker that it is for
     uint32_t worker = 0;
     uint64_t number = 0;
     uint32_t count = 0;              // keys
@@ -52,7 +52,7 @@ struct AnswerBatch {
 
     OperationHead head(FrameHeader header) const; // positions unless they are whole, and values, follow
     Bytes encode(FrameHeader header) const;
-    // How long the values are is for the worker to check, who knows its keys.
+    // The length of the values is for the worker to check, which knows the keys.
     static AnswerBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values);
 };
 

@@ -46,7 +46,7 @@ inline void get_keys(FrameReader &reader, uint32_t count, const Shape &shape, st
             throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(limit) + ")");
 }
 
-// What many messages begin with: a node, who is to have the keys, say, and the keys.
+// What many messages begin with: a node, such as the one that is to have the keys, and the keys.
 inline void put_keys(FrameWriter &writer, NodeId node, const std::vector<Key> &keys) {
     writer.put(node);
     writer.zeros(6);
@@ -60,8 +60,7 @@ inline NodeId get_keys(FrameReader &reader, const FrameHeader &header, const Sha
     return node;
 }
 
-inline Bytes get_value(FrameReader &reader, Key key, const Shape &shape) {
-    uint64_t bytes = shape.value_bytes(key);
+inline Bytes get_bytes(FrameReader &reader, uint64_t bytes) {
     const char *at = reader.skip(bytes);
     return Bytes(at, at + bytes);
 }

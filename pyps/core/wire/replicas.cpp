@@ -63,7 +63,7 @@ DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, co
         delta.sequence = reader.get<uint64_t>();
         uint16_t flags = get_flags(reader, last_flag | value_flag);
         delta.last = flags & last_flag;
-        if (flags & value_flag) delta.value = get_value(reader, key, shape);
+        if (flags & value_flag) delta.value = get_bytes(reader, shape.value_bytes(key));
         batch.deltas.push_back(std::move(delta));
     }
     reader.finish();
@@ -92,7 +92,7 @@ RefreshBatch RefreshBatch::decode(const FrameHeader &header, FrameReader &reader
         refresh.number = reader.get<uint32_t>();
         refresh.applied = reader.get<uint64_t>();
         refresh.version = reader.get<uint64_t>();
-        refresh.value = get_value(reader, key, shape);
+        refresh.value = get_bytes(reader, shape.value_bytes(key));
         batch.refreshes.push_back(std::move(refresh));
     }
     reader.finish();

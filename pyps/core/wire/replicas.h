@@ -1,4 +1,4 @@
-// Replicas of keys: who wants them, what was added to them, what they are to have now, and how they end.
+// Messages about replicas of keys: which node wants them, what was added to them, their new values, and their end.
 #pragma once
 
 #include "wire/frame.h"

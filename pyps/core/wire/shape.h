@@ -11,6 +11,7 @@ public:
     virtual uint64_t num_keys() const = 0;
     virtual NodeId num_nodes() const = 0;
     virtual uint64_t value_bytes(Key key) const = 0;
+    virtual uint64_t whole_bytes(Key key) const { return value_bytes(key); } // with what moves along with it
     virtual uint64_t total_bytes(const std::vector<Key> &keys) const {
         uint64_t total = 0;
         for (Key key : keys) total += value_bytes(key);
@@ -21,6 +22,11 @@ public:
         std::vector<uint64_t> bytes;
         for (Key key : keys) bytes.push_back(value_bytes(key));
         return bytes;
+    }
+    virtual uint64_t total_whole_bytes(const std::vector<Key> &keys) const {
+        uint64_t total = 0;
+        for (Key key : keys) total += whole_bytes(key);
+        return total;
     }
 };
 

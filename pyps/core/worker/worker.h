@@ -23,7 +23,7 @@ public:
 
     void finalize() noexcept;
     int32_t id() const { return finalized_ ? 0 : int32_t(ps::slot_of(me_)); }
-    void stats(ps_worker_stats *stats);
+    ps_worker_stats stats();
 
     int32_t run(ps_request &request, double timeout);
     bool pull_if_local(ps_request &request);

@@ -4,12 +4,12 @@
 
 using namespace ps;
 
-void ps_worker::stats(ps_worker_stats *stats) {
+ps_worker_stats ps_worker::stats() {
     auto held = lock();
     if (!attachment_) fail(PS_ECLOSED, Where{}, "the worker is finalized");
     Counters &counters = slot_.counters;
     auto read = [](const std::atomic<int64_t> &counter) { return counter.load(std::memory_order_relaxed); };
-    ps_worker_stats &s = *stats = {};
+    ps_worker_stats s{};
     s.pulls = read(counters.calls[PS_PULL]);
     s.pushes = read(counters.calls[PS_PUSH]);
     s.sets = read(counters.calls[PS_SET]);
@@ -26,4 +26,5 @@ void ps_worker::stats(ps_worker_stats *stats) {
     s.remote_operations = read(counters.remote_operations);
     s.remote_wait_ns = read(counters.remote_wait_ns);
     s.longest_remote_ns = read(counters.longest_remote_ns);
+    return s;
 }

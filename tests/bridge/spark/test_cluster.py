@@ -14,6 +14,7 @@ from tests.spark import environment
 
 DRIVER = Path(__file__).with_name("driver.py")
 ROWS = 4000
+PATIENCE = 200  # seconds, where many others have the processors
 LOADED = """
 local ffi = require 'ffi'
 ffi.cdef 'int getpid(void);'
@@ -25,6 +26,7 @@ function twice(x) return x:narrow(2, 1, 1):mul(2):view(-1) end
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(PATIENCE + 80)  # master and workers start first
 def test_a_model_travels_to_every_executor_and_is_loaded_once_in_each_python(
     cluster: str, written: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -32,7 +34,9 @@ def test_a_model_travels_to_every_executor_and_is_loaded_once_in_each_python(
     model = written(LOADED % loaded)
     command = [sys.executable, DRIVER, cluster, model, loaded]
     with environment():
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100, cwd=tmp_path)
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, timeout=PATIENCE, cwd=tmp_path
+        )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     total = ROWS * (ROWS - 1.0)

@@ -21,16 +21,16 @@ public:
 
     void send(NodeId to, Key key, const Localize &message) override {
         in_run(to, key, 0, {0, message.to, false},
-               [=](Protocol &protocol, const Run &run) { protocol.receive(run.keys, message); });
+               [=](Protocol &protocol, const Run &run) { protocol.receive_run(run.keys, message); });
     }
     void send(NodeId to, Key key, const Relocate &message) override {
         in_run(to, key, 0, {1, message.to, false},
-               [=](Protocol &protocol, const Run &run) { protocol.receive(run.keys, message); });
+               [=](Protocol &protocol, const Run &run) { protocol.receive_run(run.keys, message); });
     }
     void send(NodeId to, Key key, const Want &message, bool from_home) override {
         in_run(to, key, message.number, {2, message.node, from_home}, [=](Protocol &protocol, const Run &run) {
-            protocol.receive(run.keys, message.node, std::vector<uint32_t>(run.numbers.begin(), run.numbers.end()),
-                             from_home);
+            protocol.receive_wants(run.keys, message.node,
+                                   std::vector<uint32_t>(run.numbers.begin(), run.numbers.end()), from_home);
         });
     }
 
@@ -58,7 +58,7 @@ public:
         auto moves = std::make_shared<Moves>(std::move(message));
         world.post(self_, to, [=, &world] {
             for (Key key : moves->keys) world.in_transfer[key]--;
-            world.nodes[to]->protocol.receive(moves->keys, moves->values.data());
+            world.nodes[to]->protocol.receive_moves(moves->keys, moves->values.data());
         });
     }
 

@@ -15,7 +15,8 @@ public:
     }
     void send(NodeId to, Key key, const Want &message, bool from_home) override {
         trace("  %d -> %d: key %d, want %d", self_, to, int(key), int(message.number));
-        post(to, Kind::plain, [=](Protocol &at) { at.receive({key}, message.node, {message.number}, from_home); });
+        post(to, Kind::plain,
+             [=](Protocol &at) { at.receive_wants({key}, message.node, {message.number}, from_home); });
     }
     void send(NodeId to, Key key, const Delta &message, bool from_home) override {
         trace("  %d -> %d: key %d, delta %d of %d, last %d", self_, to, int(key), int(message.sequence),
@@ -39,7 +40,7 @@ public:
     }
     void send(NodeId to, Moves &&message) override {
         trace("  %d -> %d: %d keys, the first is %d", self_, to, int(message.keys.size()), int(message.keys[0]));
-        auto in_time = [=](Protocol &at) { at.receive(message.keys, message.values.data()); };
+        auto in_time = [=](Protocol &at) { at.receive_moves(message.keys, message.values.data()); };
         auto late = [=](Protocol &at) {
             for (size_t i = 0; i < message.keys.size(); i++) {
                 const char *value = message.values.data() + 8 * i;
@@ -74,7 +75,7 @@ private:
     template <class Message>
     void in_run(NodeId to, Key key, const Message &message, const char *name) {
         trace("  %d -> %d: key %d, %s", self_, to, int(key), name);
-        post(to, Kind::plain, [=](Protocol &at) { at.receive(std::vector<Key>{key}, message); });
+        post(to, Kind::plain, [=](Protocol &at) { at.receive_run(std::vector<Key>{key}, message); });
     }
 
     // What comes in a later epoch than it was sent in is late.

@@ -50,7 +50,7 @@ export class Charts {
   constructor() {
     this.rate = new Chart('Requests', 'per second', [['', 'one']]);
     this.latency = new Chart('Latency', 'ms', [['all', 'one'], ['in the queue', 'two']]);
-    this.batch = new Chart('Batch', 'requests together', [['', 'one']]);
+    this.batch = new Chart('Batch', 'requests', [['', 'one']]);
     this.queue = new Chart('Queue', 'requests waiting', [['', 'one']]);
     this.part = element('div', {class: 'charts'}, ...[this.rate, this.latency, this.batch, this.queue].map((one) => one.part));
     this.before = null;
@@ -66,7 +66,7 @@ export class Charts {
     const mean = (name) => count ? (now[name] - before[name]) / count / 1e6 : null;
     this.rate.add([count / Math.max(now.at - before.at, 1e-3)]);
     this.latency.add([mean('all'), mean('queue')]);
-    this.batch.add([now.batches > before.batches ? count / (now.batches - before.batches) : null]);
+    this.batch.add([count && now.batches > before.batches ? count / (now.batches - before.batches) : null]);
     this.queue.add([told.pending]);
   }
 }

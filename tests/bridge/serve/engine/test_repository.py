@@ -89,6 +89,37 @@ def test_a_file_that_cannot_be_loaded_leaves_the_old_one(tmp_path: Path) -> None
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("then", ["damaged", "removed"])
+def test_a_process_that_ends_is_replaced_by_one_with_the_old_file(tmp_path: Path, then: str) -> None:
+    file = tmp_path / "m.lua"
+    (tmp_path / "beside.lua").write_text("return 5")
+    fresh = tmp_path / "fresh"
+    fresh.write_text(
+        "require('ffi').cdef 'int raise(int);'\n"
+        "local n = dofile(require('paths').dirname(paths.thisfile()) .. '/beside.lua')\n"
+        "function run(x) if x < 0 then require('ffi').C.raise(9) end return x + n end"
+    )
+    fresh.replace(file)
+
+    async def main() -> None:
+        async with started(file) as models:
+            assert await answer(models) == 5
+            if then == "damaged":
+                fresh.write_text("function run(")
+                fresh.replace(file)
+            else:
+                file.unlink()
+            await models.refresh()
+            for _ in range(2):
+                with pytest.raises(Refused) as error:
+                    await models.find("m").submit("run", [-1])
+                assert error.value.reason is Reason.LOST
+                assert await answer(models) == 5
+            assert [row["state"] for row in models.index()] == ["READY"]
+
+    asyncio.run(main())
+
+
 def test_versions_come_and_go_with_their_directories(tmp_path: Path) -> None:
     root = tmp_path / "m"
     root.mkdir()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
 from bridge.serve.engine.refused import Reason
-from bridge.serve.engine.statistics import Collected, Statistics
+from bridge.serve.engine.statistics import Collected, Statistics, exposition
 
 
 def counted() -> Statistics:
@@ -21,7 +21,8 @@ def counted() -> Statistics:
 def test_prometheus_reads_what_was_counted() -> None:
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Collected(lambda: [('a "name"\\', "1", counted(), 7, 2)]))
-    text = generate_latest(registry).decode()
+    text = exposition(registry).decode()
+    assert "# TYPE moontide_inference_count counter\nmoontide_inference_count{" in text
     found = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:

@@ -167,7 +167,7 @@ def test_what_triton_has_and_this_server_does_not_is_unimplemented(
     with refused("UNIMPLEMENTED", "classification are not offered: take the scores"):
         infer("scale", [given("input", np.ones((1, 2), "f4"))], outputs=[scores])
     with refused("UNIMPLEMENTED", "Method not found"):
-        client.get_model_config("scale")
+        client.get_trace_settings("scale")
 
 
 def test_an_error_of_the_model_is_told_and_costs_nothing(infer: Infer, server: Answering) -> None:

@@ -9,7 +9,7 @@ import grpc
 import numpy as np
 import pytest
 import tritonclient.grpc as triton
-from tritonclient.grpc import service_pb2
+from tritonclient.grpc import model_config_pb2, service_pb2
 from tritonclient.utils import InferenceServerException
 
 import moontide
@@ -150,3 +150,17 @@ def test_health_is_what_grpc_s_own_protocol_asks(channel: grpc.Channel, server: 
         ]
     finally:
         server.service.leaving = False
+
+
+def test_the_configuration_is_triton_s(client: triton.InferenceServerClient) -> None:
+    told = client.get_model_config("types").config
+    assert (told.name, told.platform, told.default_model_filename) == ("types", "moontide_onnx", "types.onnx")
+    assert told.max_batch_size == 32
+    kinds = {one.name: one.data_type for one in told.input}
+    assert (kinds["float16"], kinds["bool"]) == (model_config_pb2.TYPE_FP16, model_config_pb2.TYPE_BOOL)
+    assert {tuple(one.dims) for one in told.output} == {(-1,)}  # of a row
+    assert list(client.get_model_config("scale", "1").config.input[0].dims) == [2]
+    assert client.get_model_config("scale").config.instance_group[0].kind == 2  # a CPU
+    with pytest.raises(InferenceServerException, match="has no version 9") as raised:
+        client.get_model_config("scale", "9")
+    assert raised.value.status() == "StatusCode.NOT_FOUND"

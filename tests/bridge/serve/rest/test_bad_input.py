@@ -132,6 +132,28 @@ def test_a_thousand_connections_that_say_nothing(server: Running) -> None:
             connection.close()
 
 
+def test_a_thousand_connections_that_send_a_byte_at_a_time(server: Running) -> None:
+    slow = []
+    try:
+        for _ in range(1000):
+            slow.append(socket.create_connection(server.address, timeout=10))
+        request = head(len(GOOD)) + GOOD
+        took = []
+        for place in range(5):
+            for connection in slow:
+                connection.sendall(request[place : place + 1])
+            began = time.monotonic()
+            assert server.post(INFER, GOOD).status == 200
+            took.append(time.monotonic() - began)
+        assert max(took) < 5
+        for connection in slow[:20]:  # who sends all of it in the end gets an answer
+            connection.sendall(request[5:])
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+    finally:
+        for connection in slow:
+            connection.close()
+
+
 def test_large_bodies_together_are_bounded(models: Path, tmp_path: Path) -> None:
     with serving(tmp_path, models / "functions.lua", "--body-limit", "1M", "--timeout", "5") as server:
         begun = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -248,9 +249,53 @@ def test_metrics_have_triton_s_names(server: Running) -> None:
     assert infer(server, row(4)).status == 200
     text = server.get("/metrics").body.decode()
     for name in (
-        "request_success_total",
-        "exec_count_total",
-        "queue_duration_us_total",
+        "request_success",
+        "exec_count",
+        "queue_duration_us",
         "pending_request_count",
     ):
         assert f'moontide_inference_{name}{{model="digits",version="1"}}' in text
+
+
+def test_the_configuration_is_triton_s(server: Running) -> None:
+    told = server.get("/v2/models/digits/config").json
+    assert (told["max_batch_size"], told["input"]) == (
+        32,
+        [{"name": "input", "data_type": "TYPE_FP32", "dims": [64]}],
+    )
+    assert server.get("/v2/models/digits/versions/1/config").json == told
+    assert server.get("/v2/models/none/config").status == 404
+    with contextlib.closing(
+        tritonclient.http.InferenceServerClient(":".join(map(str, server.address)))
+    ) as client:
+        assert client.get_model_config("digits") == told
+
+
+@pytest.mark.parametrize("form", ["gzip", "deflate"])
+def test_tritonclient_compresses(server: Running, form: str) -> None:
+    x = np.linspace(0, 1, 64 * 100, dtype=np.float32).reshape(100, 64)
+    given = tritonclient.http.InferInput("input", [100, 64], "FP32")
+    with contextlib.closing(
+        tritonclient.http.InferenceServerClient(":".join(map(str, server.address)))
+    ) as client:
+        for binary in (True, False):
+            given.set_data_from_numpy(x, binary_data=binary)
+            plain = client.infer("digits", [given]).as_numpy("output")
+            packed = client.infer(
+                "digits", [given], request_compression_algorithm=form, response_compression_algorithm=form
+            ).as_numpy("output")
+            assert np.array_equal(plain, packed)
+
+
+def test_what_is_not_read_of_a_load_is_refused(server: Running) -> None:
+    path = "/v2/repository/models/digits/load"
+    with contextlib.closing(
+        tritonclient.http.InferenceServerClient(":".join(map(str, server.address)))
+    ) as client:
+        with pytest.raises(InferenceServerException, match="no parameter 'config' is taken") as raised:
+            client.load_model("digits", config="{}")
+        assert raised.value.status() == "415"
+    for body in (b"garbage", [1], {"parameters": [1]}):
+        assert server.post(path, body).status == 400
+    for body in (None, {}, {"parameters": {}}):
+        assert server.post(path, body).status == 200

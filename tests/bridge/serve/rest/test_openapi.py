@@ -13,6 +13,7 @@ from bridge.serve.engine import Reason
 from bridge.serve.rest import calls, inference, openapi, repository
 from tests.bridge.serve.serving import Running, save_digits, serving
 
+PATIENCE = 200  # seconds, where many others have the processors
 FUNCTIONS = """
 local M = {}
 function M.greet(name, n) return 'hi ' .. tostring(name) end
@@ -47,6 +48,7 @@ def test_functions_are_described(server: Running) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(PATIENCE + 60)
 def test_requests_that_a_program_makes_from_it(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     save_digits(tmp_path / "models" / "digits.t7")
@@ -62,7 +64,7 @@ def test_requests_that_a_program_makes_from_it(tmp_path: Path) -> None:
             ],
             capture_output=True,
             text=True,
-            timeout=110,
+            timeout=PATIENCE,
             check=False,
             cwd=tmp_path,
         )

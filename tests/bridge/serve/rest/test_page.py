@@ -208,7 +208,9 @@ def test_charts_go_on_while_requests_run(page: Page, server: Running) -> None:
     thread.start()
     try:
         page.wait(lambda: len(page.all("#live .chart")) == 4)
-        page.wait(lambda: "L" in (page.find("#live path.one").get_attribute("d") or ""))
+        # Lines are drawn anew each second: what was found may be gone before it is asked.
+        line = "return document.querySelector('#live path.one')?.getAttribute('d') ?? ''"
+        page.wait(lambda: "L" in page.browser.execute_script(line))
         rate = page.find("#live .chart .now").text
         assert float(rate) > 0
     finally:

@@ -1,4 +1,4 @@
-#include "net/gates.h"
+#include "server/gates.h"
 
 #include <utility>
 
@@ -72,7 +72,7 @@ void Gates::look() {
     for (Entrance *at : {&workers_, &nodes_, &leave_}) look(*at);
 }
 
-// Of this node at the next round. That nobody is here is of interest only when somebody waits elsewhere.
+// Of this node at the next round. A node without workers says so only when workers of other nodes wait.
 Attendance Gates::attendance(const Entrance &at) const {
     const Header &header = segment_.header();
     uint64_t here = arrived | uint32_t(at.gate.rounds() + 1);
@@ -101,7 +101,7 @@ void Gates::look(Entrance &at) {
     if (news) wake_barriers(segment_);
 }
 
-// Whoever wants to withdraw may, now that the others know of it. Was there anybody?
+// Let the workers withdraw that want to, now that the other nodes know of it. True: there was one.
 bool Gates::let_go(Entrance &at) {
     auto release = [](ArrivalWord &arrival) {
         uint64_t value = arrival.load(std::memory_order_acquire);

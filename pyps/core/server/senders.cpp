@@ -1,4 +1,4 @@
-#include "net/senders.h"
+#include "server/senders.h"
 
 namespace ps {
 

@@ -1,4 +1,4 @@
-#include "net/served.h"
+#include "server/served.h"
 
 #include <map>
 #include <mutex>

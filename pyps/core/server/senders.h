@@ -1,6 +1,6 @@
-// Who may send what to a node's server. ZeroMQ's router names the connection that a message came on, and what the
-// message says of its sender must fit that name; without CURVE keys a name is believed of whoever knows the cluster's
-// number. Everything here throws Malformed.
+// Which sender may send which message to a node's server. ZeroMQ's router names the connection that a message came on,
+// and what the message says of its sender must fit that name. Without CURVE keys any process that knows the cluster's
+// number can take any name. Everything here throws Malformed.
 #pragma once
 
 #include "net/peer.h"

@@ -1,4 +1,5 @@
-// What a server does for workers: their pulls, pushes and sets, and keys that they localize.
+#include "server/serving.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -6,15 +7,13 @@
 
 #include "counting.h"
 #include "net/bounds.h"
-#include "net/server.h"
 #include "store/batch.h"
-#include "store/room.h"
 
 namespace ps {
 
 // Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key. What is pulled is
 // written into the answer's message, what is pushed is read from the request's.
-void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
+void Serving::serve(const RequestBatch &batch, Span values, bool forwarded) {
     AnswerBatch answer;
     answer.operation = batch.operation;
     answer.node = batch.node;
@@ -25,7 +24,7 @@ void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
     answer.whole = batch.positions.empty();
     answer.forwarded = forwarded;
     const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
-    const uint32_t element = segment_->header().element_bytes;
+    const uint32_t element = segment_.header().element_bytes;
     const bool pull = batch.operation == Operation::pull;
     uint64_t bytes = shape_.total_bytes(batch.keys);
     require_one_message(batch.keys.size(), bytes);
@@ -44,34 +43,34 @@ void Server::serve(const RequestBatch &batch, Span values, bool forwarded) {
         elsewhere.positions.resize(batch.keys.size());
         std::iota(elsewhere.positions.begin(), elsewhere.positions.end(), 0);
     } else {
-        run_local(*segment_, values_.latches(), request, &elsewhere);
+        run_local(segment_, values_.latches(), request, &elsewhere);
     }
     if (!elsewhere.positions.empty()) {
         leave_to_protocol(batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
         if (answer.count > 0) mailbox_.answer_whole(answer);
         return;
     }
-    OperationHead head = answer.head(header_from(*segment_));
+    OperationHead head = answer.head(header_from(segment_));
     std::memcpy(message.data(), &head, sizeof head);
     if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
     mailbox_.answer_whole(answer.node, answer.worker, message);
 }
 
-bool Server::has_parked(const std::vector<Key> &keys) const {
+bool Serving::has_parked(const std::vector<Key> &keys) const {
     const Parked &parked = protocol_.parked();
     return !parked.empty() && std::any_of(keys.begin(), keys.end(), [&](Key key) { return parked.count(key); });
 }
 
 // Answer a batch without the keys at the positions `elsewhere`, which the protocol gets with their values.
-void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
-                               AnswerBatch *answer) {
+void Serving::leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
+                                AnswerBatch *answer) {
     bool pull = batch.operation == Operation::pull;
     answer->whole = false;
     answer->count -= uint32_t(elsewhere.size());
     const char *value = values.at;
     auto next = elsewhere.begin();
     for (uint32_t i = 0; i < batch.keys.size(); i++) {
-        const char *end = value + segment_->value_bytes(batch.keys[i]);
+        const char *end = value + segment_.value_bytes(batch.keys[i]);
         if (next == elsewhere.end() || *next != i) {
             answer->positions.push_back(batch.position(i));
             if (pull) answer->values.insert(answer->values.end(), value, end);
@@ -86,34 +85,34 @@ void Server::leave_to_protocol(const RequestBatch &batch, const std::vector<int6
 }
 
 // For keys that this node asks for, beside those that it has asked for.
-bool Server::has_room(Kept kept, uint64_t bytes) const {
-    return ps::has_room(*segment_, kept, bytes + admitted_ + protocol_.asked() * segment_->header().undo_bytes);
+bool Serving::has_room(Kept kept, uint64_t bytes) const {
+    return ps::has_room(segment_, kept, bytes + admitted_ + protocol_.asked() * segment_.header().undo_bytes);
 }
 
 // Intents that have begun; keys without room stay where they are.
-void Server::want(const std::vector<Key> &keys) {
-    if (!segment_->header().memory_limit) {
+void Serving::want(const std::vector<Key> &keys) {
+    if (!segment_.header().memory_limit) {
         protocol_.want(keys);
         return;
     }
     std::vector<Key> admitted;
     uint64_t bytes = 0; // of replicas, which take the most
     for (Key key : keys) {
-        Place place(segment_->entry(key).load(std::memory_order_relaxed));
-        uint64_t more = segment_->length_class(place.length_class()).shared_bytes;
+        Place place(segment_.entry(key).load(std::memory_order_relaxed));
+        uint64_t more = segment_.length_class(place.length_class()).shared_bytes;
         if (place.residence() == Residence::absent) {
             if (!has_room(Kept::shared, bytes + more)) continue;
             bytes += more;
         }
         admitted.push_back(key);
     }
-    add_to(segment_->header().keys_without_room, int64_t(keys.size() - admitted.size()));
+    add_to(segment_.header().keys_without_room, int64_t(keys.size() - admitted.size()));
     protocol_.want(admitted);
 }
 
-void Server::localize(const RequestBatch &batch) {
+void Serving::localize(const RequestBatch &batch) {
     if (trace_) trace_->note(batch.keys, PS_TRACE_LOCALIZE);
-    uint64_t bytes = bytes_of_absent(*segment_, batch.keys.data(), batch.keys.size());
+    uint64_t bytes = bytes_of_absent(segment_, batch.keys.data(), batch.keys.size());
     bool refused = bytes > 0 && !has_room(Kept::alone, bytes);
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
@@ -135,7 +134,7 @@ void Server::localize(const RequestBatch &batch) {
     protocol_.localize(batch.keys, number);
 }
 
-void Server::landed(uint64_t number, NodeId lost_with) {
+void Serving::landed(uint64_t number, NodeId lost_with) {
     Waiter &waiter = waiters_.at(number);
     if (lost_with != no_node) waiter.answer.lost_with = lost_with;
     if (--waiter.left > 0) return;

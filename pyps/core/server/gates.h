@@ -1,5 +1,6 @@
-// The barriers of several nodes as a node's server sees them: it looks in shared memory who of this node has come,
-// tells the other nodes through a Gate for each barrier, and lets go who waits. Belongs to the server's thread.
+// The barriers of several nodes as a node's server sees them. It looks in shared memory which workers of this node have
+// come, tells the other nodes through a Gate for each barrier, and lets the waiting workers go. Belongs to the server's
+// thread.
 #pragma once
 
 #include <functional>
@@ -15,12 +16,12 @@ public:
 
     Gates(Segment &segment, Send send);
 
-    void look(); // after a ring, and now and then while somebody waits
+    void look(); // after a ring, and now and then while a worker waits
     void receive(NodeId from, const AttendMessage &message);
     void receive(NodeId from, const OpenedMessage &message);
     void meet(NodeId node); // it works
     void lose(NodeId node); // it is not waited for from now on
-    bool is_anybody_waiting() const; // then it is time to look for who was killed every `look_again_after` seconds
+    bool is_anybody_waiting() const; // then look for killed workers every `look_again_after` seconds
 
     static constexpr double look_again_after = 0.05, repeat_after = 1.0;
 
@@ -33,7 +34,7 @@ private:
         Gates &gates;
         const Barriers barrier;
         Gate gate;
-        Rounds &rounds; // what those who wait see
+        Rounds &rounds; // what the waiting workers see
     };
 
     Entrance &entrance(Barriers barrier) {

@@ -1,0 +1,67 @@
+// Makes and removes rows of keys in HashedRows. One process does so at a time, whoever else reads; it may be killed at
+// any instruction: what the next RowMaker finds is whole, since each step is one word that is written.
+// - A row counts as used before its key is written, and has its key before a slot names it: between them it is lost to
+//   nobody but the next RowMaker, which looks through all rows and finds it.
+// - What is in a former table stays there until all of it is in the current one; then the tables' word changes, and
+// then
+//   the former one's memory is given back. A key that is in both is found in either, with the same row.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "segment/mapping.h"
+#include "segment/rows.h"
+
+namespace ps {
+
+// Something with so many bytes for each row, which is committed as rows come.
+struct Column {
+    uint64_t at; // in the mapping
+    uint64_t row_bytes;
+};
+
+class RowMaker {
+public:
+    // Rows that begin at `at` of the mapping, which this alone commits. `columns`: what else has rows.
+    RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vector<Column> columns);
+
+    uint64_t make(uint64_t key); // a row that it has, or a new one; throws PS_ENOMEM, then nothing has changed
+    bool remove(uint64_t key);   // false: it is not there. What its row's columns have is the caller's affair.
+    uint64_t live() const { return live_; }
+    const HashedRows &rows() const { return rows_; }
+
+private:
+    friend class HashedRows;
+    using Slot = HashedRows::Slot;
+
+    static constexpr uint64_t at_once = 16; // slots of a former table that are moved with a key that is made
+    static uint32_t table_for(
+        uint64_t keys); // the first of the smallest size that is at most half as full as it may be
+
+    uint64_t take_row();
+    void commit_rows(uint64_t rows);
+    void put(uint32_t table, uint64_t slot, uint64_t hashed);
+    void make_room();
+    void move_some(uint64_t slots);
+    void begin(uint32_t table);
+    void finish();
+    void discard(uint32_t table);
+    void erase_in(uint32_t table, uint64_t key, uint64_t row);
+    uint32_t current() const { return HashedRows::current_of(rows_.head_->tables.load(std::memory_order_relaxed)); }
+    uint32_t former() const { return HashedRows::former_of(rows_.head_->tables.load(std::memory_order_relaxed)); }
+    void change_tables(uint32_t current, uint32_t former);
+
+    Mapping &mapping_;
+    const uint64_t at_;
+    const uint32_t most_rows_;
+    HashedRows rows_;
+    std::vector<Column> columns_;
+    std::vector<uint32_t> free_; // rows without a key
+    uint64_t committed_ = 0;     // rows
+    uint64_t live_ = 0;          // keys
+    uint64_t used_ = 0;          // slots of the current table that are not 0
+    uint64_t moved_ = 0;         // slots of the former one that were looked at
+};
+
+} // namespace ps

@@ -1,0 +1,106 @@
+// Which row of a node's tables a key has: the directory's entry, whether it was changed and the like are kept by rows.
+//
+// There are two ways, with the same calls, for loops that are compiled for each: RangeRows, of the keys 0, 1, 2, ...,
+// whose rows they are; and HashedRows, of any 64-bit keys, which get rows as they come (see row_maker.h).
+//
+// HashedRows lie in shared memory: the key of each row, and a table of slots by the keys' hash, each with a row and
+// half of the hash. Whoever reads takes no latch. A row stays what it is as long as its key is there, so that a latch
+// in its entry keeps its meaning; only the table changes. A larger one is filled while the former one is still looked
+// at, and a reader that finds nothing looks whether the tables were others meanwhile. A row whose key went can get
+// another one: who has taken a latch asks once more what its row's key is.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "segment/mapping.h"
+
+namespace ps {
+
+constexpr uint64_t no_row = UINT64_MAX;
+
+class RangeRows {
+public:
+    explicit RangeRows(uint64_t num_keys) : num_keys_(num_keys) {}
+
+    uint64_t find(uint64_t key) const { return key < num_keys_ ? key : no_row; } // or no_row
+    uint64_t key(uint64_t row) const { return row; }
+    void prefetch(uint64_t) const {}
+
+private:
+    uint64_t num_keys_;
+};
+
+class HashedRows {
+public:
+    static uint64_t bytes(uint32_t most_rows); // of addresses; what of them is committed follows the keys
+
+    HashedRows(char *memory, uint32_t most_rows); // zeroed memory is that of no keys
+
+    uint64_t find(uint64_t key) const {
+        const uint64_t hashed = hash(key);
+        for (uint64_t tables = head_->tables.load(std::memory_order_acquire);;) {
+            uint64_t row = find_in(current_of(tables), key, hashed);
+            if (row == no_row && former_of(tables)) row = find_in(former_of(tables), key, hashed);
+            if (row != no_row) return row;
+            uint64_t now = head_->tables.load(std::memory_order_acquire);
+            if (now == tables) return no_row;
+            tables = now;
+        }
+    }
+    uint64_t key(uint64_t row) const { return keys_[row].load(std::memory_order_acquire); }
+    void prefetch(uint64_t key) const {
+        if (uint32_t table = current_of(head_->tables.load(std::memory_order_relaxed)))
+            __builtin_prefetch(&slots(table)[hash(key) & (size(table) - 1)]);
+    }
+
+private:
+    friend class RowMaker;
+
+    // Bits 0-7 the table where keys are made, 8-15 the one before while keys are still in it alone; 0 is none. The
+    // rest counts how often that changed.
+    struct alignas(64) Head {
+        std::atomic<uint64_t> tables;
+        std::atomic<uint32_t> rows; // that had a key at least once: the first ones
+    };
+    // Bits 0-31 the row + 1, 32-63 the upper half of the key's hash. 0 ends a search, `removed` does not.
+    using Slot = std::atomic<uint64_t>;
+    static constexpr uint64_t removed = uint64_t(1) << 32;
+    static constexpr uint64_t smallest = 512; // slots of a table: a page
+
+    static uint64_t hash(uint64_t key) { // after D. Stafford's variant 13 of MurmurHash3's finalizer
+        key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9;
+        key = (key ^ key >> 27) * 0x94d049bb133111eb;
+        return key ^ key >> 31;
+    }
+    static uint64_t slot_of(uint64_t row, uint64_t hashed) { return (row + 1) | hashed >> 32 << 32; }
+
+    static uint32_t current_of(uint64_t tables) { return tables & 0xff; }
+    static uint32_t former_of(uint64_t tables) { return tables >> 8 & 0xff; }
+
+    // Two tables of each size, 1 and 2 of the smallest one, so that one can be made anew.
+    static uint64_t size(uint32_t table) { return smallest << (table - 1) / 2; }
+    static uint64_t place(uint32_t table) { // in slots behind the first table: all that are smaller, and its twin
+        return 2 * (size(table) - smallest) + ((table - 1) % 2) * size(table);
+    }
+    Slot *slots(uint32_t table) const { return tables_ + place(table); }
+
+    uint64_t find_in(uint32_t table, uint64_t key, uint64_t hashed) const {
+        if (!table) return no_row;
+        const Slot *slots = this->slots(table);
+        const uint64_t mask = size(table) - 1;
+        for (uint64_t tried = 0, at = hashed & mask; tried <= mask; tried++, at = (at + 1) & mask) {
+            uint64_t slot = slots[at].load(std::memory_order_acquire);
+            if (slot == 0) return no_row;
+            uint64_t row = (slot & 0xffffffff) - 1;
+            if (slot >> 32 == hashed >> 32 && slot != removed && this->key(row) == key) return row;
+        }
+        return no_row;
+    }
+
+    Head *head_;
+    std::atomic<uint64_t> *keys_;
+    Slot *tables_;
+};
+
+} // namespace ps

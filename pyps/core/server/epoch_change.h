@@ -1,0 +1,44 @@
+// What a node's server does when other nodes were lost and the rest goes on: it brings the protocol to a new epoch,
+// step by step with the other members (see crossing.h). Belongs to the server's thread.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "membership/crossing.h"
+#include "net/mailbox.h"
+#include "net/vigil.h"
+#include "protocol/protocol.h"
+#include "server/serving.h"
+
+namespace ps {
+
+class EpochChange {
+public:
+    // `peers` has every other node.
+    EpochChange(Segment &segment, Connections &peers, Mailbox &mailbox, Protocol &protocol, Serving &serving)
+        : segment_(segment), peers_(peers), mailbox_(mailbox), protocol_(protocol), serving_(serving),
+          crossing_(NodeId(peers.size())) {}
+
+    // `take_held_back`: judge the messages anew that were to be held back.
+    void when_more_fits(std::function<void()> take_held_back) { take_held_back_ = std::move(take_held_back); }
+
+    Crossing::Verdict judge(const FrameHeader &header) const;
+    bool is_settled() const { return crossing_.is_settled(); }
+    void begin(const Vigil::Epoch &epoch);
+    void receive(NodeId from, const HoldsBatch &batch);
+
+private:
+    void tell_members(HoldsBatch::Phase phase);
+    void take_own(HoldsBatch::Phase phase);
+
+    Segment &segment_;
+    Connections &peers_;
+    Mailbox &mailbox_;
+    Protocol &protocol_;
+    Serving &serving_;
+    Crossing crossing_;
+    std::function<void()> take_held_back_;
+};
+
+} // namespace ps

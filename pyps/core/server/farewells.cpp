@@ -1,0 +1,76 @@
+#include "server/farewells.h"
+
+#include <algorithm>
+
+#include "membership/notes.h"
+#include "net/peer.h"
+#include "net/refusals.h"
+#include "segment/process.h"
+#include "wire/notes.h"
+#include "worker/loss.h"
+
+namespace ps {
+
+namespace {
+
+constexpr double tell_every = 0.1; // seconds
+constexpr double farewell = 0.3;   // seconds that the last messages may take
+
+Bytes bare_message(const Segment &segment, Kind kind) {
+    FrameHeader header = header_from(segment);
+    header.kind = kind;
+    return FrameWriter(header).take();
+}
+
+} // namespace
+
+void Farewells::look_for_losses() {
+    for (NodeId node = 0; node < lost_.size(); node++)
+        if (!lost_[node] && segment_.member(node).state.load(std::memory_order_acquire) != Member::here) lose(node);
+}
+
+void Farewells::lose(NodeId node) {
+    lost_[node] = true;
+    awaited_[node] = false;
+    gates_.lose(node);
+}
+
+// What a lost node sends changes nothing; it is told so, for it may only have been stopped. Nothing about keys is done
+// any more when this node has ended.
+bool Farewells::refuse(const FrameHeader &header) {
+    Header &node = segment_.header();
+    bool has_ended = node.ended.load(std::memory_order_acquire);
+    if (is_member(segment_, header.from)) return has_ended && is_about_keys(header.kind);
+    count_refusal(node, "it comes from a node that was lost");
+    if (node.on_loss == PS_ON_LOSS_CONTINUE && has_ended) return true; // it is this node that was lost
+    double now = monotonic_seconds();
+    if (now - told_[header.from] > tell_every) {
+        told_[header.from] = now;
+        auto evidence = Evidence(segment_.member(header.from).evidence.load(std::memory_order_relaxed));
+        routers_.send(name_of_vigil(header.from, header.cluster),
+                      encode(Lost{header.from, evidence}, header_from(segment_)));
+    }
+    return true;
+}
+
+void Farewells::take(NodeId from) {
+    lose(from);
+    peers_.send(from, bare_message(segment_, Kind::noted));
+}
+
+// The others may still wait for what was said last. Unless all end together they are told, and answer: so they know
+// that this node was not lost.
+void Farewells::say() {
+    bool together = segment_.header().leave_rounds.load(std::memory_order_acquire);
+    look_for_losses();
+    for (NodeId node = 0; node < lost_.size(); node++) {
+        if (node == segment_.header().node || lost_[node]) continue;
+        awaited_[node] = !together;
+        if (!together) peers_.send(node, bare_message(segment_, Kind::left));
+    }
+    peers_.linger(farewell);
+}
+
+bool Farewells::is_heard() const { return std::count(awaited_.begin(), awaited_.end(), true) == 0; }
+
+} // namespace ps

@@ -1,0 +1,22 @@
+#include "server/settling.h"
+
+#include <algorithm>
+
+#include "net/peer.h"
+
+namespace ps {
+
+void Settling::answer(bool is_quiet) {
+    auto is_done = [&](Waiting &one) {
+        bool reached = protocol_.reached(&one.mark);
+        return reached && (is_quiet || one.question.until != Until::quiet);
+    };
+    auto answer = [&](Waiting &one) {
+        if (!is_done(one)) return false;
+        routers_.send(one.worker, one.question.encode(header_from(segment_)));
+        return true;
+    };
+    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), answer), waiting_.end());
+}
+
+} // namespace ps
