@@ -73,6 +73,8 @@ private:
 
     template <class Batch>
     Batch decode(const Message &message) const; // and check that it may come from there
+    template <class Batch, class Each>
+    void take_keys(const Message &message, Each &&take); // `take(batch, i)` for each key of what it decodes
     template <class Batch>
     Batch decode_from_node(const Message &message) const; // the same of what any node may say
     void require_bare(const Message &message) const; // a header alone, of a node

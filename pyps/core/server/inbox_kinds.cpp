@@ -39,6 +39,12 @@ Batch Inbox::decode(const Message &message) const {
     return batch;
 }
 
+template <class Batch, class Each>
+void Inbox::take_keys(const Message &message, Each &&take) {
+    auto batch = decode<Batch>(message);
+    take_each(to_.segment.header(), batch.keys, [&](size_t i) { take(batch, i); });
+}
+
 template <class Batch>
 Batch Inbox::decode_from_node(const Message &message) const {
     Batch batch = Batch::decode(message.header, message.reader, shape_);
@@ -57,9 +63,9 @@ void Inbox::take_late(const Message &message) {
     senders_.require_node(message.sender);
     Protocol &protocol = to_.protocol;
     if (message.header.kind == Kind::transfer) {
-        auto batch = decode<TransferBatch>(message);
-        take_each(to_.segment.header(), batch.keys,
-                  [&](size_t i) { protocol.receive_late(batch.keys[i], std::move(batch.transfers[i])); });
+        take_keys<TransferBatch>(message, [&](TransferBatch &batch, size_t i) {
+            protocol.receive_late(batch.keys[i], std::move(batch.transfers[i]));
+        });
         return;
     }
     Span values;
@@ -113,9 +119,9 @@ void Inbox::take_relocate(const Message &message) {
 }
 
 void Inbox::take_transfer(const Message &message) {
-    auto batch = decode<TransferBatch>(message);
-    take_each(to_.segment.header(), batch.keys,
-              [&](size_t i) { to_.protocol.receive(batch.keys[i], std::move(batch.transfers[i])); });
+    take_keys<TransferBatch>(message, [&](TransferBatch &batch, size_t i) {
+        to_.protocol.receive(batch.keys[i], std::move(batch.transfers[i]));
+    });
 }
 
 void Inbox::take_want(const Message &message) {
@@ -124,21 +130,20 @@ void Inbox::take_want(const Message &message) {
 }
 
 void Inbox::take_delta(const Message &message) {
-    auto batch = decode<DeltaBatch>(message);
-    take_each(to_.segment.header(), batch.keys,
-              [&](size_t i) { to_.protocol.receive(batch.keys[i], std::move(batch.deltas[i]), batch.from_home); });
+    take_keys<DeltaBatch>(message, [&](DeltaBatch &batch, size_t i) {
+        to_.protocol.receive(batch.keys[i], std::move(batch.deltas[i]), batch.from_home);
+    });
 }
 
 void Inbox::take_refresh(const Message &message) {
-    auto batch = decode<RefreshBatch>(message);
-    take_each(to_.segment.header(), batch.keys,
-              [&](size_t i) { to_.protocol.receive(batch.keys[i], std::move(batch.refreshes[i])); });
+    take_keys<RefreshBatch>(message, [&](RefreshBatch &batch, size_t i) {
+        to_.protocol.receive(batch.keys[i], std::move(batch.refreshes[i]));
+    });
 }
 
 void Inbox::take_ended(const Message &message) {
-    auto batch = decode<EndedBatch>(message);
-    take_each(to_.segment.header(), batch.keys,
-              [&](size_t i) { to_.protocol.receive(batch.keys[i], Ended{batch.numbers[i]}); });
+    take_keys<EndedBatch>(
+        message, [&](EndedBatch &batch, size_t i) { to_.protocol.receive(batch.keys[i], Ended{batch.numbers[i]}); });
 }
 
 void Inbox::take_moves(const Message &message) {

@@ -14,14 +14,8 @@ namespace ps {
 // Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key. What is pulled is
 // written into the answer's message, what is pushed is read from the request's.
 void Serving::serve(const RequestBatch &batch, Span values, bool forwarded) {
-    AnswerBatch answer;
-    answer.operation = batch.operation;
-    answer.node = batch.node;
-    answer.worker = batch.worker;
-    answer.number = batch.number;
+    AnswerBatch answer = AnswerBatch::to(batch);
     auto count = int64_t(batch.keys.size());
-    answer.count = uint32_t(count);
-    answer.whole = batch.positions.empty();
     answer.forwarded = forwarded;
     const auto *keys = reinterpret_cast<const int64_t *>(batch.keys.data());
     const uint32_t element = segment_.header().element_bytes;
@@ -117,14 +111,10 @@ void Serving::localize(const RequestBatch &batch) {
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
     waiter.bytes = refused ? 0 : bytes;
-    waiter.answer.refused = refused;
-    waiter.answer.operation = Operation::localize;
-    waiter.answer.whole = batch.positions.empty();
+    waiter.answer = AnswerBatch::to(batch);
     waiter.answer.positions = batch.positions;
-    waiter.answer.node = batch.node;
-    waiter.answer.worker = batch.worker;
-    waiter.answer.number = batch.number;
-    waiter.answer.count = waiter.left = uint32_t(batch.keys.size());
+    waiter.answer.refused = refused;
+    waiter.left = waiter.answer.count;
     if (refused) {
         mailbox_.answer_whole(waiter.answer);
         waiters_.erase(number);

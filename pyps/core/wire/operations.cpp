@@ -47,6 +47,17 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
     return batch;
 }
 
+AnswerBatch AnswerBatch::to(const RequestBatch &request) {
+    AnswerBatch answer;
+    answer.operation = request.operation;
+    answer.whole = request.positions.empty();
+    answer.node = request.node;
+    answer.worker = request.worker;
+    answer.number = request.number;
+    answer.count = uint32_t(request.keys.size());
+    return answer;
+}
+
 OperationHead AnswerBatch::head(FrameHeader header) const {
     bool lost = lost_with != no_node;
     auto flags = uint16_t((whole ? whole_flag : 0) | (lost ? lost_flag : 0) | (forwarded ? forwarded_flag : 0) |

@@ -50,6 +50,7 @@ struct AnswerBatch {
     NodeId lost_with = no_node;      // instead: the keys were lost, with this node
     uint32_t position(uint32_t index) const { return whole ? index : positions[index]; }
 
+    static AnswerBatch to(const RequestBatch &request); // to all its keys, their positions left out
     OperationHead head(FrameHeader header) const; // positions unless they are whole, and values, follow
     Bytes encode(FrameHeader header) const;
     // The length of the values is for the worker to check, which knows the keys.

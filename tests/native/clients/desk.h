@@ -91,13 +91,9 @@ inline void Desk::take(Protocol &protocol, uint64_t worker, const Bytes &message
 inline void Desk::localize(Protocol &protocol, const RequestBatch &batch) {
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
-    waiter.left = waiter.answer.count = uint32_t(batch.keys.size());
-    waiter.answer.operation = Operation::localize;
-    waiter.answer.whole = batch.positions.empty();
+    waiter.answer = AnswerBatch::to(batch);
     waiter.answer.positions = batch.positions;
-    waiter.answer.node = batch.node;
-    waiter.answer.worker = batch.worker;
-    waiter.answer.number = batch.number;
+    waiter.left = waiter.answer.count;
     waiter.answer.refused = world_.draw(10) == 0;
     if (!waiter.answer.refused) return protocol.localize(batch.keys, number);
     landed_.push_back(std::move(waiter.answer));

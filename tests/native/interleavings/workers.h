@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../clients/intents.h"
 #include "world.h"
 
 namespace ps::interleavings {
@@ -11,25 +12,7 @@ namespace ps::interleavings {
 constexpr int digits = 12;
 inline int64_t part_of(NodeId node, int64_t number) { return number >> (digits * node) & ((1 << digits) - 1); }
 
-// Other keys of which the same holds come along at times.
-inline void intend(World &world, uint64_t number, Key key, bool begin) {
-    Worker &worker = world.workers[number];
-    if (worker.intends[key] == begin) return;
-    std::vector<Key> keys{key};
-    for (Key other = 0; other < world.num_keys; other++)
-        if (other != key && worker.intends[other] != begin && world.draw(4) == 0) keys.push_back(other);
-    if (!worker.client->intend(keys, begin)) return;
-    for (Key k : keys) worker.intends[k] = begin;
-    trace("worker %d at %d %s %d and %d others", int(number), worker.node, begin ? "wants" : "stops wanting", int(key),
-          int(keys.size()) - 1);
-}
-
-// What its node does when it hears of that.
-inline void act_on_intent(Node &node, Key key, bool begin) {
-    node.intents[key] += begin ? 1 : -1;
-    if (begin && node.intents[key] == 1) node.protocol.want(std::vector<Key>{key});
-    if (!begin && node.intents[key] == 0) node.protocol.stop_wanting(std::vector<Key>{key});
-}
+using clients::intend;
 
 // Reads never go back, and have all that the worker wrote before.
 inline Plan World::plan(uint64_t number, Operation operation, Key key) {

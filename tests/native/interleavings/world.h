@@ -11,6 +11,7 @@
 
 #include "../clients/client.h"
 #include "../clients/desk.h"
+#include "../clients/intents.h"
 #include "../operations.h"
 #include "../paths.h"
 #include "../seeds.h"
@@ -158,14 +159,12 @@ inline Node::Node(Store &&own, World &world, const WideShape &shape, NodeId self
     : store(std::move(own)), values(*store.values), mail(make_mail(world, self)), desk(world, shape, self),
       protocol(self, shape.nodes, shape.keys, techniques, values, *mail), intents(shape.keys) {}
 
-inline void act_on_intent(Node &node, Key key, bool begin); // workers.h
-
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
     post(worker_end(worker), to, [=] {
         Node &node = *nodes[to];
         node.desk.take(node.protocol, worker, message, [&](Key key, bool begin) {
             workers[worker].client->note_read(sizeof(Key));
-            act_on_intent(node, key, begin);
+            clients::act_on_intent(node, key, begin);
         });
     });
 }

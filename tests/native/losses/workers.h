@@ -3,29 +3,12 @@
 
 #include <algorithm>
 
+#include "../clients/intents.h"
 #include "world.h"
 
 namespace ps::losses {
 
-// Other keys of which the same holds come along at times.
-inline void intend(World &world, uint64_t number, Key key, bool begin) {
-    Worker &worker = world.workers[number];
-    if (worker.intends[key] == begin) return;
-    std::vector<Key> keys{key};
-    for (Key other = 0; other < world.num_keys; other++)
-        if (other != key && worker.intends[other] != begin && world.draw(4) == 0) keys.push_back(other);
-    if (!worker.client->intend(keys, begin)) return;
-    for (Key k : keys) worker.intends[k] = begin;
-    trace("worker %d at %d %s %d and %d others", int(number), worker.node, begin ? "wants" : "stops wanting", int(key),
-          int(keys.size()) - 1);
-}
-
-// What its node does when it hears of that.
-inline void act_on_intent(Node &node, Key key, bool begin) {
-    node.intents[key] += begin ? 1 : -1;
-    if (begin && node.intents[key] == 1) node.protocol.want({key});
-    if (!begin && node.intents[key] == 0) node.protocol.stop_wanting({key});
-}
+using clients::intend;
 
 // What a worker reads has what it pushed before.
 inline Plan World::plan(uint64_t number, Operation operation, Key key) {

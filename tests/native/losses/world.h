@@ -13,6 +13,7 @@
 
 #include "../clients/client.h"
 #include "../clients/desk.h"
+#include "../clients/intents.h"
 #include "../operations.h"
 #include "../paths.h"
 #include "../seeds.h"
@@ -194,8 +195,6 @@ inline Node::Node(World &world, const WideShape &shape, NodeId self, Techniques 
       mail(make_mail(world, self)), desk(world, shape, self),
       protocol(self, shape.nodes, shape.keys, techniques, values, *mail), crossing(shape.nodes), intents(shape.keys) {}
 
-inline void act_on_intent(Node &node, Key key, bool begin); // workers.h
-
 // Intents and questions are no operations: nobody gives them up with a former epoch.
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
     FrameHeader header;
@@ -207,7 +206,7 @@ inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
                                      Node &node = *nodes[to];
                                      node.desk.take(node.protocol, worker, message, [&](Key key, bool begin) {
                                          workers[worker].client->note_read(sizeof(Key));
-                                         act_on_intent(node, key, begin);
+                                         clients::act_on_intent(node, key, begin);
                                      });
                                  }});
 }
