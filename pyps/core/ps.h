@@ -91,6 +91,8 @@ typedef struct ps_node_options {
     int32_t on_loss; /* ps_on_loss */
     int32_t reserved3;
     int64_t in_flight; /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
+    int32_t server_threads; /* of several nodes: among which each shares its keys, all alike; 0: 1; at most 64 */
+    int32_t reserved4;
 } ps_node_options;
 
 typedef struct ps_node_info {

@@ -1,5 +1,5 @@
-// The messages of one operation, for each node that is asked one or, of much, several (see wire/bounds.h), written
-// straight from the caller's memory.
+// The messages of one operation, for each channel of each node that is asked one or, of much, several (see
+// wire/bounds.h), written straight from the caller's memory.
 #pragma once
 
 #include <vector>
@@ -24,12 +24,13 @@ struct Departure {
     uint64_t value_bytes; // of all, whichever way they go
     uint64_t most;        // bytes of a message; see is_one_message
 
-    void write(const FrameHeader &header, NodeId num_nodes, Outbox &outbox) const;
+    void write(FrameHeader header, NodeId num_nodes, const ChannelRule &channels, Outbox &outbox) const;
 
 private:
+    bool is_whole(const ChannelRule &channels) const;
     bool has_values() const { return head.operation == Operation::push || head.operation == Operation::set; }
     uint64_t length(size_t position) const { return spans.empty() ? each : spans[position].bytes; }
-    void write_whole(const FrameHeader &header, Outbox &outbox) const;
+    void write_whole(FrameHeader header, const ChannelRule &channels, Outbox &outbox) const;
 };
 
 } // namespace ps

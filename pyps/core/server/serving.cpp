@@ -44,10 +44,10 @@ void Serving::serve(const RequestBatch &batch, Span values, bool forwarded) {
         if (answer.count > 0) mailbox_.answer_whole(answer);
         return;
     }
-    OperationHead head = answer.head(header_from(segment_));
+    OperationHead head = answer.head(mailbox_.header());
     std::memcpy(message.data(), &head, sizeof head);
     if (columns) std::memcpy(message.data() + sizeof head, batch.positions.data(), columns);
-    mailbox_.answer_whole(answer.node, answer.worker, message);
+    mailbox_.answer_whole(answer.node, answer.worker, std::move(message));
 }
 
 bool Serving::has_parked(const std::vector<Key> &keys) const {
@@ -78,10 +78,7 @@ void Serving::leave_to_protocol(const RequestBatch &batch, const std::vector<int
     }
 }
 
-// For keys that this node asks for, beside those that it has asked for.
-bool Serving::has_room(Kept kept, uint64_t bytes) const {
-    return ps::has_room(segment_, kept, bytes + admitted_ + protocol_.asked() * segment_.header().undo_bytes);
-}
+uint64_t Serving::promised() const { return admitted_ + protocol_.asked() * segment_.header().undo_bytes; }
 
 // Intents that have begun; keys without room stay where they are.
 void Serving::want(const std::vector<Key> &keys) {
@@ -95,19 +92,19 @@ void Serving::want(const std::vector<Key> &keys) {
         Place place(segment_.entry(key).load(std::memory_order_relaxed));
         uint64_t more = segment_.length_class(place.length_class()).shared_bytes;
         if (place.residence() == Residence::absent) {
-            if (!has_room(Kept::shared, bytes + more)) continue;
+            if (!promises_.promise(channel_, Kept::shared, promised() + bytes, more)) continue;
             bytes += more;
         }
         admitted.push_back(key);
     }
-    add_to(segment_.header().keys_without_room, int64_t(keys.size() - admitted.size()));
+    count_in(segment_.header().keys_without_room, int64_t(keys.size() - admitted.size()));
     protocol_.want(admitted);
 }
 
 void Serving::localize(const RequestBatch &batch) {
     if (trace_) trace_->note(batch.keys, PS_TRACE_LOCALIZE);
     uint64_t bytes = bytes_of_absent(segment_, batch.keys.data(), batch.keys.size());
-    bool refused = bytes > 0 && !has_room(Kept::alone, bytes);
+    bool refused = bytes > 0 && !promises_.promise(channel_, Kept::alone, promised(), bytes);
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
     waiter.bytes = refused ? 0 : bytes;

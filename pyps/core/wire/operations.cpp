@@ -38,7 +38,7 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
     batch.from_home = flags & from_home_flag;
     batch.operation = get_operation(reader);
     reader.zeros(6);
-    get_keys(reader, header.count, shape, &batch.keys);
+    get_keys(reader, header, shape, &batch.keys);
     if (!(flags & whole_flag)) reader.get(&batch.positions, header.count);
     bool has_values = batch.operation == Operation::push || batch.operation == Operation::set;
     values->bytes = has_values ? shape.total_bytes(batch.keys) : 0;

@@ -1,0 +1,108 @@
+#include "server/channel_thread.h"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "segment/process.h"
+
+namespace ps {
+
+void ChannelThread::start() {
+    thread_ = std::thread([this] { run(); });
+}
+
+void ChannelThread::stop() {
+    if (!thread_.joinable()) return;
+    stop_ = true;
+    segment_.wake_server(channel_.number(), Sleep::until_messages);
+    thread_.join();
+    channel_.outbound().begin(true);
+    for (const Item &item : std::exchange(items_, {})) take(item);
+    channel_.flush();
+}
+
+void ChannelThread::give(std::string peer, ZmqMessage &&frame, bool may_run) {
+    std::unique_lock<std::mutex> running(running_, std::defer_lock);
+    if (!thread_.joinable()) may_run = true;
+    if (!may_run || !running.try_lock() || has_items()) {
+        leave(Delivery{std::move(peer), std::move(frame)});
+        return;
+    }
+    channel_.outbound().begin(true);
+    channel_.take(peer, frame.data(), frame.size());
+    channel_.flush();
+    if (channel_.next_round() < sleeps_until_) segment_.wake_server(channel_.number(), Sleep::until_messages);
+}
+
+void ChannelThread::begin_epoch(const Vigil::Epoch &epoch) { leave(epoch); }
+
+void ChannelThread::leave(Item item) {
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        items_.push_back(std::move(item));
+    }
+    segment_.wake_server(channel_.number(), Sleep::until_messages);
+}
+
+bool ChannelThread::has_items() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return !items_.empty();
+}
+
+void ChannelThread::require_working() const {
+    if (failed_.load(std::memory_order_acquire)) throw std::runtime_error(failure_);
+}
+
+void ChannelThread::run() noexcept {
+    try {
+        work();
+    } catch (const std::exception &error) {
+        failure_ = error.what();
+        failed_.store(true, std::memory_order_release);
+        segment_.doorbell().ring();
+    }
+}
+
+void ChannelThread::work() {
+    while (!stop_.load()) rest(take_turn());
+}
+
+// What is said about the rest is said while no other thread runs the channel: one that does so later sees it, and wakes
+// this thread if the next round is due earlier then.
+ChannelThread::Rest ChannelThread::take_turn() {
+    std::lock_guard<std::mutex> running(running_);
+    channel_.outbound().begin(false);
+    std::deque<Item> items;
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        items.swap(items_);
+    }
+    for (const Item &item : items) take(item);
+    channel_.end_turn(monotonic_seconds());
+    sleeps_until_ = channel_.next_round();
+    double seconds = sleeps_until_ - monotonic_seconds();
+    if (seconds > busy_round) return {seconds, true, channel_.go_to_sleep()};
+    segment_.channel(channel_.number()).sleeps.store(Sleep::until_messages);
+    return {seconds, false, seconds <= 0};
+}
+
+void ChannelThread::take(const Item &item) {
+    if (auto *delivery = std::get_if<Delivery>(&item))
+        channel_.take(delivery->peer, delivery->frame.data(), delivery->frame.size());
+    else
+        channel_.begin_epoch(std::get<Vigil::Epoch>(item));
+}
+
+void ChannelThread::rest(const Rest &rest) {
+    std::atomic<Sleep> &sleeps = segment_.channel(channel_.number()).sleeps;
+    Sleep asleep = sleeps.load();
+    if (!rest.is_over && !stop_.load() && !has_items() && asleep != Sleep::none) sleep_on(sleeps, asleep, rest.seconds);
+    bool woken = sleeps.exchange(Sleep::none) == Sleep::none;
+    if (!rest.is_long) return;
+    std::lock_guard<std::mutex> running(running_);
+    channel_.wake_up(rest.is_over || woken);
+}
+
+} // namespace ps

@@ -1,0 +1,35 @@
+// All channels of a node's server. The first one is run by the server's own thread, each of the others has a thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/channel_thread.h"
+
+namespace ps {
+
+class Channels {
+public:
+    // `trace` may be null: the node keeps none.
+    Channels(Segment &segment, Slabs &slabs, Routers &routers, Connections &peers, Trace *trace);
+
+    Channel &first() { return *channels_[0]; }
+    void start();
+    void stop(); // from then on the caller runs them all
+
+    // The rest is for the server's own thread.
+    void begin_turn(double now) { turn_began_ = now; } // some messages may follow
+    void give(uint32_t channel, std::string peer, ZmqMessage &&frame);
+    void begin_epoch(const Vigil::Epoch &epoch);
+    void deliver(); // what the others left to be sent
+    void require_working() const; // throws what has ended one
+
+private:
+    Promises promises_;
+    std::vector<std::unique_ptr<Channel>> channels_;
+    std::vector<std::unique_ptr<ChannelThread>> threads_; // of all but the first
+    double turn_began_ = 0;
+};
+
+} // namespace ps
