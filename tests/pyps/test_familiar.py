@@ -129,8 +129,8 @@ def set_up(world: World) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(originals, "_setup", None)
         lapse.setup(num_keys=KEYS, num_threads=1)
-        with pytest.warns(UserWarning, match="num_channels is '4', which does nothing here"):
-            adapm.setup(KEYS, 1, "relocation_only", 4)
+        adapm.setup(KEYS, 1, "relocation_only", 4)
+        assert originals.required_setup() == originals.Setup(KEYS, 1, "relocation_only", 4)
         adapm.setup(num_keys=KEYS, num_threads=1, use_techniques="replication_only", num_channels=-1)
         assert originals.required_setup() == originals.Setup(KEYS, 1, "replication_only")
     with pyps.init(num_keys=KEYS, value_length=LENGTH, num_workers=1) as node:
