@@ -126,7 +126,8 @@ typedef struct ps_node_stats {
     int64_t replicas_held; /* keys of other nodes that have a replica here, now */
     int64_t replicas_made; /* here, ever */
     int64_t requests_forwarded; /* keys of pulls, pushes and sets that were passed on to another node */
-    int64_t intents_active; /* intents of workers of this node that have begun and not ended: calls, not keys */
+    int64_t intents_active; /* intents of workers of this node that have begun and not ended: calls, not keys; each
+                             * counts once in every server thread that has keys of it */
     int64_t intents_waiting; /* and that have not begun */
     int64_t messages_received; /* by this node's server, refused ones too */
     int64_t keys_without_room; /* of intents that began: they stayed where they were, for want of memory_limit */

@@ -1,5 +1,5 @@
-// What a channel of a node has to say, gathered by addressee until it is sent. To one addressee everything goes in the order in
-// which it was said; what follows each other and is of one kind shares a message.
+// What a channel of a node has to say, gathered by addressee until it is sent. To one addressee everything goes in the
+// order in which it was said; what follows each other and is of one kind shares a message.
 #pragma once
 
 #include <deque>

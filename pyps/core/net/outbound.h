@@ -27,6 +27,7 @@ public:
 
     // By whoever runs the channel, before it does anything: is this the server's own thread?
     void begin(bool has_sockets);
+    bool has_sockets() const { return has_sockets_; }
     void deliver(); // by the server's own thread: what is left here
 
 private:

@@ -1,6 +1,6 @@
-// A node's server may see to its keys in several threads. Each has a channel: a part of the key space with a protocol of
-// its own, whose messages go to the same channel of the other nodes. So channels share nothing but memory and sockets,
-// and each is as if it were the only one.
+// A node's server may see to its keys in several threads. Each has a channel: a part of the key space with a protocol
+// of its own, whose messages go to the same channel of the other nodes. So channels share nothing but memory and
+// sockets, and each is as if it were the only one.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 namespace ps {
 
 constexpr uint32_t most_channels = 64;
+constexpr uint32_t any_channel = 255; // in a message: its keys may be of all, and any channel can begin with it
 
 // Which channel a key is in. All nodes, and all workers, compute the same.
 class ChannelRule {

@@ -1,6 +1,6 @@
 // What lies in a node's shared memory, in this order:
-// header | length classes | slots of workers and the server's channels | directory | how many keys are here, per block |
-// per channel which shared keys were changed | undo areas, one per slot | values: per length class a region for keys
+// header | length classes | slots of workers and the server's channels | directory | how many keys are here, per block
+// | per channel which shared keys were changed | undo areas, one per slot | values: per length class a region for keys
 // that only this node has, and one for shared keys | what is known about sampling.
 #pragma once
 
@@ -96,8 +96,8 @@ struct Header {
     std::atomic<uint32_t> parted; // a node that has shut down, + 1; only where that ends what needs other nodes
     std::atomic<uint32_t> epoch; // of the membership; written after the members and the next one
     std::atomic<uint32_t> lost_last; // a node that the epoch began without
-    // Written by the server process alone: those of Slabs by one thread at a time, which take add_to(), the others by the
-    // threads of all channels, which take count_in().
+    // Written by the server process alone: those of Slabs by one thread at a time, which take add_to(), the others by
+    // the threads of all channels, which take count_in().
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;
     std::atomic<uint64_t> free_bytes, free_shared_bytes; // of slabs: slots without a value
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // keys

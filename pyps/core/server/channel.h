@@ -17,10 +17,11 @@ class Channel {
 public:
     // `trace` may be null: the node keeps none.
     Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, Routers &routers, Connections &peers,
-            Trace *trace);
+            Trace *trace, Serving::PassOn pass_on);
 
     uint32_t number() const { return number_; }
     Outbound &outbound() { return outbound_; }
+    const Outbound &outbound() const { return outbound_; }
 
     void take(const std::string &peer, const char *bytes, uint64_t size) { inbox_.take(peer, bytes, size); }
     void begin_epoch(const Vigil::Epoch &epoch) { epoch_change_.begin(epoch); }

@@ -12,15 +12,14 @@ namespace ps {
 
 // Of nodes and their vigils.
 const Inbox::Row Inbox::rows[] = {
-    {Kind::hello, &Inbox::take_hello},   {Kind::alive, &Inbox::take_alive},   {Kind::epoch, &Inbox::take_epoch},
-    {Kind::lost, &Inbox::take_lost},     {Kind::noted, &Inbox::take_noted},   {Kind::attend, &Inbox::take_attend},
+    {Kind::hello, &Inbox::take_hello},   {Kind::alive, &Inbox::take_alive}, {Kind::epoch, &Inbox::take_epoch},
+    {Kind::lost, &Inbox::take_lost},     {Kind::noted, &Inbox::take_noted}, {Kind::attend, &Inbox::take_attend},
     {Kind::opened, &Inbox::take_opened}, {Kind::left, &Inbox::take_left},
 };
 
 bool Inbox::receive() {
-    return to_.routers.receive([this](const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router) {
-        take_frame(peer, frame, router);
-    });
+    return to_.routers.receive(
+        [this](const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router) { take_frame(peer, frame, router); });
 }
 
 void Inbox::take_frame(const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router) {
@@ -46,7 +45,7 @@ void Inbox::take(std::string peer, ZmqMessage &frame) {
             return one.kind == header.kind && (one.kind != Kind::hello || sender.is_node);
         });
         if (row == std::end(rows))
-            to_.channels.give(header.channel, std::move(peer), std::move(frame));
+            to_.channels.give(header.channel, {std::move(peer), std::move(frame)});
         else
             (this->*row->take)({sender, header, reader});
     } catch (const Malformed &error) {

@@ -7,14 +7,12 @@
 #include <exception>
 #include <utility>
 
-#include "counting.h"
 #include "errors.h"
 #include "net/bounds.h"
 #include "net/limits.h"
-#include "net/refusals.h"
+#include "segment/process.h"
 #include "server/served.h"
 #include "worker/loss.h"
-#include "worker/workers.h"
 
 namespace ps {
 
@@ -114,6 +112,7 @@ bool Server::rest(double seconds) {
 
 // What a server cannot do, no memory for a key that comes here, say, ends it: its workers are told why.
 void Server::run() noexcept {
+    name_this_thread("ps server");
     try {
         work();
     } catch (const std::exception &error) {
