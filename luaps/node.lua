@@ -83,6 +83,7 @@ function node.create(options)
       lost_after = arguments.seconds('lost_after', options.lost_after),
       on_loss = on_loss,
       in_flight = arguments.whole('in_flight', options.in_flight, 0),
+      server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1),
    })
    local handle = ffi.new('ps_node *[1]')
    check(C.ps_node_create(created, handle))

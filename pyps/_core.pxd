@@ -42,6 +42,7 @@ cdef extern from "ps.h" nogil:
         double lost_after
         int32_t on_loss
         int64_t in_flight
+        int32_t server_threads
 
     ctypedef struct ps_node_info:
         int64_t num_keys

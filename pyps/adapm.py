@@ -36,7 +36,7 @@ def setup(
     use_techniques : str
         "all", "replication_only" or "relocation_only"; empty: what `options` say, or "all".
     num_channels : int
-        Of no meaning: a node has one thread, whatever this says.
+        Threads of the server among which its keys are shared, the same on all nodes; -1: what `options` say, or 1.
     options : mapping of str to object, optional
         What AdaPM's programs take as arguments, without the dashes: ``{"sys.trace.keys": "all"}``. `split_arguments`
         finds them in a command line. Values are texts, numbers, True or False.
@@ -51,8 +51,8 @@ def setup(
     UserWarning
         An option does nothing here; docs/options.md has all of them.
     """
-    known.read("setup", "num_channels", operator.index(num_channels))
-    originals.set_up(num_keys, num_threads, use_techniques, options)
+    channels = known.read("setup", "num_channels", operator.index(num_channels))
+    originals.set_up(num_keys, num_threads, use_techniques, channels, options)
 
 
 def scheduler(num_keys: int, num_threads: int) -> None:

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 # Of the originals' setup and Server, for a node of pyps.
 NODE = {
-    "num_channels": "leave it out, a node has one thread that serves",
+    "num_channels": "write server_threads=",
     "num_threads": "write num_workers=",
     "use_techniques": "write techniques=",
     "value_lengths": "write value_length=, a number or one for each key",
@@ -26,7 +26,7 @@ ORIGINALS = {
 }
 # Of AdaPM's setup, for Lapse's.
 LAPSE = {
-    "num_channels": "leave it out, a node has one thread that serves",
+    "num_channels": "from pyps import adapm, whose setup takes it",
     "use_techniques": "from pyps import adapm, whose setup takes it",
 }
 

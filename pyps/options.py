@@ -61,6 +61,11 @@ def read_whole(text: str) -> int:
     return int(text)
 
 
+def read_channels(text: str) -> int | None:
+    """Read a number of channels; -1 leaves it to others to say."""
+    return None if text == "-1" else read_whole(text)
+
+
 def read_seconds(text: str) -> float:
     """Read a time; 0 leaves it as it is."""
     try:
@@ -95,9 +100,9 @@ LAYOUT = "values lie in shared memory, one latch per key, whatever this says"
 
 OPTIONS = (
     Option("setup", "use_techniques", "the same", str),
-    Option("setup", "num_channels", "a node has one thread that serves", usual=("-1", "1")),
+    Option("setup", "num_channels", "`server_threads` of `pyps.Server`; -1: 1", read_channels),
     Option("argument", "sys.techniques", "what `use_techniques` says, if that does not", str),
-    Option("argument", "sys.channels", "a node has one thread that serves", usual=("1",)),
+    Option("argument", "sys.channels", "what `num_channels` says, if that is -1", read_channels),
     Option("argument", "sys.zmq_threads", "a node has one thread that sends and receives", usual=("1",)),
     Option(
         "argument",

@@ -34,6 +34,8 @@ class Setup:
         Keys of the cluster; workers of each node.
     techniques : str
         As for `pyps.Server`.
+    channels : int
+        Threads of the server.
     options : mapping
         The values of AdaPM's options by their names.
     """
@@ -41,6 +43,7 @@ class Setup:
     num_keys: int
     num_threads: int
     techniques: str = "all"
+    channels: int = 1
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -48,7 +51,11 @@ _setup: Setup | None = None  # of this process, as `setup` returns nothing that 
 
 
 def set_up(
-    num_keys: int, num_threads: int, techniques: str = "", given: Mapping[str, object] | None = None
+    num_keys: int,
+    num_threads: int,
+    techniques: str = "",
+    channels: int | None = None,
+    given: Mapping[str, object] | None = None,
 ) -> None:
     """Remember what the next server of this process is like.
 
@@ -57,6 +64,8 @@ def set_up(
     num_keys, num_threads : int
     techniques : str
         Empty: what the options say, or "all".
+    channels : int, optional
+        None: what the options say, or 1.
     given : mapping, optional
         AdaPM's options by their names, as texts or otherwise.
 
@@ -72,7 +81,7 @@ def set_up(
     if chosen not in TECHNIQUES:
         name = "use_techniques" if techniques else "sys.techniques"
         raise ValueError(f"{name} is {chosen!r}; it must be one of {', '.join(TECHNIQUES)}")
-    _setup = Setup(*counts, chosen, values)
+    _setup = Setup(*counts, chosen, channels or values.get("sys.channels") or 1, values)
 
 
 def required_setup() -> Setup:
@@ -153,6 +162,7 @@ class Server:
             dtype="float32",
             num_workers=setup.num_threads,
             techniques=setup.techniques,
+            server_threads=setup.channels,
             trace_keys=traced,
             **signs_of_life(options.read_variables(read_variables("DMLC_", "PS_", names=("PORT",)))),
         )

@@ -135,6 +135,9 @@ class Server(Node):
         Bytes of keys and values that each worker may have on their way between nodes, besides 4096 operations; 0 means
         64 MiB. A call for more, asynchronous or not, first waits until earlier ones have ended, for 300 seconds at
         most; then it raises `WaitTimeoutError` and nothing of it was sent. An operation that is larger goes alone.
+    server_threads : int
+        Threads of this node's server among which its keys are shared, the same on all nodes. One serves some hundred
+        thousand keys a second and more; others pay where a node has processors for them beside its workers'.
     trace_keys : array of int, or "all"
         Keys of which `trace` tells what happened to them here.
     curve : tuple of str, optional
@@ -173,11 +176,12 @@ class Server(Node):
         lost_after: float = 3.0,
         on_loss: str = "fail",
         in_flight: int = 0,
+        server_threads: int = 1,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
     ) -> None:
-        if max_workers == 0 or memory_limit == 0 or latch_timeout == 0:
-            raise ValueError("max_workers, memory_limit and latch_timeout must be above 0")
+        if max_workers == 0 or memory_limit == 0 or latch_timeout == 0 or server_threads == 0:
+            raise ValueError("max_workers, memory_limit, latch_timeout and server_threads must be above 0")
         if heartbeat == 0 or lost_after == 0:
             raise ValueError("heartbeat and lost_after must be above 0")
         if on_loss not in ON_LOSS:
@@ -205,6 +209,7 @@ class Server(Node):
             lost_after=lost_after,
             on_loss=ON_LOSS.index(on_loss),
             in_flight=in_flight,
+            server_threads=server_threads,
         )
         if curve is not None:
             zeromq.load()

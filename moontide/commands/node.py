@@ -42,6 +42,13 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="NAME",
         help="all, replication_only or relocation_only (%(default)s)",
     )
+    shape.add_argument(
+        "--server-threads",
+        type=int,
+        default=1,
+        metavar="N",
+        help="threads of each node among which its keys are shared (%(default)s)",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
     limits.add_argument(
@@ -144,7 +151,7 @@ def _write(file: Path, text: str, node: pyps.Node) -> None:
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    names = ("dtype", "techniques", "max_workers", "memory_limit")
+    names = ("dtype", "techniques", "server_threads", "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
     options = {name: getattr(arguments, name) for name in (*names, *places)}
     options["num_workers"] = 0  # it has none itself, and who attaches is not known

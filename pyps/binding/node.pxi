@@ -13,7 +13,7 @@ cdef class Node:
     max_workers, num_workers, memory_limit : int
     latch_timeout, timeout : float
         Seconds.
-    num_nodes, rank, techniques, cluster, on_loss, in_flight : int
+    num_nodes, rank, techniques, cluster, on_loss, in_flight, server_threads : int
         Of a node that is one of several.
     heartbeat, lost_after : float
         Seconds.
@@ -21,7 +21,7 @@ cdef class Node:
 
     def __init__(self, address=None, *, num_keys=0, value_lengths=None, dtype=None, max_workers=0, num_workers=0,
                  memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0, cluster=0,
-                 heartbeat=None, lost_after=None, on_loss=0, in_flight=0):
+                 heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -54,6 +54,7 @@ cdef class Node:
             options.lost_after = seconds(lost_after, "lost_after")
             options.on_loss = on_loss
             options.in_flight = whole(in_flight, "in_flight", INT64_MAX)
+            options.server_threads = <int32_t> whole(server_threads, "server_threads", INT32_MAX)
             open_keys(value_lengths, &lengths)
             options.value_lengths = <const int64_t *> lengths.data
             options.num_lengths = lengths.elements

@@ -91,6 +91,8 @@ typedef struct ps_node_options {
     int32_t on_loss; /* ps_on_loss */
     int32_t reserved3;
     int64_t in_flight; /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
+    int32_t server_threads; /* of several nodes: among which each shares its keys, all alike; 0: 1; at most 64 */
+    int32_t reserved4;
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -124,7 +126,8 @@ typedef struct ps_node_stats {
     int64_t replicas_held; /* keys of other nodes that have a replica here, now */
     int64_t replicas_made; /* here, ever */
     int64_t requests_forwarded; /* keys of pulls, pushes and sets that were passed on to another node */
-    int64_t intents_active; /* intents of workers of this node that have begun and not ended: calls, not keys */
+    int64_t intents_active; /* intents of workers of this node that have begun and not ended: calls, not keys; each
+                             * counts once in every server thread that has keys of it */
     int64_t intents_waiting; /* and that have not begun */
     int64_t messages_received; /* by this node's server, refused ones too */
     int64_t keys_without_room; /* of intents that began: they stayed where they were, for want of memory_limit */

@@ -111,19 +111,27 @@ def worker_processes() -> Iterator[WorkerProcesses]:
 
 @pytest.fixture(
     params=[
-        (1, "thread", "direct"),
-        (1, "process", "direct"),
-        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow")),
+        (1, "thread", "direct", 1),
+        (1, "process", "direct", 1),
+        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow"), (1,)),
+        (2, "thread", "slow", 2),
+        (MOST_NODES, "process", "direct", 3),
     ],
-    ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}",
+    ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}" + (f"-{row[3]} server threads" if row[3] > 1 else ""),
 )
 def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses) -> Iterator[ClusterOf]:
-    """Make a cluster of one, two or four nodes: `Cluster` with the number of nodes, workers and network filled in."""
-    count, kind, network = request.param
+    """Make a cluster of one, two or four nodes: `Cluster` with their number and threads, workers and network filled in."""
+    count, kind, network, server_threads = request.param
     processes = worker_processes if kind == "process" else None
     with ExitStack() as stack:
         yield lambda *arguments, **options: stack.enter_context(
-            Cluster(count, *arguments, processes=processes, slow=network == "slow", **options)
+            Cluster(
+                count,
+                *arguments,
+                processes=processes,
+                slow=network == "slow",
+                **{"server_threads": server_threads, **options},
+            )
         )
 
 

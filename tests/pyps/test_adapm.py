@@ -17,10 +17,7 @@ __all__ = ["environment", "fresh", "start"]  # fixtures
 
 @pytest.mark.parametrize("techniques", ["", "all", "replication_only", "relocation_only"])
 def test_adapm_has_techniques_and_channels(start: Start, techniques: str) -> None:
-    with pytest.warns(
-        UserWarning, match="num_channels is '4', which does nothing here: a node has one thread"
-    ):
-        adapm.setup(20, 1, techniques, 4)
+    adapm.setup(20, 1, techniques, 4)
     (server,) = start(1, lambda: adapm.Server(1))
     adapm.Worker(0, server).finalize()
 

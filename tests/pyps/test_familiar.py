@@ -129,8 +129,8 @@ def set_up(world: World) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(originals, "_setup", None)
         lapse.setup(num_keys=KEYS, num_threads=1)
-        with pytest.warns(UserWarning, match="num_channels is '4', which does nothing here"):
-            adapm.setup(KEYS, 1, "relocation_only", 4)
+        adapm.setup(KEYS, 1, "relocation_only", 4)
+        assert originals.required_setup() == originals.Setup(KEYS, 1, "relocation_only", 4)
         adapm.setup(num_keys=KEYS, num_threads=1, use_techniques="replication_only", num_channels=-1)
         assert originals.required_setup() == originals.Setup(KEYS, 1, "replication_only")
     with pyps.init(num_keys=KEYS, value_length=LENGTH, num_workers=1) as node:
@@ -316,7 +316,7 @@ ROWS: dict[str, Row | tuple[Row, str]] = {
     ),
     "`pyps.init(num_channels=4)`": (
         refused(pyps.Server, num_keys=1, num_channels=4),
-        "one thread that serves",
+        "write server_threads=",
     ),
     "`pyps.init(value_lengths=[2, 3])`": (
         refused(pyps.local, num_keys=2, value_lengths=[2, 3]),

@@ -18,8 +18,8 @@ void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), 
 
 } // namespace
 
-Mailbox::Mailbox(const Segment &segment, Routers &routers, Connections &peers, Landed landed)
-    : counters_(segment.header()), shape_(segment), header_(header_from(segment)), routers_(routers), peers_(peers),
+Mailbox::Mailbox(const Segment &segment, uint32_t channel, Outbound &outbound, Landed landed)
+    : counters_(segment.header()), shape_(segment), header_(header_from(segment, channel)), outbound_(outbound),
       landed_(std::move(landed)), rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
 
 // The last message for a node if it can take so many bytes more of the same, else a new one.
@@ -34,7 +34,7 @@ Kind &Mailbox::last(NodeId to, uint64_t bytes, Fits &&fits) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Request &message, bool from_home) {
-    add_to(counters_.requests_forwarded, 1);
+    count_in(counters_.requests_forwarded, 1);
     const Origin &origin = message.origin;
     auto &batch = last<RequestBatch>(to, bytes_per_key + shape_.value_bytes(key), [&](const RequestBatch &known) {
         return known.operation == message.operation && known.from_home == from_home && known.node == origin.node &&
@@ -172,32 +172,27 @@ void Mailbox::send(NodeId to, Key key, const Gone &message) {
     batch.keys.push_back(key);
 }
 
-// A worker that has not spoken to this node is reached through its own.
-void Mailbox::send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch) {
-    if (routers_.send(name_of_worker(node, worker, header_.cluster), batch.encode(header_))) return;
-    if (node != header_.from) peers_.send(node, batch.encode(header_)); // else the worker is gone
+void Mailbox::answer_whole(const AnswerBatch &batch) {
+    outbound_.answer(batch.node, name_of_worker(batch.node, batch.worker, header_.cluster), batch.encode(header_));
 }
 
-void Mailbox::answer_whole(const AnswerBatch &batch) { send_to_worker(batch.node, batch.worker, batch); }
-
-void Mailbox::answer_whole(NodeId node, uint32_t worker, ZmqMessage &message) {
-    if (routers_.send(name_of_worker(node, worker, header_.cluster), message)) return;
-    if (node != header_.from) peers_.send(node, message);
+void Mailbox::answer_whole(NodeId node, uint32_t worker, ZmqMessage &&message) {
+    outbound_.answer(node, name_of_worker(node, worker, header_.cluster), std::move(message));
 }
 
 void Mailbox::pass_on(const AnswerBatch &batch, Bytes message) {
-    routers_.send(name_of_worker(batch.node, batch.worker, header_.cluster), std::move(message));
+    outbound_.pass_on(name_of_worker(batch.node, batch.worker, header_.cluster), std::move(message));
 }
 
 void Mailbox::flush() {
     for (NodeId node = 0; node < outgoing_.size(); node++) {
         if (!outgoing_[node].empty()) rounds_[node].is_used = true;
         for (const Outgoing &message : outgoing_[node])
-            std::visit([&](const auto &batch) { peers_.send(node, batch.encode(header_)); }, message.batch);
+            std::visit([&](const auto &batch) { outbound_.send(node, batch.encode(header_)); }, message.batch);
         outgoing_[node].clear();
     }
     for (const auto &[where, batches] : answers_)
-        for (const AnswerBatch &batch : batches) send_to_worker(batch.node, batch.worker, batch);
+        for (const AnswerBatch &batch : batches) answer_whole(batch);
     answers_.clear();
 }
 
@@ -206,7 +201,7 @@ void Mailbox::end_round() {
         Rounds &rounds = rounds_[node];
         if (!rounds.is_used || rounds.taken != rounds.sent) continue;
         rounds.is_used = false;
-        peers_.send(node, RoundMessage{Kind::round, ++rounds.sent}.encode(header_));
+        outbound_.send(node, RoundMessage{Kind::round, ++rounds.sent}.encode(header_));
     }
 }
 
@@ -222,7 +217,7 @@ bool Mailbox::is_silent() const {
 
 // Nobody waits for what was sent in former ones to be taken: it may never be.
 void Mailbox::begin_epoch(uint32_t epoch) {
-    header_.epoch = epoch;
+    header_.epoch = epoch & 0xffffff;
     for (Rounds &round : rounds_) {
         round.taken = round.sent;
         round.is_used = false;

@@ -1,5 +1,5 @@
-// What a node has to say, gathered by addressee until it is sent. To one addressee everything goes in the order in
-// which it was said; what follows each other and is of one kind shares a message.
+// What a channel of a node has to say, gathered by addressee until it is sent. To one addressee everything goes in the
+// order in which it was said; what follows each other and is of one kind shares a message.
 #pragma once
 
 #include <deque>
@@ -8,9 +8,8 @@
 #include <tuple>
 #include <variant>
 
-#include "net/connections.h"
+#include "net/outbound.h"
 #include "net/peer.h"
-#include "net/routers.h"
 #include "protocol/ports.h"
 #include "wire/moves.h"
 #include "wire/operations.h"
@@ -22,8 +21,10 @@ class Mailbox : public Post {
 public:
     using Landed = std::function<void(uint64_t waiter, NodeId lost_with)>; // no_node: it is here
 
-    // `peers` has every other node; `landed` is told of keys that were to be localized.
-    Mailbox(const Segment &segment, Routers &routers, Connections &peers, Landed landed);
+    // `landed` is told of keys that were to be localized.
+    Mailbox(const Segment &segment, uint32_t channel, Outbound &outbound, Landed landed);
+
+    const FrameHeader &header() const { return header_; } // of the channel's messages in this epoch
 
     void send(NodeId to, Key key, const Request &message, bool from_home) override;
     void send(NodeId to, Key key, const Want &message, bool from_home) override;
@@ -43,8 +44,8 @@ public:
     void gone(uint64_t waiter, Key key, NodeId lost_with) override;
 
     void answer_whole(const AnswerBatch &batch); // to a worker, now
-    void answer_whole(NodeId node, uint32_t worker, ZmqMessage &message); // the same, of an answer that is written
-    void pass_on(const AnswerBatch &batch, Bytes message); // likewise; another node's answer to a worker of this one
+    void answer_whole(NodeId node, uint32_t worker, ZmqMessage &&message); // the same, of an answer that is written
+    void pass_on(const AnswerBatch &batch, Bytes message); // now; another node's answer to a worker of this one
     void flush();
     void end_round();                           // ask every node that was sent something to tell when it took it
     void taken(NodeId node, uint64_t round);    // it did
@@ -64,13 +65,11 @@ private:
     Kind &last(NodeId to, uint64_t bytes, Fits &&fits);
     AnswerBatch &last_answer(const Origin &origin, NodeId lost_with, uint64_t value_bytes);
     static void add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value);
-    void send_to_worker(NodeId node, uint32_t worker, const AnswerBatch &batch);
 
     Header &counters_;
     StoreShape shape_;
     FrameHeader header_;
-    Routers &routers_;
-    Connections &peers_;
+    Outbound &outbound_;
     Landed landed_;
     struct Rounds {
         uint64_t sent = 0, taken = 0;

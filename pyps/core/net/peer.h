@@ -45,6 +45,7 @@ public:
 
     uint64_t num_keys() const override { return uint64_t(segment_.header().num_keys); }
     NodeId num_nodes() const override { return NodeId(segment_.header().num_nodes); }
+    ChannelRule channels() const override { return segment_.channel_rule(); }
     uint64_t value_bytes(Key key) const override { return segment_.value_bytes(key); }
     uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
     uint64_t total_bytes(const std::vector<Key> &keys) const override {
@@ -72,11 +73,12 @@ inline CurveKeys keys_of(const Segment &segment) {
     return {segment.header().curve_public, segment.header().curve_secret};
 }
 
-inline FrameHeader header_from(const Segment &segment) {
+inline FrameHeader header_from(const Segment &segment, uint32_t channel = 0) {
     FrameHeader header;
+    header.channel = channel & 0xff;
     header.from = NodeId(segment.header().node);
     header.cluster = segment.header().cluster;
-    header.epoch = segment.header().epoch.load(std::memory_order_acquire);
+    header.epoch = segment.header().epoch.load(std::memory_order_acquire) & 0xffffff;
     return header;
 }
 

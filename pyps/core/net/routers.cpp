@@ -41,7 +41,7 @@ bool Routers::send_inside(const std::string &peer, Message &&message) {
     return false;
 }
 
-bool Routers::send(const std::string &peer, Bytes message) {
+bool Routers::send(const std::string &peer, Bytes &&message) {
     return send_inside(peer, std::move(message)) || outside_.send(peer, std::move(message));
 }
 

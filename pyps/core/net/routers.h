@@ -24,14 +24,14 @@ public:
     std::weak_ptr<ZmqContext> inside() const { return context_; }
     ZmqSocket &outside() { return outside_; }
 
-    // Nothing of these waits. A message goes to the peer that has that name; false: there is none.
-    bool send(const std::string &peer, Bytes message);
+    // Nothing of these waits. A message goes to the peer that has that name; false: there is none, and it is whole.
+    bool send(const std::string &peer, Bytes &&message);
     bool send(const std::string &peer, ZmqMessage &message);
     bool wait(int descriptor, double seconds); // for a message, or the descriptor; as wait_for_any
     bool rang() const { return rang_; }        // the descriptor, when it was waited for last
 
     // Take one message from each, if there is one; false: there was none. `take(peer, frame, router)` gets the first
-    // two parts, and reads the rest from there if there are more.
+    // two parts, and reads the rest from there if there are more. It may keep the frame.
     template <class Take>
     bool receive(Take &&take) {
         bool any = receive(inside_, take);

@@ -20,7 +20,7 @@ void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
 // A node keeps its deltas that are on their way and sends them again: so no node waits for a former message.
 void Protocol::begin_epoch(const std::vector<NodeId> &members) {
     if (!former_) former_.emplace(std::move(homes_)); // else that one was never settled
-    homes_ = Homes(self_, former_->rule().nodes(), num_keys_, members);
+    homes_ = Homes(self_, former_->rule().nodes(), num_keys_, channel_, members);
     epoch_++;
     std::vector<Key> awaited = parked_.keys();
     parked_.keep_what_brings_keys();
@@ -52,7 +52,7 @@ void Protocol::take_late(Key key, Transfer message) {
 
 void Protocol::report() {
     for (Key key = 0; key < num_keys_; key++) {
-        if (!owns(key) && !parked_.brings(key)) continue;
+        if (!channel_.has(key) || (!owns(key) && !parked_.brings(key))) continue;
         if (homes_.is_here(key))
             receive(key, Holds{self_});
         else

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "channels.h"
 #include "messages.h"
 
 namespace ps {
@@ -41,14 +42,15 @@ private:
     std::vector<bool> is_member_;
 };
 
+// Of the keys of one channel.
 class Homes {
 public:
     // All nodes are members, and each key lives at its home.
-    Homes(NodeId self, NodeId nodes, uint64_t num_keys)
-        : Homes(self, everybody(nodes), nodes, num_keys, Entry{self, no_node}) {}
+    Homes(NodeId self, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel)
+        : Homes(self, all_of(nodes), nodes, num_keys, channel, Entry{self, no_node}) {}
     // It is not known yet where keys live.
-    Homes(NodeId self, NodeId nodes, uint64_t num_keys, std::vector<NodeId> members)
-        : Homes(self, std::move(members), nodes, num_keys, Entry{unknown, no_node}) {}
+    Homes(NodeId self, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel, std::vector<NodeId> members)
+        : Homes(self, std::move(members), nodes, num_keys, channel, Entry{unknown, no_node}) {}
 
     const HomeRule &rule() const { return rule_; }
     NodeId home(Key key) const { return rule_.home(key); }
@@ -72,7 +74,7 @@ public:
         for (NodeId base = 0; base < rule_.nodes(); base++)
             if (base == self_ || !rule_.is_member(base))
                 for (Key key = base; key < num_keys_; key += rule_.nodes())
-                    if (is_here(key)) body(key);
+                    if (is_here(key) && channel_.has(key)) body(key);
     }
 
 private:
@@ -81,14 +83,16 @@ private:
         NodeId owner, lost_with;
     };
 
-    Homes(NodeId self, std::vector<NodeId> members, NodeId nodes, uint64_t num_keys, Entry first)
-        : self_(self), num_keys_(num_keys), rule_(nodes, std::move(members)),
-          entries_((num_keys + nodes - 1 - self) / nodes, first), inherited_(nodes) {
+    Homes(NodeId self, std::vector<NodeId> members, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel,
+          Entry first)
+        : self_(self), num_keys_(num_keys), channel_(channel), rule_(nodes, std::move(members)),
+          entries_(channel.rule.count((num_keys + nodes - 1 - self) / nodes, channel.number), first),
+          inherited_(nodes) {
         uint64_t each = num_keys / nodes / rule_.members().size() + 1;
         for (NodeId base = 0; base < nodes; base++)
             if (!rule_.is_member(base)) inherited_[base].assign(each, first);
     }
-    static std::vector<NodeId> everybody(NodeId nodes) {
+    static std::vector<NodeId> all_of(NodeId nodes) {
         std::vector<NodeId> all(nodes);
         for (NodeId node = 0; node < nodes; node++) all[node] = node;
         return all;
@@ -97,15 +101,16 @@ private:
     const Entry &entry(Key key) const { return const_cast<Homes *>(this)->entry(key); }
     Entry &entry(Key key) {
         NodeId base = rule_.base(key);
-        if (base == self_) return entries_[key / rule_.nodes()];
+        if (base == self_) return entries_[channel_.rule.place(key / rule_.nodes())];
         return inherited_[base][key / rule_.nodes() / rule_.members().size()];
     }
 
     NodeId self_;
     uint64_t num_keys_;
+    ChannelKeys channel_;
     HomeRule rule_;
     std::vector<Entry> entries_; // of the keys whose home is here as long as this node lives
-    std::vector<std::vector<Entry>> inherited_; // of those of each node that was lost
+    std::vector<std::vector<Entry>> inherited_; // of those of each node that was lost, of all channels
 };
 
 } // namespace ps

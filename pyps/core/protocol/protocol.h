@@ -11,7 +11,7 @@
 // - A node's request to end a replica is answered before it asks for another one.
 // - What is done to a key is done step by step, each under its latch. A worker that has the latch and does not move
 //   holds up the steps of this key alone.
-// One thread at a time may be inside.
+// One thread at a time may be inside. Keys of other channels have protocols of their own (channels.h).
 #pragma once
 
 #include <functional>
@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "arrivals.h"
+#include "channels.h"
 #include "homes.h"
 #include "marks.h"
 #include "messages.h"
@@ -31,9 +32,10 @@ enum class Techniques : uint8_t { all, replication_only, relocation_only };
 
 class Protocol {
 public:
-    Protocol(NodeId self, NodeId nodes, uint64_t num_keys, Techniques techniques, Values &values, Post &post)
-        : self_(self), num_keys_(num_keys), techniques_(techniques), homes_(self, nodes, num_keys), values_(values),
-          post_(post) {}
+    Protocol(NodeId self, NodeId nodes, uint64_t num_keys, Techniques techniques, Values &values, Post &post,
+             const ChannelKeys &channel = {})
+        : self_(self), num_keys_(num_keys), techniques_(techniques), channel_(channel),
+          homes_(self, nodes, num_keys, channel), values_(values), post_(post) {}
 
     // From other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
@@ -181,6 +183,7 @@ private:
     const NodeId self_;
     const uint64_t num_keys_;
     const Techniques techniques_;
+    const ChannelKeys channel_;
     Homes homes_;
     std::optional<Homes> former_; // of the epoch before, until the new one is settled
     Values &values_;

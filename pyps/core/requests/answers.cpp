@@ -13,12 +13,15 @@ void Requests::receive(const char *bytes, uint64_t size) {
     FrameReader reader(bytes, size);
     FrameHeader header = decode_header(reader, header_.cluster, shape_);
     if (header.kind == Kind::welcome) {
-        questions_.welcome();
+        bool was_welcome = questions_.is_welcome();
+        questions_.welcome(header.channel);
+        if (was_welcome || !questions_.is_welcome()) return;
         announced_ = since_hello_;
         since_hello_.clear();
         return;
     }
-    if (header.kind == Kind::settle) return questions_.settled(SettleMessage::decode(header, reader).number);
+    if (header.kind == Kind::settle)
+        return questions_.settled(header.channel, SettleMessage::decode(header, reader).number);
     if (header.epoch < header_.epoch) return; // what it answers has been given up
     if (header.kind != Kind::answer) throw Malformed("it is not for a worker");
     Span values;

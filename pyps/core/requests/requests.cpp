@@ -9,14 +9,14 @@
 namespace ps {
 
 namespace {
-constexpr uint32_t no_epoch = UINT32_MAX;
+constexpr uint32_t no_epoch = 0xffffff; // the last one that a header can name
 }
 
 Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
                    Outbox &outbox)
     : header_(header), shape_(shape), each_(shape.uniform_bytes()), settings_(settings), whereabouts_(whereabouts),
-      outbox_(outbox), rule_(shape.num_nodes(), {}), in_flight_(settings.in_flight), announced_(settings.in_flight),
-      since_hello_(settings.in_flight) {
+      outbox_(outbox), rule_(shape.num_nodes(), {}), questions_(shape.channels().channels()),
+      in_flight_(settings.in_flight), announced_(settings.in_flight), since_hello_(settings.in_flight) {
     header_.epoch = no_epoch;
 }
 
@@ -122,8 +122,9 @@ int64_t Requests::send(Sent sent, double now) {
     head.number = uint64_t(next_);
     uint64_t value_bytes = is_own ? 0 : sent.bytes - key_bytes;
     std::vector<NodeId> targets = targets_of(sent);
-    Departure{head, sent.keys, targets, sent.spans, sent.values, each_, value_bytes, settings_.longest}.write(
-        header_, shape_.num_nodes(), outbox_);
+    Departure departure{header_,     head,  shape_.channels(), sent.keys,        targets, sent.spans,
+                        sent.values, each_, value_bytes,       settings_.longest};
+    departure.write(shape_.num_nodes(), outbox_);
     outbox_.send_reserved();
     underway_[int(sent.operation)]++;
     in_flight_.add(sent.bytes);
@@ -144,10 +145,30 @@ std::vector<NodeId> Requests::targets_of(const Sent &sent) const {
 
 void Requests::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end) {
     for (InFlight *intents : {&announced_, &since_hello_}) intents->add(uint64_t(num_keys) * sizeof(Key));
+    const ChannelRule rule = shape_.channels();
+    if (rule.channels() == 1) return announce(0, keys, num_keys, first, end);
+    std::vector<std::vector<int64_t>> by_channel(rule.channels());
+    for (int64_t i = 0; i < num_keys; i++) by_channel[rule.channel(Key(keys[i]))].push_back(keys[i]);
+    for (uint32_t channel = 0; channel < rule.channels(); channel++)
+        announce(channel, by_channel[channel].data(), int64_t(by_channel[channel].size()), first, end);
+}
+
+void Requests::announce(uint32_t channel, const int64_t *keys, int64_t num_keys, int64_t first, int64_t end) {
+    FrameHeader header = header_;
+    header.channel = channel & 0xff;
     const auto most = int64_t(std::max(settings_.longest / sizeof(Key), uint64_t(1)));
     for (; num_keys > 0; keys += most, num_keys -= most) {
         IntentBatch batch{settings_.slot, first, end, {keys, keys + std::min(num_keys, most)}};
-        outbox_.send(header_.from, batch.encode(header_));
+        outbox_.send(header_.from, batch.encode(header));
+    }
+}
+
+template <class Message>
+void Requests::send_to_own_channels(Message &&message) {
+    FrameHeader header = header_;
+    for (uint32_t channel = 0; channel < shape_.channels().channels(); channel++) {
+        header.channel = channel & 0xff;
+        outbox_.send(header_.from, message(header));
     }
 }
 
@@ -159,13 +180,17 @@ bool Requests::make_room_for_intents(uint64_t bytes) {
 }
 
 void Requests::say_hello() {
-    FrameHeader hello = header_;
-    hello.kind = Kind::hello;
     questions_.said_hello();
     since_hello_.clear();
-    outbox_.send(header_.from, FrameWriter(hello).take());
+    send_to_own_channels([](FrameHeader hello) {
+        hello.kind = Kind::hello;
+        return FrameWriter(hello).take();
+    });
 }
 
-void Requests::ask(Until until) { outbox_.send(header_.from, questions_.ask(until).encode(header_)); }
+void Requests::ask(Until until) {
+    SettleMessage question = questions_.ask(until);
+    send_to_own_channels([&](const FrameHeader &header) { return question.encode(header); });
+}
 
 } // namespace ps

@@ -123,6 +123,9 @@ private:
     }
     int64_t send(Sent sent, double now);
     std::vector<NodeId> targets_of(const Sent &sent) const;
+    void announce(uint32_t channel, const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
+    template <class Message>
+    void send_to_own_channels(Message &&message);
     void note_keys(Sent &sent);
     void drop(Known found);
     void give_up(const Break &broken);

@@ -26,6 +26,8 @@ double heartbeat_of(const ps_node_options &options) {
     return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
 }
 
+uint64_t changes_bytes(const Header &header) { return round_up(Changes::bytes(uint64_t(header.num_keys)), 64); }
+
 double lost_after_of(const ps_node_options &options) {
     return options.lost_after > 0 ? options.lost_after : default_lost_after;
 }
@@ -43,6 +45,13 @@ void check(const ps_node_options &options) {
     if (options.max_workers < 0 || options.max_workers > int32_t(most_workers))
         fail(PS_EINVAL, Where{-1, options.max_workers, most_workers}, "max_workers is %d; it must be in [1, %u]",
              options.max_workers, most_workers);
+    if (options.server_threads < 0 || options.server_threads > int32_t(most_channels))
+        fail(PS_EINVAL, Where{-1, options.server_threads, most_channels}, "server_threads is %d; it must be in [1, %u]",
+             options.server_threads, most_channels);
+    if (options.max_workers + std::max(options.server_threads, 1) > int32_t(most_workers) + 1)
+        fail(PS_EINVAL, Where{-1, options.max_workers, most_workers + 1},
+             "max_workers is %d and server_threads %d; together they may be %u", options.max_workers,
+             options.server_threads, most_workers + 1);
     if (options.num_workers < 0 || options.num_workers > int32_t(most_workers))
         fail(PS_EINVAL, Where{-1, options.num_workers, most_workers}, "num_workers is %d; it must be in [0, %u]",
              options.num_workers, most_workers);
@@ -134,6 +143,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.classes_at = round_up(sizeof(Header), 64);
     plan.num_nodes = options.num_nodes > 1 ? uint32_t(options.num_nodes) : 1;
     plan.node = uint32_t(options.node);
+    plan.num_channels = plan.num_nodes > 1 && options.server_threads > 1 ? uint32_t(options.server_threads) : 1;
     for (const LengthClass &c : classes)
         plan.undo_bytes = std::max(plan.undo_bytes, round_up(plan.num_nodes > 1 ? c.shared_bytes : c.whole_bytes, 64));
     plan.techniques = uint32_t(options.techniques);
@@ -145,12 +155,14 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
     plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
     plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(MemberSlot), 64);
-    plan.directory_at = plan.slots_at + (plan.max_workers + 1) * sizeof(WorkerSlot);
+    uint64_t slots = plan.max_workers + plan.num_channels;
+    plan.channels_at = plan.slots_at + slots * sizeof(WorkerSlot);
+    plan.directory_at = plan.channels_at + plan.num_channels * sizeof(ChannelWords);
     plan.here_at = plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry);
     uint64_t blocks = (uint64_t(plan.num_keys) + here_block - 1) / here_block;
     plan.changes_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 64);
-    plan.undo_at = round_up(plan.changes_at + Changes::bytes(uint64_t(plan.num_keys)), 4096);
-    plan.values_at = round_up(plan.undo_at + (plan.max_workers + 1) * plan.undo_bytes, 4096);
+    plan.undo_at = round_up(plan.changes_at + plan.num_channels * changes_bytes(plan), 4096);
+    plan.values_at = round_up(plan.undo_at + slots * plan.undo_bytes, 4096);
     uint64_t end = plan.values_at;
     for (LengthClass &c : classes) {
         c.base = end;
@@ -208,7 +220,11 @@ void Segment::find_parts() {
     slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
     here_ = reinterpret_cast<std::atomic<uint32_t> *>(base_ + header_->here_at);
-    changes_ = Changes(base_ + header_->changes_at, uint64_t(header_->num_keys));
+    channels_ = reinterpret_cast<ChannelWords *>(base_ + header_->channels_at);
+    channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->num_nodes));
+    for (uint32_t channel = 0; channel < header_->num_channels; channel++)
+        changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(*header_),
+                              uint64_t(header_->num_keys));
 }
 
 } // namespace ps

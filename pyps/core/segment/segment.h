@@ -1,18 +1,21 @@
 // What lies in a node's shared memory, in this order:
-// header | length classes | slots of workers and the server | directory | how many keys are here, per block | which
-// shared keys were changed | undo areas, one per slot | values: per length class a region for keys that only this node
-// has, and one for shared keys | what is known about sampling.
+// header | length classes | slots of workers and the server's channels | directory | how many keys are here, per block
+// | per channel which shared keys were changed | undo areas, one per slot | values: per length class a region for keys
+// that only this node has, and one for shared keys | what is known about sampling.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "protocol/channels.h"
 #include "ps.h"
 #include "segment/changes.h"
 #include "segment/directory.h"
 #include "segment/doorbell.h"
+#include "segment/futex.h"
 #include "segment/mapping.h"
 #include "segment/process.h"
 #include "store/rules.h"
@@ -36,8 +39,13 @@ using Rounds = std::atomic<uint32_t>;
 using ArrivalWord = std::atomic<uint64_t>;
 constexpr uint64_t arrived = uint64_t(1) << 32, withdrawing = uint64_t(1) << 33;
 
-// What wakes a server beside messages: a shared key that was changed, also a clock that was advanced.
-enum class Sleep : uint32_t { none = 0, until_changes = 1, until_clocks = 2 };
+// What wakes a channel of the server: a message, also a shared key that was changed, also a clock that was advanced.
+enum class Sleep : uint32_t { none = 0, until_messages = 1, until_changes = 2, until_clocks = 3 };
+
+// What workers see of a channel. A channel with a thread of its own sleeps on the word, the first one on the doorbell.
+struct alignas(64) ChannelWords {
+    std::atomic<Sleep> sleeps; // see wake_server()
+};
 
 // Written before any other process sees it, except for the atomics.
 struct Header {
@@ -66,10 +74,11 @@ struct Header {
     double heartbeat, lost_after; // seconds
     uint32_t on_loss;
     uint64_t in_flight; // bytes of a worker
+    uint32_t num_channels; // of the server
+    uint64_t channels_at;
 
     alignas(64) std::atomic<State> state;
     std::atomic<uint32_t> connected; // the endpoints are there
-    std::atomic<Sleep> server_sleeps; // see wake_server()
     Rounds worker_rounds; // the workers' barrier
     Rounds node_rounds, leave_rounds; // the nodes' barriers: Server.barrier(), and before they close
     ArrivalWord node_arrival, leave_arrival; // this node's
@@ -87,7 +96,8 @@ struct Header {
     std::atomic<uint32_t> parted; // a node that has shut down, + 1; only where that ends what needs other nodes
     std::atomic<uint32_t> epoch; // of the membership; written after the members and the next one
     std::atomic<uint32_t> lost_last; // a node that the epoch began without
-    // Written by the server process alone.
+    // Written by the server process alone: those of Slabs by one thread at a time, which take add_to(), the others by
+    // the threads of all channels, which take count_in().
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;
     std::atomic<uint64_t> free_bytes, free_shared_bytes; // of slabs: slots without a value
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // keys
@@ -186,20 +196,23 @@ public:
     // Of a shared key, by the holder of its latch. While its former value can still be put back: who dies before this
     // is over has changed nothing.
     void note_changed(uint64_t key) const {
-        changes_.note(key);
-        wake_server();
+        uint32_t channel = channel_rule_.channel(key);
+        changes_[channel].note(key);
+        wake_server(channel, Sleep::until_changes);
     }
-    const Changes &changes() const { return changes_; }
-    // Once the caller has changed, with sequential consistency, what the server looks at when it has said that it
+    const ChannelRule &channel_rule() const { return channel_rule_; }
+    ChannelWords &channel(uint32_t number) const { return channels_[number]; }
+    const Changes &changes(uint32_t channel) const { return changes_[channel]; }
+    // Once the caller has changed, with sequential consistency, what the channel looks at when it has said that it
     // sleeps.
-    void wake_server(Sleep from = Sleep::until_changes) const {
-        if (__builtin_expect(header_->server_sleeps.load() >= from, 0) &&
-            header_->server_sleeps.exchange(Sleep::none) != Sleep::none)
-            doorbell_.ring();
+    void wake_server(uint32_t channel, Sleep from) const {
+        std::atomic<Sleep> &sleeps = channels_[channel].sleeps;
+        if (__builtin_expect(sleeps.load() >= from, 0) && sleeps.exchange(Sleep::none) != Sleep::none)
+            channel == 0 ? doorbell_.ring() : wake_all(sleeps);
     }
 
     char *sampling_memory() const { return base_ + header_->sampling_at; }
-    uint32_t server_slot() const { return header_->max_workers + 1; }
+    uint32_t server_slot(uint32_t channel) const { return header_->max_workers + 1 + channel; }
     char *undo(uint32_t slot) const { return base_ + header_->undo_at + (slot - 1) * header_->undo_bytes; }
 
     bool is_open() const { return header_->state.load(std::memory_order_acquire) == State::open; }
@@ -219,7 +232,9 @@ private:
     WorkerSlot *slots_ = nullptr;
     Entry *directory_ = nullptr;
     std::atomic<uint32_t> *here_ = nullptr;
-    Changes changes_;
+    ChannelRule channel_rule_;
+    ChannelWords *channels_ = nullptr;
+    std::vector<Changes> changes_; // by channel
 };
 
 } // namespace ps

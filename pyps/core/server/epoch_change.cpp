@@ -35,10 +35,9 @@ void EpochChange::begin(const Vigil::Epoch &epoch) {
 }
 
 void EpochChange::tell_members(HoldsBatch::Phase phase) {
-    FrameHeader header = header_from(segment_);
-    header.epoch = crossing_.epoch();
+    const FrameHeader &header = mailbox_.header();
     for (NodeId node : protocol_.home_rule().members())
-        if (node != header.from) peers_.send(node, step_of(header.from, phase).encode(header));
+        if (node != header.from) outbound_.send(node, step_of(header.from, phase).encode(header));
 }
 
 // This node is a member too.

@@ -1,5 +1,5 @@
-// What a node's server does when other nodes were lost and the rest goes on: it brings the protocol to a new epoch,
-// step by step with the other members (see crossing.h). Belongs to the server's thread.
+// What a channel does when other nodes were lost and the rest goes on: it brings its protocol to a new epoch, step by
+// step with the same channel of the other members (see crossing.h).
 #pragma once
 
 #include <functional>
@@ -15,10 +15,9 @@ namespace ps {
 
 class EpochChange {
 public:
-    // `peers` has every other node.
-    EpochChange(Segment &segment, Connections &peers, Mailbox &mailbox, Protocol &protocol, Serving &serving)
-        : segment_(segment), peers_(peers), mailbox_(mailbox), protocol_(protocol), serving_(serving),
-          crossing_(NodeId(peers.size())) {}
+    EpochChange(Segment &segment, Outbound &outbound, Mailbox &mailbox, Protocol &protocol, Serving &serving)
+        : segment_(segment), outbound_(outbound), mailbox_(mailbox), protocol_(protocol), serving_(serving),
+          crossing_(NodeId(segment.header().num_nodes)) {}
 
     // `take_held_back`: judge the messages anew that were to be held back.
     void when_more_fits(std::function<void()> take_held_back) { take_held_back_ = std::move(take_held_back); }
@@ -33,7 +32,7 @@ private:
     void take_own(HoldsBatch::Phase phase);
 
     Segment &segment_;
-    Connections &peers_;
+    Outbound &outbound_;
     Mailbox &mailbox_;
     Protocol &protocol_;
     Serving &serving_;

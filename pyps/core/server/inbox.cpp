@@ -1,22 +1,31 @@
 #include "server/inbox.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "counting.h"
 #include "net/refusals.h"
+#include "wire/notes.h"
 
 namespace ps {
 
+// Of nodes and their vigils.
+const Inbox::Row Inbox::rows[] = {
+    {Kind::hello, &Inbox::take_hello},   {Kind::alive, &Inbox::take_alive}, {Kind::epoch, &Inbox::take_epoch},
+    {Kind::lost, &Inbox::take_lost},     {Kind::noted, &Inbox::take_noted}, {Kind::attend, &Inbox::take_attend},
+    {Kind::opened, &Inbox::take_opened}, {Kind::left, &Inbox::take_left},
+};
+
 bool Inbox::receive() {
-    return to_.routers.receive([this](const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router) {
-        take_frame(peer, frame, router);
-    });
+    return to_.routers.receive(
+        [this](const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router) { take_frame(peer, frame, router); });
 }
 
-void Inbox::take_frame(const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router) {
+void Inbox::take_frame(const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router) {
     add_to(to_.segment.header().messages_received, 1);
     if (!frame.more()) {
-        take(std::string(peer.data(), peer.size()), frame.data(), frame.size());
+        take(std::string(peer.data(), peer.size()), frame);
         return;
     }
     count_refusal(to_.segment.header(), "it has more than one part");
@@ -26,48 +35,67 @@ void Inbox::take_frame(const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocke
     }
 }
 
-void Inbox::take(const std::string &peer, const char *bytes, uint64_t size) {
+void Inbox::take(std::string peer, ZmqMessage &frame) {
     try {
-        FrameReader reader(bytes, size);
+        FrameReader reader(frame.data(), frame.size());
         FrameHeader header = decode_header(reader, to_.segment.header().cluster, shape_);
-        Sender sender = senders_.find(peer, header);
+        Sender sender = sender_of(peer, header);
         if (to_.farewells.refuse(header)) return;
-        bool is_for_after = header.kind == Kind::round || header.kind == Kind::answer;
-        if (is_for_after && to_.protocol.parked().holds_up(header.from)) {
-            behind_.push_back({peer, Bytes(bytes, bytes + size)});
-            return;
-        }
-        to_.protocol.hear_from(header.from);
-        Message message{peer, sender, header, reader};
-        switch (to_.epoch_change.judge(header)) {
-        case Crossing::Verdict::hold: held_.push_back({peer, Bytes(bytes, bytes + size)}); break;
-        case Crossing::Verdict::drop: break;
-        case Crossing::Verdict::take_late: take_late(message); break;
-        case Crossing::Verdict::take: (this->*taker_of(header.kind))(message); break;
-        }
+        auto row = std::find_if(std::begin(rows), std::end(rows), [&](const Row &one) {
+            return one.kind == header.kind && (one.kind != Kind::hello || sender.is_node);
+        });
+        if (row == std::end(rows))
+            to_.channels.give(header.channel, {std::move(peer), std::move(frame)});
+        else
+            (this->*row->take)({sender, header, reader});
     } catch (const Malformed &error) {
-        count_refusal(to_.segment.header(), error.what());
-    } catch (const Unexpected &error) {
         count_refusal(to_.segment.header(), error.what());
     }
 }
 
-void Inbox::take_again(std::deque<HeldBack> *messages) {
-    for (const HeldBack &message : std::exchange(*messages, {}))
-        take(message.peer, message.bytes.data(), message.bytes.size());
+void Inbox::require_bare(const Message &message) const {
+    require_other_node(message.sender, NodeId(to_.segment.header().node));
+    require_no_keys(message.header);
+    message.reader.finish();
 }
 
-void Inbox::take_held_back() { take_again(&held_); }
-
-// What nodes asked to be told after such steps they are told when none is left.
-void Inbox::retry_parked() {
-    to_.protocol.retry([this](const Unexpected &error) { count_refusal(to_.segment.header(), error.what()); });
-    if (to_.protocol.parked().empty()) take_again(&behind_);
+// Of a node that introduces itself.
+void Inbox::take_hello(const Message &message) {
+    message.reader.finish();
+    to_.gates.meet(message.sender.node);
 }
 
-void Inbox::note_intents() {
-    to_.segment.header().intents_active.store(to_.intents.active(), std::memory_order_relaxed);
-    to_.segment.header().intents_waiting.store(to_.intents.waiting(), std::memory_order_relaxed);
+void Inbox::take_attend(const Message &message) {
+    require_other_node(message.sender, NodeId(to_.segment.header().node));
+    to_.gates.receive(message.header.from, AttendMessage::decode(message.header, message.reader));
+}
+
+void Inbox::take_opened(const Message &message) {
+    require_other_node(message.sender, NodeId(to_.segment.header().node));
+    to_.gates.receive(message.header.from, OpenedMessage::decode(message.header, message.reader));
+}
+
+void Inbox::take_left(const Message &message) {
+    require_bare(message);
+    to_.vigil->left(message.header.from);
+    to_.farewells.take(message.header.from);
+}
+
+void Inbox::take_noted(const Message &message) {
+    require_bare(message);
+    to_.farewells.heard_by(message.header.from);
+}
+
+void Inbox::take_alive(const Message &message) {
+    to_.vigil->receive(message.header, decode_alive(message.header, message.reader, shape_));
+}
+
+void Inbox::take_epoch(const Message &message) {
+    to_.vigil->receive(message.header, decode_vote(message.header, message.reader, shape_));
+}
+
+void Inbox::take_lost(const Message &message) {
+    to_.vigil->receive(message.header, decode_lost(message.header, message.reader, shape_));
 }
 
 } // namespace ps

@@ -1,61 +1,40 @@
-// What comes to a node's server. Each message is checked as a whole, and that it may come from there; one that came too
-// early waits; then it goes to the part of the server that it is for. Belongs to the server's thread.
+// What comes to a node's server. What is about keys goes to their channel, the rest to the part of the server that it
+// is for. Belongs to the server's own thread.
 #pragma once
 
-#include <deque>
-#include <functional>
+#include <memory>
 #include <string>
 
 #include "net/routers.h"
-#include "protocol/intents.h"
-#include "server/epoch_change.h"
+#include "net/vigil.h"
+#include "server/channels.h"
 #include "server/farewells.h"
 #include "server/gates.h"
 #include "server/senders.h"
-#include "server/serving.h"
-#include "server/settling.h"
 
 namespace ps {
 
 // The parts of a server that messages are for.
 struct Receivers {
     Segment &segment;
-    Connections &peers;
     Routers &routers;
-    Mailbox &mailbox;
-    Protocol &protocol;
-    Serving &serving;
-    EpochChange &epoch_change;
+    Channels &channels;
     Gates &gates;
-    Settling &settling;
     Farewells &farewells;
-    Intents &intents;
     std::unique_ptr<Vigil> &vigil; // there before the first message is taken
 };
 
 class Inbox {
 public:
-    explicit Inbox(const Receivers &to)
-        : to_(to), shape_(to.segment), senders_(to.segment.header(), to.protocol.home_rule()) {}
+    explicit Inbox(const Receivers &to) : to_(to), shape_(to.segment) {}
 
     bool receive(); // at most one message from each way in; false: there was none
-    void take_held_back(); // what was too early, after something has happened
-    void retry_parked(); // steps of the protocol that had to wait for a worker, and messages behind them
-    void note_intents(); // for statistics
-    bool is_anything_parked() const { return !to_.protocol.parked().empty() || !behind_.empty(); }
 
 private:
     struct Message {
-        const std::string &peer; // the name of its connection
         const Sender &sender;
         const FrameHeader &header;
         FrameReader &reader;
-    };
-
-    // A message that waits: until the epoch it belongs to is settled, or for what its sender said before.
-    struct HeldBack {
-        std::string peer;
-        Bytes bytes;
     };
 
     using Take = void (Inbox::*)(const Message &message);
@@ -65,50 +44,21 @@ private:
     };
     static const Row rows[];
 
-    void take_frame(const ZmqMessage &peer, const ZmqMessage &frame, ZmqSocket &router);
-    void take(const std::string &peer, const char *bytes, uint64_t size);
-    void take_again(std::deque<HeldBack> *messages);
-    void take_late(const Message &message);
-    static Take taker_of(Kind kind);
-
-    template <class Batch>
-    Batch decode(const Message &message) const; // and check that it may come from there
-    template <class Batch, class Each>
-    void take_keys(const Message &message, Each &&take); // `take(batch, i)` for each key of what it decodes
-    template <class Batch>
-    Batch decode_from_node(const Message &message) const; // the same of what any node may say
+    void take_frame(const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router);
+    void take(std::string peer, ZmqMessage &frame);
     void require_bare(const Message &message) const; // a header alone, of a node
 
     void take_hello(const Message &message);
-    void take_request(const Message &message);
-    void take_answer(const Message &message);
-    void take_localize(const Message &message);
-    void take_relocate(const Message &message);
-    void take_transfer(const Message &message);
-    void take_want(const Message &message);
-    void take_delta(const Message &message);
-    void take_refresh(const Message &message);
-    void take_ended(const Message &message);
-    void take_intent(const Message &message);
     void take_alive(const Message &message);
     void take_epoch(const Message &message);
     void take_lost(const Message &message);
     void take_noted(const Message &message);
-    void take_holds(const Message &message);
-    void take_gone(const Message &message);
     void take_attend(const Message &message);
     void take_opened(const Message &message);
     void take_left(const Message &message);
-    void take_settle(const Message &message);
-    void take_round(const Message &message);
-    void take_taken(const Message &message);
-    void take_moves(const Message &message);
 
     Receivers to_;
     StoreShape shape_;
-    Senders senders_;
-    std::deque<HeldBack> held_;
-    std::deque<HeldBack> behind_; // parked steps of what their senders said before
 };
 
 } // namespace ps

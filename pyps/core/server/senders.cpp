@@ -2,7 +2,7 @@
 
 namespace ps {
 
-Sender Senders::find(const std::string &name, const FrameHeader &header) const {
+Sender sender_of(const std::string &name, const FrameHeader &header) {
     Sender sender{};
     bool short_name = name.size() == name_of_node(0, 0).size();
     sender.is_vigil = short_name && name[0] == 'V';
@@ -11,9 +11,9 @@ Sender Senders::find(const std::string &name, const FrameHeader &header) const {
     if (fits) {
         std::memcpy(&sender.node, &name[1], sizeof sender.node);
         if (!short_name) std::memcpy(&sender.worker, &name[3], sizeof sender.worker);
-        fits = name == (sender.is_node    ? name_of_node(sender.node, cluster_)
-                        : sender.is_vigil ? name_of_vigil(sender.node, cluster_)
-                                          : name_of_worker(sender.node, sender.worker, cluster_));
+        fits = name == (sender.is_node    ? name_of_node(sender.node, header.cluster)
+                        : sender.is_vigil ? name_of_vigil(sender.node, header.cluster)
+                                          : name_of_worker(sender.node, sender.worker, header.cluster));
     }
     if (!fits) throw Malformed("its sender is no node and no worker of this cluster");
     if (sender.node != header.from)
@@ -23,12 +23,12 @@ Sender Senders::find(const std::string &name, const FrameHeader &header) const {
     return sender;
 }
 
-void Senders::require_worker_here(const Sender &sender) const {
-    if (sender.is_node || sender.node != self_) throw Malformed("it comes from no worker of this node");
+void require_other_node(const Sender &sender, NodeId self) {
+    if (!sender.is_node || sender.node == self) throw Malformed("it comes from no other node");
 }
 
-void Senders::require_node(const Sender &sender) const {
-    if (!sender.is_node || sender.node == self_) throw Malformed("it comes from no other node");
+void Senders::require_worker_here(const Sender &sender) const {
+    if (sender.is_node || sender.node != self_) throw Malformed("it comes from no worker of this node");
 }
 
 void Senders::require_home(const std::vector<Key> &keys, NodeId node) const {

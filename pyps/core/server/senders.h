@@ -17,15 +17,16 @@ struct Sender {
     uint32_t worker; // if it is neither
 };
 
+Sender sender_of(const std::string &name, const FrameHeader &header); // whose cluster is known to be this one
+void require_other_node(const Sender &sender, NodeId self);
+
 class Senders {
 public:
     Senders(const Header &header, const HomeRule &rule) // of the epoch
-        : self_(NodeId(header.node)), rule_(rule), cluster_(header.cluster) {}
-
-    Sender find(const std::string &name, const FrameHeader &header) const;
+        : self_(NodeId(header.node)), rule_(rule) {}
 
     void require_worker_here(const Sender &sender) const;
-    void require_node(const Sender &sender) const;
+    void require_node(const Sender &sender) const { require_other_node(sender, self_); }
 
     // Whether a message about these keys may come from there.
     void check(const Sender &sender, const RequestBatch &batch) const;
@@ -43,7 +44,6 @@ private:
 
     NodeId self_;
     const HomeRule &rule_;
-    uint64_t cluster_;
 };
 
 } // namespace ps

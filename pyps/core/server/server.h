@@ -1,5 +1,6 @@
-// A node's server: a thread that takes what other nodes and workers send, and what is due round by round. Its parts:
-// the inbox (inbox.h) gives each message to the one that it is for.
+// A node's server: a thread with the node's sockets, which takes what other nodes and workers send, and sees to what is
+// not about keys. Those belong to channels (channel.h), the first of which it runs itself; each other one has a thread
+// of its own. The inbox (inbox.h) gives each message to the part that it is for.
 #pragma once
 
 #include <atomic>
@@ -8,13 +9,12 @@
 
 #include "net/admission.h"
 #include "server/inbox.h"
-#include "store/traced_values.h"
 
 namespace ps {
 
 class Server {
 public:
-    // Bound, but it works only when it is connected.
+    // Bound, but it works only when it is connected. `trace` may be null: the node keeps none; else it outlives this.
     Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace);
     ~Server();
 
@@ -28,35 +28,20 @@ private:
     void run() noexcept;
     void work();
     void look_around();
-    void begin_round(double now);
     void say_goodbye();
-    double patience() const;
-    bool has_work() const;
     bool rest(double seconds);
-    Intents::Clock clocks();
-    Intents::Change changes();
 
     std::shared_ptr<Segment> segment_;
     ZmqContext context_;
     Routers routers_;
     std::unique_ptr<Admission> admission_; // with keys
     Connections peers_;
-    Trace *const trace_; // may be null: the node keeps none; outlives this
-    TracedValues values_;
-    Mailbox mailbox_;
-    Protocol protocol_;
-    Serving serving_;
-    EpochChange epoch_change_;
-    Intents intents_;
+    Channels channels_;
     Gates gates_;
-    Settling settling_;
     Farewells farewells_;
     Inbox inbox_;
     std::string endpoint_;
     bool is_leaving_ = false;
-    bool is_awake_ = false; // the last round had something to do, or the doorbell rang: another one comes soon
-    bool rested_ = false; // since the last round
-    double last_round_ = 0;
     std::atomic<bool> stop_{false};
     std::unique_ptr<Vigil> vigil_;
     std::thread thread_;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "net/peer.h"
-
 namespace ps {
 
 void Settling::answer(bool is_quiet) {
@@ -13,7 +11,7 @@ void Settling::answer(bool is_quiet) {
     };
     auto answer = [&](Waiting &one) {
         if (!is_done(one)) return false;
-        routers_.send(one.worker, one.question.encode(header_from(segment_)));
+        outbound_.pass_on(one.worker, one.question.encode(mailbox_.header()));
         return true;
     };
     waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), answer), waiting_.end());

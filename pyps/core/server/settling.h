@@ -1,21 +1,19 @@
-// Workers that wait until everything of a moment was exchanged, or until nothing is on its way. Belongs to the server's
-// thread.
+// Workers that wait until everything of a moment was exchanged, or until nothing is on its way: a channel's part of it.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "net/routers.h"
+#include "net/mailbox.h"
 #include "protocol/protocol.h"
-#include "segment/segment.h"
 #include "wire/barriers.h"
 
 namespace ps {
 
 class Settling {
 public:
-    Settling(const Segment &segment, Protocol &protocol, Routers &routers)
-        : segment_(segment), protocol_(protocol), routers_(routers) {}
+    Settling(Protocol &protocol, const Mailbox &mailbox, Outbound &outbound)
+        : protocol_(protocol), mailbox_(mailbox), outbound_(outbound) {}
 
     void add(const std::string &worker, const SettleMessage &question) {
         waiting_.push_back({worker, question, protocol_.mark()});
@@ -30,9 +28,9 @@ private:
         Mark mark;
     };
 
-    const Segment &segment_;
     Protocol &protocol_;
-    Routers &routers_;
+    const Mailbox &mailbox_;
+    Outbound &outbound_;
     std::vector<Waiting> waiting_;
 };
 

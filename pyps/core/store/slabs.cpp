@@ -19,6 +19,7 @@ void Slabs::expect(const std::vector<uint64_t> &keys) {
 }
 
 Place Slabs::hold(Place place, const char *whole) {
+    auto lock = alone();
     uint64_t bytes = segment_.length_class(place.length_class()).whole_bytes;
     uint32_t index = owned_[place.length_class()].allocate(whole, bytes);
     count(segment_.header().keys_held, 1, bytes);
@@ -26,6 +27,7 @@ Place Slabs::hold(Place place, const char *whole) {
 }
 
 Place Slabs::drop(Place place) {
+    auto lock = alone();
     const LengthClass &c = segment_.length_class(place.length_class());
     bool shared = place.residence() == Residence::shared;
     bool replica = shared && segment_.shared(c, place.index())->is_replica;
@@ -35,6 +37,7 @@ Place Slabs::drop(Place place) {
 }
 
 Place Slabs::hold_replica(Place place) {
+    auto lock = alone();
     const LengthClass &c = segment_.length_class(place.length_class());
     uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
     *segment_.shared(c, index) = SharedHead{1, 0};
@@ -43,6 +46,7 @@ Place Slabs::hold_replica(Place place) {
 }
 
 Place Slabs::share(Place place) {
+    auto lock = alone();
     const LengthClass &c = segment_.length_class(place.length_class());
     uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
     SharedHead *head = segment_.shared(c, index);
@@ -53,6 +57,7 @@ Place Slabs::share(Place place) {
 }
 
 Place Slabs::unshare(Place place) {
+    auto lock = alone();
     const LengthClass &c = segment_.length_class(place.length_class());
     SharedHead *head = segment_.shared(c, place.index());
     uint32_t index = owned_[place.length_class()].allocate(Segment::value(head), c.whole_bytes);
@@ -62,6 +67,12 @@ Place Slabs::unshare(Place place) {
     }
     shared_[place.length_class()].release(place.index());
     return place_at(place, Residence::owned, index);
+}
+
+std::unique_lock<std::mutex> Slabs::alone() {
+    std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
+    if (segment_.header().num_channels > 1) lock.lock();
+    return lock;
 }
 
 Place Slabs::place_at(Place place, Residence residence, uint32_t index) const {

@@ -1,9 +1,11 @@
 // Memory for values: per length class a pool for the keys that only this node has, and one for shared keys.
 //
-// Used by one thread alone: the server's, or before it starts the one that makes the node. Workers only ever read and
-// write values that are there. Places are changed under the key's latch, or before anybody else knows the store.
+// Used by the threads of the server's channels, one at a time, and before they start by the one that makes the node.
+// Workers only ever read and write values that are there. Places are changed under the key's latch, or before anything
+// else knows the store.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "store/pool.h"
@@ -24,10 +26,13 @@ public:
     Place unshare(Place place);      // shared -> owned, likewise; a replica's delta is forgotten
 
 private:
+    std::unique_lock<std::mutex> alone(); // of several channels
+
     Place place_at(Place place, Residence residence, uint32_t index) const;
     void count(std::atomic<uint64_t> &what, int change, uint64_t bytes);
 
     Segment &segment_;
+    std::mutex mutex_; // guards the pools and what they count, where there are several channels
     std::vector<Pool> owned_, shared_; // by length class
 };
 

@@ -27,8 +27,9 @@ Place absent(Place place, uint32_t seen) {
 
 } // namespace
 
-StoreValues::StoreValues(Segment &segment, Slabs &slabs)
-    : segment_(segment), slabs_(slabs), me_(join_as_server(segment)), latches_(segment, me_) {}
+StoreValues::StoreValues(Segment &segment, Slabs &slabs, uint32_t channel)
+    : segment_(segment), slabs_(slabs), channel_(channel), me_(join_as_server(segment, channel)),
+      latches_(segment, me_) {}
 
 StoreValues::~StoreValues() { leave(segment_, me_); }
 
@@ -101,7 +102,7 @@ void StoreValues::forget(Key key) {
 }
 
 void StoreValues::own(Key key, const char *whole) {
-    add_to(segment_.header().relocations_in, 1);
+    count_in(segment_.header().relocations_in, 1);
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         if (place.residence() != Residence::shared) return slabs_.hold(place, whole);
@@ -115,7 +116,7 @@ void StoreValues::own(Key key, const char *whole) {
 }
 
 void StoreValues::give(Key key, NodeId to, Bytes *wholes) {
-    add_to(segment_.header().relocations_out, 1);
+    count_in(segment_.header().relocations_out, 1);
     with(key, [&](Place place) {
         const LengthClass &c = class_of(place);
         const char *from = segment_.value(place);
@@ -149,7 +150,7 @@ bool StoreValues::take_changed(Key key) {
 }
 
 void StoreValues::copy(Key key, const Bytes &value) {
-    add_to(segment_.header().replicas_made, 1);
+    count_in(segment_.header().replicas_made, 1);
     with(key, [&](Place place) {
         place = slabs_.hold_replica(place);
         std::memcpy(Segment::value(head_of(place)), value.data(), class_of(place).value_bytes);

@@ -1,5 +1,5 @@
-// A node's values for the protocol: the store in shared memory, as the server uses it beside the workers, under the
-// same latches.
+// A node's values for the protocol of a channel: the store in shared memory, as the server uses it beside the workers,
+// under the same latches.
 #pragma once
 
 #include "protocol/ports.h"
@@ -10,7 +10,7 @@ namespace ps {
 
 class StoreValues : public Values {
 public:
-    StoreValues(Segment &segment, Slabs &slabs); // takes the server's slot; throws PS_ENOMEM
+    StoreValues(Segment &segment, Slabs &slabs, uint32_t channel); // takes the channel's slot; throws PS_ENOMEM
     ~StoreValues() override;
 
     bool latch(Key key) override;
@@ -32,7 +32,7 @@ public:
     bool has_room_to_share(Key key) const override;
     void unshare(Key key) override;
     bool take_changed(Key key) override;
-    void take_changes(std::vector<Key> *keys) override { segment_.changes().take(keys); }
+    void take_changes(std::vector<Key> *keys) override { segment_.changes(channel_).take(keys); }
     void copy(Key key, const Bytes &value) override;
     void refresh(Key key, const Bytes &value, const Bytes &sent) override;
     bool take_delta(Key key, Bytes *delta) override;
@@ -54,6 +54,7 @@ private:
 
     Segment &segment_;
     Slabs &slabs_;
+    const uint32_t channel_;
     Holder me_;
     Latches latches_;
     Key latched_ = no_key;

@@ -8,7 +8,8 @@ namespace ps {
 
 class TracedValues : public StoreValues {
 public:
-    TracedValues(Segment &segment, Slabs &slabs, Trace *trace) : StoreValues(segment, slabs), trace_(trace) {}
+    TracedValues(Segment &segment, Slabs &slabs, uint32_t channel, Trace *trace)
+        : StoreValues(segment, slabs, channel), trace_(trace) {}
 
     void own(Key key, const char *whole) override;
     void give(Key key, NodeId to, Bytes *wholes) override;

@@ -56,8 +56,10 @@ struct FrameHeader {
     Kind kind{};
     uint16_t from = 0; // the node that sends, or whose worker does
     uint64_t cluster = 0; // a number that the nodes of one cluster share
-    uint32_t epoch = 0; // of its membership
+    uint32_t epoch : 24, channel : 8; // of its membership; of the keys that the message is about
     uint32_t count = 0; // of keys, or what else a message names
+
+    FrameHeader() : epoch(0), channel(0) {}
 };
 static_assert(sizeof(FrameHeader) == 24 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as in docs/wire.md");
 

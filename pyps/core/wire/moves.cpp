@@ -36,7 +36,7 @@ Bytes KeysBatch<of>::encode(FrameHeader header) const {
 template <Kind of>
 KeysBatch<of> KeysBatch<of>::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     KeysBatch batch;
-    batch.node = get_keys(reader, header, shape, &batch.keys);
+    batch.node = get_node_and_keys(reader, header, shape, &batch.keys);
     reader.finish();
     return batch;
 }
@@ -63,7 +63,7 @@ Bytes TransferBatch::encode(FrameHeader header) const {
 
 TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     TransferBatch batch;
-    get_keys(reader, header.count, shape, &batch.keys);
+    get_keys(reader, header, shape, &batch.keys);
     for (Key key : batch.keys) {
         Transfer transfer{};
         transfer.version = reader.get<uint64_t>();
@@ -93,7 +93,7 @@ Bytes MovesBatch::encode(FrameHeader header) const {
 
 MovesBatch MovesBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
     MovesBatch batch;
-    get_keys(reader, header.count, shape, &batch.keys);
+    get_keys(reader, header, shape, &batch.keys);
     values->bytes = shape.total_whole_bytes(batch.keys);
     values->at = reader.skip(values->bytes);
     reader.finish();
@@ -120,7 +120,7 @@ HoldsBatch HoldsBatch::decode(const FrameHeader &header, FrameReader &reader, co
     reader.zeros(2);
     if ((batch.phase == Phase::report) != (header.count > 0)) throw Malformed("only a report is about keys");
     if (!batch.lost && batch.node != header.from) throw Malformed("it reports for another node");
-    get_keys(reader, header.count, shape, &batch.keys);
+    get_keys(reader, header, shape, &batch.keys);
     reader.finish();
     return batch;
 }

@@ -38,12 +38,17 @@ inline uint16_t get_flags(FrameReader &reader, uint16_t allowed) {
     return flags;
 }
 
-inline void get_keys(FrameReader &reader, uint32_t count, const Shape &shape, std::vector<Key> *keys) {
-    reader.get(keys, count);
+inline void get_keys(FrameReader &reader, const FrameHeader &header, const Shape &shape, std::vector<Key> *keys) {
+    reader.get(keys, header.count);
     const uint64_t limit = shape.num_keys();
     for (Key key : *keys)
         if (key >= limit)
             throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(limit) + ")");
+    const ChannelRule rule = shape.channels();
+    if (rule.channels() == 1 || header.channel == any_channel) return;
+    for (Key key : *keys)
+        if (rule.channel(key) != header.channel)
+            throw Malformed("key " + std::to_string(key) + " is not in channel " + std::to_string(header.channel));
 }
 
 // What many messages begin with: a node, such as the one that is to have the keys, and the keys.
@@ -53,10 +58,11 @@ inline void put_keys(FrameWriter &writer, NodeId node, const std::vector<Key> &k
     writer.put(keys);
 }
 
-inline NodeId get_keys(FrameReader &reader, const FrameHeader &header, const Shape &shape, std::vector<Key> *keys) {
+inline NodeId get_node_and_keys(FrameReader &reader, const FrameHeader &header, const Shape &shape,
+                                std::vector<Key> *keys) {
     NodeId node = get_node(reader, shape);
     reader.zeros(6);
-    get_keys(reader, header.count, shape, keys);
+    get_keys(reader, header, shape, keys);
     return node;
 }
 

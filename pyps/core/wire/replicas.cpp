@@ -20,7 +20,7 @@ void get_for_owner(FrameReader &reader, const FrameHeader &header, const Shape &
     batch->node = get_node(reader, shape);
     batch->from_home = get_flags(reader, from_home_flag);
     reader.zeros(4);
-    get_keys(reader, header.count, shape, &batch->keys);
+    get_keys(reader, header, shape, &batch->keys);
 }
 
 } // namespace
@@ -85,7 +85,7 @@ Bytes RefreshBatch::encode(FrameHeader header) const {
 
 RefreshBatch RefreshBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     RefreshBatch batch;
-    batch.owner = get_keys(reader, header, shape, &batch.keys);
+    batch.owner = get_node_and_keys(reader, header, shape, &batch.keys);
     for (Key key : batch.keys) {
         Refresh refresh{};
         refresh.owner = batch.owner;
@@ -118,7 +118,7 @@ IntentBatch IntentBatch::decode(const FrameHeader &header, FrameReader &reader, 
     if (batch.start < 0 || batch.end <= batch.start)
         throw Malformed("its clocks are no interval: [" + std::to_string(batch.start) + ", " +
                         std::to_string(batch.end) + ")");
-    get_keys(reader, header.count, shape, &batch.keys);
+    get_keys(reader, header, shape, &batch.keys);
     reader.finish();
     return batch;
 }
@@ -132,7 +132,7 @@ Bytes EndedBatch::encode(FrameHeader header) const {
 
 EndedBatch EndedBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     EndedBatch batch;
-    get_keys(reader, header.count, shape, &batch.keys);
+    get_keys(reader, header, shape, &batch.keys);
     reader.get(&batch.numbers, header.count);
     reader.finish();
     return batch;

@@ -1,7 +1,7 @@
 // What the contents of messages are checked against, and where values lie in them.
 #pragma once
 
-#include "protocol/messages.h"
+#include "protocol/channels.h"
 
 namespace ps {
 
@@ -10,6 +10,7 @@ public:
     virtual ~Shape() = default;
     virtual uint64_t num_keys() const = 0;
     virtual NodeId num_nodes() const = 0;
+    virtual ChannelRule channels() const { return {}; } // of every node
     virtual uint64_t value_bytes(Key key) const = 0;
     virtual uint64_t whole_bytes(Key key) const { return value_bytes(key); } // with what moves along with it
     virtual uint64_t total_bytes(const std::vector<Key> &keys) const {

@@ -1,15 +1,10 @@
 #include "worker/barrier.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cmath>
 
 #include "errors.h"
+#include "segment/futex.h"
 #include "worker/loss.h"
 #include "worker/workers.h"
 
@@ -19,16 +14,6 @@ namespace {
 
 constexpr double look_again_after = 0.05; // seconds: how soon a barrier notices that somebody was killed
 constexpr double longest_withdrawal = 1.0; // seconds: the other nodes hear of it
-
-long futex(const Rounds &word, int operation, uint32_t value, const timespec *timeout) {
-    return syscall(SYS_futex, reinterpret_cast<const uint32_t *>(&word), operation, value, timeout, nullptr, 0);
-}
-
-// Sleep while the word has this value; false: a signal came.
-bool sleep_on(const Rounds &word, uint32_t value, double seconds) {
-    timespec duration{0, long(seconds * 1e9)};
-    return futex(word, FUTEX_WAIT, value, &duration) == 0 || errno != EINTR;
-}
 
 } // namespace
 
@@ -48,13 +33,12 @@ void complete_barrier(Segment &segment) {
         count++;
     }
     if (count && header.worker_rounds.compare_exchange_strong(done, done + 1, std::memory_order_acq_rel))
-        futex(header.worker_rounds, FUTEX_WAKE, INT_MAX, nullptr);
+        wake_all(header.worker_rounds);
 }
 
 void wake_barriers(Segment &segment) {
     Header &header = segment.header();
-    for (Rounds *rounds : {&header.worker_rounds, &header.node_rounds, &header.leave_rounds})
-        futex(*rounds, FUTEX_WAKE, INT_MAX, nullptr);
+    for (Rounds *rounds : {&header.worker_rounds, &header.node_rounds, &header.leave_rounds}) wake_all(*rounds);
 }
 
 bool Barrier::is_over(const Rounds &rounds) const {

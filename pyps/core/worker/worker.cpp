@@ -273,7 +273,9 @@ int64_t ps_worker::advance_clock() {
     auto held = lock();
     require_open();
     int64_t now = int64_t(slot_.clock.fetch_add(1)) + 1;
-    attachment_->segment->wake_server(Sleep::until_clocks); // intents begin and end with clocks
+    const Segment &segment = *attachment_->segment; // intents begin and end with clocks
+    for (uint32_t channel = 0; channel < segment.header().num_channels; channel++)
+        segment.wake_server(channel, Sleep::until_clocks);
     return now;
 }
 

@@ -101,8 +101,8 @@ Holder join(Segment &segment, uint32_t *ordinal) {
     return me;
 }
 
-Holder join_as_server(Segment &segment) {
-    uint32_t number = segment.server_slot();
+Holder join_as_server(Segment &segment, uint32_t channel) {
+    uint32_t number = segment.server_slot(channel);
     commit_undo(segment, number);
     Identity mine{Process::self(), (identity_of(segment.slot(number)).epoch + 1) % epochs};
     segment.slot(number).identity.store(mine.word(), std::memory_order_release);

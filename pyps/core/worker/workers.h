@@ -24,7 +24,7 @@ Identity identity_of(const WorkerSlot &slot);
 // Take a slot, a dead worker's if no other is free; the counters and the clock start from 0. Throws PS_EWORKERS,
 // PS_ENOMEM.
 Holder join(Segment &segment, uint32_t *ordinal = nullptr); // `ordinal`: of all that ever joined, from 1
-Holder join_as_server(Segment &segment); // the slot behind the workers'; throws PS_ENOMEM
+Holder join_as_server(Segment &segment, uint32_t channel); // a slot behind the workers'; throws PS_ENOMEM
 void leave(Segment &segment, Holder me); // the memory for undoing what it writes is given back
 
 // Free the slots of dead workers and what they held, but for those that have to wait for a living one. Returns how

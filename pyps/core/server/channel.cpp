@@ -1,0 +1,89 @@
+#include "server/channel.h"
+
+#include <utility>
+
+#include "worker/workers.h"
+
+namespace ps {
+
+namespace {
+constexpr double watchful_round = 0.1; // seconds between rounds while there are intents: of workers that may die
+constexpr double idle_round = 1.0;     // otherwise
+} // namespace
+
+Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, Routers &routers,
+                 Connections &peers, Trace *trace, Serving::PassOn pass_on)
+    : number_(number), segment_(segment), trace_(trace),
+      outbound_(routers, peers, segment.doorbell(), NodeId(segment.header().node)),
+      values_(segment, slabs, number, trace),
+      mailbox_(segment, number, outbound_,
+               [this](uint64_t waiter, NodeId lost_with) { serving_.landed(waiter, lost_with); }),
+      protocol_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), uint64_t(segment.header().num_keys),
+                Techniques(segment.header().techniques), values_, mailbox_, {segment.channel_rule(), number}),
+      serving_(segment, number, values_, mailbox_, protocol_, promises, trace, std::move(pass_on)),
+      epoch_change_(segment, outbound_, mailbox_, protocol_, serving_), settling_(protocol_, mailbox_, outbound_),
+      intents_(clocks(), changes()),
+      inbox_(ChannelParts{segment, outbound_, mailbox_, protocol_, serving_, epoch_change_, settling_, intents_}),
+      last_round_(monotonic_seconds()) {
+    epoch_change_.when_more_fits([this] { inbox_.take_held_back(); });
+}
+
+// A dead worker's is the end of all clocks, of one that sets up values no clock has come.
+Intents::Clock Channel::clocks() {
+    return [this](uint32_t worker) {
+        WorkerSlot &slot = segment_.slot(worker);
+        if (!identity_of(slot).is_alive()) return INT64_MAX;
+        if (slot.in_setup.load(std::memory_order_acquire)) return INT64_MIN;
+        return int64_t(slot.clock.load(std::memory_order_acquire));
+    };
+}
+
+Intents::Change Channel::changes() {
+    return [this](const std::vector<Key> &keys, bool begins) {
+        if (trace_) trace_->note(keys, begins ? PS_TRACE_INTENT_BEGINS : PS_TRACE_INTENT_ENDS);
+        begins ? serving_.want(keys) : protocol_.stop_wanting(keys);
+    };
+}
+
+double Channel::patience() const {
+    if (is_awake_ || has_work()) return busy_round;
+    return intents_.empty() ? idle_round : watchful_round;
+}
+
+bool Channel::has_work() const {
+    return !protocol_.is_idle() || !protocol_.parked().empty() || segment_.changes(number_).any() ||
+           settling_.is_anybody_waiting();
+}
+
+// What changed before the word was written is seen here.
+bool Channel::go_to_sleep() {
+    segment_.channel(number_).sleeps.store(intents_.empty() ? Sleep::until_changes : Sleep::until_clocks);
+    return segment_.changes(number_).any() || intents_.is_due();
+}
+
+void Channel::wake_up(bool by_worker) {
+    is_awake_ = by_worker;
+    rested_ = true;
+}
+
+void Channel::end_turn(double now) {
+    if (inbox_.is_anything_parked()) inbox_.retry_parked();
+    mailbox_.flush();
+    serving_.note_promised();
+    if (now >= next_round()) begin_round(now);
+}
+
+void Channel::begin_round(double now) {
+    last_round_ = now;
+    if (!epoch_change_.is_settled()) return;
+    is_awake_ = has_work();
+    intents_.begin_round(now, std::exchange(rested_, false));
+    inbox_.note_intents();
+    protocol_.exchange();
+    mailbox_.flush();
+    bool is_quiet = settling_.is_anybody_waiting() && mailbox_.is_silent() && protocol_.is_quiet();
+    mailbox_.end_round();
+    settling_.answer(is_quiet);
+}
+
+} // namespace ps

@@ -1,0 +1,61 @@
+// A channel of a node's server: a part of the keys with all that is done about them. One thread at a time runs it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/outbound.h"
+#include "net/vigil.h"
+#include "server/channel_inbox.h"
+#include "store/traced_values.h"
+
+namespace ps {
+
+constexpr double busy_round = 0.001; // seconds between rounds while there is something to do
+
+class Channel {
+public:
+    // `trace` may be null: the node keeps none.
+    Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, Routers &routers, Connections &peers,
+            Trace *trace, Serving::PassOn pass_on);
+
+    uint32_t number() const { return number_; }
+    Outbound &outbound() { return outbound_; }
+    const Outbound &outbound() const { return outbound_; }
+
+    void take(const std::string &peer, const char *bytes, uint64_t size) { inbox_.take(peer, bytes, size); }
+    void begin_epoch(const Vigil::Epoch &epoch) { epoch_change_.begin(epoch); }
+    void flush() { mailbox_.flush(); }
+    void end_turn(double now); // after some messages: what has to be done then, and a round if it is time for one
+    double next_round() const { return last_round_ + patience(); }
+
+    // Before its thread sleeps for long. From now on a worker that changes a key or advances a clock wakes it; true:
+    // one has done so before.
+    bool go_to_sleep();
+    void wake_up(bool by_worker); // after it has slept
+
+private:
+    double patience() const;
+    bool has_work() const;
+    void begin_round(double now);
+    Intents::Clock clocks();
+    Intents::Change changes();
+
+    const uint32_t number_;
+    Segment &segment_;
+    Trace *const trace_;
+    Outbound outbound_;
+    TracedValues values_;
+    Mailbox mailbox_;
+    Protocol protocol_;
+    Serving serving_;
+    EpochChange epoch_change_;
+    Settling settling_;
+    Intents intents_;
+    ChannelInbox inbox_;
+    bool is_awake_ = false; // the last round had something to do, or a worker woke it: another one comes soon
+    bool rested_ = false;   // since the last round
+    double last_round_;
+};
+
+} // namespace ps
