@@ -23,7 +23,7 @@ void ChannelThread::stop() {
     channel_.flush();
 }
 
-void ChannelThread::give(std::string peer, ZmqMessage &&frame, bool may_run) {
+void ChannelThread::give(std::string peer, Message &&frame, bool may_run) {
     std::unique_lock<std::mutex> running(running_, std::defer_lock);
     if (!thread_.joinable()) may_run = true;
     if (!may_run || !running.try_lock() || has_items()) {

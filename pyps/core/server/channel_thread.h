@@ -1,5 +1,5 @@
-// The thread of a channel: it takes what the server's own thread gives it, and rounds when they are due. While it sleeps
-// the server's thread may run the channel instead, which saves a message the way from one thread to another.
+// The thread of a channel: it takes what the server's own thread gives it, and rounds when they are due. While it
+// sleeps the server's thread may run the channel instead, which saves a message the way from one thread to another.
 #pragma once
 
 #include <atomic>
@@ -23,20 +23,20 @@ public:
 
     // By the server's own thread: in the order of the calls, here at once if the channel's thread is not at work and
     // `may_run`, else there.
-    void give(std::string peer, ZmqMessage &&frame, bool may_run);
+    void give(std::string peer, Message &&frame, bool may_run);
     void begin_epoch(const Vigil::Epoch &epoch);
     void require_working() const; // throws what has ended it
 
 private:
     struct Delivery {
         std::string peer;
-        ZmqMessage frame;
+        Message frame;
     };
     using Item = std::variant<Delivery, Vigil::Epoch>;
     struct Rest {
         double seconds; // until the next round, unless a message comes
-        bool is_long;   // or, if it is long, a worker changes something
-        bool is_over;   // before it begins
+        bool is_long; // or, if it is long, a worker changes something
+        bool is_over; // before it begins
     };
 
     void run() noexcept;

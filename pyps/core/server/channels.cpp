@@ -12,10 +12,9 @@ namespace {
 constexpr double busy_after = 50e-6;
 } // namespace
 
-Channels::Channels(Segment &segment, Slabs &slabs, Routers &routers, Connections &peers, Trace *trace)
-    : promises_(segment) {
+Channels::Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Trace *trace) : promises_(segment) {
     for (uint32_t number = 0; number < segment.header().num_channels; number++) {
-        channels_.push_back(std::make_unique<Channel>(number, segment, slabs, promises_, routers, peers, trace));
+        channels_.push_back(std::make_unique<Channel>(number, segment, slabs, promises_, transport, trace));
         if (number > 0) threads_.push_back(std::make_unique<ChannelThread>(segment, *channels_.back()));
     }
 }
@@ -28,7 +27,7 @@ void Channels::stop() {
     for (auto &thread : threads_) thread->stop();
 }
 
-void Channels::give(uint32_t channel, std::string peer, ZmqMessage &&frame) {
+void Channels::give(uint32_t channel, std::string peer, Message &&frame) {
     if (channel == 0)
         first().take(peer, frame.data(), frame.size());
     else

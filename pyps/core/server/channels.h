@@ -12,7 +12,7 @@ namespace ps {
 class Channels {
 public:
     // `trace` may be null: the node keeps none.
-    Channels(Segment &segment, Slabs &slabs, Routers &routers, Connections &peers, Trace *trace);
+    Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Trace *trace);
 
     Channel &first() { return *channels_[0]; }
     void start();
@@ -20,7 +20,7 @@ public:
 
     // The rest is for the server's own thread.
     void begin_turn(double now) { turn_began_ = now; } // some messages may follow
-    void give(uint32_t channel, std::string peer, ZmqMessage &&frame);
+    void give(uint32_t channel, std::string peer, Message &&frame);
     void begin_epoch(const Vigil::Epoch &epoch);
     void deliver(); // what the others left to be sent
     void require_working() const; // throws what has ended one
