@@ -162,6 +162,40 @@ def test_what_decides_does_no_input_or_output(room: str) -> None:
     assert included - own <= standard
 
 
+# What may be included of a transport, and where: by the table of transports, and by the function that loads a library.
+TRANSPORT = re.compile(r"net/(\w+)/")
+KNOWN = {
+    "pyps/core/net/schemes.cpp": {"net/zeromq/transport.h", "net/memory/transport.h"},
+    "pyps/core/abi.cpp": {"net/zeromq/library.h"},
+}
+
+
+def test_what_sends_and_receives_knows_no_transport_but_by_its_port() -> None:
+    wrong = []
+    for path in files("pyps/core", ".cpp", ".h"):
+        for name in C_INCLUDE.findall(path.read_text()):
+            found = TRANSPORT.match(name)
+            if (
+                found
+                and path.parent != ROOT / "pyps/core/net" / found[1]
+                and name not in KNOWN.get(shown(path), ())
+            ):
+                wrong.append(f"{shown(path)}: {name}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("transport", ["zeromq", "memory"])
+def test_a_transport_knows_no_store_and_no_server(transport: str) -> None:
+    allowed = ("net/", "protocol/messages.h", "segment/process.h", "segment/doorbell.h", "errors.h", "ps.h")
+    wrong = [
+        f"{shown(path)}: {name}"
+        for path in files(f"pyps/core/net/{transport}", ".cpp", ".h")
+        for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE)
+        if not name.startswith(allowed)
+    ]
+    assert wrong == []
+
+
 IMPORT_PROBE = """
 import importlib, os, sys, threading
 import numpy, torch, lupa, zmq

@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "net/refusals.h"
+#include "net/zeromq/library.h"
 #include "node.h"
 #include "ps.h"
 #include "store/batch.h"

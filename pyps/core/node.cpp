@@ -28,7 +28,7 @@ void ServerWatch::check(const Segment &segment) {
 }
 
 // A forked child has the server's memory, and neither its threads nor its sockets.
-std::shared_ptr<ZmqContext> Attachment::inside() const {
+std::shared_ptr<Inside> Attachment::inside() const {
     bool is_here = segment->header().connected.load(std::memory_order_acquire) &&
                    segment->generation() == fork_generation();
     return is_here ? server_inside.lock() : nullptr;

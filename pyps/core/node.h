@@ -31,11 +31,11 @@ struct Attachment {
     explicit Attachment(std::shared_ptr<Segment> s) : segment(std::move(s)) {}
 
     void require_open(); // throws PS_ECLOSED, PS_ELOST
-    std::shared_ptr<ZmqContext> inside() const; // where the node's server hears workers of its process; null: not here
+    std::shared_ptr<Inside> inside() const; // where the node's server hears workers of its process; null: not here
 
     std::shared_ptr<Segment> segment;
     ServerWatch watch;
-    std::weak_ptr<ZmqContext> server_inside; // set before the node is connected
+    std::weak_ptr<Inside> server_inside; // set before the node is connected
     std::atomic<double> patience{HUGE_VAL}; // seconds after which a wait comes back
 };
 

@@ -10,7 +10,8 @@
 
 #include "messages.h"
 #include "net/peer.h"
-#include "net/zeromq.h"
+#include "net/zeromq/library.h"
+#include "net/zeromq/socket.h"
 #include "nodes.h"
 
 using namespace ps;

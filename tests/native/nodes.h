@@ -11,7 +11,7 @@
 // These run before the sanitizer is ready to watch them.
 extern "C" {
 [[gnu::no_sanitize_thread]] const char *__tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
-[[gnu::no_sanitize_thread]] const char *__tsan_default_suppressions() { return "race:delete_bytes\n"; }
+[[gnu::no_sanitize_thread]] const char *__tsan_default_suppressions() { return "race:delete_lent\n"; }
 }
 
 struct NodeOptions {

@@ -120,7 +120,7 @@ def worker_processes() -> Iterator[WorkerProcesses]:
     ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}" + (f"-{row[3]} server threads" if row[3] > 1 else ""),
 )
 def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses) -> Iterator[ClusterOf]:
-    """Make a cluster of one, two or four nodes: `Cluster` with their number and threads, workers and network filled in."""
+    """Make a cluster of one, two or four nodes: `Cluster` with their number, workers, network and threads filled in."""
     count, kind, network, server_threads = request.param
     processes = worker_processes if kind == "process" else None
     with ExitStack() as stack:

@@ -115,15 +115,17 @@ def test_what_is_pushed_to_replicas_is_everywhere_after_quiesce(pair: list[pyps.
 def test_what_has_no_room_is_refused_as_a_whole() -> None:
     num_keys, limit = 20_000, 7_000_000
     there = np.arange(1, num_keys, 2)
-    with Cluster(2, num_keys, 100, memory_limit=limit, server_threads=4) as cluster:
-        with cluster.nodes[0].worker() as kv:
-            with pytest.raises(MemoryError, match="no room on this node"):
-                kv.localize(there)
-            assert cluster.nodes[0].stats()["keys_held"] == num_keys // 2
-            for begin in range(0, 4000, 500):
-                kv.localize(there[begin : begin + 500])
-            assert cluster.nodes[0].stats()["keys_held"] == num_keys // 2 + 4000
-            assert cluster.nodes[0].stats()["committed_bytes"] <= limit
+    with (
+        Cluster(2, num_keys, 100, memory_limit=limit, server_threads=4) as cluster,
+        cluster.nodes[0].worker() as kv,
+    ):
+        with pytest.raises(MemoryError, match="no room on this node"):
+            kv.localize(there)
+        assert cluster.nodes[0].stats()["keys_held"] == num_keys // 2
+        for begin in range(0, 4000, 500):
+            kv.localize(there[begin : begin + 500])
+        assert cluster.nodes[0].stats()["keys_held"] == num_keys // 2 + 4000
+        assert cluster.nodes[0].stats()["committed_bytes"] <= limit
 
 
 def test_the_others_go_on_when_a_node_is_lost() -> None:

@@ -176,7 +176,7 @@ void Mailbox::answer_whole(const AnswerBatch &batch) {
     outbound_.answer(batch.node, name_of_worker(batch.node, batch.worker, header_.cluster), batch.encode(header_));
 }
 
-void Mailbox::answer_whole(NodeId node, uint32_t worker, ZmqMessage &&message) {
+void Mailbox::answer_whole(NodeId node, uint32_t worker, Message &&message) {
     outbound_.answer(node, name_of_worker(node, worker, header_.cluster), std::move(message));
 }
 
@@ -215,7 +215,7 @@ bool Mailbox::is_silent() const {
                        [](const Rounds &rounds) { return !rounds.is_used && rounds.taken == rounds.sent; });
 }
 
-// Nobody waits for what was sent in former ones to be taken: it may never be.
+// What was sent in former ones may never be taken: nothing waits for that.
 void Mailbox::begin_epoch(uint32_t epoch) {
     header_.epoch = epoch & 0xffffff;
     for (Rounds &round : rounds_) {

@@ -1,5 +1,5 @@
 // What a channel of a node has to say, gathered by addressee until it is sent. To one addressee everything goes in the
-// order in which it was said; what follows each other and is of one kind shares a message.
+// order in which it was said; what is said of one kind one after the other shares a message.
 #pragma once
 
 #include <deque>
@@ -44,7 +44,8 @@ public:
     void gone(uint64_t waiter, Key key, NodeId lost_with) override;
 
     void answer_whole(const AnswerBatch &batch); // to a worker, now
-    void answer_whole(NodeId node, uint32_t worker, ZmqMessage &&message); // the same, of an answer that is written
+    void answer_whole(NodeId node, uint32_t worker, Message &&message); // the same, of an answer that is written
+    Message message(size_t bytes) { return outbound_.message(bytes); } // to write such an answer in
     void pass_on(const AnswerBatch &batch, Bytes message); // now; another node's answer to a worker of this one
     void flush();
     void end_round();                           // ask every node that was sent something to tell when it took it

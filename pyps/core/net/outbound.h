@@ -1,51 +1,48 @@
-// What a channel of a node's server sends. The server's own thread has the sockets: while it runs the channel, messages
-// go at once; those of a thread of the channel's own are left here, and the server's thread is rung for.
+// What a channel of a node's server sends. The server's own thread has the transport: while it runs the channel,
+// messages go at once; those of a thread of the channel's own are left here, and the server's thread is rung for.
 #pragma once
 
 #include <mutex>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "net/connections.h"
-#include "net/routers.h"
+#include "net/transport.h"
 #include "segment/doorbell.h"
 
 namespace ps {
 
 class Outbound {
 public:
-    Outbound(Routers &routers, Connections &peers, const Doorbell &doorbell, NodeId self)
-        : routers_(routers), peers_(peers), doorbell_(doorbell), self_(self) {}
+    Outbound(NodeTransport &transport, const Doorbell &doorbell, NodeId self)
+        : transport_(transport), doorbell_(doorbell), self_(self) {}
 
-    // By whoever runs the channel: a message for a node, and one for a worker, which is reached through its own node
-    // unless it has spoken to this one. Nothing of these waits.
-    void send(NodeId to, Bytes message);
-    void answer(NodeId node, const std::string &worker, Bytes message);
-    void answer(NodeId node, const std::string &worker, ZmqMessage &&message);
-    void pass_on(const std::string &worker, Bytes message); // to a worker that is known here, or gone
+    Message message(size_t bytes) { return transport_.message(bytes); } // to be filled and sent
 
-    // By whoever runs the channel, before it does anything: is this the server's own thread?
-    void begin(bool has_sockets);
-    bool has_sockets() const { return has_sockets_; }
+    // By the thread that runs the channel: a message for a node, and one for a worker, which is reached through its own
+    // node unless it has spoken to this one. None of these waits.
+    void send(NodeId to, Message &&message);
+    void answer(NodeId node, const std::string &worker, Message &&message);
+    void pass_on(const std::string &worker, Message &&message); // to a worker that is known here, or gone
+
+    // By the thread that runs the channel, before it does anything: is this the server's own thread?
+    void begin(bool has_transport);
+    bool has_transport() const { return has_transport_; }
     void deliver(); // by the server's own thread: what is left here
 
 private:
     struct Left {
         NodeId node;
         std::string worker; // of the node; empty: the message is for the node itself
-        std::variant<Bytes, ZmqMessage> message;
+        Message message;
     };
 
     void leave(Left message);
-    void carry(NodeId node, const std::string &worker, Bytes &&message);
-    void carry(NodeId node, const std::string &worker, ZmqMessage &message);
+    void carry(Left &&message);
 
-    Routers &routers_;
-    Connections &peers_;
+    NodeTransport &transport_;
     const Doorbell &doorbell_;
     const NodeId self_;
-    bool has_sockets_ = true;
+    bool has_transport_ = true;
     std::mutex mutex_; // guards what follows
     std::vector<Left> left_;
 };

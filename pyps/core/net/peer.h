@@ -1,18 +1,18 @@
-// Names of peers at a node's router, and what the shape of messages is for a store.
+// Names of connections at nodes, and what the shape of messages is for a store.
 #pragma once
 
 #include <cstring>
 #include <string>
 
-#include "net/zeromq.h"
+#include "net/curve.h"
 #include "segment/segment.h"
 #include "wire/frame.h"
 #include "wire/shape.h"
 
 namespace ps {
 
-// A peer's name at a node's router: letter, node, worker unless it is a node, cluster. The cluster's number is in it so
-// that a stranger who does not know it cannot take a peer's place at the router.
+// The name of a connection: letter, node, worker unless it is a node's, cluster. The cluster's number is in it so that
+// a stranger that does not know the number cannot take another's place.
 inline std::string name_of_worker(NodeId node, uint32_t worker, uint64_t cluster) {
     std::string name(15, 'W');
     std::memcpy(&name[1], &node, sizeof node);
@@ -28,7 +28,7 @@ inline std::string name_of_node(NodeId node, uint64_t cluster) {
     return name;
 }
 
-// Of the socket by which a node's vigil is reached.
+// Of the links of a node's vigil.
 inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
     std::string name = name_of_node(node, cluster);
     name[0] = 'V';

@@ -4,26 +4,39 @@
 
 #include "counting.h"
 #include "errors.h"
+#include "net/bounds.h"
 #include "net/refusals.h"
+#include "net/schemes.h"
 #include "segment/process.h"
 #include "worker/loss.h"
 
 namespace ps {
 
 namespace {
-// A process that attached uses the library that the server uses.
-const Segment &with_zmq(const Segment &segment) {
+
+const Segment &connected(const Segment &segment) {
     if (!segment.header().connected.load(std::memory_order_acquire))
         fail(PS_EINVAL, Where{}, "the node is not connected to the others yet");
-    load_zmq_unless_named(segment.header().zmq_path);
     return segment;
 }
+
+std::unique_ptr<WorkerTransport> make_transport(const Segment &segment, const std::shared_ptr<Inside> &inside,
+                                                uint32_t worker) {
+    const Header &header = segment.header();
+    auto node = NodeId(header.node);
+    WorkerEnd end{{node, NodeId(header.num_nodes), name_of_worker(node, worker, header.cluster), keys_of(segment),
+                   longest_message(header), heartbeats_within(2 * header.lost_after)},
+                  [&segment](NodeId to) { return std::string(segment.endpoint(to)); },
+                  header.library};
+    return inside ? inside->connect(end) : make_worker_transport(end, segment.endpoint(node));
+}
+
 } // namespace
 
-Remote::Remote(Segment &segment, std::shared_ptr<ZmqContext> inside, uint32_t worker, uint32_t slot, double patience,
+Remote::Remote(Segment &segment, std::shared_ptr<Inside> inside, uint32_t worker, uint32_t slot, double patience,
                std::function<void()> check)
-    : segment_(segment), shape_(with_zmq(segment)), whereabouts_(segment), header_(header_from(segment)), slot_(slot),
-      patience_(patience), check_(std::move(check)), connections_(segment, std::move(inside), worker),
+    : segment_(segment), shape_(connected(segment)), whereabouts_(segment), header_(header_from(segment)), slot_(slot),
+      patience_(patience), check_(std::move(check)), transport_(make_transport(segment, inside, worker)),
       requests_(
           header_, shape_,
           {worker, slot, segment.header().element_bytes, segment.header().in_flight, 2 * segment.header().heartbeat},
@@ -68,20 +81,20 @@ double Remote::begin_sending() {
 }
 
 char *Remote::reserve(NodeId to, uint64_t bytes) {
-    connections_.reach(to);
-    reserved_.push_back({to, ZmqMessage(bytes)});
+    transport_->reach(to);
+    reserved_.push_back({to, transport_->message(bytes)});
     return reserved_.back().message.data();
 }
 
 void Remote::send_reserved() {
     bool expects_nothing = expects_nothing_ && reserved_.size() == 1; // the first may be answered before the next goes
-    for (Reserved &next : reserved_) connections_.send(next.to, next.message, expects_nothing);
+    for (Reserved &next : reserved_) transport_->send(next.to, std::move(next.message), expects_nothing);
     reserved_.clear();
 }
 
-void Remote::send(NodeId to, Bytes message) { connections_.send(to, std::move(message)); }
+void Remote::send(NodeId to, Bytes message) { transport_->send(to, std::move(message)); }
 
-// In a new epoch nobody answers what was asked in a former one.
+// In a new epoch no node answers what was asked in a former one.
 void Remote::look_at_epoch() {
     uint32_t epoch = segment_.header().epoch.load(std::memory_order_acquire);
     if (requests_.is_in(epoch)) return;
@@ -95,14 +108,14 @@ void Remote::look_at_epoch() {
 void Remote::look_for_breaks(double now) {
     if (now < look_at_) return;
     look_at_ = now + look_again_after;
-    for (NodeId node : connections_.broken()) requests_.note_break(node, now);
+    for (NodeId node : transport_->broken()) requests_.note_break(node, now);
     NodeId silent = requests_.give_up(now);
     if (silent != no_node) fail_for(silent);
 }
 
 void Remote::receive() {
     look_at_epoch();
-    for (ZmqMessage frame; connections_.receive(&frame);) {
+    for (Message frame; transport_->receive(&frame);) {
         try {
             requests_.receive(frame.data(), frame.size());
         } catch (const Malformed &error) {

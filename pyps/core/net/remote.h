@@ -1,4 +1,4 @@
-// A worker's way to other nodes: carries out what its requests (requests/) decide, over its connections, and waits for
+// A worker's way to other nodes: carries out what its requests (requests/) decide, over its transport, and waits for
 // what comes of it. Belongs to one thread at a time.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "net/deadline.h"
 #include "net/peer.h"
-#include "net/worker_connections.h"
+#include "net/transport.h"
 #include "ps.h"
 #include "requests/requests.h"
 #include "store/store_whereabouts.h"
@@ -25,8 +25,8 @@ public:
     // `check` is called now and then while waiting, and throws when waiting has become pointless. Every wait throws
     // PS_ETIMEDOUT, or PS_EBUSY after `patience` seconds: nothing was done, call again to go on.
     //
-    // `inside` is the context of the node's server if that is in this process, else null.
-    Remote(Segment &segment, std::shared_ptr<ZmqContext> inside, uint32_t worker, uint32_t slot, double patience,
+    // `inside`: the node's server if that is in this process, else null.
+    Remote(Segment &segment, std::shared_ptr<Inside> inside, uint32_t worker, uint32_t slot, double patience,
            std::function<void()> check);
 
     // Wait until this node's own server knows the worker, as answers may come through it: before anything is sent.
@@ -63,7 +63,7 @@ public:
 private:
     struct Reserved { // a message that is being written
         NodeId to;
-        ZmqMessage message;
+        Message message;
     };
 
     char *reserve(NodeId to, uint64_t bytes) override;
@@ -88,7 +88,7 @@ private:
     const uint32_t slot_;
     const double patience_;
     std::function<void()> check_;
-    WorkerConnections connections_;
+    std::unique_ptr<WorkerTransport> transport_;
     std::deque<Reserved> reserved_;
     bool expects_nothing_ = false; // from any node, before what is being sent is answered
     double look_at_ = 0; // when to look for connections that have broken

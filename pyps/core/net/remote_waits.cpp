@@ -64,7 +64,7 @@ void Remote::require_issued(int64_t timestamp) const {
 
 bool Remote::is_finished(int64_t timestamp) {
     require_issued(timestamp);
-    connections_.wait(0);
+    transport_->wait(0);
     receive();
     if (requests_.is_on_its_way(timestamp)) look_for_breaks(monotonic_seconds());
     if (requests_.is_on_its_way(timestamp)) return false;
@@ -111,7 +111,7 @@ bool Remote::is_in_time(const std::function<bool()> &done, double seconds) {
         if (start == 0) start = now;
         look_for_breaks(now);
         if (now - start > seconds) return false;
-        connections_.wait(std::min(look_again_after, start + seconds - now));
+        transport_->wait(std::min(look_again_after, start + seconds - now));
         check_();
         require_nobody_left(segment_);
     }

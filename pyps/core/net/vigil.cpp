@@ -16,27 +16,20 @@ namespace {
 
 constexpr double look_at_probes_every = 0.02; // seconds
 
-// How lost_after is spent: at most one heartbeat until the next sign of life is due, then ZeroMQ waits, then a link
-// that broke has one more heartbeat to come back.
-Connections::Heartbeats heartbeats(const Header &header) {
-    return {header.heartbeat, header.lost_after - 2 * header.heartbeat};
-}
+// How lost_after is spent: at most one heartbeat until the next sign of life is due, then the transport waits, then a
+// link that broke has one more heartbeat to come back.
+Heartbeats heartbeats(const Header &header) { return {header.heartbeat, header.lost_after - 2 * header.heartbeat}; }
 
 } // namespace
 
-Vigil::Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints,
-             ConnectionEvents &messages)
+Vigil::Vigil(Segment &segment, NodeTransport &transport, const std::vector<std::string> &endpoints)
     : segment_(segment), shape_(segment),
       membership_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), segment.header().heartbeat,
                   segment.header().on_loss == PS_ON_LOSS_CONTINUE ? OnLoss::go_on : OnLoss::fail, *this),
-      links_(context, NodeId(endpoints.size()), name_of_vigil(NodeId(segment.header().node), segment.header().cluster),
-             heartbeats(segment.header())),
-      messages_(messages), probes_(endpoints.size()) {
-    for (NodeId node = 0; node < endpoints.size(); node++) {
-        if (node == segment.header().node) continue;
-        probes_[node].aim(endpoints[node]);
-        links_.connect(node, endpoints[node]);
-    }
+      links_(transport.links(name_of_vigil(NodeId(segment.header().node), segment.header().cluster),
+                             heartbeats(segment.header()))) {
+    for (NodeId node = 0; node < endpoints.size(); node++)
+        if (node != segment.header().node) links_->connect(node, endpoints[node]);
     thread_ = std::thread([this] { run(); });
 }
 
@@ -71,7 +64,8 @@ void Vigil::run() noexcept {
 }
 
 double Vigil::patience(double now) const {
-    bool probing = std::any_of(probes_.begin(), probes_.end(), [](const Probe &probe) { return probe.is_pending(); });
+    bool probing = false;
+    for (NodeId node = 0; node < shape_.num_nodes() && !probing; node++) probing = links_->is_probing(node);
     double most = probing ? look_at_probes_every : segment_.header().heartbeat;
     return std::max(0.0, std::min(most, membership_.due() - now));
 }
@@ -81,7 +75,7 @@ void Vigil::work() {
     double last = monotonic_seconds();
     while (!stop_.load(std::memory_order_relaxed)) {
         double now = monotonic_seconds();
-        wait_for_any({&links_.socket(), &links_.events().socket(), &messages_.socket()}, wake_.fd(), patience(now));
+        links_->wait(wake_.fd(), patience(now));
         wake_.answer();
         now = monotonic_seconds();
         if (now - last > segment_.header().lost_after / 2) membership_.ask();
@@ -94,22 +88,22 @@ void Vigil::work() {
 // What a link or a connection says about its end is read before the notes and taken after them: a node says that it
 // leaves before it ends.
 void Vigil::look_at_links(double now) {
-    std::vector<ConnectionEvents::Event> of_links = links_.events().all(), of_messages = messages_.all();
+    std::vector<ConnectionEvent> of_links = links_->link_events(), of_messages = links_->message_events();
     std::deque<Note> notes;
     {
         std::lock_guard<std::mutex> lock(mutex_);
         notes.swap(notes_);
     }
     for (const Note &note : notes) take(note, now);
-    for (const ConnectionEvents::Event &link : of_links)
+    for (const ConnectionEvent &link : of_links)
         link.is_connected ? membership_.linked(link.node) : membership_.unlinked(link.node, now);
-    for (const ConnectionEvents::Event &connection : of_messages)
+    for (const ConnectionEvent &connection : of_messages)
         if (connection.has_broken) membership_.broken(connection.node, now);
-    for (ZmqMessage message; links_.receive(&message);) receive(message);
-    for (NodeId node = 0; node < probes_.size(); node++) {
-        if (!probes_[node].is_pending()) continue;
-        Probe::Result result = probes_[node].look(now);
-        if (result != Probe::Result::pending) membership_.probed(node, result == Probe::Result::refused, now);
+    for (Message message; links_->receive(&message);) receive(message);
+    for (NodeId node = 0; node < shape_.num_nodes(); node++) {
+        if (!links_->is_probing(node)) continue;
+        Reach reach = links_->look(node, now);
+        if (reach != Reach::unknown) membership_.probed(node, reach == Reach::refused, now);
     }
 }
 
@@ -121,8 +115,8 @@ void Vigil::take(const Note &note, double now) {
     if (std::holds_alternative<GiveUp>(note.what)) membership_.give_up();
 }
 
-// What another node's router answers.
-void Vigil::receive(const ZmqMessage &message) {
+// What another node's server answers.
+void Vigil::receive(const Message &message) {
     try {
         FrameReader reader(message.data(), message.size());
         FrameHeader header = decode_header(reader, segment_.header().cluster, shape_);
@@ -133,13 +127,13 @@ void Vigil::receive(const ZmqMessage &message) {
     }
 }
 
-void Vigil::probe(NodeId node) { probes_[node].start(monotonic_seconds(), segment_.header().heartbeat); }
+void Vigil::probe(NodeId node) { links_->probe(node, monotonic_seconds(), segment_.header().heartbeat); }
 
-void Vigil::tell(NodeId node, const Alive &message) { links_.send(node, encode(message, header_from(segment_))); }
+void Vigil::tell(NodeId node, const Alive &message) { links_->send(node, encode(message, header_from(segment_))); }
 
-void Vigil::tell(NodeId node, const Lost &message) { links_.send(node, encode(message, header_from(segment_))); }
+void Vigil::tell(NodeId node, const Lost &message) { links_->send(node, encode(message, header_from(segment_))); }
 
-void Vigil::tell(NodeId node, const Vote &message) { links_.send(node, encode(message, header_from(segment_))); }
+void Vigil::tell(NodeId node, const Vote &message) { links_->send(node, encode(message, header_from(segment_))); }
 
 void Vigil::mark_lost(NodeId node, Evidence evidence, NodeId by) {
     MemberSlot &slot = segment_.member(node);

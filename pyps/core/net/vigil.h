@@ -1,31 +1,30 @@
 // A node's vigil: a thread that notices when other nodes are lost and writes it into the shared memory.
 //
-// It has a link of its own to every other node, a connection with heartbeats: ZeroMQ's own threads send and answer
-// them, on both sides. So a node counts as alive while its process runs, whatever its server waits for
-// and however much is queued for it, and an idle node does nothing but this. A link's end tells of a killed process at
-// once. It also watches the connections that the server's messages take.
+// It has a link of its own to every other node, a connection with heartbeats, which the transports answer by
+// themselves. So a node counts as alive while its process runs, whatever its server waits for and however much is
+// queued for it, and an idle node does nothing but this. A link that breaks tells of a killed process at once. The
+// vigil also watches the connections that the server's messages take.
 #pragma once
 
 #include <atomic>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <variant>
 
 #include "membership/membership.h"
-#include "net/connections.h"
 #include "net/peer.h"
-#include "net/probe.h"
-#include "net/zeromq.h"
+#include "net/transport.h"
 #include "segment/doorbell.h"
 
 namespace ps {
 
 class Vigil : private MembershipPort {
 public:
-    // Where the nodes are, this one among them, and what happens to the server's connections to them. Starts it.
-    Vigil(Segment &segment, ZmqContext &context, const std::vector<std::string> &endpoints, ConnectionEvents &messages);
+    // Where the nodes are, this one among them. Starts it.
+    Vigil(Segment &segment, NodeTransport &transport, const std::vector<std::string> &endpoints);
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
     ~Vigil() override;
@@ -66,16 +65,14 @@ private:
     void look_at_links(double now);
     void take(const Note &note, double now);
     void mark_lost(NodeId node, Evidence evidence, NodeId by);
-    void receive(const ZmqMessage &message);
+    void receive(const Message &message);
     double patience(double now) const;
 
     Segment &segment_;
     StoreShape shape_;
     Membership membership_;
-    Connections links_;
-    ConnectionEvents &messages_; // what happens to the server's connections
-    std::vector<Probe> probes_;  // by node
-    std::mutex mutex_;           // guards the next two
+    const std::unique_ptr<Links> links_;
+    std::mutex mutex_; // guards the next two
     std::deque<Note> notes_;
     std::optional<Epoch> news_;
     Doorbell wake_;

@@ -89,7 +89,7 @@ struct Header {
     std::atomic<uint64_t> peers_refused; // connections, for want of the cluster's keys
     std::atomic<uint32_t> refusal_kept;
     char first_refusal[160]; // written before `refusal_kept` is set, by whoever refused the first one
-    char zmq_path[4096]; // of the server's ZeroMQ library; written before `connected`
+    char library[4096]; // the file that other processes open to reach nodes; written before `connected`
     std::atomic<uint32_t> ending, ended; // 1: somebody writes the next two; they are there
     uint32_t lost_node; // written before `state` becomes `failed` or `lost`
     char failure[200]; // why

@@ -11,11 +11,10 @@ constexpr double watchful_round = 0.1; // seconds between rounds while there are
 constexpr double idle_round = 1.0;     // otherwise
 } // namespace
 
-Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, Routers &routers,
-                 Connections &peers, Trace *trace, Serving::PassOn pass_on)
+Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, NodeTransport &transport,
+                 Trace *trace, Serving::PassOn pass_on)
     : number_(number), segment_(segment), trace_(trace),
-      outbound_(routers, peers, segment.doorbell(), NodeId(segment.header().node)),
-      values_(segment, slabs, number, trace),
+      outbound_(transport, segment.doorbell(), NodeId(segment.header().node)), values_(segment, slabs, number, trace),
       mailbox_(segment, number, outbound_,
                [this](uint64_t waiter, NodeId lost_with) { serving_.landed(waiter, lost_with); }),
       protocol_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), uint64_t(segment.header().num_keys),

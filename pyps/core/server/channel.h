@@ -16,8 +16,8 @@ constexpr double busy_round = 0.001; // seconds between rounds while there is so
 class Channel {
 public:
     // `trace` may be null: the node keeps none.
-    Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, Routers &routers, Connections &peers,
-            Trace *trace, Serving::PassOn pass_on);
+    Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, NodeTransport &transport, Trace *trace,
+            Serving::PassOn pass_on);
 
     uint32_t number() const { return number_; }
     Outbound &outbound() { return outbound_; }

@@ -12,14 +12,13 @@ namespace {
 constexpr double busy_after = 50e-6;
 } // namespace
 
-Channels::Channels(Segment &segment, Slabs &slabs, Routers &routers, Connections &peers, Trace *trace)
+Channels::Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Trace *trace)
     : doorbell_(segment.doorbell()), promises_(segment) {
     for (uint32_t number = 0; number < segment.header().num_channels; number++) {
         auto to_others = [this, number](uint32_t channel, const std::string &worker, Bytes request) {
             pass_on(*channels_[number], channel, Delivery{worker, std::move(request)});
         };
-        channels_.push_back(
-            std::make_unique<Channel>(number, segment, slabs, promises_, routers, peers, trace, to_others));
+        channels_.push_back(std::make_unique<Channel>(number, segment, slabs, promises_, transport, trace, to_others));
         if (number > 0) threads_.push_back(std::make_unique<ChannelThread>(segment, *channels_.back()));
     }
 }
@@ -54,7 +53,7 @@ void Channels::give(uint32_t channel, Delivery delivery) {
 void Channels::pass_on(const Channel &from, uint32_t channel, Delivery delivery) {
     if (channel == 0) {
         if (intake_.leave(std::move(delivery))) doorbell_.ring();
-    } else if (from.outbound().has_sockets()) {
+    } else if (from.outbound().has_transport()) {
         threads_[channel - 1]->give(std::move(delivery), true);
     } else {
         threads_[channel - 1]->leave(std::move(delivery));

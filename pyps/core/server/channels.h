@@ -12,7 +12,7 @@ namespace ps {
 class Channels {
 public:
     // `trace` may be null: the node keeps none.
-    Channels(Segment &segment, Slabs &slabs, Routers &routers, Connections &peers, Trace *trace);
+    Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Trace *trace);
 
     Channel &first() { return *channels_[0]; }
     void start();

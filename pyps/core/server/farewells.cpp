@@ -47,15 +47,15 @@ bool Farewells::refuse(const FrameHeader &header) {
     if (now - told_[header.from] > tell_every) {
         told_[header.from] = now;
         auto evidence = Evidence(segment_.member(header.from).evidence.load(std::memory_order_relaxed));
-        routers_.send(name_of_vigil(header.from, header.cluster),
-                      encode(Lost{header.from, evidence}, header_from(segment_)));
+        transport_.reply(name_of_vigil(header.from, header.cluster),
+                         encode(Lost{header.from, evidence}, header_from(segment_)));
     }
     return true;
 }
 
 void Farewells::take(NodeId from) {
     lose(from);
-    peers_.send(from, bare_message(segment_, Kind::noted));
+    transport_.send(from, bare_message(segment_, Kind::noted));
 }
 
 // The others may still wait for what was said last. Unless all end together they are told, and answer: so they know
@@ -66,9 +66,9 @@ void Farewells::say() {
     for (NodeId node = 0; node < lost_.size(); node++) {
         if (node == segment_.header().node || lost_[node]) continue;
         awaited_[node] = !together;
-        if (!together) peers_.send(node, bare_message(segment_, Kind::left));
+        if (!together) transport_.send(node, bare_message(segment_, Kind::left));
     }
-    peers_.linger(farewell);
+    transport_.linger(farewell);
 }
 
 bool Farewells::is_heard() const { return std::count(awaited_.begin(), awaited_.end(), true) == 0; }

@@ -4,17 +4,16 @@
 
 #include <vector>
 
-#include "net/connections.h"
-#include "net/routers.h"
+#include "net/transport.h"
 #include "server/gates.h"
 
 namespace ps {
 
 class Farewells {
 public:
-    Farewells(Segment &segment, Connections &peers, Routers &routers, Gates &gates)
-        : segment_(segment), peers_(peers), routers_(routers), gates_(gates), lost_(peers.size()), told_(peers.size()),
-          awaited_(peers.size()) {}
+    Farewells(Segment &segment, NodeTransport &transport, Gates &gates)
+        : segment_(segment), transport_(transport), gates_(gates), lost_(segment.header().num_nodes),
+          told_(segment.header().num_nodes), awaited_(segment.header().num_nodes) {}
 
     void look_for_losses(); // that the vigil has found
     bool refuse(const FrameHeader &header); // what counts no more
@@ -29,8 +28,7 @@ private:
     void lose(NodeId node);
 
     Segment &segment_;
-    Connections &peers_;
-    Routers &routers_;
+    NodeTransport &transport_;
     Gates &gates_;
     std::vector<bool> lost_;    // by node
     std::vector<double> told_;  // when a node that was lost was last told so

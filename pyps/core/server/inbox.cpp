@@ -18,24 +18,17 @@ const Inbox::Row Inbox::rows[] = {
 };
 
 bool Inbox::receive() {
-    return to_.routers.receive(
-        [this](const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router) { take_frame(peer, frame, router); });
-}
-
-void Inbox::take_frame(const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router) {
+    Received received;
+    if (!to_.transport.receive(&received)) return false;
     add_to(to_.segment.header().messages_received, 1);
-    if (!frame.more()) {
-        take(std::string(peer.data(), peer.size()), frame);
-        return;
-    }
-    count_refusal(to_.segment.header(), "it has more than one part");
-    for (bool more = true; more;) {
-        ZmqMessage rest;
-        more = router.receive(&rest) && rest.more();
-    }
+    if (received.fault)
+        count_refusal(to_.segment.header(), received.fault);
+    else
+        take(std::move(received.from), received.message);
+    return true;
 }
 
-void Inbox::take(std::string peer, ZmqMessage &frame) {
+void Inbox::take(std::string peer, ps::Message &frame) {
     try {
         FrameReader reader(frame.data(), frame.size());
         FrameHeader header = decode_header(reader, to_.segment.header().cluster, shape_);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "net/routers.h"
+#include "net/transport.h"
 #include "net/vigil.h"
 #include "server/channels.h"
 #include "server/farewells.h"
@@ -17,7 +17,7 @@ namespace ps {
 // The parts of a server that messages are for.
 struct Receivers {
     Segment &segment;
-    Routers &routers;
+    NodeTransport &transport;
     Channels &channels;
     Gates &gates;
     Farewells &farewells;
@@ -28,7 +28,7 @@ class Inbox {
 public:
     explicit Inbox(const Receivers &to) : to_(to), shape_(to.segment) {}
 
-    bool receive(); // at most one message from each way in; false: there was none
+    bool receive(); // at most one message; false: there was none
 
 private:
     struct Message {
@@ -44,8 +44,7 @@ private:
     };
     static const Row rows[];
 
-    void take_frame(const ZmqMessage &peer, ZmqMessage &frame, ZmqSocket &router);
-    void take(std::string peer, ZmqMessage &frame);
+    void take(std::string peer, ps::Message &frame);
     void require_bare(const Message &message) const; // a header alone, of a node
 
     void take_hello(const Message &message);

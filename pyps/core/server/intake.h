@@ -7,18 +7,18 @@
 #include <utility>
 #include <variant>
 
+#include "net/message.h"
 #include "net/vigil.h"
-#include "net/zeromq.h"
 
 namespace ps {
 
 struct Delivery {
     std::string peer; // the name of its connection
-    std::variant<ZmqMessage, Bytes> message;
+    Message message;
 
     template <class To>
     void to(To &channel) const {
-        std::visit([&](const auto &bytes) { channel.take(peer, bytes.data(), bytes.size()); }, message);
+        channel.take(peer, message.data(), message.size());
     }
 };
 

@@ -9,7 +9,9 @@
 
 #include "errors.h"
 #include "net/bounds.h"
-#include "net/limits.h"
+#include "net/peer.h"
+#include "net/refusals.h"
+#include "net/schemes.h"
 #include "segment/process.h"
 #include "server/served.h"
 #include "worker/loss.h"
@@ -21,27 +23,33 @@ namespace {
 constexpr int most_at_once = 64; // messages between two rounds
 constexpr double answer_to_farewell = 1.0; // seconds that a node which ends waits until the others have heard of it
 
+std::unique_ptr<NodeTransport> make_transport(Segment &segment, const std::string &endpoint) {
+    Header &header = segment.header();
+    auto node = NodeId(header.node);
+    return make_node_transport({{node, NodeId(header.num_nodes), name_of_node(node, header.cluster), keys_of(segment),
+                                 longest_message(header), heartbeats_within(2 * header.lost_after)},
+                                header.max_workers,
+                                &header.peers_refused},
+                               endpoint);
+}
+
 } // namespace
 
 Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace)
-    : segment_(std::move(segment)), context_((require_room_for_nodes(segment_->header().num_nodes), keys_of(*segment_)),
-                                             longest_message(segment_->header())),
-      routers_(context_, segment_->header().max_workers),
-      peers_(context_, NodeId(segment_->header().num_nodes),
-             name_of_node(NodeId(segment_->header().node), segment_->header().cluster),
-             heartbeats_within(2 * segment_->header().lost_after)),
-      channels_(*segment_, slabs, routers_, peers_, trace),
-      gates_(*segment_, [this](NodeId to, Bytes message) { peers_.send(to, std::move(message)); }),
-      farewells_(*segment_, peers_, routers_, gates_),
-      inbox_(Receivers{*segment_, routers_, channels_, gates_, farewells_, vigil_}) {
-    std::string library = zmq_path(); // at most PATH_MAX bytes with its end
-    std::memcpy(segment_->header().zmq_path, library.c_str(), library.size() + 1);
-    if (!context_.keys().public_key.empty())
-        admission_ = std::make_unique<Admission>(context_, routers_.outside(), *segment_);
-    endpoint_ = routers_.bind(endpoint);
-    if (endpoint_.size() >= endpoint_bytes)
-        fail(PS_EADDRESS, Where{-1, int64_t(endpoint_.size()), int64_t(endpoint_bytes - 1)},
-             "the endpoint %s is longer than %zu bytes", endpoint_.c_str(), endpoint_bytes - 1);
+    : segment_(std::move(segment)), transport_(make_transport(*segment_, endpoint)),
+      channels_(*segment_, slabs, *transport_, trace),
+      gates_(*segment_, [this](NodeId to, Bytes message) { transport_->send(to, std::move(message)); }),
+      farewells_(*segment_, *transport_, gates_),
+      inbox_(Receivers{*segment_, *transport_, channels_, gates_, farewells_, vigil_}) {
+    std::string library = transport_->library();
+    if (library.size() >= sizeof segment_->header().library)
+        fail(PS_EADDRESS, Where{-1, int64_t(library.size()), int64_t(sizeof segment_->header().library - 1)},
+             "the path of the library %s is longer than %zu bytes", library.c_str(),
+             sizeof segment_->header().library - 1);
+    std::strcpy(segment_->header().library, library.c_str());
+    if (this->endpoint().size() >= endpoint_bytes)
+        fail(PS_EADDRESS, Where{-1, int64_t(this->endpoint().size()), int64_t(endpoint_bytes - 1)},
+             "the endpoint %s is longer than %zu bytes", this->endpoint().c_str(), endpoint_bytes - 1);
     serve_here(segment_->header().cluster);
 }
 
@@ -65,7 +73,7 @@ void Server::say_goodbye() {
     farewells_.say();
     double end = monotonic_seconds() + answer_to_farewell;
     while (!farewells_.is_heard() && monotonic_seconds() < end) {
-        routers_.wait(segment_->doorbell().fd(), busy_round);
+        transport_->wait(segment_->doorbell().fd(), busy_round);
         segment_->doorbell().answer();
         while (inbox_.receive()) {
         }
@@ -83,17 +91,18 @@ void Server::connect(const std::vector<std::string> &endpoints) {
         if (endpoints[node].size() >= endpoint_bytes)
             fail(PS_EADDRESS, Where{int64_t(node), int64_t(endpoints[node].size()), int64_t(endpoint_bytes - 1)},
                  "the endpoint of node %u is longer than %zu bytes", node, endpoint_bytes - 1);
+        require_same_transport(endpoint(), endpoints[node]);
         std::strcpy(segment_->endpoint(node), endpoints[node].c_str());
         if (node == header.node) continue;
-        peers_.connect(node, endpoints[node]);
+        transport_->connect(node, endpoints[node]);
         FrameHeader hello = header_from(*segment_);
         hello.kind = Kind::hello;
-        peers_.send(node, FrameWriter(hello).take());
+        transport_->send(node, FrameWriter(hello).take());
     }
     sigset_t all, before; // signals are for the program's own threads
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    vigil_ = std::make_unique<Vigil>(*segment_, context_, endpoints, peers_.events());
+    vigil_ = std::make_unique<Vigil>(*segment_, *transport_, endpoints);
     channels_.start();
     thread_ = std::thread([this] { run(); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -101,13 +110,14 @@ void Server::connect(const std::vector<std::string> &endpoints) {
 }
 
 // Sleep until a message comes or the doorbell rings, at most so long. A worker that changes a key or advances a clock
-// from now on rings; what changed before is seen here. False: nothing has happened.
-bool Server::rest(double seconds) {
+// from now on rings; what changed before is seen here.
+NodeTransport::Woken Server::rest(double seconds) {
     bool due = channels_.first().go_to_sleep();
-    bool news = routers_.wait(segment_->doorbell().fd(), due ? 0 : seconds) || due;
+    NodeTransport::Woken woken_by = transport_->wait(segment_->doorbell().fd(), due ? 0 : seconds);
     bool woken = segment_->channel(0).sleeps.exchange(Sleep::none) == Sleep::none;
     channels_.first().wake_up(due || woken);
-    return news;
+    woken_by.news |= due;
+    return woken_by;
 }
 
 // What a server cannot do, no memory for a key that comes here, say, ends it: its workers are told why.
@@ -126,9 +136,10 @@ void Server::work() {
     while (!stop_.load(std::memory_order_relaxed)) {
         double due = first.next_round() - monotonic_seconds();
         if (gates_.is_anybody_waiting()) due = std::min(due, Gates::look_again_after);
-        bool news = due > busy_round ? rest(due) : routers_.wait(segment_->doorbell().fd(), std::max(due, 0.0));
+        NodeTransport::Woken woken = due > busy_round ? rest(due)
+                                                      : transport_->wait(segment_->doorbell().fd(), std::max(due, 0.0));
         channels_.begin_turn(monotonic_seconds());
-        if ((routers_.rang() && segment_->doorbell().answer()) || !news) look_around();
+        if ((woken.rang && segment_->doorbell().answer()) || !woken.news) look_around();
         for (int i = 0; i < most_at_once && inbox_.receive(); i++) {
         }
         channels_.deliver();

@@ -1,13 +1,13 @@
-// A node's server: a thread with the node's sockets, which takes what other nodes and workers send, and sees to what is
-// not about keys. Those belong to channels (channel.h), the first of which it runs itself; each other one has a thread
-// of its own. The inbox (inbox.h) gives each message to the part that it is for.
+// A node's server: a thread with the node's transport, which takes what other nodes and workers send, and sees to what
+// is not about keys. Those belong to channels (channel.h), the first of which it runs itself; each other one has a
+// thread of its own. The inbox (inbox.h) gives each message to the part that it is for.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <thread>
 
-#include "net/admission.h"
+#include "net/transport.h"
 #include "server/inbox.h"
 
 namespace ps {
@@ -18,8 +18,8 @@ public:
     Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace);
     ~Server();
 
-    const std::string &endpoint() const { return endpoint_; }
-    std::weak_ptr<ZmqContext> inside() const { return routers_.inside(); } // where workers of this process find it
+    const std::string &endpoint() const { return transport_->endpoint(); }
+    std::weak_ptr<Inside> inside() const { return transport_->inside(); } // where workers of this process find it
     void connect(const std::vector<std::string> &endpoints);
     void leave(); // this node comes to its end
     bool is_alone_here() const; // this process serves no other node of the cluster that has not come to its end
@@ -29,18 +29,14 @@ private:
     void work();
     void look_around();
     void say_goodbye();
-    bool rest(double seconds);
+    NodeTransport::Woken rest(double seconds);
 
     std::shared_ptr<Segment> segment_;
-    ZmqContext context_;
-    Routers routers_;
-    std::unique_ptr<Admission> admission_; // with keys
-    Connections peers_;
+    const std::unique_ptr<NodeTransport> transport_;
     Channels channels_;
     Gates gates_;
     Farewells farewells_;
     Inbox inbox_;
-    std::string endpoint_;
     bool is_leaving_ = false;
     std::atomic<bool> stop_{false};
     std::unique_ptr<Vigil> vigil_;

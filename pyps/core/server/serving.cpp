@@ -23,7 +23,7 @@ void Serving::serve(const FrameHeader &header, const RequestBatch &batch, Span v
     uint64_t bytes = shape_.total_bytes(batch.keys);
     require_one_message(batch.keys.size(), bytes);
     uint64_t columns = batch.positions.size() * sizeof(uint32_t);
-    ZmqMessage message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
+    Message message = mailbox_.message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
     char *to = message.data() + sizeof(OperationHead) + columns;
     Bytes aligned;
     if (!pull && reinterpret_cast<uintptr_t>(values.at) % element) {

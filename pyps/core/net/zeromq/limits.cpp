@@ -1,4 +1,4 @@
-#include "net/limits.h"
+#include "net/zeromq/limits.h"
 
 #include <dirent.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "net/probe.h"
+#include "net/zeromq/probe.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ void Probe::start(double now, double timeout) {
     refused_ = done < 0 && errno == ECONNREFUSED;
 }
 
-Probe::Result Probe::look(double now) {
+Reach Probe::look(double now) {
     pollfd item{socket_, POLLOUT, 0};
     int code = 0;
     socklen_t size = sizeof code;
@@ -30,9 +30,9 @@ Probe::Result Probe::look(double now) {
         getsockopt(socket_, SOL_SOCKET, SO_ERROR, &code, &size);
         refused_ = code == ECONNREFUSED;
     }
-    if (!refused_ && !ended && now < end_) return Result::pending;
+    if (!refused_ && !ended && now < end_) return Reach::unknown;
     stop();
-    return refused_ ? Result::refused : Result::open;
+    return refused_ ? Reach::refused : Reach::open;
 }
 
 void Probe::stop() {

@@ -4,17 +4,18 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <string>
 #include <thread>
 
-#include "net/peer.h"
-#include "net/zeromq.h"
+#include "net/zeromq/socket.h"
 
 namespace ps {
 
 class Admission {
 public:
     // Before the router is bound: until this is there, ZeroMQ admits every client.
-    Admission(ZmqContext &context, ZmqSocket &router, Segment &segment);
+    Admission(ZmqContext &context, ZmqSocket &router, std::atomic<uint64_t> &refused);
     ~Admission(); // the router admits no client any more
     Admission(const Admission &) = delete;
     Admission &operator=(const Admission &) = delete;
@@ -25,7 +26,7 @@ private:
     bool count_one();
 
     ZmqSocket &router_;
-    Segment &segment_;
+    std::atomic<uint64_t> &refused_;
     std::string admitted_; // the public key's 32 bytes
     ZmqSocket questions_, events_;
     std::atomic<bool> stop_{false};

@@ -6,14 +6,13 @@
 
 #include <string>
 
-#include "net/address.h"
+#include "net/transport.h"
+#include "net/zeromq/address.h"
 
 namespace ps {
 
 class Probe {
 public:
-    enum class Result { pending, refused, open };
-
     Probe() = default;
     Probe(const Probe &) = delete;
     Probe &operator=(const Probe &) = delete;
@@ -21,7 +20,7 @@ public:
 
     void aim(const std::string &endpoint) { address_ = address_of(endpoint); } // an unknown one is never refused
     void start(double now, double timeout);
-    Result look(double now); // `open` also where it cannot be known
+    Reach look(double now); // open also where it cannot be known
     bool is_pending() const { return pending_; }
 
 private:

@@ -1,10 +1,10 @@
-#include "net/connections.h"
+#include "net/zeromq/connections.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "errors.h"
-#include "net/address.h"
+#include "net/zeromq/address.h"
 #include "ps.h"
 
 namespace ps {
@@ -31,8 +31,8 @@ ConnectionEvents::~ConnectionEvents() { socket_.stop_monitor(); }
 
 void ConnectionEvents::expect(NodeId node, const std::string &endpoint) { nodes_[endpoint] = node; }
 
-std::vector<ConnectionEvents::Event> ConnectionEvents::all() {
-    std::vector<Event> events;
+std::vector<ConnectionEvent> ConnectionEvents::all() {
+    std::vector<ConnectionEvent> events;
     if (!events_.may_have_more()) return events;
     std::string endpoint;
     for (ZmqEvent what; (what = events_.next_event(&endpoint)) != ZmqEvent::none;)
@@ -40,7 +40,7 @@ std::vector<ConnectionEvents::Event> ConnectionEvents::all() {
     return events;
 }
 
-ConnectionEvents::Event ConnectionEvents::note(ZmqEvent what, const std::string &endpoint) {
+ConnectionEvent ConnectionEvents::note(ZmqEvent what, const std::string &endpoint) {
     NodeId node = node_at(endpoint);
     bool was_connected = connected_[node];
     connected_[node] = what == ZmqEvent::connected;
@@ -77,10 +77,13 @@ void Connections::connect(NodeId node, const std::string &endpoint) {
     has_[node] = true;
 }
 
-bool Connections::receive(ZmqMessage *message) {
-    for (ZmqMessage name; socket_.may_have_more() && socket_.receive(&name);) {
-        if (!name.more() || !socket_.receive(message)) continue;
-        if (!message->more()) return true;
+bool Connections::receive(Message *message) {
+    for (ZmqMessage name, frame; socket_.may_have_more() && socket_.receive(&name);) {
+        if (!name.more() || !socket_.receive(&frame)) continue;
+        if (!frame.more()) {
+            *message = Message::of(std::move(frame));
+            return true;
+        }
         for (ZmqMessage rest; socket_.receive(&rest) && rest.more();) {
         }
     }
@@ -88,7 +91,5 @@ bool Connections::receive(ZmqMessage *message) {
 }
 
 void Connections::linger(double seconds) { socket_.set(ZmqOption::linger, milliseconds(seconds)); }
-
-Connections::Heartbeats heartbeats_within(double seconds) { return {seconds / 4, 3 * seconds / 4}; }
 
 } // namespace ps

@@ -1,5 +1,4 @@
-// ZeroMQ, as much of it as is used here, from a library that is opened at run time: pyzmq's own, or the system's. No
-// header of it is needed and there is never a second copy.
+// ZeroMQ's contexts and sockets, as much of them as is used here.
 //
 // A socket belongs to one thread at a time. Everything here throws PS_ESYSTEM with ZeroMQ's words when it is refused.
 #pragma once
@@ -9,22 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "net/curve.h"
+#include "net/zeromq/message.h"
+
 namespace ps {
-
-using Bytes = std::vector<char>;
-
-// Both are idempotent, and throw PS_EADDRESS if there is no such library.
-void load_zmq(const char *path);
-void load_zmq_unless_named(const std::string &path); // what the environment's PYPS_ZMQ names comes before `path`
-std::string zmq_path(); // of the file that was loaded: what another process opens
-
-// A pair of CURVE keys in Z85, 40 characters each; empty: nothing is encrypted.
-struct CurveKeys {
-    std::string public_key, secret_key;
-};
-
-void check_curve(const CurveKeys &keys); // throws PS_EINVAL: these are no pair
-std::string decode_z85(const std::string &text);
 
 // Its sockets are encrypted if it has keys: one that is bound proves to have them, others prove it to that one. Who may
 // speak to a router is decided elsewhere: see admission.h.
@@ -69,26 +56,6 @@ enum class ZmqOption : int {
     curve_server_key = 50,
 };
 
-// One part of a message: received, or to be filled and sent.
-class ZmqMessage {
-public:
-    ZmqMessage();
-    explicit ZmqMessage(size_t bytes); // not initialised; throws PS_ENOMEM
-    ZmqMessage(ZmqMessage &&other) noexcept;
-    ~ZmqMessage();
-    ZmqMessage(const ZmqMessage &) = delete;
-    ZmqMessage &operator=(const ZmqMessage &) = delete;
-
-    const char *data() const;
-    char *data();
-    size_t size() const;
-    bool more() const; // parts follow
-
-private:
-    friend class ZmqSocket;
-    alignas(8) mutable char raw_[64];
-};
-
 // What happens to a socket's connection: it is there and both sides have introduced themselves; it was there.
 enum class ZmqEvent : uint16_t { none = 0, disconnected = 0x200, connected = 0x1000 };
 
@@ -108,11 +75,9 @@ public:
     std::string bind(const std::string &endpoint); // returns the one that was taken
     void connect(const std::string &endpoint);
 
-    // Nothing of these waits. False: the peer is not connected (a router), or nothing is there.
-    bool send(const std::string &peer, Bytes &&message); // from a router; if it was not sent, the message is whole
-    bool send(Bytes message);
-    bool send(const std::string &peer, ZmqMessage &message); // if it was sent, the message is empty
-    bool send(ZmqMessage &message);
+    // None of these waits. False: the peer is not connected (of a router), or nothing is there.
+    bool send(const std::string &peer, Message &&message); // from a router; if it was not sent, the message is whole
+    bool send(Message &&message);
     bool send(const std::vector<std::string> &parts);
     bool receive(ZmqMessage *part);
 
@@ -130,8 +95,9 @@ public:
 
 private:
     void prove_keys(bool is_bound);
-    bool send_part(Bytes &&part, int flags);
-    bool send_name(const std::string &peer);
+    bool send_copy(const char *bytes, size_t size, int flags);
+    bool send_message(void *message);
+    static bool has_sent(int code);
 
     void *socket_;
     const CurveKeys &keys_; // of its context

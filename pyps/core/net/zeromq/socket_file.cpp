@@ -1,4 +1,4 @@
-#include "net/socket_file.h"
+#include "net/zeromq/socket_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "net/admission.h"
+#include "net/zeromq/admission.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <exception>
+#include <vector>
 
 #include "errors.h"
+#include "net/zeromq/library.h"
 
 namespace ps {
 
@@ -31,8 +33,8 @@ std::vector<std::string> receive_parts(ZmqSocket &socket) {
 
 } // namespace
 
-Admission::Admission(ZmqContext &context, ZmqSocket &router, Segment &segment)
-    : router_(router), segment_(segment), admitted_(decode_z85(context.keys().public_key)),
+Admission::Admission(ZmqContext &context, ZmqSocket &router, std::atomic<uint64_t> &refused)
+    : router_(router), refused_(refused), admitted_(decode_z85(context.keys().public_key)),
       questions_(context, ZmqSocket::reply), events_(router.monitor(context, handshake_failed)),
       wake_(eventfd(0, EFD_CLOEXEC)) {
     if (wake_ < 0) fail_with_errno("eventfd");
@@ -77,7 +79,7 @@ bool Admission::answer_one() {
 
 bool Admission::count_one() {
     if (receive_parts(events_).empty()) return false;
-    segment_.header().peers_refused.fetch_add(1, std::memory_order_relaxed);
+    refused_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 

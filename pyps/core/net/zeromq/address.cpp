@@ -1,4 +1,4 @@
-#include "net/address.h"
+#include "net/zeromq/address.h"
 
 #include <netdb.h>
 #include <sys/un.h>

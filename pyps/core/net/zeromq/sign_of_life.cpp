@@ -1,4 +1,4 @@
-#include "net/sign_of_life.h"
+#include "net/zeromq/sign_of_life.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <mutex>
 #include <utility>
 
-#include "net/address.h"
+#include "net/zeromq/address.h"
 
 namespace ps {
 

@@ -1,0 +1,15 @@
+// Keys that encrypt what nodes and workers say to each other, and prove who belongs to a cluster.
+#pragma once
+
+#include <string>
+
+namespace ps {
+
+// A pair of CURVE keys in Z85, 40 characters each; empty: nothing is encrypted.
+struct CurveKeys {
+    std::string public_key, secret_key;
+};
+
+void check_curve(const CurveKeys &keys); // throws PS_EINVAL: these are no pair
+
+} // namespace ps

@@ -1,0 +1,71 @@
+// A node's transport inside of one process, its vigil's links and its workers' transports: ends of a hub's wires.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/memory/hub.h"
+
+namespace ps {
+
+// Wires that one party has to nodes, by their numbers.
+class Wires {
+public:
+    Wires(Hub &hub, std::shared_ptr<Host> home, Party &maker, const End &end, bool are_for_messages = false)
+        : hub_(hub), home_(std::move(home)), maker_(maker), end_(end), are_for_messages_(are_for_messages),
+          wires_(end.num_nodes) {}
+    Wires(const Wires &) = delete;
+    Wires &operator=(const Wires &) = delete;
+    ~Wires();
+
+    void connect(NodeId node, const std::string &endpoint);
+    bool has(NodeId node) const { return wires_[node] != nullptr; }
+    bool send(NodeId to, Message &&message); // false: there is none to it
+    const End &end() const { return end_; }
+    const std::string &endpoint(NodeId node) const { return wires_[node]->endpoint; }
+
+private:
+    Hub &hub_;
+    const std::shared_ptr<Host> home_;
+    Party &maker_;
+    const End end_;
+    const bool are_for_messages_;
+    std::vector<std::shared_ptr<Wire>> wires_; // by node
+};
+
+class MemoryInside final : public Inside {
+public:
+    MemoryInside(Hub &hub, std::shared_ptr<Host> host) : hub_(hub), host_(std::move(host)) {}
+    std::unique_ptr<WorkerTransport> connect(const WorkerEnd &worker) override;
+
+private:
+    Hub &hub_;
+    const std::shared_ptr<Host> host_;
+};
+
+class MemoryNode final : public NodeTransport {
+public:
+    MemoryNode(const NodeEnd &node, const MemoryOptions &options);
+    ~MemoryNode() override;
+
+    const std::string &endpoint() const override { return endpoint_; }
+    std::weak_ptr<Inside> inside() override { return inside_; }
+    Message message(size_t bytes) override { return Bytes(bytes); }
+    void connect(NodeId node, const std::string &endpoint) override { wires_.connect(node, endpoint); }
+    std::unique_ptr<Links> links(const std::string &name, Heartbeats heartbeats) override;
+    bool send(NodeId to, Message &&message) override { return wires_.send(to, std::move(message)); }
+    bool reply(const std::string &name, Message &&message) override;
+    bool receive(Received *received) override;
+    Woken wait(int descriptor, double seconds) override;
+    void linger(double) override {} // what was sent is with its receiver
+
+private:
+    Hub &hub_;
+    const std::shared_ptr<Host> host_;
+    const std::shared_ptr<Inside> inside_;
+    std::string endpoint_;
+    Wires wires_;
+};
+
+} // namespace ps

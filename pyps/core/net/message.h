@@ -1,0 +1,82 @@
+// A message on its way: bytes that it owns, moved from one place to the next and never copied. What holds them is the
+// transport's own affair: ZeroMQ's messages stay what they are.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace ps {
+
+using Bytes = std::vector<char>;
+
+class Message {
+public:
+    Message() noexcept : Message(Bytes()) {}
+    Message(Bytes &&bytes) noexcept { hold(std::move(bytes)); } // implicit: what was encoded is a message
+    // What a transport holds bytes in: it has data() and size(), both 0 after it was moved from.
+    template <class Held>
+    static Message of(Held &&held) noexcept {
+        Message message(nullptr);
+        message.hold(std::move(held));
+        return message;
+    }
+    Message(Message &&other) noexcept : kind_(other.kind_) { kind_->move(held_, other.held_); }
+    Message &operator=(Message &&other) noexcept {
+        if (this == &other) return *this;
+        kind_->destroy(held_);
+        kind_ = other.kind_;
+        kind_->move(held_, other.held_);
+        return *this;
+    }
+    Message(const Message &) = delete;
+    Message &operator=(const Message &) = delete;
+    ~Message() {
+        if (kind_) kind_->destroy(held_);
+    }
+
+    const char *data() const { return kind_->data(held_); }
+    char *data() { return kind_->data(held_); }
+    size_t size() const { return kind_->size(held_); }
+
+    // Null if it is held by something else.
+    template <class Held>
+    Held *held_as() {
+        return kind_ == &kind<Held> ? std::launder(reinterpret_cast<Held *>(held_)) : nullptr;
+    }
+
+private:
+    struct Kind {
+        char *(*data)(void *held);
+        size_t (*size)(void *held);
+        void (*move)(void *to, void *from);
+        void (*destroy)(void *held);
+    };
+
+    template <class Held>
+    static Held &as(void *held) {
+        return *std::launder(static_cast<Held *>(held));
+    }
+
+    template <class Held>
+    static constexpr Kind kind{[](void *held) { return as<Held>(held).data(); },
+                               [](void *held) { return as<Held>(held).size(); },
+                               [](void *to, void *from) { new (to) Held(std::move(as<Held>(from))); },
+                               [](void *held) { as<Held>(held).~Held(); }};
+
+    explicit Message(std::nullptr_t) noexcept {}
+
+    template <class Held>
+    void hold(Held &&held) noexcept {
+        static_assert(sizeof(Held) <= room && alignof(Held) <= alignof(void *));
+        new (held_) Held(std::move(held));
+        kind_ = &kind<Held>;
+    }
+
+    static constexpr size_t room = 64; // bytes; enough for one of ZeroMQ's messages
+    const Kind *kind_ = nullptr;
+    alignas(void *) mutable unsigned char held_[room];
+};
+
+} // namespace ps

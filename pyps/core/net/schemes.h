@@ -1,0 +1,19 @@
+// The transports, by the schemes of endpoints. Another one is a folder of its own and a row here.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/transport.h"
+
+namespace ps {
+
+// Throw PS_EINVAL if the endpoint has no scheme that is known.
+std::unique_ptr<NodeTransport> make_node_transport(const NodeEnd &node, const std::string &endpoint);
+// Of a process that attached to the node at this endpoint, or was forked.
+std::unique_ptr<WorkerTransport> make_worker_transport(const WorkerEnd &worker, const std::string &endpoint);
+
+// Throws PS_EINVAL: a node at the one endpoint cannot reach the other.
+void require_same_transport(const std::string &own, const std::string &other);
+
+} // namespace ps

@@ -1,0 +1,49 @@
+// ZeroMQ, as much of it as is used here, from a library that is opened at run time: pyzmq's own, or the system's. No
+// header of it is needed and there is never a second copy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ps {
+
+// Both are idempotent, and throw PS_EADDRESS if there is no such library.
+void load_zmq(const char *path);
+void load_zmq_unless_named(const std::string &path); // what the environment's PYPS_ZMQ names comes before `path`
+std::string zmq_path(); // of the file that was loaded: what another process opens
+
+std::string decode_z85(const std::string &text);
+
+struct ZmqFunctions {
+    void *(*ctx_new)();
+    int (*ctx_set)(void *, int, int);
+    int (*ctx_term)(void *);
+    void *(*socket)(void *, int);
+    int (*close)(void *);
+    int (*setsockopt)(void *, int, const void *, size_t);
+    int (*getsockopt)(void *, int, void *, size_t *);
+    int (*bind)(void *, const char *);
+    int (*connect)(void *, const char *);
+    int (*send)(void *, const void *, size_t, int);
+    int (*msg_init)(void *);
+    int (*msg_init_size)(void *, size_t);
+    int (*msg_init_data)(void *, void *, size_t, void (*)(void *, void *), void *);
+    int (*msg_send)(void *, void *, int);
+    int (*msg_recv)(void *, void *, int);
+    int (*msg_close)(void *);
+    int (*msg_move)(void *, void *);
+    void *(*msg_data)(void *);
+    size_t (*msg_size)(const void *);
+    int (*msg_more)(const void *);
+    int (*socket_monitor)(void *, const char *, int);
+    int (*curve_public)(char *, const char *);
+    uint8_t *(*z85_decode)(uint8_t *, const char *);
+    int (*error)();
+    const char *(*strerror)(int);
+};
+
+const ZmqFunctions &zmq(); // throws PS_ESYSTEM if none was loaded
+[[noreturn]] void fail_zmq(const char *what); // throws PS_ESYSTEM with ZeroMQ's words for what it refused last
+
+} // namespace ps

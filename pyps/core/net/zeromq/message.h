@@ -1,0 +1,33 @@
+// One part of a message of ZeroMQ's.
+#pragma once
+
+#include <cstddef>
+
+#include "net/message.h"
+
+namespace ps {
+
+// Received, or to be filled and sent.
+class ZmqMessage {
+public:
+    ZmqMessage();
+    explicit ZmqMessage(size_t bytes); // not initialised; throws PS_ENOMEM
+    ZmqMessage(ZmqMessage &&other) noexcept;
+    ~ZmqMessage();
+    ZmqMessage(const ZmqMessage &) = delete;
+    ZmqMessage &operator=(const ZmqMessage &) = delete;
+
+    const char *data() const;
+    char *data();
+    size_t size() const;
+    bool more() const; // parts follow
+
+private:
+    friend class ZmqSocket;
+    alignas(8) mutable char raw_[64];
+};
+
+// The same as a message that anyone can hold. Nothing is copied.
+Message room_of_zmq(size_t bytes); // to be filled and sent; throws PS_ENOMEM
+
+} // namespace ps

@@ -1,0 +1,78 @@
+#include "net/zeromq/routers.h"
+
+#include <utility>
+
+#include "net/zeromq/worker.h"
+
+namespace ps {
+
+namespace {
+
+// All nodes of a cluster connect at once. One that finds no room tries again after 1 s, then 2, 4, 8: with ZeroMQ's own
+// 100 that is what most of a large cluster's start takes.
+constexpr int most_that_wait = 1 << 14;
+
+} // namespace
+
+// A worker's place may be taken anew before ZeroMQ is through with its last socket.
+Routers::Routers(ZmqContext &context, uint32_t max_workers)
+    : context_(std::make_shared<ZmqInside>(int(2 * max_workers + 2))), inside_(context_->context(), ZmqSocket::router),
+      outside_(context, ZmqSocket::router) {
+    inside_.set(ZmqOption::router_mandatory, 1);
+    outside_.set(ZmqOption::router_mandatory, 1);
+    outside_.set(ZmqOption::router_handover, 1);
+    outside_.set(ZmqOption::backlog, most_that_wait);
+}
+
+std::string Routers::bind(const std::string &endpoint) {
+    inside_.bind(ZmqInside::endpoint);
+    std::string taken = outside_.bind(endpoint);
+    file_ = SocketFile(taken);
+    sign_of_life_ = SignOfLife(taken);
+    return taken;
+}
+
+std::weak_ptr<Inside> Routers::inside() const { return context_; }
+
+// Only workers that were heard inside are there, until they are not reached any more: to look for others would cost
+// time and find nothing.
+bool Routers::send(const std::string &peer, Message &&message) {
+    auto found = insiders_.find(peer);
+    if (found != insiders_.end()) {
+        if (inside_.send(peer, std::move(message))) return true;
+        insiders_.erase(found);
+    }
+    return outside_.send(peer, std::move(message));
+}
+
+bool Routers::receive(Received *received) {
+    for (int looks = 0; looks < 2; looks++) {
+        outside_is_next_ = !outside_is_next_;
+        if (receive(outside_is_next_ ? inside_ : outside_, received)) return true;
+    }
+    return false;
+}
+
+bool Routers::receive(ZmqSocket &router, Received *received) {
+    ZmqMessage peer, frame;
+    if (!router.may_have_more() || !router.receive(&peer)) return false;
+    received->from.assign(peer.data(), peer.size());
+    received->fault = nullptr;
+    if (&router == &inside_) insiders_.insert(received->from);
+    bool more = peer.more() && router.receive(&frame) && frame.more();
+    if (!peer.more() || more) received->fault = more ? "it has more than one part" : "it has no content";
+    while (more) {
+        ZmqMessage rest;
+        more = router.receive(&rest) && rest.more();
+    }
+    received->message = Message::of(std::move(frame));
+    return true;
+}
+
+NodeTransport::Woken Routers::wait(int descriptor, double seconds) {
+    NodeTransport::Woken woken{};
+    woken.news = wait_for_any({&inside_, &outside_}, descriptor, seconds, &woken.rang);
+    return woken;
+}
+
+} // namespace ps

@@ -1,0 +1,44 @@
+// Where a node hears the others: workers of its own process inside of that, without ZeroMQ's threads and the network
+// between them, which make most of a message's way; all others outside, where a stranger cannot take the place of a
+// worker inside.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_set>
+
+#include "net/transport.h"
+#include "net/zeromq/sign_of_life.h"
+#include "net/zeromq/socket.h"
+#include "net/zeromq/socket_file.h"
+
+namespace ps {
+
+class ZmqInside;
+
+class Routers {
+public:
+    Routers(ZmqContext &context, uint32_t max_workers);
+
+    std::string bind(const std::string &endpoint); // returns the one that was taken
+    std::weak_ptr<Inside> inside() const;
+    ZmqSocket &outside() { return outside_; }
+
+    // None of these waits. A message goes to the peer that has that name; false: there is none, and it is whole.
+    bool send(const std::string &peer, Message &&message);
+    bool receive(Received *received); // from each in turn; false: nothing is there
+    NodeTransport::Woken wait(int descriptor, double seconds);
+
+private:
+    bool receive(ZmqSocket &router, Received *received);
+
+    std::shared_ptr<ZmqInside> context_; // of inside_: with the last worker it goes
+    SocketFile file_;                    // of outside_
+    ZmqSocket inside_, outside_;
+    bool outside_is_next_ = false;
+    std::unordered_set<std::string> insiders_; // peers that were heard inside
+    SignOfLife sign_of_life_; // ends before outside_: its endpoint may be another's then
+};
+
+} // namespace ps

@@ -1,0 +1,68 @@
+#include "net/zeromq/worker.h"
+
+#include <utility>
+
+namespace ps {
+
+std::unique_ptr<WorkerTransport> ZmqInside::connect(const WorkerEnd &worker) {
+    return std::make_unique<ZmqWorker>(worker, shared_from_this());
+}
+
+ZmqWorker::ZmqWorker(const WorkerEnd &worker, std::shared_ptr<ZmqInside> inside)
+    : worker_(worker), inside_(std::move(inside)), context_(worker.end.keys, worker.end.longest) {
+    if (!inside_) return;
+    own_.emplace(inside_->context(), ZmqSocket::dealer);
+    own_->set(ZmqOption::routing_id, worker.end.name);
+    own_->connect(ZmqInside::endpoint);
+}
+
+void ZmqWorker::reach(NodeId node) {
+    if (!is_inside(node)) others_to(node);
+}
+
+void ZmqWorker::send(NodeId to, Message &&message, bool expects_nothing) {
+    ZmqSocket &socket = is_inside(to) ? *own_ : others_to(to).socket();
+    bool nothing_came = expects_nothing && !socket.may_have_more();
+    if (is_inside(to))
+        own_->send(std::move(message));
+    else
+        others_->send(to, std::move(message));
+    if (nothing_came) socket.nothing_came();
+}
+
+bool ZmqWorker::receive(Message *message) {
+    if (own_ && own_->may_have_more()) {
+        ZmqMessage frame;
+        if (own_->receive(&frame)) {
+            *message = Message::of(std::move(frame));
+            return true;
+        }
+    }
+    return others_ && others_->receive(message);
+}
+
+bool ZmqWorker::wait(double seconds) {
+    std::vector<ZmqSocket *> sockets;
+    if (own_) sockets.push_back(&*own_);
+    if (others_) sockets.push_back(&others_->socket());
+    if (wait_for_any(sockets, -1, seconds)) return true;
+    for (ZmqSocket *socket : sockets) socket->look_again();
+    return false;
+}
+
+std::vector<NodeId> ZmqWorker::broken() {
+    std::vector<NodeId> nodes;
+    if (!others_) return nodes;
+    others_->events().socket().look_again(); // it is among no sockets that are waited for
+    for (const ConnectionEvent &event : others_->events().all())
+        if (event.has_broken) nodes.push_back(event.node);
+    return nodes;
+}
+
+Connections &ZmqWorker::others_to(NodeId node) {
+    if (!others_) others_.emplace(context_, worker_.end.num_nodes, worker_.end.name, worker_.end.heartbeats);
+    if (!others_->has(node)) others_->connect(node, worker_.endpoint_of(node));
+    return *others_;
+}
+
+} // namespace ps
