@@ -111,7 +111,7 @@ typedef struct ps_node_info {
 typedef struct ps_node_stats {
     int64_t keys_held; /* keys whose value lives on this node */
     int64_t committed_bytes; /* shared memory in use, all of it */
-    int64_t directory_bytes;
+    int64_t directory_bytes; /* of them: 8 for each key that began here, and pages of those for other keys in use */
     int64_t slab_bytes; /* committed for values */
     int64_t value_bytes; /* of them used by values */
     int64_t workers; /* slots in use */
