@@ -75,9 +75,9 @@ inline void whole_after_kills(uint32_t rule, Standing standing, int kills) {
         Holder me = join(*segment);
         Latches latches(*segment, me);
         Place place(0);
-        CHECK(latches.acquire(0, Patience::wait, &place));
+        CHECK(latches.acquire(Row{0}, Patience::wait, &place));
         require_whole(*segment, rule, standing);
-        latches.release(0, place);
+        latches.release(Row{0}, place);
         leave(*segment, me);
     }
     CHECK(segment->header().restored > 0);
