@@ -15,7 +15,8 @@ namespace ps {
 inline constexpr uint64_t cluster = 0x1234'5678'9abc'def0;
 
 inline struct SmallShape : Shape {
-    uint64_t num_keys() const override { return 50; }
+    KeySpace keys() const override { return KeySpace::range(50); }
+    uint64_t num_keys() const { return 50; }
     NodeId num_nodes() const override { return 4; }
     uint64_t value_bytes(Key key) const override { return key % 5 == 0 ? 40 : 8; }
 } shape;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/homes.h"
 #include "ps.h"
 #include "require.h"
 #include "store/store_values.h"
@@ -70,11 +71,16 @@ public:
         NodeId seen_at = no_node;
     };
 
-    NumberStore(NodeId self, NodeId nodes, uint64_t num_keys) : Stops(num_keys), values(num_keys) {
-        for (Key key = self; key < num_keys; key += nodes) values[key].standing = Standing::owned;
+    NumberStore(NodeId self, const HomeRule &homes, uint64_t num_keys) : Stops(num_keys), values(num_keys) {
+        for (Key key = 0; key < num_keys; key++)
+            if (homes.base(key) == self) values[key].standing = Standing::owned;
     }
 
     std::unique_ptr<Whereabouts> whereabouts();
+
+    void for_each_here(const std::function<void(Key)> &body) const override {
+        for (Key key = 0; key < values.size(); key++) body(key);
+    }
 
     bool latch(Key key) override {
         REQUIRE(latched == nobody);
@@ -232,10 +238,10 @@ struct MemoryParts {
 
 class MemoryStore : private MemoryParts, public StoreValues, public Stops {
 public:
-    MemoryStore(NodeId self, NodeId nodes, uint64_t num_keys)
+    MemoryStore(NodeId self, const HomeRule &homes, uint64_t num_keys)
         : MemoryParts(num_keys), StoreValues(*segment, *slabs, 0), Stops(num_keys) {
-        for (Key key = self; key < num_keys; key += nodes)
-            under_latch(*this, key, [&] { own(key, bytes_of(0).data()); });
+        for (Key key = 0; key < num_keys; key++)
+            if (homes.base(key) == self) under_latch(*this, key, [&] { own(key, bytes_of(0).data()); });
     }
 
     bool latch(Key key) override { return !at[key] && StoreValues::latch(key); }
@@ -251,8 +257,8 @@ struct Store {
 };
 
 template <class Kind>
-Store make_store(NodeId self, NodeId nodes, uint64_t num_keys) {
-    auto store = std::make_unique<Kind>(self, nodes, num_keys);
+Store make_store(NodeId self, const HomeRule &homes, uint64_t num_keys) {
+    auto store = std::make_unique<Kind>(self, homes, num_keys);
     Kind *pointer = store.get();
     return {std::move(store), pointer->whereabouts(), &pointer->at};
 }

@@ -6,6 +6,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,10 @@ def channels() -> dict[int, int]:
     """The threads of this process that see to channels, with the processor time of each in ticks."""
     found = {}
     for task in Path("/proc/self/task").iterdir():
-        if re.fullmatch(r"ps channel \d+", (task / "comm").read_text().strip()):
-            fields = (task / "stat").read_text().rpartition(")")[2].split()
-            found[int(task.name)] = int(fields[11]) + int(fields[12])
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            name, _, rest = (task / "stat").read_text().partition("(")[2].rpartition(")")
+            if re.fullmatch(r"ps channel \d+", name):
+                found[int(task.name)] = sum(map(int, rest.split()[11:13]))
     return found
 
 

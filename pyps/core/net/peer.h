@@ -43,7 +43,7 @@ class StoreShape final : public Shape {
 public:
     explicit StoreShape(const Segment &segment) : segment_(segment) {}
 
-    uint64_t num_keys() const override { return uint64_t(segment_.header().num_keys); }
+    KeySpace keys() const override { return segment_.key_space(); }
     NodeId num_nodes() const override { return NodeId(segment_.header().num_nodes); }
     ChannelRule channels() const override { return segment_.channel_rule(); }
     uint64_t value_bytes(Key key) const override { return segment_.value_bytes(key); }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "messages.h"
+#include "key_space.h"
 
 namespace ps {
 
@@ -16,12 +16,13 @@ constexpr uint32_t any_channel = 255; // in a message: its keys may be of all, a
 class ChannelRule {
 public:
     ChannelRule() = default; // one channel
-    ChannelRule(uint32_t channels, NodeId nodes) : channels_(channels), nodes_(nodes) {}
+    ChannelRule(uint32_t channels, NodeId nodes, const KeySpace &space)
+        : channels_(channels), nodes_(nodes), space_(space) {}
 
     uint32_t channels() const { return channels_; }
-    uint32_t channel(Key key) const { return channels_ == 1 ? 0 : uint32_t(key / nodes_ % channels_); }
+    uint32_t channel(Key key) const { return channels_ == 1 ? 0 : uint32_t(space_.turn(key) / nodes_ % channels_); }
 
-    // Keys of one home are numbered, key / nodes. Within its channel a number has this place,
+    // Keys of a range at one home are numbered, key / nodes. Within its channel a number has this place,
     uint64_t place(uint64_t number) const { return channels_ == 1 ? number : number / channels_; }
     // and so many of the first numbers are in a channel.
     uint64_t count(uint64_t numbers, uint32_t channel) const { return (numbers + channels_ - 1 - channel) / channels_; }
@@ -29,6 +30,7 @@ public:
 private:
     uint32_t channels_ = 1;
     NodeId nodes_ = 1;
+    KeySpace space_ = KeySpace::any();
 };
 
 // The keys of one channel; by default all keys, in the only one.

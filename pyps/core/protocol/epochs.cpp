@@ -20,7 +20,7 @@ void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
 // A node keeps its deltas that are on their way and sends them again: so no node waits for a former message.
 void Protocol::begin_epoch(const std::vector<NodeId> &members) {
     if (!former_) former_.emplace(std::move(homes_)); // else that one was never settled
-    homes_ = Homes(self_, former_->rule().nodes(), num_keys_, channel_, members);
+    homes_ = Homes(*former_, members);
     epoch_++;
     std::vector<Key> awaited = parked_.keys();
     parked_.keep_what_brings_keys();
@@ -51,14 +51,17 @@ void Protocol::take_late(Key key, Transfer message) {
 }
 
 void Protocol::report() {
-    for (Key key = 0; key < num_keys_; key++) {
-        if (!channel_.has(key)) continue;
-        if (!(values_.may_be_here(key) && owns(key)) && !parked_.brings(key)) continue;
+    auto report = [&](Key key) {
         if (homes_.is_here(key))
             receive(key, Holds{self_});
         else
             post_.send(homes_.home(key), key, Holds{self_});
-    }
+    };
+    values_.for_each_here([&](Key key) {
+        if (channel_.has(key) && (owns(key) || parked_.brings(key))) report(key);
+    });
+    for (Key key : parked_.keys())
+        if (parked_.brings(key) && !owns(key)) report(key);
     former_->for_each([&](Key key) {
         if (!former_->is_lost(key)) return;
         Holds message{former_->lost_with(key), true};
@@ -71,10 +74,12 @@ void Protocol::report() {
 
 void Protocol::receive(Key key, const Holds &message) {
     if (!homes_.is_here(key)) throw Unexpected("a key is reported to a node that is not its home");
-    if (!message.lost && !homes_.is_unknown(key) && !homes_.is_lost(key)) throw Unexpected("a key has two owners");
-    if (!message.lost)
+    bool has_owner = !homes_.is_unknown(key) && !homes_.is_lost(key);
+    bool is_known = has_owner && homes_.owner(key) == message.node; // it has never moved
+    if (!message.lost && has_owner && !is_known) throw Unexpected("a key has two owners");
+    if (!message.lost && !is_known)
         homes_.move(key, message.node);
-    else if (homes_.is_unknown(key))
+    else if (!has_owner)
         homes_.lose(key, message.node);
 }
 

@@ -8,6 +8,7 @@
 
 #include "channels.h"
 #include "divisor.h"
+#include "flat_map.h"
 #include "messages.h"
 
 namespace ps {
@@ -15,17 +16,22 @@ namespace ps {
 // Where a key has its home. Every member, and every worker, computes the same.
 class HomeRule {
 public:
-    HomeRule(NodeId nodes, std::vector<NodeId> members)
-        : nodes_(nodes), divisor_(nodes), members_(std::move(members)), is_member_(nodes) {
+    HomeRule(NodeId nodes, std::vector<NodeId> members, const KeySpace &space)
+        : nodes_(nodes), divisor_(nodes), space_(space), members_(std::move(members)), is_member_(nodes) {
         for (NodeId node : members_) is_member_[node] = true;
     }
 
-    NodeId base(Key key) const { return NodeId(key < Divisor::beyond ? divisor_.remainder(key) : key % nodes_); }
+    // Where it has its home as long as that node lives, and where it lives in the beginning.
+    NodeId base(Key key) const {
+        uint64_t turn = space_.turn(key);
+        return NodeId(turn < Divisor::beyond ? divisor_.remainder(turn) : turn % nodes_);
+    }
     NodeId home(Key key) const {
         NodeId node = base(key);
         if (members_.size() == nodes_ || is_member_[node]) return node;
-        return members_[(key / nodes_) % members_.size()];
+        return members_[(space_.turn(key) / nodes_) % members_.size()];
     }
+    const KeySpace &space() const { return space_; }
     NodeId nodes() const { return nodes_; }
     const std::vector<NodeId> &members() const { return members_; }
     bool is_member(NodeId node) const { return is_member_[node]; }
@@ -33,42 +39,50 @@ public:
 private:
     NodeId nodes_;
     Divisor divisor_;
+    KeySpace space_;
     std::vector<NodeId> members_;
     std::vector<bool> is_member_;
 };
 
-// Of the keys of one channel.
+// Of the keys of one channel. A range has an entry for each key; of any keys only those have one that have ever moved:
+// of these alone it is to be found out in a new epoch who has them.
 class Homes {
 public:
     // All nodes are members, and each key lives at its home.
-    Homes(NodeId self, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel)
-        : Homes(self, all_of(nodes), nodes, num_keys, channel, self) {}
-    // It is not known yet where keys live.
-    Homes(NodeId self, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel, std::vector<NodeId> members)
-        : Homes(self, std::move(members), nodes, num_keys, channel, unknown) {}
+    Homes(NodeId self, NodeId nodes, const KeySpace &space, const ChannelKeys &channel)
+        : Homes(self, HomeRule(nodes, all_of(nodes), space), channel, self) {}
+    // Of other members: it is not known yet where keys live that were heard of.
+    Homes(const Homes &former, std::vector<NodeId> members)
+        : Homes(former.self_, HomeRule(former.rule_.nodes(), std::move(members), former.rule_.space()), former.channel_,
+                unknown) {
+        former.moved_.for_each([&](Key key, Entry) {
+            if (is_here(key)) moved_[key] = unknown;
+        });
+    }
 
     const HomeRule &rule() const { return rule_; }
     NodeId home(Key key) const { return rule_.home(key); }
     bool is_here(Key key) const { return home(key) == self_; }
 
     void prefetch(Key key) const {
-        if (rule_.base(key) == self_) __builtin_prefetch(&entry(key), 1);
+        if (rule_.space().is_range() && rule_.base(key) == self_) __builtin_prefetch(&place(key), 1);
     }
 
     // Of keys whose home is here.
     NodeId owner(Key key) const { return is_lost(key) ? no_node : entry(key); }
-    void move(Key key, NodeId to) { entry(key) = to; } // or it was found there
+    void move(Key key, NodeId to) { put(key, to); } // or it was found there
 
     bool is_lost(Key key) const { return entry(key) & lost; }
     NodeId lost_with(Key key) const { return entry(key) & ~lost; }
     bool is_unknown(Key key) const { return entry(key) == unknown; }
-    void lose(Key key, NodeId with) { entry(key) = lost | with; }
+    void lose(Key key, NodeId with) { put(key, Entry(lost | with)); }
 
     template <class Body>
-    void for_each(Body &&body) const { // of the keys whose home is here
+    void for_each(Body &&body) const { // of the keys whose home is here, and that have an entry
+        if (!rule_.space().is_range()) return moved_.for_each([&](Key key, Entry) { body(key); });
         for (NodeId base = 0; base < rule_.nodes(); base++)
             if (base == self_ || !rule_.is_member(base))
-                for (Key key = base; key < num_keys_; key += rule_.nodes())
+                for (Key key = base; key < rule_.space().num_keys(); key += rule_.nodes())
                     if (is_here(key) && channel_.has(key)) body(key);
     }
 
@@ -77,11 +91,11 @@ private:
     using Entry = NodeId;
     static constexpr Entry lost = 1 << 15, unknown = lost - 1;
 
-    Homes(NodeId self, std::vector<NodeId> members, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel,
-          Entry first)
-        : self_(self), num_keys_(num_keys), channel_(channel), rule_(nodes, std::move(members)),
-          entries_(channel.rule.count((num_keys + nodes - 1 - self) / nodes, channel.number), first),
-          inherited_(nodes) {
+    Homes(NodeId self, HomeRule rule, const ChannelKeys &channel, Entry first)
+        : self_(self), channel_(channel), rule_(std::move(rule)), inherited_(rule_.nodes()) {
+        if (!rule_.space().is_range()) return;
+        const uint64_t num_keys = rule_.space().num_keys(), nodes = rule_.nodes();
+        entries_.assign(channel.rule.count((num_keys + nodes - 1 - self) / nodes, channel.number), first);
         uint64_t each = num_keys / nodes / rule_.members().size() + 1;
         for (NodeId base = 0; base < nodes; base++)
             if (!rule_.is_member(base)) inherited_[base].assign(each, first);
@@ -92,19 +106,34 @@ private:
         return all;
     }
 
-    const Entry &entry(Key key) const { return const_cast<Homes *>(this)->entry(key); }
-    Entry &entry(Key key) {
+    // Of a key that has no entry: it is where it lived in the beginning, here or at a node that was lost.
+    Entry first_entry(Key key) const {
+        NodeId base = rule_.base(key);
+        return base == self_ ? self_ : Entry(lost | base);
+    }
+    Entry entry(Key key) const {
+        if (rule_.space().is_range()) return place(key);
+        const Entry *found = moved_.find(key);
+        return found ? *found : first_entry(key);
+    }
+    void put(Key key, Entry entry) {
+        if (rule_.space().is_range())
+            const_cast<Entry &>(place(key)) = entry;
+        else
+            moved_[key] = entry;
+    }
+    const Entry &place(Key key) const {
         NodeId base = rule_.base(key);
         if (base == self_) return entries_[channel_.rule.place(key / rule_.nodes())];
         return inherited_[base][key / rule_.nodes() / rule_.members().size()];
     }
 
     NodeId self_;
-    uint64_t num_keys_;
     ChannelKeys channel_;
     HomeRule rule_;
-    std::vector<Entry> entries_; // of the keys whose home is here as long as this node lives
-    std::vector<std::vector<Entry>> inherited_; // of those of each node that was lost, of all channels
+    std::vector<Entry> entries_; // of a range: of the keys whose home is here as long as this node lives,
+    std::vector<std::vector<Entry>> inherited_; // and of those of each node that was lost, of all channels
+    FlatMap<Entry> moved_; // of any keys
 };
 
 } // namespace ps

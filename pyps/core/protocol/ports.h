@@ -2,6 +2,8 @@
 // input or output, no clock and no threads, so that tests can run it under every order of messages.
 #pragma once
 
+#include <functional>
+
 #include "messages.h"
 
 namespace ps {
@@ -18,7 +20,8 @@ public:
     virtual ~Values() = default;
 
     virtual Standing standing(Key key) const = 0;
-    virtual bool may_be_here(Key) const { return true; } // false: neither owned nor a replica; takes no memory to tell
+    // The keys that are owned here or shared; others may be among them.
+    virtual void for_each_here(const std::function<void(Key key)> &body) const = 0;
     virtual uint64_t whole_bytes(Key key) const = 0;
     virtual bool fits_replica(Key key, Operation operation) const = 0; // else it is for the owner alone
     virtual bool has_room_to_share(Key) const = 0; // within what this node may take

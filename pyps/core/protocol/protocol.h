@@ -32,10 +32,10 @@ enum class Techniques : uint8_t { all, replication_only, relocation_only };
 
 class Protocol {
 public:
-    Protocol(NodeId self, NodeId nodes, uint64_t num_keys, Techniques techniques, Values &values, Post &post,
+    Protocol(NodeId self, NodeId nodes, const KeySpace &space, Techniques techniques, Values &values, Post &post,
              const ChannelKeys &channel = {})
-        : self_(self), num_keys_(num_keys), techniques_(techniques), channel_(channel),
-          homes_(self, nodes, num_keys, channel), values_(values), post_(post) {}
+        : self_(self), techniques_(techniques), channel_(channel), homes_(self, nodes, space, channel), values_(values),
+          post_(post) {}
 
     // From other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
@@ -181,7 +181,6 @@ private:
     void list_master(Key key); // if it is one
 
     const NodeId self_;
-    const uint64_t num_keys_;
     const Techniques techniques_;
     const ChannelKeys channel_;
     Homes homes_;

@@ -22,7 +22,7 @@ size_t Requests::pending() const {
 // In a new epoch nobody answers what was asked in a former one.
 void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId lost) {
     header_.epoch = epoch;
-    rule_ = HomeRule(shape_.num_nodes(), std::move(members));
+    rule_ = HomeRule(shape_.num_nodes(), std::move(members), shape_.keys());
     for (const auto &[timestamp, sent] : sent_) failures_.add(timestamp, lost);
     sent_.clear();
     in_flight_.clear();

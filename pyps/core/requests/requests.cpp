@@ -15,7 +15,7 @@ constexpr uint32_t no_epoch = 0xffffff; // the last one that a header can name
 Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
                    Outbox &outbox)
     : header_(header), shape_(shape), each_(shape.uniform_bytes()), settings_(settings), whereabouts_(whereabouts),
-      outbox_(outbox), rule_(shape.num_nodes(), {}), questions_(shape.channels().channels()),
+      outbox_(outbox), rule_(shape.num_nodes(), {}, shape.keys()), questions_(shape.channels().channels()),
       in_flight_(settings.in_flight), announced_(settings.in_flight), since_hello_(settings.in_flight) {
     header_.epoch = no_epoch;
 }
@@ -48,9 +48,9 @@ int64_t Requests::filling(const ps_request &request) const {
 
 // The caller may change its keys meanwhile: what is looked at is a copy.
 void Requests::check(const std::vector<Key> &keys) const {
-    const uint64_t limit = shape_.num_keys();
+    const KeySpace space = shape_.keys();
     for (Key key : keys)
-        if (key >= limit) fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+        if (!space.has(key)) fail(PS_EINVAL, Where{}, "the keys were changed during the call");
 }
 
 Requests::Sent Requests::prepare(const ps_request &request) const {

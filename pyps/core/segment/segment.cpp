@@ -254,7 +254,7 @@ void Segment::find_parts() {
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
     here_ = reinterpret_cast<std::atomic<uint32_t> *>(base_ + header_->here_at);
     channels_ = reinterpret_cast<ChannelWords *>(base_ + header_->channels_at);
-    channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->num_nodes));
+    channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->num_nodes), key_space());
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
         changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(rows_), rows_.size());
 }

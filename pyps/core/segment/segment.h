@@ -207,6 +207,7 @@ public:
         changes_[channel].note(row);
         wake_server(channel, Sleep::until_changes);
     }
+    KeySpace key_space() const { return KeySpace::range(uint64_t(header_->num_keys)); }
     const ChannelRule &channel_rule() const { return channel_rule_; }
     ChannelWords &channel(uint32_t number) const { return channels_[number]; }
     const Changes &changes(uint32_t channel) const { return changes_[channel]; }

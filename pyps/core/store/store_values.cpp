@@ -70,6 +70,12 @@ Standing StoreValues::standing(Key key) const {
     }
 }
 
+// Without memory for the entries of blocks that have none.
+void StoreValues::for_each_here(const std::function<void(Key key)> &body) const {
+    for (Key key = 0; key < uint64_t(segment_.header().num_keys); key++)
+        if (segment_.keys_here(segment_.rows().row(key))) body(key);
+}
+
 void StoreValues::prefetch(Key key) const {
     Place place(segment_.entry(key).load(std::memory_order_relaxed));
     if (place.is_here()) __builtin_prefetch(segment_.value(place), 1);

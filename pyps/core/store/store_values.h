@@ -17,7 +17,7 @@ public:
     void unlatch() override;
 
     Standing standing(Key key) const override;
-    bool may_be_here(Key key) const override { return segment_.keys_here(segment_.rows().row(key)); }
+    void for_each_here(const std::function<void(Key key)> &body) const override;
     uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
     bool fits_replica(Key key, Operation operation) const override;
     void prefetch_place(Key key) const override { __builtin_prefetch(&segment_.entry(key), 1); }

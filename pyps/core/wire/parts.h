@@ -40,10 +40,9 @@ inline uint16_t get_flags(FrameReader &reader, uint16_t allowed) {
 
 inline void get_keys(FrameReader &reader, const FrameHeader &header, const Shape &shape, std::vector<Key> *keys) {
     reader.get(keys, header.count);
-    const uint64_t limit = shape.num_keys();
+    const KeySpace space = shape.keys();
     for (Key key : *keys)
-        if (key >= limit)
-            throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(limit) + ")");
+        if (!space.has(key)) throw Malformed("key " + std::to_string(key) + " is " + space.what_others_are());
     const ChannelRule rule = shape.channels();
     if (rule.channels() == 1 || header.channel == any_channel) return;
     for (Key key : *keys)

@@ -8,7 +8,7 @@ namespace ps {
 class Shape {
 public:
     virtual ~Shape() = default;
-    virtual uint64_t num_keys() const = 0;
+    virtual KeySpace keys() const = 0;
     virtual NodeId num_nodes() const = 0;
     virtual ChannelRule channels() const { return {}; } // of every node
     virtual uint64_t value_bytes(Key key) const = 0;

@@ -124,9 +124,10 @@ inline std::vector<NodeId> Client::expected_targets(const std::vector<Key> &keys
     for (size_t i = 0; i < keys.size(); i++) {
         NodeId seen = seen_.at(i);
         bool is_member = std::count(members_.begin(), members_.end(), seen);
-        NodeId base = NodeId(keys[i] % shape_.nodes);
+        uint64_t turn = shape_.is_range ? keys[i] : KeySpace::hash(keys[i]) >> 32;
+        NodeId base = NodeId(turn % shape_.nodes);
         if (!std::count(members_.begin(), members_.end(), base))
-            base = members_[(keys[i] / shape_.nodes) % members_.size()];
+            base = members_[(turn / shape_.nodes) % members_.size()];
         targets.push_back(is_member ? seen : base);
     }
     return targets;

@@ -64,7 +64,7 @@ struct Node {
     std::vector<std::function<void()>> behind; // parked steps of what their senders said before
 };
 
-using MakeStore = Store (*)(NodeId self, NodeId nodes, uint64_t num_keys);
+using MakeStore = Store (*)(NodeId self, const HomeRule &homes, uint64_t num_keys);
 
 struct World : clients::Surroundings {
     const NodeId num_nodes;
@@ -84,12 +84,12 @@ struct World : clients::Surroundings {
 
     World(uint64_t seed, MakeStore make)
         : Surroundings(seed), num_nodes(NodeId(1 + draw(5))), num_keys(1 + draw(4)),
-          shape(num_keys, num_nodes, 1 + uint32_t(draw(3)), draw(2)), sets(draw(4) == 0), keys_move(draw(4) > 0),
-          techniques(draw_techniques(*this)), total(num_keys), history(num_keys, std::vector<int64_t>{0}),
-          in_transfer(num_keys), transferred(num_keys) {
+          shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), sets(draw(4) == 0),
+          keys_move(draw(4) > 0), techniques(draw_techniques(*this)), total(num_keys),
+          history(num_keys, std::vector<int64_t>{0}), in_transfer(num_keys), transferred(num_keys) {
         std::vector<NodeId> members;
         for (NodeId id = 0; id < num_nodes; id++) {
-            nodes.push_back(std::make_unique<Node>(make(id, num_nodes, num_keys), *this, shape, id, techniques));
+            nodes.push_back(std::make_unique<Node>(make(id, shape.homes(), num_keys), *this, shape, id, techniques));
             members.push_back(id);
         }
         for (NodeId id = 0; id < num_nodes; id++)
@@ -152,12 +152,12 @@ struct World : clients::Surroundings {
 };
 
 inline Worker::Worker(World &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number)
-    : node(node), client(std::make_unique<Client>(world, store, shape, node, number)), begun(shape.keys),
-      added(shape.keys), read(shape.keys), intends(shape.keys) {}
+    : node(node), client(std::make_unique<Client>(world, store, shape, node, number)), begun(shape.num_keys),
+      added(shape.num_keys), read(shape.num_keys), intends(shape.num_keys) {}
 
 inline Node::Node(Store &&own, World &world, const WideShape &shape, NodeId self, Techniques techniques)
     : store(std::move(own)), values(*store.values), mail(make_mail(world, self)), desk(world, shape, self),
-      protocol(self, shape.nodes, shape.keys, techniques, values, *mail), intents(shape.keys) {}
+      protocol(self, shape.nodes, shape.keys(), techniques, values, *mail), intents(shape.num_keys) {}
 
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
     FrameHeader header; // each channel takes its messages in their order

@@ -20,7 +20,7 @@ inline void check_value(World &world, Key key) {
         value = number_at(owner->values, key);
         world.pushes.check(key, value, [&](uint64_t worker) { return !world.node_of(worker).out; });
         REQUIRE(!world.said_lost[key]);
-        world.met.keys_rehomed += world.nodes[key % world.num_nodes]->out;
+        world.met.keys_rehomed += world.nodes[world.shape.homes().base(key)]->out;
     }
     REQUIRE(owner || world.may_be_lost[key]);
     world.met.keys_lost += !owner;

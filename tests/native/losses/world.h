@@ -107,7 +107,7 @@ struct World : clients::Surroundings {
 
     explicit World(uint64_t seed)
         : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
-          shape(num_keys, num_nodes, 1 + uint32_t(draw(3)), draw(2)), connections_break(draw(2)),
+          shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), connections_break(draw(2)),
           losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),
           may_be_lost(num_keys), epochs{{{}, no_node}} {
         Techniques techniques = draw_techniques(*this);
@@ -188,12 +188,13 @@ struct World : clients::Surroundings {
 };
 
 inline Worker::Worker(World &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number)
-    : node(node), client(std::make_unique<Client>(world, store, shape, node, number)), intends(shape.keys) {}
+    : node(node), client(std::make_unique<Client>(world, store, shape, node, number)), intends(shape.num_keys) {}
 
 inline Node::Node(World &world, const WideShape &shape, NodeId self, Techniques techniques)
-    : store(make_store<NumberStore>(self, shape.nodes, shape.keys)), values(*store.values),
+    : store(make_store<NumberStore>(self, shape.homes(), shape.num_keys)), values(*store.values),
       mail(make_mail(world, self)), desk(world, shape, self),
-      protocol(self, shape.nodes, shape.keys, techniques, values, *mail), crossing(shape.nodes), intents(shape.keys) {}
+      protocol(self, shape.nodes, shape.keys(), techniques, values, *mail), crossing(shape.nodes),
+      intents(shape.num_keys) {}
 
 // Intents and questions are no operations: nobody gives them up with a former epoch.
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
