@@ -111,19 +111,27 @@ def worker_processes() -> Iterator[WorkerProcesses]:
 
 @pytest.fixture(
     params=[
-        (1, "thread", "direct"),
-        (1, "process", "direct"),
-        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow")),
+        (1, "thread", "direct", "none"),
+        (1, "process", "direct", "none"),
+        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow"), ("tcp",)),
+        *itertools.product((2, MOST_NODES), ("thread",), ("direct", "slow"), ("memory",)),
     ],
-    ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}",
+    ids=lambda row: "-".join(map(str, row)),
 )
 def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses) -> Iterator[ClusterOf]:
     """Make a cluster of one, two or four nodes: `Cluster` with the number of nodes, workers and network filled in."""
-    count, kind, network = request.param
+    count, kind, network, transport = request.param
     processes = worker_processes if kind == "process" else None
     with ExitStack() as stack:
         yield lambda *arguments, **options: stack.enter_context(
-            Cluster(count, *arguments, processes=processes, slow=network == "slow", **options)
+            Cluster(
+                count,
+                *arguments,
+                processes=processes,
+                slow=network == "slow",
+                transport=transport,
+                **options,
+            )
         )
 
 
@@ -153,15 +161,25 @@ def lengths(request: pytest.FixtureRequest) -> np.ndarray[Any, np.dtype[np.int64
     return np.full(20, 5) if request.param == "uniform" else np.arange(20) % 7 + 1
 
 
-@pytest.fixture
-def cluster() -> Iterator[Start]:
+def starting(stack: ExitStack, transport: str) -> Start:
+    def start(count: int, *arguments: Any, **options: Any) -> list[pyps.Server]:
+        return stack.enter_context(Cluster(count, *arguments, transport=transport, **options)).nodes
+
+    return start
+
+
+@pytest.fixture(params=["tcp", "memory"])
+def cluster(request: pytest.FixtureRequest) -> Iterator[Start]:
     """Start so many connected nodes in this process; they end with the test."""
     with ExitStack() as stack:
-        yield (
-            lambda count, *arguments, **options: (
-                stack.enter_context(Cluster(count, *arguments, **options)).nodes
-            )
-        )
+        yield starting(stack, request.param)
+
+
+@pytest.fixture
+def open_cluster() -> Iterator[Start]:
+    """The same; workers in other processes reach all of these nodes."""
+    with ExitStack() as stack:
+        yield starting(stack, "tcp")
 
 
 @pytest.fixture

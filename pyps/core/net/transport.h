@@ -3,7 +3,7 @@
 //
 // A node has an endpoint, at which others connect to it. It connects to every other node, once for messages and once
 // more for the links of its vigil; a worker connects to the nodes that it talks to. Over a connection messages go both
-// ways. Every transport promises:
+// ways, but a node's server hears others only over connections that they have made. Every transport promises:
 //
 // - Order. What is sent over a connection arrives in that order, every message whole and at most once. What goes over
 //   different connections may overtake each other.
@@ -19,7 +19,8 @@
 //   itself as soon as the other end can be reached. It breaks at once when the other end is closed or its process ends,
 //   and after `Heartbeats::timeout` when nothing is heard from there. The end that was connected to is not told.
 // - Waiting. wait() comes back when something may have come, that of links also when there are events, and when the
-//   descriptor has something; at the latest when the time is over. It may come back for nothing. Until then it sleeps.
+//   descriptor has something; at the latest when the time is over. Until then it sleeps. It may come back for nothing,
+//   and comes back at once until the caller has received until nothing was there.
 // - Threads. An object belongs to one thread at a time, a node's transport and its links to different ones. message()
 //   may be called from any.
 #pragma once

@@ -98,7 +98,7 @@ bool Hub::reply(Host &host, const std::string &name, Message &&message) {
     auto found = host.names.find(name);
     if (found == host.names.end()) return false;
     std::shared_ptr<Wire> wire = found->second; // which may lose its name
-    carry(wire, false, std::move(message), now);
+    if (!wire->is_for_messages) carry(wire, false, std::move(message), now); // a server does not listen there
     return true;
 }
 
