@@ -22,6 +22,7 @@ import pyps
 from benchmarks.harness import Row, in_threads, seconds_per_call
 from benchmarks.nodes.growth import growth
 from benchmarks.nodes.operations import operations
+from benchmarks.nodes.server_threads import server_threads
 from benchmarks.nodes.threads import two_threads
 
 NAME = "parameter server"
@@ -52,7 +53,14 @@ def run(quick: bool) -> list[Row]:
             for kind in ("thread", "process")
             for row in two_workers(length, kind, quick)
         ]
-        return [*rows, memory(), *operations(quick), *two_threads(quick), *growth(quick)]
+        return [
+            *rows,
+            memory(),
+            *operations(quick),
+            *two_threads(quick),
+            *server_threads(quick),
+            *growth(quick),
+        ]
     finally:
         torch.set_num_threads(threads)
 

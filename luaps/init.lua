@@ -68,8 +68,8 @@ local SERVER = {
 -- share. heartbeat, lost_after: seconds between signs of life, and of silence after which a node is lost. on_loss:
 -- 'fail', or 'continue' to go on with the keys that live. in_flight: bytes that each worker may have on their way
 -- between nodes before its calls wait, 0 for 64 MiB. server_threads: among which the node shares its keys, as all do.
--- trace_keys: keys, counted from 1, or 'all', of which :trace tells what happened to them here. The ZeroMQ library of such a node is what PYPS_ZMQ names in the environment, else the
--- system's.
+-- trace_keys: keys, counted from 1, or 'all', of which :trace tells what happened to them here. The ZeroMQ library of
+-- such a node is what PYPS_ZMQ names in the environment, else the system's.
 function luaps.server(options)
    local example = 'luaps.server{num_keys = 1000, value_length = 10}'
    return node.create(arguments.named('server', options, SERVER, example))

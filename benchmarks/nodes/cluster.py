@@ -19,12 +19,14 @@ LOOPBACK = "tcp://127.0.0.1:*"
 
 
 @contextmanager
-def cluster(num_nodes: int, num_keys: int, value_length: int) -> Iterator[tuple[pyps.Worker, list[Child]]]:
+def cluster(
+    num_nodes: int, num_keys: int, value_length: int, server_threads: int = 1
+) -> Iterator[tuple[pyps.Worker, list[Child]]]:
     """Start the nodes; give a worker of node 0, and the other nodes, each with a worker of its own."""
     with ExitStack() as stack:
-        shape = [str(number) for number in (num_nodes, num_keys, value_length)]
+        shape = [str(number) for number in (num_nodes, num_keys, value_length, server_threads)]
         others = [stack.enter_context(child(__name__, str(rank), *shape)) for rank in range(1, num_nodes)]
-        server = pyps.Server(num_keys, value_length, num_nodes=num_nodes)
+        server = pyps.Server(num_keys, value_length, num_nodes=num_nodes, server_threads=server_threads)
         stack.callback(server.shutdown, timeout=0)  # the nodes end one after another
         endpoints = [server.bind(LOOPBACK), *(other.line().strip('"\n') for other in others)]
         server.connect(endpoints)
@@ -45,11 +47,13 @@ def calls(function: Callable[..., object], *arguments: object) -> Callable[[int]
     return run
 
 
-def be_a_node(rank: int, num_nodes: int, num_keys: int, value_length: int) -> None:
+def be_a_node(rank: int, num_nodes: int, num_keys: int, value_length: int, server_threads: int) -> None:
     """Be another node of the cluster until the input ends."""
     before = private_bytes()
     with ExitStack() as stack:
-        server = pyps.Server(num_keys, value_length, num_nodes=num_nodes, rank=rank)
+        server = pyps.Server(
+            num_keys, value_length, num_nodes=num_nodes, rank=rank, server_threads=server_threads
+        )
         stack.callback(server.shutdown, timeout=0)  # the nodes end one after another
         workers: list[pyps.Worker] = []
 

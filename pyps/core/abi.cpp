@@ -219,7 +219,7 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
         ps_node_stats s{};
         s.keys_held = int64_t(h.keys_held.load());
         s.committed_bytes = int64_t(attachment->segment->mapping().committed());
-        s.directory_bytes = h.num_keys * int64_t(sizeof(Entry));
+        s.directory_bytes = int64_t(segment.directory_bytes());
         s.slab_bytes = int64_t(h.slab_bytes.load());
         s.value_bytes = int64_t(h.value_bytes.load());
         s.workers = count_workers(segment);

@@ -59,9 +59,10 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
         expected[Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).length_class()]++;
     node->slabs_->expect(expected);
     for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes) {
-        Entry &entry = segment.entry(uint64_t(key));
+        Row row = segment.rows().row(uint64_t(key));
+        Entry &entry = segment.entry(row);
         entry.store(node->slabs_->hold(Place(entry.load(std::memory_order_relaxed))).word(), std::memory_order_relaxed);
-        segment.note_here(uint64_t(key), 1);
+        segment.note_here(row, 1);
     }
     return node.release();
 }

@@ -111,7 +111,7 @@ typedef struct ps_node_info {
 typedef struct ps_node_stats {
     int64_t keys_held; /* keys whose value lives on this node */
     int64_t committed_bytes; /* shared memory in use, all of it */
-    int64_t directory_bytes;
+    int64_t directory_bytes; /* of them: 8 for each key that began here, and pages of those for other keys in use */
     int64_t slab_bytes; /* committed for values */
     int64_t value_bytes; /* of them used by values */
     int64_t workers; /* slots in use */
@@ -126,7 +126,8 @@ typedef struct ps_node_stats {
     int64_t replicas_held; /* keys of other nodes that have a replica here, now */
     int64_t replicas_made; /* here, ever */
     int64_t requests_forwarded; /* keys of pulls, pushes and sets that were passed on to another node */
-    int64_t intents_active; /* intents of workers of this node that have begun and not ended: calls, not keys */
+    int64_t intents_active; /* intents of workers of this node that have begun and not ended: calls, not keys; each
+                             * counts once in every server thread that has keys of it */
     int64_t intents_waiting; /* and that have not begun */
     int64_t messages_received; /* by this node's server, refused ones too */
     int64_t keys_without_room; /* of intents that began: they stayed where they were, for want of memory_limit */

@@ -27,7 +27,13 @@ from pyps.rendezvous.store import Store
 from pyps.rendezvous.watch import Watch
 from pyps.server import Job, Node, Server
 
-ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss", "server_threads")  # options that nodes must have in common
+ALIKE = (
+    "techniques",
+    "heartbeat",
+    "lost_after",
+    "on_loss",
+    "server_threads",
+)  # options that nodes must have in common
 START_TIMEOUT = 120.0  # seconds
 PATIENCE_WITH_GUESTS = 300.0  # seconds that a shutdown waits for processes that attached
 PATIENCE_AT_THE_END = 2.0  # seconds that the host of a store gives others to read what they need

@@ -68,8 +68,9 @@ void require_sums(ps_node *node, const Counts &expected) {
     ps_worker_free(worker);
 }
 
-void sums_are_exact(int32_t num_nodes, int32_t techniques, int rounds) {
+void sums_are_exact(int32_t num_nodes, int32_t techniques, int rounds, int32_t server_threads = 1) {
     NodeOptions options{num_keys, {length}, num_nodes, techniques};
+    options.server_threads = server_threads;
     std::vector<ps_node *> nodes;
     std::vector<std::string> endpoints;
     for (int32_t number = 0; number < num_nodes; number++) nodes.push_back(create_node_of(options, number));
@@ -94,5 +95,6 @@ int main(int count, char **arguments) {
     int rounds = std::atoi(arguments[2]);
     for (int32_t techniques : {PS_ALL, PS_REPLICATION_ONLY, PS_RELOCATION_ONLY}) sums_are_exact(2, techniques, rounds);
     for (int32_t num_nodes : {3, 4}) sums_are_exact(num_nodes, PS_ALL, rounds);
+    for (int32_t server_threads : {2, 3}) sums_are_exact(2, PS_ALL, rounds, server_threads);
     std::puts("ok");
 }

@@ -18,6 +18,7 @@ using namespace ps;
 
 namespace {
 
+constexpr size_t channel_at = 19; // in a message
 constexpr long per_cluster = 20'000; // messages until nodes begin anew, with nothing remembered
 
 // Nodes 0 and 1; who plays 2 and 3 is the test.
@@ -26,7 +27,8 @@ struct Pair {
     std::vector<ps_node *> nodes;
     std::vector<std::string> endpoints;
 
-    Pair() {
+    explicit Pair(int32_t server_threads) {
+        options.server_threads = server_threads;
         options.num_keys = int64_t(shape.num_keys());
         options.num_nodes = shape.num_nodes();
         options.cluster = cluster;
@@ -110,7 +112,7 @@ void push_and_check(ps_node *node, std::atomic<bool> *stop) {
 }
 
 void strangers(long messages) {
-    Pair pair;
+    Pair pair(2);
     std::atomic<bool> stop{false};
     std::thread honest(push_and_check, pair.nodes[0], &stop);
     {
@@ -141,7 +143,7 @@ Bytes from(Bytes message, NodeId node, uint32_t worker) {
 }
 
 int64_t insiders(long messages) {
-    Pair pair;
+    Pair pair(1 + int32_t(draw(3)));
     constexpr uint32_t number = 7;
     Sender node(pair.endpoints[1], name_of_node(2, cluster)),
         worker(pair.endpoints[1], name_of_worker(2, number, cluster));
@@ -149,7 +151,9 @@ int64_t insiders(long messages) {
     for (long sent = 0; sent < messages; sent++) {
         Sender &sender = draw(2) ? node : worker;
         only_home = int(draw(4)) - 1;
-        CHECK(sender.socket.send(from(draw(4) ? some_message() : nonsense(), 2, number)));
+        Bytes message = from(draw(4) ? some_message() : nonsense(), 2, number);
+        if (message.size() > channel_at) message[channel_at] = char(draw(uint64_t(pair.options.server_threads)));
+        CHECK(sender.socket.send(std::move(message)));
         if (sent % 1000 == 0) sender.wait(pair.nodes[1]);
         if (sent % 50) continue;
         // An honest worker intends: what it pushed would be waited for at its end, and keys may be lost.

@@ -20,6 +20,7 @@ struct NodeOptions {
     int32_t num_nodes = 2;
     int32_t techniques = PS_ALL;
     uint64_t cluster = 5;
+    int32_t server_threads = 1;
 };
 
 inline ps_node *create_node_of(const NodeOptions &wanted, int32_t number) {
@@ -33,6 +34,7 @@ inline ps_node *create_node_of(const NodeOptions &wanted, int32_t number) {
     options.node = number;
     options.techniques = wanted.techniques;
     options.cluster = wanted.cluster;
+    options.server_threads = wanted.server_threads;
     ps_node *node = nullptr;
     CHECK(ps_node_create(&options, &node) == PS_OK);
     return node;

@@ -16,6 +16,7 @@ template <class Letter>
 using Paths = std::map<std::pair<int, int>, std::deque<Letter>>;
 
 constexpr int first_worker_end = 1000;
+constexpr int channel_ends = 1'000'000; // added for each channel that a worker's message goes to
 inline int worker_end(uint64_t worker) { return first_worker_end + int(worker); }
 
 template <class Letter>

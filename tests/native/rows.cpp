@@ -28,8 +28,8 @@ struct Memory {
 
     RowMaker maker() { return RowMaker(mapping, 0, most_rows, {{notes_at, sizeof(uint64_t)}}); }
     HashedRows rows() const { return HashedRows(mapping.at(0), most_rows); }
-    std::atomic<uint64_t> &note(uint64_t row) const {
-        return reinterpret_cast<std::atomic<uint64_t> *>(mapping.at(notes_at))[row];
+    std::atomic<uint64_t> &note(Row row) const {
+        return reinterpret_cast<std::atomic<uint64_t> *>(mapping.at(notes_at))[number_of(row)];
     }
 
     const uint32_t most_rows;
@@ -42,7 +42,7 @@ uint64_t count_found(const Rows &rows, const std::vector<uint64_t> &keys) {
     uint64_t found = 0;
     for (uint64_t key : keys) rows.prefetch(key);
     for (uint64_t key : keys) {
-        uint64_t row = rows.find(key);
+        Row row = rows.find(key);
         found += row != no_row;
         CHECK(row == no_row || rows.key(row) == key);
     }
@@ -55,8 +55,8 @@ void both_ways_answer_alike() {
     std::vector<uint64_t> keys;
     for (uint64_t key = 0; key < 2000; key++) keys.push_back(key);
     CHECK(count_found(memory.rows(), keys) == 0);
-    for (uint64_t key = 0; key < 1000; key++) CHECK(maker.make(key) == key); // one after another, as they come
-    CHECK(count_found(RangeRows(1000), keys) == 1000 && count_found(memory.rows(), keys) == 1000);
+    for (uint64_t key = 0; key < 1000; key++) CHECK(maker.make(key) == Row{key}); // one after another, as they come
+    CHECK(count_found(RangeRows(1000, 1), keys) == 1000 && count_found(memory.rows(), keys) == 1000);
 }
 
 void too_many_keys_are_refused() {
@@ -70,14 +70,14 @@ void too_many_keys_are_refused() {
         code = failure.error().code;
     }
     CHECK(code == PS_ENOMEM && maker.live() == 100 && memory.rows().find(7) == no_row);
-    CHECK(maker.remove(~uint64_t(50)) && maker.make(7) == 50); // that row is free
+    CHECK(maker.remove(~uint64_t(50)) && maker.make(7) == Row{50}); // that row is free
 }
 
 void they_follow_a_map() {
     Memory memory(40'000);
     RowMaker maker = memory.maker();
     HashedRows rows = memory.rows();
-    std::map<uint64_t, uint64_t> map;
+    std::map<uint64_t, Row> map;
     std::mt19937_64 random(3);
     std::vector<uint64_t> keys(30'000);
     for (uint64_t &key : keys) key = random() % 3 ? random() : random() % 1000; // any bits, and dense ones
@@ -87,7 +87,7 @@ void they_follow_a_map() {
         for (int step = 0; step < 60'000; step++) {
             uint64_t key = keys[random() % keys.size()];
             if (random() % 4 < likely) {
-                uint64_t row = maker.make(key);
+                Row row = maker.make(key);
                 auto known = map.emplace(key, row);
                 CHECK(known.first->second == row); // a key keeps its row
             } else {
@@ -135,7 +135,7 @@ uint64_t going(uint64_t number) { return number * 0x9e3779b97f4a7c15 + 1; }
     RowMaker maker = memory.maker();
     for (uint64_t number = shared.done; number < memory.most_rows - 2; shared.done = ++number) {
         maker.make(going(number));
-        uint64_t row = maker.make(staying(number));
+        Row row = maker.make(staying(number));
         memory.note(row) = staying(number);
         CHECK(maker.remove(going(number)));
     }
@@ -149,7 +149,7 @@ uint64_t going(uint64_t number) { return number * 0x9e3779b97f4a7c15 + 1; }
         uint64_t done = shared.done;
         if (done == 0) continue;
         uint64_t number = random() % 2 ? random() % done : done - 1 - random() % std::min<uint64_t>(done, 20);
-        uint64_t row = rows.find(staying(number));
+        Row row = rows.find(staying(number));
         CHECK(row != no_row && rows.key(row) == staying(number) && memory.note(row) == staying(number));
         CHECK(rows.find(going(number)) == no_row && rows.find(staying(number) + 2) == no_row);
         shared.looked++;

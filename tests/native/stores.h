@@ -233,7 +233,7 @@ struct MemoryParts {
 class MemoryStore : private MemoryParts, public StoreValues, public Stops {
 public:
     MemoryStore(NodeId self, NodeId nodes, uint64_t num_keys)
-        : MemoryParts(num_keys), StoreValues(*segment, *slabs), Stops(num_keys) {
+        : MemoryParts(num_keys), StoreValues(*segment, *slabs, 0), Stops(num_keys) {
         for (Key key = self; key < num_keys; key += nodes)
             under_latch(*this, key, [&] { own(key, bytes_of(0).data()); });
     }

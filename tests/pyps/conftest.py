@@ -111,16 +111,19 @@ def worker_processes() -> Iterator[WorkerProcesses]:
 
 @pytest.fixture(
     params=[
-        (1, "thread", "direct", "none"),
-        (1, "process", "direct", "none"),
-        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow"), ("tcp",)),
-        *itertools.product((2, MOST_NODES), ("thread",), ("direct", "slow"), ("memory",)),
+        (1, "thread", "direct", "none", 1),
+        (1, "process", "direct", "none", 1),
+        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow"), ("tcp",), (1,)),
+        *itertools.product((2, MOST_NODES), ("thread",), ("direct", "slow"), ("memory",), (1,)),
+        (2, "thread", "slow", "tcp", 2),
+        (2, "thread", "slow", "memory", 2),
+        (MOST_NODES, "process", "direct", "tcp", 3),
     ],
-    ids=lambda row: "-".join(map(str, row)),
+    ids=lambda row: "-".join(map(str, row[:4])) + (f"-{row[4]} server threads" if row[4] > 1 else ""),
 )
 def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses) -> Iterator[ClusterOf]:
-    """Make a cluster of one, two or four nodes: `Cluster` with the number of nodes, workers and network filled in."""
-    count, kind, network, transport = request.param
+    """Make a cluster of one, two or four nodes: `Cluster` with their number, workers, network and threads filled in."""
+    count, kind, network, transport, server_threads = request.param
     processes = worker_processes if kind == "process" else None
     with ExitStack() as stack:
         yield lambda *arguments, **options: stack.enter_context(
@@ -130,7 +133,7 @@ def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses
                 processes=processes,
                 slow=network == "slow",
                 transport=transport,
-                **options,
+                **{"server_threads": server_threads, **options},
             )
         )
 

@@ -316,7 +316,7 @@ ROWS: dict[str, Row | tuple[Row, str]] = {
     ),
     "`pyps.init(num_channels=4)`": (
         refused(pyps.Server, num_keys=1, num_channels=4),
-        "one thread that serves",
+        "write server_threads=",
     ),
     "`pyps.init(value_lengths=[2, 3])`": (
         refused(pyps.local, num_keys=2, value_lengths=[2, 3]),

@@ -10,7 +10,7 @@ from tests.pyps.native import Programs, native
 
 
 @native
-@pytest.mark.parametrize("program", ["slabs", "sampling"])
+@pytest.mark.parametrize("program", ["slabs", "row_order", "sampling"])
 def test_native_program(programs: Programs, program: str) -> None:
     assert programs.run(program) == "ok\n"
 

@@ -23,6 +23,15 @@ def test_a_million_keys_take_at_most_56_bytes_each() -> None:
         assert stats["keys_held"] == 1_000_000
 
 
+@pytest.mark.parametrize("num_nodes", [2, 4, 16])
+def test_a_node_of_several_takes_at_most_52_bytes_for_each_key_that_it_holds(num_nodes: int) -> None:
+    with pyps.Server(200_000 * num_nodes, 10, num_nodes=num_nodes, rank=1) as server, server.worker():
+        stats = server.stats()
+        assert stats["keys_held"] == 200_000
+        assert stats["directory_bytes"] == 8 * 200_000
+        assert stats["committed_bytes"] <= 52 * 200_000 + 2**20  # the last slab of values has room for more
+
+
 def test_lengths_may_differ() -> None:
     with pyps.Server(4, [1, 5, 1, 1000]) as server:
         assert [server.get_key_size(key) for key in range(4)] == [1, 5, 1, 1000]

@@ -27,6 +27,7 @@ public:
 
     // By the thread that runs the channel, before it does anything: is this the server's own thread?
     void begin(bool has_transport);
+    bool has_transport() const { return has_transport_; }
     void deliver(); // by the server's own thread: what is left here
 
 private:

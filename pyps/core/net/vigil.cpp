@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "net/refusals.h"
+#include "segment/process.h"
 #include "wire/notes.h"
 #include "worker/loss.h"
 
@@ -54,6 +55,7 @@ void Vigil::left(NodeId node) {
 }
 
 void Vigil::run() noexcept {
+    name_this_thread("ps vigil");
     try {
         work();
     } catch (const std::exception &error) {

@@ -1,12 +1,8 @@
-// A node's server may see to its keys in several threads. Each has a channel: a part of the key space with a protocol of
-// its own, whose messages go to the same channel of the other nodes. So channels share nothing but memory and sockets,
-// and each is as if it were the only one.
-//
-// Keys that follow each other at one home stay together in blocks, so that what is kept by key (changes, homes) is dense
-// in a channel.
+// A node's server may see to its keys in several threads. Each has a channel: a part of the key space with a protocol
+// of its own, whose messages go to the same channel of the other nodes. So channels share nothing but memory and
+// sockets, and each is as if it were the only one.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "messages.h"
@@ -14,6 +10,7 @@
 namespace ps {
 
 constexpr uint32_t most_channels = 64;
+constexpr uint32_t any_channel = 255; // in a message: its keys may be of all, and any channel can begin with it
 
 // Which channel a key is in. All nodes, and all workers, compute the same.
 class ChannelRule {
@@ -22,23 +19,14 @@ public:
     ChannelRule(uint32_t channels, NodeId nodes) : channels_(channels), nodes_(nodes) {}
 
     uint32_t channels() const { return channels_; }
-    uint32_t channel(Key key) const { return channels_ == 1 ? 0 : channel_of_number(key / nodes_); }
+    uint32_t channel(Key key) const { return channels_ == 1 ? 0 : uint32_t(key / nodes_ % channels_); }
 
     // Keys of one home are numbered, key / nodes. Within its channel a number has this place,
-    uint64_t place(uint64_t number) const {
-        return channels_ == 1 ? number : number / (block * channels_) * block + number % block;
-    }
+    uint64_t place(uint64_t number) const { return channels_ == 1 ? number : number / channels_; }
     // and so many of the first numbers are in a channel.
-    uint64_t count(uint64_t numbers, uint32_t channel) const {
-        uint64_t rest = numbers % (block * channels_), before = block * channel;
-        return numbers / (block * channels_) * block + std::min(rest - std::min(rest, before), block);
-    }
+    uint64_t count(uint64_t numbers, uint32_t channel) const { return (numbers + channels_ - 1 - channel) / channels_; }
 
 private:
-    static constexpr uint64_t block = 64;
-
-    uint32_t channel_of_number(uint64_t number) const { return uint32_t(number / block % channels_); }
-
     uint32_t channels_ = 1;
     NodeId nodes_ = 1;
 };

@@ -52,7 +52,8 @@ void Protocol::take_late(Key key, Transfer message) {
 
 void Protocol::report() {
     for (Key key = 0; key < num_keys_; key++) {
-        if (!channel_.has(key) || (!owns(key) && !parked_.brings(key))) continue;
+        if (!channel_.has(key)) continue;
+        if (!(values_.may_be_here(key) && owns(key)) && !parked_.brings(key)) continue;
         if (homes_.is_here(key))
             receive(key, Holds{self_});
         else

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "channels.h"
+#include "divisor.h"
 #include "messages.h"
 
 namespace ps {
@@ -15,17 +16,11 @@ namespace ps {
 class HomeRule {
 public:
     HomeRule(NodeId nodes, std::vector<NodeId> members)
-        : nodes_(nodes), inverse_(UINT64_MAX / nodes + 1), members_(std::move(members)), is_member_(nodes) {
+        : nodes_(nodes), divisor_(nodes), members_(std::move(members)), is_member_(nodes) {
         for (NodeId node : members_) is_member_[node] = true;
     }
 
-    // The remainder, without a division where two multiplications tell it (Lemire, Kaser, Kurz: Faster remainder by
-    // direct computation, 2019): a worker computes it for each key that it asks for.
-    NodeId base(Key key) const {
-        if (key >> 32) return NodeId(key % nodes_);
-        __extension__ using Wide = unsigned __int128;
-        return NodeId(Wide(inverse_ * key) * nodes_ >> 64);
-    }
+    NodeId base(Key key) const { return NodeId(key < Divisor::beyond ? divisor_.remainder(key) : key % nodes_); }
     NodeId home(Key key) const {
         NodeId node = base(key);
         if (members_.size() == nodes_ || is_member_[node]) return node;
@@ -37,7 +32,7 @@ public:
 
 private:
     NodeId nodes_;
-    uint64_t inverse_; // 2^64 / nodes_, rounded up; 0 of one node
+    Divisor divisor_;
     std::vector<NodeId> members_;
     std::vector<bool> is_member_;
 };
@@ -47,10 +42,10 @@ class Homes {
 public:
     // All nodes are members, and each key lives at its home.
     Homes(NodeId self, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel)
-        : Homes(self, all_of(nodes), nodes, num_keys, channel, Entry{self, no_node}) {}
+        : Homes(self, all_of(nodes), nodes, num_keys, channel, self) {}
     // It is not known yet where keys live.
     Homes(NodeId self, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel, std::vector<NodeId> members)
-        : Homes(self, std::move(members), nodes, num_keys, channel, Entry{unknown, no_node}) {}
+        : Homes(self, std::move(members), nodes, num_keys, channel, unknown) {}
 
     const HomeRule &rule() const { return rule_; }
     NodeId home(Key key) const { return rule_.home(key); }
@@ -61,13 +56,13 @@ public:
     }
 
     // Of keys whose home is here.
-    NodeId owner(Key key) const { return entry(key).owner; }
-    void move(Key key, NodeId to) { entry(key) = Entry{to, no_node}; } // or it was found there
+    NodeId owner(Key key) const { return is_lost(key) ? no_node : entry(key); }
+    void move(Key key, NodeId to) { entry(key) = to; } // or it was found there
 
-    bool is_lost(Key key) const { return owner(key) == no_node; }
-    NodeId lost_with(Key key) const { return entry(key).lost_with; }
-    bool is_unknown(Key key) const { return owner(key) == unknown; }
-    void lose(Key key, NodeId with) { entry(key) = Entry{no_node, with}; }
+    bool is_lost(Key key) const { return entry(key) & lost; }
+    NodeId lost_with(Key key) const { return entry(key) & ~lost; }
+    bool is_unknown(Key key) const { return entry(key) == unknown; }
+    void lose(Key key, NodeId with) { entry(key) = lost | with; }
 
     template <class Body>
     void for_each(Body &&body) const { // of the keys whose home is here
@@ -78,10 +73,9 @@ public:
     }
 
 private:
-    static constexpr NodeId unknown = no_node - 1;
-    struct Entry {
-        NodeId owner, lost_with;
-    };
+    // Of a key: its owner, or the node that it was lost with, or that nothing is known. Nodes are 4095 at most.
+    using Entry = NodeId;
+    static constexpr Entry lost = 1 << 15, unknown = lost - 1;
 
     Homes(NodeId self, std::vector<NodeId> members, NodeId nodes, uint64_t num_keys, const ChannelKeys &channel,
           Entry first)

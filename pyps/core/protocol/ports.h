@@ -18,6 +18,7 @@ public:
     virtual ~Values() = default;
 
     virtual Standing standing(Key key) const = 0;
+    virtual bool may_be_here(Key) const { return true; } // false: neither owned nor a replica; takes no memory to tell
     virtual uint64_t whole_bytes(Key key) const = 0;
     virtual bool fits_replica(Key key, Operation operation) const = 0; // else it is for the owner alone
     virtual bool has_room_to_share(Key) const = 0; // within what this node may take
@@ -40,19 +41,19 @@ public:
     virtual void push(Key key, const Bytes &delta) = 0; // a replica's delta grows too
     virtual void set(Key key, const Bytes &value) = 0;
 
-    virtual void await(Key key) = 0;                  // absent -> awaited
-    virtual void forget(Key key) = 0;                 // awaited -> absent
+    virtual void await(Key key) = 0; // absent -> awaited
+    virtual void forget(Key key) = 0; // awaited -> absent
     virtual void own(Key key, const char *whole) = 0; // absent, awaited -> owned; replica: its delta is applied
     virtual void give(Key key, NodeId to, Bytes *wholes) = 0; // owned, shared -> absent; appended
-    virtual void share(Key key) = 0;                  // owned -> shared
-    virtual void unshare(Key key) = 0;                // shared -> owned
-    virtual bool take_changed(Key key) = 0;           // of a shared key: since the last call
+    virtual void share(Key key) = 0; // owned -> shared
+    virtual void unshare(Key key) = 0; // shared -> owned
+    virtual bool take_changed(Key key) = 0; // of a shared key: since the last call
 
     virtual void copy(Key key, const Bytes &value) = 0; // absent, awaited -> replica
     // A replica's value becomes this, with a delta that was sent to the owner (none: empty) and the one kept here.
     virtual void refresh(Key key, const Bytes &value, const Bytes &sent) = 0;
     virtual bool take_delta(Key key, Bytes *delta) = 0; // false: nothing was pushed
-    virtual bool retire(Key key, Bytes *delta) = 0;     // the same, and replica -> awaited
+    virtual bool retire(Key key, Bytes *delta) = 0; // the same, and replica -> awaited
 };
 
 class Post {

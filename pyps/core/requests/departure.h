@@ -1,5 +1,5 @@
-// The messages of one operation, for each channel of each node that is asked one or, of much, several (see
-// wire/bounds.h), written straight from the caller's memory.
+// The messages of one operation, for each node that is asked one or, of much, several (see wire/bounds.h), written
+// straight from the caller's memory.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,9 @@ struct ValueSpan { // of one key, in the caller's memory
 
 // An operation's keys, at least one, where each is sent to, and what goes with it.
 struct Departure {
+    const FrameHeader &header;
     RequestBatch head; // all but its columns
+    ChannelRule channels;
     const std::vector<Key> &keys;
     const std::vector<NodeId> &targets;
     const std::vector<ValueSpan> &spans; // of the keys' values; none: one after another from `values` on
@@ -24,13 +26,16 @@ struct Departure {
     uint64_t value_bytes; // of all, whichever way they go
     uint64_t most;        // bytes of a message; see is_one_message
 
-    void write(FrameHeader header, NodeId num_nodes, const ChannelRule &channels, Outbox &outbox) const;
+    void write(NodeId num_nodes, Outbox &outbox) const;
 
 private:
-    bool is_whole(const ChannelRule &channels) const;
+    bool is_by_channel() const;
+    bool is_whole() const;
+    FrameHeader header_of(size_t first, size_t count) const; // of a message with so many keys
+    std::vector<uint32_t> lanes(NodeId num_nodes) const;
     bool has_values() const { return head.operation == Operation::push || head.operation == Operation::set; }
     uint64_t length(size_t position) const { return spans.empty() ? each : spans[position].bytes; }
-    void write_whole(FrameHeader header, const ChannelRule &channels, Outbox &outbox) const;
+    void write_whole(Outbox &outbox) const;
 };
 
 } // namespace ps

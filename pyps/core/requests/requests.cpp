@@ -15,8 +15,8 @@ constexpr uint32_t no_epoch = 0xffffff; // the last one that a header can name
 Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
                    Outbox &outbox)
     : header_(header), shape_(shape), each_(shape.uniform_bytes()), settings_(settings), whereabouts_(whereabouts),
-      outbox_(outbox), rule_(shape.num_nodes(), {}), questions_(shape.channels().channels()), in_flight_(settings.in_flight), announced_(settings.in_flight),
-      since_hello_(settings.in_flight) {
+      outbox_(outbox), rule_(shape.num_nodes(), {}), questions_(shape.channels().channels()),
+      in_flight_(settings.in_flight), announced_(settings.in_flight), since_hello_(settings.in_flight) {
     header_.epoch = no_epoch;
 }
 
@@ -122,8 +122,9 @@ int64_t Requests::send(Sent sent, double now) {
     head.number = uint64_t(next_);
     uint64_t value_bytes = is_own ? 0 : sent.bytes - key_bytes;
     std::vector<NodeId> targets = targets_of(sent);
-    Departure{head, sent.keys, targets, sent.spans, sent.values, each_, value_bytes, settings_.longest}.write(
-        header_, shape_.num_nodes(), shape_.channels(), outbox_);
+    Departure departure{header_,     head,  shape_.channels(), sent.keys,        targets, sent.spans,
+                        sent.values, each_, value_bytes,       settings_.longest};
+    departure.write(shape_.num_nodes(), outbox_);
     outbox_.send_reserved();
     underway_[int(sent.operation)]++;
     in_flight_.add(sent.bytes);

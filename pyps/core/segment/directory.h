@@ -18,8 +18,8 @@ constexpr uint32_t most_workers = 4094; // with one channel of the server
 constexpr uint32_t most_classes = 4096;
 constexpr uint32_t epochs = 64;
 
-// What holds the latch: a slot (1..4095; 0: nothing), a worker's or a channel's of the server, and how often that slot had been
-// claimed (mod 64), so that a slot's new owner is not taken for a dead former one.
+// What holds the latch: a slot (1..4095; 0: nothing), a worker's or a channel's of the server, and how often that slot
+// had been claimed (mod 64), so that a slot's new owner is not taken for a dead former one.
 using Holder = uint64_t;
 constexpr Holder nobody = 0;
 constexpr Holder make_holder(uint32_t slot, uint32_t epoch) { return slot | uint64_t(epoch % epochs) << 12; }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "errors.h"
 #include "segment/memory.h"
@@ -16,7 +17,7 @@
 namespace ps {
 
 namespace {
-constexpr uint64_t page = 4096, large_page = 2ull << 20;
+constexpr uint64_t page = 4096;
 constexpr int collapse = 25; // MADV_COLLAPSE: of Linux since 6.1, not of every system's headers
 constexpr uint64_t step = 64ull << 20;        // an interrupted fallocate starts again: not with everything
 constexpr uint64_t worth_asking = 1ull << 20; // below, the host's free memory is not looked up
@@ -75,6 +76,10 @@ void Mapping::commit(uint64_t offset, uint64_t bytes) {
 
 void Mapping::commit_admitted(uint64_t offset, uint64_t bytes) {
     allocate(round_down(offset, page), round_up(offset + bytes, page));
+}
+
+void Mapping::extend(uint64_t bytes) {
+    if (size() < bytes && ::ftruncate(fd_, static_cast<off_t>(bytes)) < 0) fail_with_errno("ftruncate");
 }
 
 void Mapping::commit_large(uint64_t offset, uint64_t bytes) {
@@ -136,6 +141,17 @@ uint64_t Mapping::committed() const {
     struct stat status;
     if (::fstat(fd_, &status) < 0) fail_with_errno("fstat");
     return static_cast<uint64_t>(status.st_blocks) * 512;
+}
+
+uint64_t Mapping::committed(uint64_t offset, uint64_t bytes) const {
+    uint64_t begin = round_up(offset, page), end = round_down(offset + bytes, page), found = 0;
+    std::vector<unsigned char> is_there(4096); // pages
+    for (uint64_t pages; begin < end; begin += pages * page) {
+        pages = std::min<uint64_t>((end - begin) / page, is_there.size());
+        if (::mincore(at(begin), pages * page, is_there.data()) < 0) fail_with_errno("mincore");
+        for (uint64_t i = 0; i < pages; i++) found += is_there[i] & 1;
+    }
+    return found * page;
 }
 
 uint64_t Mapping::size() const {

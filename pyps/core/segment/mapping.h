@@ -1,5 +1,5 @@
 // A memfd mapped over a reserved range of addresses, so that it grows without moving. Offsets mean the same in every
-// process, addresses do not. Only committed parts may be touched.
+// process, addresses do not. Only what was committed or extended to may be touched.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,8 @@ inline uint64_t round_up(uint64_t bytes, uint64_t to) { return round_down(bytes 
 
 class Mapping {
 public:
+    static constexpr uint64_t large_page = 2ull << 20; // at such offsets of the range one can begin
+
     static Mapping create(size_t reserved);
     static Mapping adopt(int fd, size_t reserved); // takes the descriptor over, also when it throws
 
@@ -29,16 +31,20 @@ public:
     void require_room(uint64_t bytes) const;       // throws PS_ENOMEM
     void commit(uint64_t offset, uint64_t bytes);  // zeroed where it was not committed before; throws PS_ENOMEM
     void commit_admitted(uint64_t offset, uint64_t bytes); // the same, whatever the limit: see room.h
-    // The same for what will all be used, in any order: in large pages where the system has some.
+    // What lies before may be touched, and takes memory a page at a time as it is: of an uncommitted page, reading is
+    // a use too.
+    void extend(uint64_t bytes);
+    // As `commit`, for what will all be used, in any order: in large pages where the system has some.
     void commit_large(uint64_t offset, uint64_t bytes);
     void discard(uint64_t offset, uint64_t bytes) noexcept; // gives the whole pages inside back, if it can
-    uint64_t committed() const;
+    uint64_t committed() const; // with the pages that were extended to and used
+    uint64_t committed(uint64_t offset, uint64_t bytes) const; // of the whole pages inside
     uint64_t size() const; // of the file
 
 private:
     Mapping(int fd, size_t reserved);
     void allocate(uint64_t begin, uint64_t end); // of the file, in pages
-    bool become_large(uint64_t offset);          // of one large page's memory
+    bool become_large(uint64_t offset); // of one large page's memory
 
     int fd_;
     size_t reserved_;

@@ -80,6 +80,8 @@ uint32_t fork_generation() {
     return generation.load(std::memory_order_relaxed);
 }
 
+void name_this_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
 double monotonic_seconds() { return seconds(CLOCK_MONOTONIC); }
 
 double coarse_seconds() { return seconds(CLOCK_MONOTONIC_COARSE); }

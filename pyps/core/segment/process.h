@@ -20,4 +20,6 @@ uint32_t fork_generation();
 double monotonic_seconds();
 double coarse_seconds(); // the same clock, some milliseconds behind, at the price of a memory read
 
+void name_this_thread(const char *name); // as ps and top show it; of at most 15 characters
+
 } // namespace ps

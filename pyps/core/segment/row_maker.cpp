@@ -21,7 +21,7 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vecto
     uint64_t rows = rows_.head_->rows.load(std::memory_order_relaxed);
     committed_ = std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_);
     for (uint64_t row = 0; row < rows; row++)
-        if (rows_.find(rows_.key(row)) == row)
+        if (rows_.find(rows_.key(Row{row})) == Row{row})
             live_++;
         else
             free_.push_back(uint32_t(row));
@@ -34,12 +34,12 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vecto
     }
 }
 
-uint64_t RowMaker::make(uint64_t key) {
-    uint64_t row = rows_.find(key);
+Row RowMaker::make(uint64_t key) {
+    Row row = rows_.find(key);
     if (row != no_row) return row;
     make_room();
     row = take_row();
-    rows_.keys_[row].store(key, std::memory_order_release);
+    rows_.keys_[number_of(row)].store(key, std::memory_order_release);
     uint64_t hashed = HashedRows::hash(key);
     put(current(), HashedRows::slot_of(row, hashed), hashed);
     live_++;
@@ -47,20 +47,20 @@ uint64_t RowMaker::make(uint64_t key) {
 }
 
 bool RowMaker::remove(uint64_t key) {
-    uint64_t row = rows_.find(key);
+    Row row = rows_.find(key);
     if (row == no_row) return false;
     if (former()) erase_in(former(), key, row); // first: it could be moved again
     erase_in(current(), key, row);
-    free_.push_back(uint32_t(row));
+    free_.push_back(uint32_t(number_of(row)));
     live_--;
     return true;
 }
 
-uint64_t RowMaker::take_row() {
+Row RowMaker::take_row() {
     if (!free_.empty()) {
         uint32_t row = free_.back();
         free_.pop_back();
-        return row;
+        return Row{row};
     }
     uint64_t row = rows_.head_->rows.load(std::memory_order_relaxed);
     if (row == most_rows_)
@@ -68,7 +68,7 @@ uint64_t RowMaker::take_row() {
              "all %u rows for keys are taken: remove keys, or give the store more rows", most_rows_);
     if (row >= committed_) commit_rows(row + 1);
     rows_.head_->rows.store(uint32_t(row + 1), std::memory_order_release);
-    return row;
+    return Row{row};
 }
 
 void RowMaker::commit_rows(uint64_t rows) {
@@ -91,7 +91,7 @@ void RowMaker::put(uint32_t table, uint64_t slot, uint64_t hashed) {
     }
 }
 
-void RowMaker::erase_in(uint32_t table, uint64_t key, uint64_t row) {
+void RowMaker::erase_in(uint32_t table, uint64_t key, Row row) {
     Slot *slots = rows_.slots(table);
     const uint64_t mask = HashedRows::size(table) - 1, hashed = HashedRows::hash(key);
     const uint64_t wanted = HashedRows::slot_of(row, hashed);
@@ -125,7 +125,7 @@ void RowMaker::move_some(uint64_t slots) {
     for (; slots > 0 && moved_ < HashedRows::size(from); slots--, moved_++) {
         uint64_t slot = rows_.slots(from)[moved_].load(std::memory_order_relaxed);
         if (slot == 0 || slot == HashedRows::removed) continue;
-        uint64_t key = rows_.key((slot & 0xffffffff) - 1), hashed = HashedRows::hash(key);
+        uint64_t key = rows_.key(HashedRows::row_in(slot)), hashed = HashedRows::hash(key);
         if (rows_.find_in(current(), key, hashed) == no_row) put(current(), slot, hashed); // a dead one moved it
     }
     if (moved_ == HashedRows::size(from)) finish();

@@ -26,7 +26,7 @@ public:
     // Rows that begin at `at` of the mapping, which this alone commits. `columns`: what else has rows.
     RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vector<Column> columns);
 
-    uint64_t make(uint64_t key); // a row that it has, or a new one; throws PS_ENOMEM, then nothing has changed
+    Row make(uint64_t key); // a row that it has, or a new one; throws PS_ENOMEM, then nothing has changed
     bool remove(uint64_t key);   // false: it is not there. What its row's columns have is the caller's affair.
     uint64_t live() const { return live_; }
     const HashedRows &rows() const { return rows_; }
@@ -39,7 +39,7 @@ private:
     static uint32_t table_for(
         uint64_t keys); // the first of the smallest size that is at most half as full as it may be
 
-    uint64_t take_row();
+    Row take_row();
     void commit_rows(uint64_t rows);
     void put(uint32_t table, uint64_t slot, uint64_t hashed);
     void make_room();
@@ -47,7 +47,7 @@ private:
     void begin(uint32_t table);
     void finish();
     void discard(uint32_t table);
-    void erase_in(uint32_t table, uint64_t key, uint64_t row);
+    void erase_in(uint32_t table, uint64_t key, Row row);
     uint32_t current() const { return HashedRows::current_of(rows_.head_->tables.load(std::memory_order_relaxed)); }
     uint32_t former() const { return HashedRows::former_of(rows_.head_->tables.load(std::memory_order_relaxed)); }
     void change_tables(uint32_t current, uint32_t former);

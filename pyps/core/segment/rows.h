@@ -1,7 +1,11 @@
 // Which row of a node's tables a key has: the directory's entry, whether it was changed and the like are kept by rows.
 //
-// There are two ways, with the same calls, for loops that are compiled for each: RangeRows, of the keys 0, 1, 2, ...,
-// whose rows they are; and HashedRows, of any 64-bit keys, which get rows as they come (see row_maker.h).
+// There are two ways, with the same calls, for loops that are compiled for each: RangeRows, of the keys 0, 1, 2, ...;
+// and HashedRows, of any 64-bit keys, which get rows as they come (see row_maker.h).
+//
+// RangeRows keep the keys of one home together, in rows from a power of two on. So a node fills the rows of the keys
+// that begin on it, and the pages of all others take no memory before such a key is used there. The only node's rows
+// are its keys.
 //
 // HashedRows lie in shared memory: the key of each row, and a table of slots by the keys' hash, each with a row and
 // half of the hash. Whoever reads takes no latch. A row stays what it is as long as its key is there, so that a latch
@@ -10,25 +14,45 @@
 // another one: who has taken a latch asks once more what its row's key is.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
+#include "divisor.h"
 #include "segment/mapping.h"
 
 namespace ps {
 
-constexpr uint64_t no_row = UINT64_MAX;
+enum class Row : uint64_t {};
+constexpr Row no_row{UINT64_MAX};
+constexpr uint64_t number_of(Row row) { return uint64_t(row); }
 
 class RangeRows {
 public:
-    explicit RangeRows(uint64_t num_keys) : num_keys_(num_keys) {}
+    // Keys [0, num_keys), whose homes are `nodes` nodes in turn.
+    RangeRows(uint64_t num_keys, uint32_t nodes) : num_keys_(num_keys), nodes_(nodes), divisor_(nodes) {
+        while (uint64_t(1) << bits_ < this->num_keys(0)) bits_++;
+    }
 
-    uint64_t find(uint64_t key) const { return key < num_keys_ ? key : no_row; } // or no_row
-    uint64_t key(uint64_t row) const { return row; }
+    uint64_t size() const { return ((nodes_ - 1) << bits_) + num_keys(0); } // with rows that have no key
+    Row first(uint32_t home) const { return Row{uint64_t(home) << bits_}; }
+    uint64_t num_keys(uint32_t home) const { return (num_keys_ + nodes_ - 1 - home) / nodes_; }
+
+    Row find(uint64_t key) const { return key < num_keys_ ? row(key) : no_row; }
+    Row row(uint64_t key) const { // of a key that is in the range
+        uint64_t turn = divisor_.quotient(key);
+        return Row{((key - turn * nodes_) << bits_) + turn};
+    }
+    uint64_t key(Row row) const { // of a row that has one
+        uint64_t home = number_of(row) >> bits_;
+        return (number_of(row) - (home << bits_)) * nodes_ + home;
+    }
     void prefetch(uint64_t) const {}
 
 private:
-    uint64_t num_keys_;
+    uint64_t num_keys_, nodes_;
+    Divisor divisor_;
+    uint32_t bits_ = 0; // a row's lower ones count the keys of a home, the upper ones are the home
 };
 
 class HashedRows {
@@ -37,10 +61,10 @@ public:
 
     HashedRows(char *memory, uint32_t most_rows); // zeroed memory is that of no keys
 
-    uint64_t find(uint64_t key) const {
+    Row find(uint64_t key) const { // or no_row
         const uint64_t hashed = hash(key);
         for (uint64_t tables = head_->tables.load(std::memory_order_acquire);;) {
-            uint64_t row = find_in(current_of(tables), key, hashed);
+            Row row = find_in(current_of(tables), key, hashed);
             if (row == no_row && former_of(tables)) row = find_in(former_of(tables), key, hashed);
             if (row != no_row) return row;
             uint64_t now = head_->tables.load(std::memory_order_acquire);
@@ -48,7 +72,7 @@ public:
             tables = now;
         }
     }
-    uint64_t key(uint64_t row) const { return keys_[row].load(std::memory_order_acquire); }
+    uint64_t key(Row row) const { return keys_[number_of(row)].load(std::memory_order_acquire); }
     void prefetch(uint64_t key) const {
         if (uint32_t table = current_of(head_->tables.load(std::memory_order_relaxed)))
             __builtin_prefetch(&slots(table)[hash(key) & (size(table) - 1)]);
@@ -73,7 +97,8 @@ private:
         key = (key ^ key >> 27) * 0x94d049bb133111eb;
         return key ^ key >> 31;
     }
-    static uint64_t slot_of(uint64_t row, uint64_t hashed) { return (row + 1) | hashed >> 32 << 32; }
+    static uint64_t slot_of(Row row, uint64_t hashed) { return (number_of(row) + 1) | hashed >> 32 << 32; }
+    static Row row_in(uint64_t slot) { return Row{(slot & 0xffffffff) - 1}; }
 
     static uint32_t current_of(uint64_t tables) { return tables & 0xff; }
     static uint32_t former_of(uint64_t tables) { return tables >> 8 & 0xff; }
@@ -85,14 +110,14 @@ private:
     }
     Slot *slots(uint32_t table) const { return tables_ + place(table); }
 
-    uint64_t find_in(uint32_t table, uint64_t key, uint64_t hashed) const {
+    Row find_in(uint32_t table, uint64_t key, uint64_t hashed) const {
         if (!table) return no_row;
         const Slot *slots = this->slots(table);
         const uint64_t mask = size(table) - 1;
         for (uint64_t tried = 0, at = hashed & mask; tried <= mask; tried++, at = (at + 1) & mask) {
             uint64_t slot = slots[at].load(std::memory_order_acquire);
             if (slot == 0) return no_row;
-            uint64_t row = (slot & 0xffffffff) - 1;
+            Row row = row_in(slot);
             if (slot >> 32 == hashed >> 32 && slot != removed && this->key(row) == key) return row;
         }
         return no_row;

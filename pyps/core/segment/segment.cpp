@@ -26,7 +26,7 @@ double heartbeat_of(const ps_node_options &options) {
     return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
 }
 
-uint64_t changes_bytes(const Header &header) { return round_up(Changes::bytes(uint64_t(header.num_keys)), 64); }
+uint64_t changes_bytes(const RangeRows &rows) { return round_up(Changes::bytes(rows.size()), 64); } // of a channel
 
 double lost_after_of(const ps_node_options &options) {
     return options.lost_after > 0 ? options.lost_after : default_lost_after;
@@ -155,13 +155,16 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
     plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
     plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(MemberSlot), 64);
-    uint64_t slots = plan.max_workers + plan.num_channels;
+    const RangeRows rows(uint64_t(plan.num_keys), plan.num_nodes);
+    const uint64_t before_own = number_of(rows.first(plan.node)) * sizeof(Entry);
+    const uint64_t slots = plan.max_workers + plan.num_channels;
     plan.channels_at = plan.slots_at + slots * sizeof(WorkerSlot);
     plan.directory_at = plan.channels_at + plan.num_channels * sizeof(ChannelWords);
-    plan.here_at = plan.directory_at + uint64_t(plan.num_keys) * sizeof(Entry);
-    uint64_t blocks = (uint64_t(plan.num_keys) + here_block - 1) / here_block;
+    if (before_own) plan.directory_at = round_up(plan.directory_at + before_own, Mapping::large_page) - before_own;
+    plan.here_at = plan.directory_at + rows.size() * sizeof(Entry);
+    uint64_t blocks = (rows.size() + here_block - 1) / here_block;
     plan.changes_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 64);
-    plan.undo_at = round_up(plan.changes_at + plan.num_channels * changes_bytes(plan), 4096);
+    plan.undo_at = round_up(plan.changes_at + plan.num_channels * changes_bytes(rows), 4096);
     plan.values_at = round_up(plan.undo_at + slots * plan.undo_bytes, 4096);
     uint64_t end = plan.values_at;
     for (LengthClass &c : classes) {
@@ -175,19 +178,24 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
 
     std::shared_ptr<Segment> segment(new Segment(Mapping::create(plan.reserved_bytes), Doorbell(), *push.rules));
     segment->mapping_.limit(plan.memory_limit);
-    segment->mapping_.commit_large(0, plan.undo_at); // zeroed: free slots, absent keys
+    const uint64_t entries = uint64_t(plan.num_keys) * sizeof(Entry); // also those that are not committed yet
+    segment->mapping_.require_room(plan.channels_at + entries + plan.undo_at - plan.here_at);
+    segment->mapping_.extend(plan.undo_at); // with zeros: free slots, absent keys
+    segment->mapping_.commit(0, sizeof(Header));
     Header *header = new (segment->header_) Header{};
     std::memcpy(static_cast<void *>(header), &plan, offsetof(Header, state));
     segment->find_parts();
+    segment->commit_rows();
     std::copy(classes.begin(), classes.end(), segment->classes_);
     auto class_of = [&](int64_t length) {
         auto found = std::lower_bound(classes.begin(), classes.end(), length,
                                       [](const LengthClass &c, int64_t wanted) { return c.length < wanted; });
         return uint32_t(found - classes.begin());
     };
-    for (int64_t key = 0; key < plan.num_keys; key++) {
-        uint32_t number = options.num_lengths == 1 ? 0 : class_of(options.value_lengths[key]);
-        segment->entry(key).store(Place(Residence::absent, number, 0).word(), std::memory_order_relaxed);
+    static_assert(Place(Residence::absent, 0, 0).word() == 0, "what is zero is an absent key of the first class");
+    for (int64_t key = 0; key < plan.num_keys && classes.size() > 1; key++) {
+        Place place(Residence::absent, class_of(options.value_lengths[key]), 0);
+        segment->entry(uint64_t(key)).store(place.word(), std::memory_order_relaxed);
     }
     header->state.store(State::open, std::memory_order_release);
     return segment;
@@ -215,7 +223,32 @@ Segment::Segment(Mapping mapping, Doorbell doorbell, const Rules &rules)
     : mapping_(std::move(mapping)), doorbell_(std::move(doorbell)), rules_(&rules), generation_(fork_generation()),
       base_(mapping_.at(0)), header_(reinterpret_cast<Header *>(base_)) {}
 
+// What lies before the undo areas, but for the rows of other nodes' keys.
+void Segment::commit_rows() {
+    const uint64_t first = number_of(rows_.first(header_->node)), keys = rows_.num_keys(header_->node);
+    const uint64_t rows_at = header_->directory_at + first * sizeof(Entry);
+    const uint64_t begin = first == 0 ? 0 : rows_at; // the directory's first rows share large pages with what precedes
+    mapping_.commit(0, header_->channels_at + header_->num_channels * sizeof(ChannelWords));
+    mapping_.commit_large(begin, rows_at + keys * sizeof(Entry) - begin);
+    mapping_.commit(header_->here_at, header_->changes_at - header_->here_at);
+    for (uint32_t channel = 0; channel < header_->num_channels; channel++) {
+        const uint64_t at = header_->changes_at + channel * changes_bytes(rows_);
+        const uint64_t upper = Changes::lowest_bytes(rows_.size());
+        mapping_.commit(at + first / 8, keys / 8);
+        mapping_.commit(at + upper, changes_bytes(rows_) - upper);
+    }
+}
+
+// All rows of this node's own keys, and pages of the others'.
+uint64_t Segment::directory_bytes() const {
+    const uint64_t own = rows_.num_keys(header_->node) * sizeof(Entry);
+    const uint64_t before = number_of(rows_.first(header_->node)) * sizeof(Entry), behind = before + own;
+    return mapping_.committed(header_->directory_at, before) + own +
+           mapping_.committed(header_->directory_at + behind, rows_.size() * sizeof(Entry) - behind);
+}
+
 void Segment::find_parts() {
+    rows_ = RangeRows(uint64_t(header_->num_keys), header_->num_nodes);
     classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
     slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
@@ -223,8 +256,7 @@ void Segment::find_parts() {
     channels_ = reinterpret_cast<ChannelWords *>(base_ + header_->channels_at);
     channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->num_nodes));
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
-        changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(*header_),
-                              uint64_t(header_->num_keys));
+        changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(rows_), rows_.size());
 }
 
 } // namespace ps

@@ -1,7 +1,9 @@
 // What lies in a node's shared memory, in this order:
-// header | length classes | slots of workers and the server's channels | directory | how many keys are here, per block |
-// per channel which shared keys were changed | undo areas, one per slot | values: per length class a region for keys
+// header | length classes | slots of workers and the server's channels | directory | how many keys are here, per block
+// | per channel which shared keys were changed | undo areas, one per slot | values: per length class a region for keys
 // that only this node has, and one for shared keys | what is known about sampling.
+// The directory, the counts and the changes go by rows (see rows.h). What these have for other nodes' keys is the only
+// memory that is used without having been committed: with the first use of a key of its page.
 #pragma once
 
 #include <atomic>
@@ -18,6 +20,7 @@
 #include "segment/futex.h"
 #include "segment/mapping.h"
 #include "segment/process.h"
+#include "segment/rows.h"
 #include "store/rules.h"
 
 namespace ps {
@@ -96,8 +99,8 @@ struct Header {
     std::atomic<uint32_t> parted; // a node that has shut down, + 1; only where that ends what needs other nodes
     std::atomic<uint32_t> epoch; // of the membership; written after the members and the next one
     std::atomic<uint32_t> lost_last; // a node that the epoch began without
-    // Written by the server process alone: those of Slabs by one thread at a time, which take add_to(), the others by the
-    // threads of all channels, which take count_in().
+    // Written by the server process alone: those of Slabs by one thread at a time, which take add_to(), the others by
+    // the threads of all channels, which take count_in().
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;
     std::atomic<uint64_t> free_bytes, free_shared_bytes; // of slabs: slots without a value
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // keys
@@ -144,15 +147,15 @@ struct Counters { // of these atomics alone
 // Written by its worker (or the server) alone, except by whoever recovers from the worker's death.
 struct alignas(64) WorkerSlot {
     std::atomic<uint64_t> identity; // see workers.h; 0 pid: free
-    std::atomic<uint64_t> at_key; // key + 1: the last key whose latch this worker reached for
-    std::atomic<uint64_t> undo_key; // key + 1: its former value lies complete in this slot's undo area; else 0
+    std::atomic<uint64_t> at_row; // row + 1: of the last key whose latch this worker reached for
+    std::atomic<uint64_t> undo_row; // row + 1: its former value lies complete in this slot's undo area; else 0
     std::atomic<uint64_t> clock;
     ArrivalWord arrival; // at the workers' barrier
     std::atomic<uint32_t> in_setup; // its intents wait
     alignas(64) Counters counters;
 };
 
-constexpr uint64_t here_block = 1024; // keys that are counted together
+constexpr uint64_t here_block = 512; // rows whose keys are counted together: those of a page of the directory
 constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with its end
 
 class Segment {
@@ -165,7 +168,9 @@ public:
     const Doorbell &doorbell() const { return doorbell_; }
     WorkerSlot &slot(uint32_t number) const { return slots_[number - 1]; }
     const LengthClass &length_class(uint32_t number) const { return classes_[number]; }
-    Entry &entry(uint64_t key) const { return directory_[key]; }
+    const RangeRows &rows() const { return rows_; }
+    Entry &entry(Row row) const { return directory_[number_of(row)]; }
+    Entry &entry(uint64_t key) const { return entry(rows_.row(key)); }
 
     char *value(const LengthClass &c, uint32_t index) const { return base_ + c.base + uint64_t(index) * c.slot_bytes; }
     SharedHead *shared(const LengthClass &c, uint32_t index) const {
@@ -184,20 +189,22 @@ public:
         return reinterpret_cast<MemberSlot *>(base_ + header_->members_at)[node];
     }
     char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
+    uint64_t directory_bytes() const; // in use
     const LengthClass &class_of(uint64_t key) const {
-        return classes_[Place(directory_[key].load(std::memory_order_relaxed)).length_class()];
+        if (header_->num_classes == 1) return classes_[0]; // without a look at the entry, which may take a new page
+        return classes_[Place(entry(key).load(std::memory_order_relaxed)).length_class()];
     }
     uint64_t value_bytes(uint64_t key) const { return class_of(key).value_bytes; }
     uint64_t whole_bytes(uint64_t key) const { return class_of(key).whole_bytes; }
-    // How many keys of a block live here. A key comes and goes a moment before or after its directory entry says so.
-    uint32_t keys_here(uint64_t block) const { return here_[block].load(std::memory_order_relaxed); }
-    void note_here(uint64_t key, int32_t change) { here_[key / here_block].fetch_add(uint32_t(change)); }
+    // How many keys of a row's block live here. A key comes and goes a moment before or after its entry says so.
+    uint32_t keys_here(Row row) const { return here_[number_of(row) / here_block].load(std::memory_order_relaxed); }
+    void note_here(Row row, int32_t change) { here_[number_of(row) / here_block].fetch_add(uint32_t(change)); }
 
-    // Of a shared key, by the holder of its latch. While its former value can still be put back: who dies before this
-    // is over has changed nothing.
-    void note_changed(uint64_t key) const {
-        uint32_t channel = channel_rule_.channel(key);
-        changes_[channel].note(key);
+    // Of a shared key, by the holder of its latch, while its former value can still be put back: a worker that dies
+    // before this is over has changed nothing.
+    void note_changed(Row row) const {
+        uint32_t channel = channel_rule_.channels() == 1 ? 0 : channel_rule_.channel(rows_.key(row));
+        changes_[channel].note(row);
         wake_server(channel, Sleep::until_changes);
     }
     const ChannelRule &channel_rule() const { return channel_rule_; }
@@ -221,6 +228,7 @@ public:
 private:
     Segment(Mapping mapping, Doorbell doorbell, const Rules &rules);
     void find_parts();
+    void commit_rows();
 
     Mapping mapping_;
     Doorbell doorbell_;
@@ -230,6 +238,7 @@ private:
     Header *header_;
     LengthClass *classes_ = nullptr;
     WorkerSlot *slots_ = nullptr;
+    RangeRows rows_{0, 1};
     Entry *directory_ = nullptr;
     std::atomic<uint32_t> *here_ = nullptr;
     ChannelRule channel_rule_;

@@ -12,14 +12,14 @@ constexpr double idle_round = 1.0;     // otherwise
 } // namespace
 
 Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, NodeTransport &transport,
-                 Trace *trace)
+                 Trace *trace, Serving::PassOn pass_on)
     : number_(number), segment_(segment), trace_(trace),
       outbound_(transport, segment.doorbell(), NodeId(segment.header().node)), values_(segment, slabs, number, trace),
       mailbox_(segment, number, outbound_,
                [this](uint64_t waiter, NodeId lost_with) { serving_.landed(waiter, lost_with); }),
       protocol_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), uint64_t(segment.header().num_keys),
                 Techniques(segment.header().techniques), values_, mailbox_, {segment.channel_rule(), number}),
-      serving_(segment, number, values_, mailbox_, protocol_, promises, trace),
+      serving_(segment, number, values_, mailbox_, protocol_, promises, trace, std::move(pass_on)),
       epoch_change_(segment, outbound_, mailbox_, protocol_, serving_), settling_(protocol_, mailbox_, outbound_),
       intents_(clocks(), changes()),
       inbox_(ChannelParts{segment, outbound_, mailbox_, protocol_, serving_, epoch_change_, settling_, intents_}),

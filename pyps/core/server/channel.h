@@ -16,11 +16,12 @@ constexpr double busy_round = 0.001; // seconds between rounds while there is so
 class Channel {
 public:
     // `trace` may be null: the node keeps none.
-    Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, NodeTransport &transport,
-            Trace *trace);
+    Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, NodeTransport &transport, Trace *trace,
+            Serving::PassOn pass_on);
 
     uint32_t number() const { return number_; }
     Outbound &outbound() { return outbound_; }
+    const Outbound &outbound() const { return outbound_; }
 
     void take(const std::string &peer, const char *bytes, uint64_t size) { inbox_.take(peer, bytes, size); }
     void begin_epoch(const Vigil::Epoch &epoch) { epoch_change_.begin(epoch); }

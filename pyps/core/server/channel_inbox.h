@@ -1,5 +1,5 @@
-// What comes to a channel: messages about its keys, whose sender is known. Each is checked as a whole; one that came too
-// early waits; then it goes to the part of the channel that it is for.
+// What comes to a channel: messages about its keys, whose sender is known. Each is checked as a whole; one that came
+// too early waits; then it goes to the part of the channel that it is for.
 #pragma once
 
 #include <deque>

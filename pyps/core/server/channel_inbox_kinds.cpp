@@ -11,22 +11,14 @@
 namespace ps {
 
 const ChannelInbox::Row ChannelInbox::rows[] = {
-    {Kind::hello, &ChannelInbox::take_hello},
-    {Kind::request, &ChannelInbox::take_request},
-    {Kind::answer, &ChannelInbox::take_answer},
-    {Kind::localize, &ChannelInbox::take_localize},
-    {Kind::relocate, &ChannelInbox::take_relocate},
-    {Kind::transfer, &ChannelInbox::take_transfer},
-    {Kind::want, &ChannelInbox::take_want},
-    {Kind::delta, &ChannelInbox::take_delta},
-    {Kind::refresh, &ChannelInbox::take_refresh},
-    {Kind::ended, &ChannelInbox::take_ended},
-    {Kind::intent, &ChannelInbox::take_intent},
-    {Kind::holds, &ChannelInbox::take_holds},
-    {Kind::gone, &ChannelInbox::take_gone},
-    {Kind::settle, &ChannelInbox::take_settle},
-    {Kind::round, &ChannelInbox::take_round},
-    {Kind::taken, &ChannelInbox::take_taken},
+    {Kind::hello, &ChannelInbox::take_hello},       {Kind::request, &ChannelInbox::take_request},
+    {Kind::answer, &ChannelInbox::take_answer},     {Kind::localize, &ChannelInbox::take_localize},
+    {Kind::relocate, &ChannelInbox::take_relocate}, {Kind::transfer, &ChannelInbox::take_transfer},
+    {Kind::want, &ChannelInbox::take_want},         {Kind::delta, &ChannelInbox::take_delta},
+    {Kind::refresh, &ChannelInbox::take_refresh},   {Kind::ended, &ChannelInbox::take_ended},
+    {Kind::intent, &ChannelInbox::take_intent},     {Kind::holds, &ChannelInbox::take_holds},
+    {Kind::gone, &ChannelInbox::take_gone},         {Kind::settle, &ChannelInbox::take_settle},
+    {Kind::round, &ChannelInbox::take_round},       {Kind::taken, &ChannelInbox::take_taken},
     {Kind::moves, &ChannelInbox::take_moves},
 };
 
@@ -88,10 +80,12 @@ void ChannelInbox::take_request(const Message &message) {
     Span values;
     RequestBatch batch = RequestBatch::decode(message.header, message.reader, shape_, &values);
     senders_.check(message.sender, batch);
+    if (message.sender.is_node && message.header.channel == any_channel)
+        throw Malformed("it comes from a node, and for no channel in particular");
     if (batch.operation == Operation::localize)
-        to_.serving.localize(batch);
+        to_.serving.localize(message.header, batch);
     else
-        to_.serving.serve(batch, values, message.sender.is_node);
+        to_.serving.serve(message.header, batch, values, message.sender.is_node);
 }
 
 // Of another node, for a worker of this one.

@@ -19,36 +19,23 @@ void ChannelThread::stop() {
     segment_.wake_server(channel_.number(), Sleep::until_messages);
     thread_.join();
     channel_.outbound().begin(true);
-    for (const Item &item : std::exchange(items_, {})) take(item);
+    for (const Intake::Item &item : intake_.take()) take(item);
     channel_.flush();
 }
 
-void ChannelThread::give(std::string peer, Message &&frame, bool may_run) {
-    std::unique_lock<std::mutex> running(running_, std::defer_lock);
+void ChannelThread::give(Delivery delivery, bool may_run) {
     if (!thread_.joinable()) may_run = true;
-    if (!may_run || !running.try_lock() || has_items()) {
-        leave(Delivery{std::move(peer), std::move(frame)});
-        return;
-    }
+    std::unique_lock<std::mutex> running(running_, std::defer_lock);
+    if (!may_run || !running.try_lock() || !intake_.is_empty()) return leave(std::move(delivery));
     channel_.outbound().begin(true);
-    channel_.take(peer, frame.data(), frame.size());
+    delivery.to(channel_);
     channel_.flush();
     if (channel_.next_round() < sleeps_until_) segment_.wake_server(channel_.number(), Sleep::until_messages);
 }
 
-void ChannelThread::begin_epoch(const Vigil::Epoch &epoch) { leave(epoch); }
-
-void ChannelThread::leave(Item item) {
-    {
-        std::lock_guard<std::mutex> lock(mutex_);
-        items_.push_back(std::move(item));
-    }
+void ChannelThread::leave(Intake::Item item) {
+    intake_.leave(std::move(item));
     segment_.wake_server(channel_.number(), Sleep::until_messages);
-}
-
-bool ChannelThread::has_items() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    return !items_.empty();
 }
 
 void ChannelThread::require_working() const {
@@ -56,6 +43,7 @@ void ChannelThread::require_working() const {
 }
 
 void ChannelThread::run() noexcept {
+    name_this_thread(("ps channel " + std::to_string(channel_.number())).c_str());
     try {
         work();
     } catch (const std::exception &error) {
@@ -74,12 +62,7 @@ void ChannelThread::work() {
 ChannelThread::Rest ChannelThread::take_turn() {
     std::lock_guard<std::mutex> running(running_);
     channel_.outbound().begin(false);
-    std::deque<Item> items;
-    {
-        std::lock_guard<std::mutex> lock(mutex_);
-        items.swap(items_);
-    }
-    for (const Item &item : items) take(item);
+    for (const Intake::Item &item : intake_.take()) take(item);
     channel_.end_turn(monotonic_seconds());
     sleeps_until_ = channel_.next_round();
     double seconds = sleeps_until_ - monotonic_seconds();
@@ -88,9 +71,9 @@ ChannelThread::Rest ChannelThread::take_turn() {
     return {seconds, false, seconds <= 0};
 }
 
-void ChannelThread::take(const Item &item) {
+void ChannelThread::take(const Intake::Item &item) {
     if (auto *delivery = std::get_if<Delivery>(&item))
-        channel_.take(delivery->peer, delivery->frame.data(), delivery->frame.size());
+        delivery->to(channel_);
     else
         channel_.begin_epoch(std::get<Vigil::Epoch>(item));
 }
@@ -98,7 +81,8 @@ void ChannelThread::take(const Item &item) {
 void ChannelThread::rest(const Rest &rest) {
     std::atomic<Sleep> &sleeps = segment_.channel(channel_.number()).sleeps;
     Sleep asleep = sleeps.load();
-    if (!rest.is_over && !stop_.load() && !has_items() && asleep != Sleep::none) sleep_on(sleeps, asleep, rest.seconds);
+    if (!rest.is_over && !stop_.load() && intake_.is_empty() && asleep != Sleep::none)
+        sleep_on(sleeps, asleep, rest.seconds);
     bool woken = sleeps.exchange(Sleep::none) == Sleep::none;
     if (!rest.is_long) return;
     std::lock_guard<std::mutex> running(running_);

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <variant>
 
 #include "server/channel.h"
+#include "server/intake.h"
 
 namespace ps {
 
@@ -21,18 +20,14 @@ public:
     void start();
     void stop(); // waits until it has ended; from then on the caller runs the channel
 
-    // By the server's own thread: in the order of the calls, here at once if the channel's thread is not at work and
-    // `may_run`, else there.
-    void give(std::string peer, Message &&frame, bool may_run);
-    void begin_epoch(const Vigil::Epoch &epoch);
+    // By the server's own thread: here at once if the channel's thread is not at work and `may_run`, else there. In
+    // both ways the order is kept.
+    void give(Delivery delivery, bool may_run);
     void require_working() const; // throws what has ended it
 
+    void leave(Intake::Item item); // by any thread
+
 private:
-    struct Delivery {
-        std::string peer;
-        Message frame;
-    };
-    using Item = std::variant<Delivery, Vigil::Epoch>;
     struct Rest {
         double seconds; // until the next round, unless a message comes
         bool is_long; // or, if it is long, a worker changes something
@@ -43,16 +38,13 @@ private:
     void work();
     Rest take_turn();
     void rest(const Rest &rest);
-    void take(const Item &item);
-    void leave(Item item);
-    bool has_items();
+    void take(const Intake::Item &item);
 
     Segment &segment_;
     Channel &channel_;
     std::mutex running_; // held by the thread that runs the channel; guards the next one too
     double sleeps_until_ = 0;
-    std::mutex mutex_; // guards the next one
-    std::deque<Item> items_;
+    Intake intake_;
     std::string failure_; // written before `failed_`
     std::atomic<bool> failed_{false}, stop_{false};
     std::thread thread_;

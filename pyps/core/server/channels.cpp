@@ -12,9 +12,13 @@ namespace {
 constexpr double busy_after = 50e-6;
 } // namespace
 
-Channels::Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Trace *trace) : promises_(segment) {
+Channels::Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Trace *trace)
+    : doorbell_(segment.doorbell()), promises_(segment) {
     for (uint32_t number = 0; number < segment.header().num_channels; number++) {
-        channels_.push_back(std::make_unique<Channel>(number, segment, slabs, promises_, transport, trace));
+        auto to_others = [this, number](uint32_t channel, const std::string &worker, Bytes request) {
+            pass_on(*channels_[number], channel, Delivery{worker, std::move(request)});
+        };
+        channels_.push_back(std::make_unique<Channel>(number, segment, slabs, promises_, transport, trace, to_others));
         if (number > 0) threads_.push_back(std::make_unique<ChannelThread>(segment, *channels_.back()));
     }
 }
@@ -25,21 +29,44 @@ void Channels::start() {
 
 void Channels::stop() {
     for (auto &thread : threads_) thread->stop();
+    deliver();
 }
 
-void Channels::give(uint32_t channel, std::string peer, Message &&frame) {
+bool Channels::is_busy() const { return monotonic_seconds() - turn_began_ > busy_after; }
+
+// Requests for any channel take turns when there are many.
+uint32_t Channels::next_executor() {
+    if (!is_busy()) return 0;
+    executor_ = (executor_ + 1) % uint32_t(channels_.size());
+    return executor_;
+}
+
+void Channels::give(uint32_t channel, Delivery delivery) {
+    if (channel == any_channel) channel = next_executor();
     if (channel == 0)
-        first().take(peer, frame.data(), frame.size());
+        delivery.to(first());
     else
-        threads_[channel - 1]->give(std::move(peer), std::move(frame), monotonic_seconds() - turn_began_ < busy_after);
+        threads_[channel - 1]->give(std::move(delivery), !is_busy());
+}
+
+// The first channel is not run in the middle of another one's work, as that may be in the middle of its own.
+void Channels::pass_on(const Channel &from, uint32_t channel, Delivery delivery) {
+    if (channel == 0) {
+        if (intake_.leave(std::move(delivery))) doorbell_.ring();
+    } else if (from.outbound().has_transport()) {
+        threads_[channel - 1]->give(std::move(delivery), true);
+    } else {
+        threads_[channel - 1]->leave(std::move(delivery));
+    }
 }
 
 void Channels::begin_epoch(const Vigil::Epoch &epoch) {
     first().begin_epoch(epoch);
-    for (auto &thread : threads_) thread->begin_epoch(epoch);
+    for (auto &thread : threads_) thread->leave(epoch);
 }
 
 void Channels::deliver() {
+    for (const Intake::Item &item : intake_.take()) std::get<Delivery>(item).to(first());
     for (size_t other = 1; other < channels_.size(); other++) channels_[other]->outbound().deliver();
 }
 

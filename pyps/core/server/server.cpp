@@ -7,15 +7,14 @@
 #include <exception>
 #include <utility>
 
-#include "counting.h"
 #include "errors.h"
 #include "net/bounds.h"
 #include "net/peer.h"
 #include "net/refusals.h"
 #include "net/schemes.h"
+#include "segment/process.h"
 #include "server/served.h"
 #include "worker/loss.h"
-#include "worker/workers.h"
 
 namespace ps {
 
@@ -123,6 +122,7 @@ NodeTransport::Woken Server::rest(double seconds) {
 
 // What a server cannot do, no memory for a key that comes here, say, ends it: its workers are told why.
 void Server::run() noexcept {
+    name_this_thread("ps server");
     try {
         work();
     } catch (const std::exception &error) {

@@ -13,7 +13,7 @@ namespace ps {
 
 // Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key. What is pulled is
 // written into the answer's message, what is pushed is read from the request's.
-void Serving::serve(const RequestBatch &batch, Span values, bool forwarded) {
+void Serving::serve(const FrameHeader &header, const RequestBatch &batch, Span values, bool forwarded) {
     AnswerBatch answer = AnswerBatch::to(batch);
     auto count = int64_t(batch.keys.size());
     answer.forwarded = forwarded;
@@ -40,7 +40,7 @@ void Serving::serve(const RequestBatch &batch, Span values, bool forwarded) {
         run_local(segment_, values_.latches(), request, &elsewhere);
     }
     if (!elsewhere.positions.empty()) {
-        leave_to_protocol(batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
+        leave_to_protocol(header, batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
         if (answer.count > 0) mailbox_.answer_whole(answer);
         return;
     }
@@ -55,26 +55,51 @@ bool Serving::has_parked(const std::vector<Key> &keys) const {
     return !parked.empty() && std::any_of(keys.begin(), keys.end(), [&](Key key) { return parked.count(key); });
 }
 
-// Answer a batch without the keys at the positions `elsewhere`, which the protocol gets with their values.
-void Serving::leave_to_protocol(const RequestBatch &batch, const std::vector<int64_t> &elsewhere, Span values,
-                                AnswerBatch *answer) {
-    bool pull = batch.operation == Operation::pull;
+// Answer a batch without the keys at the positions `elsewhere`, which the protocols of their channels get with their
+// values.
+void Serving::leave_to_protocol(const FrameHeader &header, const RequestBatch &batch,
+                                const std::vector<int64_t> &elsewhere, Span values, AnswerBatch *answer) {
+    const bool pull = batch.operation == Operation::pull, is_for_any = header.channel == any_channel;
     answer->whole = false;
     answer->count -= uint32_t(elsewhere.size());
     const char *value = values.at;
     auto next = elsewhere.begin();
+    Parts others;
     for (uint32_t i = 0; i < batch.keys.size(); i++) {
-        const char *end = value + segment_.value_bytes(batch.keys[i]);
+        const Key key = batch.keys[i];
+        const char *end = value + segment_.value_bytes(key);
         if (next == elsewhere.end() || *next != i) {
             answer->positions.push_back(batch.position(i));
             if (pull) answer->values.insert(answer->values.end(), value, end);
         } else {
             ++next;
-            Request single{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
-            if (!pull) single.value.assign(value, end);
-            protocol_.receive(batch.keys[i], std::move(single), batch.from_home);
+            uint32_t channel = is_for_any ? segment_.channel_rule().channel(key) : channel_;
+            if (channel == channel_) {
+                Request single{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
+                if (!pull) single.value.assign(value, end);
+                protocol_.receive(key, std::move(single), batch.from_home);
+            } else {
+                RequestBatch &part = others[channel];
+                part.keys.push_back(key);
+                part.positions.push_back(batch.position(i));
+                if (!pull) part.values.insert(part.values.end(), value, end);
+            }
         }
         value = end;
+    }
+    pass_on(header, batch, std::move(others));
+}
+
+// What a request's keys of other channels were put into, as requests of the same worker for those.
+void Serving::pass_on(FrameHeader header, const RequestBatch &of, Parts parts) {
+    const std::string worker = name_of_worker(of.node, of.worker, header.cluster);
+    for (auto &[channel, part] : parts) {
+        part.operation = of.operation;
+        part.node = of.node;
+        part.worker = of.worker;
+        part.number = of.number;
+        header.channel = channel & 0xff;
+        channel == channel_ ? localize_here(part) : pass_on_(channel, worker, part.encode(header));
     }
 }
 
@@ -101,24 +126,46 @@ void Serving::want(const std::vector<Key> &keys) {
     protocol_.want(admitted);
 }
 
-void Serving::localize(const RequestBatch &batch) {
+void Serving::localize(const FrameHeader &header, const RequestBatch &batch) {
+    if (header.channel != any_channel) return localize_here(batch);
+    Parts parts;
+    std::map<uint32_t, uint64_t> bytes;
+    for (uint32_t i = 0; i < batch.keys.size(); i++) {
+        uint32_t channel = segment_.channel_rule().channel(batch.keys[i]);
+        parts[channel].keys.push_back(batch.keys[i]);
+        parts[channel].positions.push_back(batch.position(i));
+        bytes[channel] += bytes_of_absent(segment_, &batch.keys[i], 1);
+    }
+    if (!promises_.promise_to(batch.worker, batch.number, bytes)) return refuse(batch);
+    pass_on(header, batch, std::move(parts));
+}
+
+void Serving::refuse(const RequestBatch &batch) {
+    AnswerBatch answer = AnswerBatch::to(batch);
+    answer.positions = batch.positions;
+    answer.refused = true;
+    mailbox_.answer_whole(answer);
+}
+
+void Serving::localize_here(const RequestBatch &batch) {
     if (trace_) trace_->note(batch.keys, PS_TRACE_LOCALIZE);
     uint64_t bytes = bytes_of_absent(segment_, batch.keys.data(), batch.keys.size());
-    bool refused = bytes > 0 && !promises_.promise(channel_, Kept::alone, promised(), bytes);
+    bool has_room = promises_.take(channel_, batch.worker, batch.number, promised(), bytes);
+    if (bytes > 0 && !has_room) return refuse(batch);
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
-    waiter.bytes = refused ? 0 : bytes;
+    waiter.bytes = bytes;
     waiter.answer = AnswerBatch::to(batch);
     waiter.answer.positions = batch.positions;
-    waiter.answer.refused = refused;
     waiter.left = waiter.answer.count;
-    if (refused) {
-        mailbox_.answer_whole(waiter.answer);
-        waiters_.erase(number);
-        return;
-    }
     admitted_ += bytes;
     protocol_.localize(batch.keys, number);
+}
+
+void Serving::forget_waiters() {
+    waiters_.clear();
+    admitted_ = 0;
+    promises_.forget(channel_);
 }
 
 void Serving::landed(uint64_t number, NodeId lost_with) {

@@ -15,7 +15,6 @@ constexpr int64_t entries_ahead = 32, values_ahead = 16;
 constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
 constexpr int in_second_level = 2; // __builtin_prefetch's locality
 
-// The buffers belong to the caller, who may change the keys meanwhile: so every key is checked again where it is used.
 [[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
     fail(PS_EKEY, Where{position, key, num_keys}, "key %lld at position %lld is outside [0, %lld)",
          static_cast<long long>(key), static_cast<long long>(position), static_cast<long long>(num_keys));
@@ -23,14 +22,50 @@ constexpr int in_second_level = 2; // __builtin_prefetch's locality
 
 // Into the second-level cache: the first has places for fewer lines on their way than 16 values of some hundred bytes
 // have. Not for writing, which would make other workers' caches give up lines before they have to.
-void prefetch_value(const Segment &segment, uint64_t key) {
-    Place place(segment.entry(key).load(std::memory_order_relaxed));
+void prefetch_value(const Segment &segment, Row row) {
+    Place place(segment.entry(row).load(std::memory_order_relaxed));
     const LengthClass &c = segment.length_class(place.length_class());
     const char *value = segment.value(c, place.index());
     uint64_t end = std::min<uint64_t>(c.slot_bytes, cache_line * most_lines_ahead);
     for (uint64_t byte = 0; byte < end; byte += cache_line) __builtin_prefetch(value + byte, 0, in_second_level);
     __builtin_prefetch(value + end - 1, 0, in_second_level);
 }
+
+// The rows of the next keys of a batch. The keys belong to the caller, who may change them meanwhile: each is read and
+// checked once, and what happens next happens to its row.
+template <bool with_values>
+class RowsAhead {
+public:
+    RowsAhead(const Segment &segment, const int64_t *keys, int64_t from, int64_t count)
+        : segment_(segment), rows_(segment.rows()), keys_(keys), count_(count) {
+        for (int64_t i = from; i < std::min(count, from + entries_ahead); i++) ask_for_entry(i);
+        if (!with_values) return;
+        for (int64_t i = from; i < std::min(count, from + values_ahead); i++) ask_for_value(i);
+    }
+
+    Row take(int64_t i) { // of the key at that position, which is the next one; no_row: there is no such key
+        Row row = at(i);
+        if (i + entries_ahead < count_) ask_for_entry(i + entries_ahead);
+        if (with_values && i + values_ahead < count_) ask_for_value(i + values_ahead);
+        return row;
+    }
+
+private:
+    Row &at(int64_t i) { return found_[uint64_t(i) % entries_ahead]; }
+    void ask_for_entry(int64_t i) {
+        Row row = at(i) = rows_.find(uint64_t(keys_[i]));
+        if (row != no_row) __builtin_prefetch(&segment_.entry(row), with_values);
+    }
+    void ask_for_value(int64_t i) {
+        if (Row row = at(i); row != no_row) prefetch_value(segment_, row);
+    }
+
+    const Segment &segment_;
+    const RangeRows rows_;
+    const int64_t *keys_;
+    const int64_t count_;
+    Row found_[entries_ahead];
+};
 
 // Most values are short, and memcpy of a length that is not known in advance costs a call.
 inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_t bytes) {
@@ -86,19 +121,19 @@ void collect(SharedHead *head, const LengthClass &c, const char *delta, Apply me
 // The same on a shared key, under its latch. What is done to a replica is for its owner too; what a replica cannot
 // collect is for the owner alone: false.
 template <class Action>
-[[gnu::noinline]] bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, uint64_t key,
+[[gnu::noinline]] bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, Row row,
                                   const LengthClass &c, char *buffer, Action action) {
     char *value = Segment::value(head);
     if constexpr (Action::writes) {
         const Rule &rule = action.rule();
         Apply merge = rule.merge[segment.header().dtype];
         if (head->is_replica && !merge) return false;
-        latches.keep_for_undo(key, reinterpret_cast<const char *>(head), c.shared_bytes);
+        latches.keep_for_undo(row, reinterpret_cast<const char *>(head), c.shared_bytes);
         if (!head->is_replica || rule.at_replicas) action(value, buffer, c);
         if (head->is_replica) collect(head, c, buffer, merge);
         if (!head->changed) {
             head->changed = 1;
-            segment.note_changed(key);
+            segment.note_changed(row);
         }
         latches.drop_undo();
     } else {
@@ -109,17 +144,17 @@ template <class Action>
 
 // One key under its latch. False: it does not live here.
 template <class Action>
-inline bool run_key(const Segment &segment, Latches &latches, uint64_t key, Place place, const LengthClass &c,
-                    char *buffer, bool may_share, Action action) {
+inline bool run_key(const Segment &segment, Latches &latches, Row row, Place place, const LengthClass &c, char *buffer,
+                    bool may_share, Action action) {
     if (__builtin_expect(place.residence() != Residence::owned, 0))
         return place.residence() == Residence::shared && may_share &&
-               run_shared(segment, segment.shared(c, place.index()), latches, key, c, buffer, action);
+               run_shared(segment, segment.shared(c, place.index()), latches, row, c, buffer, action);
     char *value = segment.value(c, place.index());
     if (!Action::writes) {
         action(value, buffer, c);
         return true;
     }
-    latches.keep_for_undo(key, value, c.whole_bytes);
+    latches.keep_for_undo(row, value, c.whole_bytes);
     action(value, buffer, c);
     latches.drop_undo();
     return true;
@@ -129,7 +164,6 @@ template <class Action>
 int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
     const int64_t *keys = request.keys;
     const int64_t count = request.num_keys, done = request.done;
-    const uint64_t num_keys = uint64_t(segment.header().num_keys);
     const uint64_t element = segment.header().element_bytes;
     const bool for_server = elsewhere && elsewhere->for_server;
     const Patience patience = for_server                  ? Patience::give_way
@@ -139,30 +173,23 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewh
     char *const end = buffer + uint64_t(request.num_values) * element;
     buffer += uint64_t(total_length(segment, keys, done)) * element;
 
-    for (int64_t i = done; i < std::min(count, done + entries_ahead); i++)
-        if (uint64_t(keys[i]) < num_keys) __builtin_prefetch(&segment.entry(uint64_t(keys[i])), 1);
-    for (int64_t i = done; i < std::min(count, done + values_ahead); i++)
-        if (uint64_t(keys[i]) < num_keys) prefetch_value(segment, uint64_t(keys[i]));
+    RowsAhead<true> rows(segment, keys, done, count);
     for (int64_t i = done; i < count; i++) {
-        if (i + entries_ahead < count && uint64_t(keys[i + entries_ahead]) < num_keys)
-            __builtin_prefetch(&segment.entry(uint64_t(keys[i + entries_ahead])), 1);
-        if (i + values_ahead < count && uint64_t(keys[i + values_ahead]) < num_keys)
-            prefetch_value(segment, uint64_t(keys[i + values_ahead]));
-        uint64_t key = uint64_t(keys[i]);
-        if (key >= num_keys) fail_at_key(i, int64_t(key), int64_t(num_keys));
+        const Row row = rows.take(i);
+        if (row == no_row) fail_at_key(i, keys[i], segment.header().num_keys);
         request.done = i;
         Place place(0);
-        if (!latches.acquire(key, patience, &place)) {
+        if (!latches.acquire(row, patience, &place)) {
             if (!for_server) return PS_EBUSY;
             for (; i < count; i++) elsewhere->positions.push_back(i); // a key that comes twice keeps its order
             break;
         }
         const LengthClass &c = segment.length_class(place.length_class());
         bool fits = c.value_bytes <= uint64_t(end - buffer);
-        bool done_here = fits && run_key(segment, latches, key, place, c, buffer, !for_server, action);
-        latches.release(key, place);
+        bool done_here = fits && run_key(segment, latches, row, place, c, buffer, !for_server, action);
+        latches.release(row, place);
         if (__builtin_expect(!done_here, 0)) {
-            if (!fits) fail(PS_EINVAL, Where{i, int64_t(key), 0}, "the keys were changed during the call");
+            if (!fits) fail(PS_EINVAL, Where{i, keys[i], 0}, "the keys were changed during the call");
             if (!elsewhere) return PS_ENOTLOCAL;
             elsewhere->positions.push_back(i);
         }
@@ -193,10 +220,7 @@ int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_ke
     int64_t total = 0;
     for (int64_t i = 0; i < num_keys; i++) {
         if (uint64_t(keys[i]) >= uint64_t(header.num_keys)) fail_at_key(i, keys[i], header.num_keys);
-        total += segment
-                     .length_class(
-                         Place(segment.entry(uint64_t(keys[i])).load(std::memory_order_relaxed)).length_class())
-                     .length;
+        total += segment.class_of(uint64_t(keys[i])).length;
     }
     return total;
 }
@@ -222,18 +246,28 @@ void check_request(const Segment &segment, const ps_request &request) {
         fail(PS_EINVAL, Where{}, "the buffer for the values overlaps the keys: pull into another one");
 }
 
-// The caller may change his keys at any time: one that has become none is nowhere.
-static bool is_here(const Segment &segment, int64_t key) {
-    return uint64_t(key) < uint64_t(segment.header().num_keys) &&
-           Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).is_here();
+namespace {
+
+// Whether all keys have their values here, or all have them elsewhere. The caller may change the keys at any time: one
+// that has become none is nowhere.
+bool are_all(const Segment &segment, const int64_t *keys, int64_t num_keys, bool here) {
+    RowsAhead<false> rows(segment, keys, 0, num_keys);
+    for (int64_t i = 0; i < num_keys; i++) {
+        Row row = rows.take(i);
+        if ((row != no_row && Place(segment.entry(row).load(std::memory_order_relaxed)).is_here()) != here)
+            return false;
+    }
+    return true;
 }
 
+} // namespace
+
 bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
-    return std::all_of(keys, keys + num_keys, [&](int64_t key) { return is_here(segment, key); });
+    return are_all(segment, keys, num_keys, true);
 }
 
 bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
-    return std::none_of(keys, keys + num_keys, [&](int64_t key) { return is_here(segment, key); });
+    return are_all(segment, keys, num_keys, false);
 }
 
 bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
@@ -241,13 +275,28 @@ bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
     return a_bytes > 0 && b_bytes > 0 && x < y + uint64_t(b_bytes) && y < x + uint64_t(a_bytes);
 }
 
+// A stripe: keys of which each home has here_block rows, one after another.
+static bool any_in_stripe(const Segment &segment, int64_t first) {
+    const int64_t num_keys = segment.header().num_keys, nodes = segment.header().num_nodes;
+    const int64_t last = std::min(first + int64_t(here_block) * nodes, num_keys) - 1;
+    const RangeRows &rows = segment.rows();
+    for (int64_t i = 0; i < nodes && first + i < num_keys; i++) // they may lie in two blocks
+        if (segment.keys_here(rows.row(uint64_t(first + i))) ||
+            segment.keys_here(rows.row(uint64_t(std::max(first, last - i)))))
+            return true;
+    return false;
+}
+
+// Entries in blocks where no key is are not looked at: that would use their memory.
 int64_t next_local(const Segment &segment, int64_t from, int64_t to) {
-    while (from < to) {
-        uint64_t block = uint64_t(from) / here_block;
-        int64_t end = std::min(to, int64_t((block + 1) * here_block));
-        if (segment.keys_here(block) == 0) from = end;
-        for (; from < end; from++)
-            if (Place(segment.entry(uint64_t(from)).load(std::memory_order_relaxed)).is_here()) return from;
+    const int64_t stripe = int64_t(here_block) * segment.header().num_nodes;
+    for (int64_t end; from < to;) {
+        for (end = std::min(to, (from / stripe + 1) * stripe); from < end; from++) {
+            Row row = segment.rows().row(uint64_t(from));
+            if (segment.keys_here(row) && Place(segment.entry(row).load(std::memory_order_relaxed)).is_here())
+                return from;
+        }
+        while (from < to && !any_in_stripe(segment, from)) from += stripe;
     }
     return to;
 }
@@ -260,12 +309,12 @@ int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsew
     }
 }
 
-bool run_latched(Segment &segment, Latches &latches, uint64_t key, Place place, int32_t operation, char *value) {
+bool run_latched(Segment &segment, Latches &latches, Row row, Place place, int32_t operation, char *value) {
     const LengthClass &c = segment.length_class(place.length_class());
     switch (operation) {
-    case PS_PULL: return run_key(segment, latches, key, place, c, value, true, Pull{});
-    case PS_SET: return run_key(segment, latches, key, place, c, value, true, Set{segment.rules()});
-    default: return run_key(segment, latches, key, place, c, value, true, Push(segment, c));
+    case PS_PULL: return run_key(segment, latches, row, place, c, value, true, Pull{});
+    case PS_SET: return run_key(segment, latches, row, place, c, value, true, Set{segment.rules()});
+    default: return run_key(segment, latches, row, place, c, value, true, Push(segment, c));
     }
 }
 

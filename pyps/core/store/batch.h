@@ -31,6 +31,6 @@ struct Elsewhere {
 int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere = nullptr);
 
 // The same of one key whose latch is held, at `place`. False: it does not live here.
-bool run_latched(Segment &segment, Latches &latches, uint64_t key, Place place, int32_t operation, char *value);
+bool run_latched(Segment &segment, Latches &latches, Row row, Place place, int32_t operation, char *value);
 
 } // namespace ps

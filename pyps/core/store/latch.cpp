@@ -39,11 +39,11 @@ void back_off(int round) {
 
 } // namespace
 
-bool Latches::contend(uint64_t key, Patience patience, Place *place) {
-    Entry &entry = segment_.entry(key);
+bool Latches::contend(Row row, Patience patience, Place *place) {
+    Entry &entry = segment_.entry(row);
     for (int spin = 0; spin < short_spins; spin++) {
         Place seen(entry.load(std::memory_order_relaxed));
-        if (seen.holder() == nobody && seize(key, seen, place)) return true;
+        if (seen.holder() == nobody && seize(row, seen, place)) return true;
         pause_briefly();
     }
     if (patience == Patience::try_briefly) return false;
@@ -51,12 +51,12 @@ bool Latches::contend(uint64_t key, Patience patience, Place *place) {
     for (int round = 0;; round++) {
         Place seen(entry.load(std::memory_order_acquire));
         if (seen.holder() == nobody) {
-            if (!seize(key, seen, place)) continue;
+            if (!seize(row, seen, place)) continue;
             break;
         }
         if (round >= yields / 2 && is_dead(seen.holder())) {
-            if (!seize(key, seen, place)) continue;
-            restore(key, *place);
+            if (!seize(row, seen, place)) continue;
+            restore(row, *place);
             break;
         }
         if (patience == Patience::give_way && round >= yields) return false;
@@ -65,6 +65,7 @@ bool Latches::contend(uint64_t key, Patience patience, Place *place) {
         if (waited > timeout) {
             record_wait(waited);
             uint32_t holder = slot_of(seen.holder());
+            uint64_t key = segment_.rows().key(row);
             fail(PS_ETIMEDOUT, Where{-1, int64_t(key), 0},
                  "key %llu has been held for %.1f s by worker %u of process %u, which lives but does not move "
                  "(stopped?)",
@@ -76,9 +77,9 @@ bool Latches::contend(uint64_t key, Patience patience, Place *place) {
     return true;
 }
 
-bool Latches::seize(uint64_t key, Place seen, Place *place) {
+bool Latches::seize(Row row, Place seen, Place *place) {
     uint64_t word = seen.word();
-    if (!segment_.entry(key).compare_exchange_strong(word, seen.held_by(me_).word(), std::memory_order_acq_rel,
+    if (!segment_.entry(row).compare_exchange_strong(word, seen.held_by(me_).word(), std::memory_order_acq_rel,
                                                      std::memory_order_relaxed))
         return false;
     *place = Place(word);
@@ -91,7 +92,7 @@ bool Latches::is_dead(Holder holder) const {
 }
 
 // Put back what a dead holder had begun to change; this worker holds the latch now.
-void Latches::restore(uint64_t key, Place place) {
+void Latches::restore(Row row, Place place) {
     Header &header = segment_.header();
     header.recovered.fetch_add(1, std::memory_order_relaxed);
     if (!place.is_here()) return;
@@ -101,9 +102,9 @@ void Latches::restore(uint64_t key, Place place) {
     uint32_t used = header.slots_used.load(std::memory_order_acquire);
     for (uint32_t number = 1; number <= used; number++) {
         WorkerSlot &slot = segment_.slot(number);
-        if (slot.undo_key.load(std::memory_order_acquire) != key + 1) continue;
+        if (slot.undo_row.load(std::memory_order_acquire) != number_of(row) + 1) continue;
         std::memcpy(to, segment_.undo(number), shared ? c.shared_bytes : c.whole_bytes);
-        slot.undo_key.store(0, std::memory_order_release);
+        slot.undo_row.store(0, std::memory_order_release);
         header.restored.fetch_add(1, std::memory_order_relaxed);
     }
 }

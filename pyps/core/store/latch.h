@@ -2,10 +2,10 @@
 // an undo area until it is done: so the next one that meets the latch of a dead worker puts the value back and goes on.
 //
 // A worker holds one latch at a time. What survives a SIGKILL at any instruction:
-// - at_key is written before the latch is taken, so a dead worker's latch is at at_key or nowhere;
-// - undo_key is written when the undo area is complete, before the value changes, and cleared when that is complete;
-// - only the holder of a key's latch sets or clears an undo_key that names the key, its own or a dead worker's. So at
-//   most one undo area belongs to a key, also when those who recover die too.
+// - at_row is written before the latch is taken, so a dead worker's latch is at at_row or nowhere;
+// - undo_row is written when the undo area is complete, before the value changes, and cleared when that is complete;
+// - only the holder of a key's latch sets or clears an undo_row that names the key's row, its own or a dead worker's.
+//   So at most one undo area belongs to a key, also when those who recover die too.
 #pragma once
 
 #include <atomic>
@@ -25,10 +25,10 @@ public:
     Latches(Segment &segment, Holder me)
         : segment_(segment), slot_(segment.slot(slot_of(me))), undo_(segment.undo(slot_of(me))), me_(me) {}
 
-    // Take the latch of a key. False: busy, never with Patience::wait. Throws PS_ETIMEDOUT, PS_ECLOSED.
-    bool acquire(uint64_t key, Patience patience, Place *place) {
-        slot_.at_key.store(key + 1, std::memory_order_relaxed);
-        Entry &entry = segment_.entry(key);
+    // Take the latch of a row's key. False: busy, never with Patience::wait. Throws PS_ETIMEDOUT, PS_ECLOSED.
+    bool acquire(Row row, Patience patience, Place *place) {
+        slot_.at_row.store(number_of(row) + 1, std::memory_order_relaxed);
+        Entry &entry = segment_.entry(row);
         uint64_t word = entry.load(std::memory_order_relaxed);
         if (__builtin_expect(Place(word).holder() == nobody, 1) &&
             entry.compare_exchange_strong(word, Place(word).held_by(me_).word(), std::memory_order_acq_rel,
@@ -36,26 +36,26 @@ public:
             *place = Place(word);
             return true;
         }
-        return contend(key, patience, place);
+        return contend(row, patience, place);
     }
 
-    void release(uint64_t key, Place place) {
-        segment_.entry(key).store(place.held_by(nobody).word(), std::memory_order_release);
+    void release(Row row, Place place) {
+        segment_.entry(row).store(place.held_by(nobody).word(), std::memory_order_release);
     }
 
     // Between these two the holder of the key's latch may change its value.
-    void keep_for_undo(uint64_t key, const char *value, uint64_t bytes) {
+    void keep_for_undo(Row row, const char *value, uint64_t bytes) {
         std::memcpy(undo_, value, bytes);
-        slot_.undo_key.store(key + 1, std::memory_order_release);
+        slot_.undo_row.store(number_of(row) + 1, std::memory_order_release);
         std::atomic_thread_fence(std::memory_order_release); // no write to the value comes before
     }
-    void drop_undo() { slot_.undo_key.store(0, std::memory_order_release); }
+    void drop_undo() { slot_.undo_row.store(0, std::memory_order_release); }
 
 private:
-    bool contend(uint64_t key, Patience patience, Place *place);
-    bool seize(uint64_t key, Place seen, Place *place);
+    bool contend(Row row, Patience patience, Place *place);
+    bool seize(Row row, Place seen, Place *place);
     bool is_dead(Holder holder) const;
-    void restore(uint64_t key, Place place);
+    void restore(Row row, Place place);
     void record_wait(double seconds);
 
     Segment &segment_;

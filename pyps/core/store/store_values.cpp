@@ -35,12 +35,16 @@ StoreValues::~StoreValues() { leave(segment_, me_); }
 
 bool StoreValues::latch(Key key) {
     if (latched_ != no_key) throw std::logic_error("a second latch");
-    if (!latches_.acquire(key, Patience::give_way, &place_)) return false;
+    row_ = segment_.rows().row(key);
+    if (!latches_.acquire(row_, Patience::give_way, &place_)) return false;
     latched_ = key;
     return true;
 }
 
-void StoreValues::unlatch() { latches_.release(std::exchange(latched_, no_key), place_); }
+void StoreValues::unlatch() {
+    latches_.release(row_, place_);
+    latched_ = no_key;
+}
 
 void StoreValues::require_latched(Key key) const {
     if (latched_ != key) throw std::logic_error("a key without its latch");
@@ -52,8 +56,8 @@ void StoreValues::with(Key key, Body &&body) {
     require_latched(key);
     bool was_here = place_.is_here();
     place_ = body(place_);
-    segment_.entry(key).store(place_.held_by(me_).word(), std::memory_order_release);
-    if (place_.is_here() != was_here) segment_.note_here(key, place_.is_here() ? 1 : -1);
+    segment_.entry(row_).store(place_.held_by(me_).word(), std::memory_order_release);
+    if (place_.is_here() != was_here) segment_.note_here(row_, place_.is_here() ? 1 : -1);
 }
 
 Standing StoreValues::standing(Key key) const {
@@ -79,7 +83,7 @@ bool StoreValues::fits_replica(Key key, Operation operation) const {
 
 void StoreValues::run(Key key, int32_t operation, char *value) {
     require_latched(key);
-    if (!run_latched(segment_, latches_, key, place_, operation, value)) throw std::logic_error("the key is not here");
+    if (!run_latched(segment_, latches_, row_, place_, operation, value)) throw std::logic_error("the key is not here");
 }
 
 void StoreValues::pull(Key key, Bytes *value) {

@@ -17,6 +17,7 @@ public:
     void unlatch() override;
 
     Standing standing(Key key) const override;
+    bool may_be_here(Key key) const override { return segment_.keys_here(segment_.rows().row(key)); }
     uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
     bool fits_replica(Key key, Operation operation) const override;
     void prefetch_place(Key key) const override { __builtin_prefetch(&segment_.entry(key), 1); }
@@ -32,7 +33,9 @@ public:
     bool has_room_to_share(Key key) const override;
     void unshare(Key key) override;
     bool take_changed(Key key) override;
-    void take_changes(std::vector<Key> *keys) override { segment_.changes(channel_).take(keys); }
+    void take_changes(std::vector<Key> *keys) override {
+        segment_.changes(channel_).take([&](Row row) { keys->push_back(segment_.rows().key(row)); });
+    }
     void copy(Key key, const Bytes &value) override;
     void refresh(Key key, const Bytes &value, const Bytes &sent) override;
     bool take_delta(Key key, Bytes *delta) override;
@@ -58,7 +61,8 @@ private:
     Holder me_;
     Latches latches_;
     Key latched_ = no_key;
-    Place place_{0}; // of that key
+    Row row_{no_row}; // of that key
+    Place place_{0}; // likewise
 };
 
 } // namespace ps

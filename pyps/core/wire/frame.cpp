@@ -17,7 +17,8 @@ FrameHeader decode_header(FrameReader &reader, uint64_t cluster, const Shape &sh
     if (header.from >= shape.num_nodes())
         throw Malformed("it comes from node " + std::to_string(header.from) + " of " +
                         std::to_string(shape.num_nodes()));
-    if (header.channel >= shape.channels().channels())
+    bool is_for_any = header.channel == any_channel && header.kind == Kind::request && shape.channels().channels() > 1;
+    if (header.channel >= shape.channels().channels() && !is_for_any)
         throw Malformed("it is for channel " + std::to_string(header.channel) + " of " +
                         std::to_string(shape.channels().channels()));
     return header;

@@ -38,6 +38,8 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
     batch.from_home = flags & from_home_flag;
     batch.operation = get_operation(reader);
     reader.zeros(6);
+    if (header.channel == any_channel && (batch.operation == Operation::set || batch.from_home))
+        throw Malformed("it is for no channel in particular, and is a set or comes from a home");
     get_keys(reader, header, shape, &batch.keys);
     if (!(flags & whole_flag)) reader.get(&batch.positions, header.count);
     bool has_values = batch.operation == Operation::push || batch.operation == Operation::set;

@@ -45,7 +45,7 @@ inline void get_keys(FrameReader &reader, const FrameHeader &header, const Shape
         if (key >= limit)
             throw Malformed("key " + std::to_string(key) + " is outside [0, " + std::to_string(limit) + ")");
     const ChannelRule rule = shape.channels();
-    if (rule.channels() == 1) return;
+    if (rule.channels() == 1 || header.channel == any_channel) return;
     for (Key key : *keys)
         if (rule.channel(key) != header.channel)
             throw Malformed("key " + std::to_string(key) + " is not in channel " + std::to_string(header.channel));

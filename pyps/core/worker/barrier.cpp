@@ -38,8 +38,7 @@ void complete_barrier(Segment &segment) {
 
 void wake_barriers(Segment &segment) {
     Header &header = segment.header();
-    for (Rounds *rounds : {&header.worker_rounds, &header.node_rounds, &header.leave_rounds})
-        wake_all(*rounds);
+    for (Rounds *rounds : {&header.worker_rounds, &header.node_rounds, &header.leave_rounds}) wake_all(*rounds);
 }
 
 bool Barrier::is_over(const Rounds &rounds) const {

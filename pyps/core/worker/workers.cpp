@@ -16,7 +16,7 @@ void start_from_zero(WorkerSlot &slot) {
 }
 
 // Make a slot this process's own if it still belongs to `former`. What a dead former owner held is free afterwards:
-// taking the latch at at_key recovers it, and nobody needs the undo area any more. If this process dies meanwhile, the
+// taking the latch at at_row recovers it, and nobody needs the undo area any more. If this process dies meanwhile, the
 // slot's next owner does it again. With Patience::give_way a slot whose latch another worker holds stays as it is:
 // false.
 bool claim(Segment &segment, uint32_t number, Identity former, Process self, Patience patience, Holder *me) {
@@ -30,12 +30,12 @@ bool claim(Segment &segment, uint32_t number, Identity former, Process self, Pat
     }
     slot.arrival.store(0, std::memory_order_relaxed);
     *me = make_holder(number, mine.epoch);
-    uint64_t at_key = slot.at_key.load(std::memory_order_relaxed);
-    if (at_key && (former.is_taken() || slot.undo_key.load(std::memory_order_acquire))) {
+    uint64_t at_row = slot.at_row.load(std::memory_order_relaxed);
+    if (at_row && (former.is_taken() || slot.undo_row.load(std::memory_order_acquire))) {
         Latches latches(segment, *me);
         Place place(0);
         try {
-            if (!latches.acquire(at_key - 1, patience, &place)) {
+            if (!latches.acquire(Row{at_row - 1}, patience, &place)) {
                 slot.identity.store(former.word(), std::memory_order_release);
                 return false;
             }
@@ -43,7 +43,7 @@ bool claim(Segment &segment, uint32_t number, Identity former, Process self, Pat
             leave(segment, *me); // an undo area that is still wanted is seen by the slot's next owner
             throw;
         }
-        latches.release(at_key - 1, place);
+        latches.release(Row{at_row - 1}, place);
     }
     if (former.is_taken()) segment.header().reclaimed.fetch_add(1, std::memory_order_relaxed);
     return true;
@@ -54,10 +54,10 @@ void commit_undo(Segment &segment, uint32_t number) {
     segment.mapping().commit(segment.header().undo_at + (number - 1) * bytes, bytes);
 }
 
-// Not while a value may still be put back from there. While undo_key is 0 nobody reads there, and this slot's owner
+// Not while a value may still be put back from there. While undo_row is 0 nobody reads there, and this slot's owner
 // alone writes there.
 void discard_undo(Segment &segment, uint32_t number) {
-    if (segment.slot(number).undo_key.load(std::memory_order_acquire)) return;
+    if (segment.slot(number).undo_row.load(std::memory_order_acquire)) return;
     uint64_t bytes = segment.header().undo_bytes;
     segment.mapping().discard(segment.header().undo_at + (number - 1) * bytes, bytes);
 }

@@ -65,6 +65,12 @@ private:
     void conclude();
     void conclude(const Record &record);
     void tell(int64_t timestamp, NodeId failed);
+    bool awaits_welcome() const { return std::count(welcome_.begin(), welcome_.end(), false) > 0; }
+    bool is_settled() const { return *std::min_element(settled_.begin(), settled_.end()) == asked_; }
+    void give_up_questions() {
+        std::fill(welcome_.begin(), welcome_.end(), true);
+        std::fill(settled_.begin(), settled_.end(), asked_);
+    }
 
     Surroundings &world_;
     const Store &store_;
@@ -87,9 +93,10 @@ private:
     long told_ended_ = 0, expected_ended_ = 0;
     long noted_owners_ = 0, expected_owners_ = 0;
     uint64_t unread_ = 0; // bytes of intents
-    bool awaits_welcome_ = true;
+    std::vector<bool> welcome_; // by channel
     std::map<int64_t, NodeId> untold_; // failures of operations that have ended
-    uint64_t asked_ = 0, settled_ = 0;
+    uint64_t asked_ = 0;
+    std::vector<uint64_t> settled_; // by channel
     bool introduced_ = false, is_dead_ = false;
 };
 

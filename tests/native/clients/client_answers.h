@@ -21,8 +21,9 @@ inline void Client::receive(const Bytes &message) {
             expect(answer, header.from, values, found->second);
         }
     }
-    if (header.kind == Kind::settle) settled_ = std::max(settled_, SettleMessage::decode(header, reader).number);
-    if (header.kind == Kind::welcome) awaits_welcome_ = false;
+    uint64_t &settled = settled_[header.channel];
+    if (header.kind == Kind::settle) settled = std::max(settled, SettleMessage::decode(header, reader).number);
+    if (header.kind == Kind::welcome) welcome_[header.channel] = true;
     requests_.receive(message.data(), message.size());
     conclude();
     if (header.kind == Kind::answer && header.epoch >= epoch_ && world_.draw(8) == 0) receive_again(message);
@@ -145,10 +146,9 @@ inline void Client::tick() {
             record.given_up = true;
             record.failed = broken.node;
         }
-        if (!is_own || (!awaits_welcome_ && settled_ == asked_)) continue;
+        if (!is_own || (!awaits_welcome() && is_settled())) continue;
         silent = node_;
-        settled_ = asked_;
-        awaits_welcome_ = false;
+        give_up_questions();
     }
     REQUIRE(requests_.give_up(world_.now) == silent);
     if (silent != no_node) REQUIRE(requests_.questions().are_answered());
@@ -184,9 +184,9 @@ inline void Client::conclude() {
     REQUIRE(requests_.is_idle() == (left == 0) && requests_.pending() == pending);
     REQUIRE(requests_.in_flight().bytes() == bytes && requests_.in_flight().count() == left);
     const Questions &questions = requests_.questions();
-    REQUIRE(questions.is_settled() == (settled_ == asked_) && questions.is_welcome() == !awaits_welcome_);
+    REQUIRE(questions.is_settled() == is_settled() && questions.is_welcome() == !awaits_welcome());
     REQUIRE(!requests_.is_issued(next_) && requests_.is_issued(next_ - 1));
-    if (requests_.expects_nothing()) REQUIRE(left == 0 && settled_ == asked_ && given_up_ == 0 && !awaits_welcome_);
+    if (requests_.expects_nothing()) REQUIRE(left == 0 && is_settled() && given_up_ == 0 && !awaits_welcome());
 }
 
 // A failure is told once, and of nothing else.
@@ -209,7 +209,7 @@ inline void Client::conclude(const Record &record) {
 
 inline void Client::check_idle() {
     if (is_dead_) return;
-    REQUIRE(records_.empty() && settled_ == asked_ && !awaits_welcome_);
+    REQUIRE(records_.empty() && is_settled() && !awaits_welcome());
     conclude();
     for (auto [timestamp, failed] : std::exchange(untold_, {})) tell(timestamp, failed);
     REQUIRE(requests_.take_failures() == no_node);

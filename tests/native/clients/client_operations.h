@@ -19,7 +19,7 @@ inline Client::Client(Surroundings &world, const Store &store, const WideShape &
       in_flight_(world.draw(3) ? 24 + world.draw(world.draw(2) ? 40 : 200) : 1 << 20),
       longest_(world.draw(2) ? 20 + world.draw(60) : 1 << 20),
       requests_(header_of(node), shape, {uint32_t(number), slot_, 8, in_flight_, patience_, longest_}, *this, *this),
-      memories_(4) {}
+      memories_(4), welcome_(shape.num_channels), settled_(shape.num_channels) {}
 
 inline bool Client::operate(Operation operation, std::vector<Key> keys) {
     Values &values = *store_.values;
@@ -141,6 +141,9 @@ inline void Client::check_sent(const Record &record, int64_t timestamp, const st
         FrameHeader header = decode_header(reader, cluster, shape_);
         Span values;
         RequestBatch batch = RequestBatch::decode(header, reader, shape_, &values);
+        bool is_for_any = header.channel == any_channel;
+        REQUIRE(!is_for_any || (batch.keys.size() > 1 && record.operation != Operation::set));
+        for (Key key : batch.keys) REQUIRE(is_for_any || shape_.channels().channel(key) == header.channel);
         REQUIRE(header.kind == Kind::request && header.epoch == epoch_ && header.from == node_);
         REQUIRE(batch.operation == record.operation && int64_t(batch.number) == timestamp);
         REQUIRE(batch.node == node_ && batch.worker == number_ && !batch.from_home);
@@ -190,7 +193,7 @@ inline bool Client::intend(const std::vector<Key> &keys, bool begin) {
     if (!requests_.questions().is_introduced()) return false;
     bool has_room = requests_.make_room_for_intents(bytes);
     if (!has_room) {
-        REQUIRE(!requests_.questions().is_welcome() && awaits_welcome_);
+        REQUIRE(!requests_.questions().is_welcome() && awaits_welcome());
         return false;
     }
     REQUIRE(unread_ == 0 || unread_ + bytes <= in_flight_);
@@ -256,7 +259,7 @@ inline void Client::send(NodeId to, Bytes message) {
     FrameReader reader(message.data(), message.size());
     FrameHeader header = decode_header(reader, cluster, shape_);
     REQUIRE(header.epoch == epoch_);
-    if (header.kind == Kind::hello) awaits_welcome_ = true;
+    if (header.kind == Kind::hello) welcome_[header.channel] = false;
     world_.post_to_server(number_, to, std::move(message));
 }
 

@@ -14,17 +14,20 @@ namespace ps::clients {
 
 constexpr uint64_t cluster = 0x1234'5678'9abc'def0;
 
-// Values have one length, or lengths that differ from key to key.
+// Values have one length, or lengths that differ from key to key; servers have one channel or several.
 struct WideShape : Shape {
-    WideShape(uint64_t keys, NodeId nodes, bool is_uniform) : keys(keys), nodes(nodes), is_uniform(is_uniform) {}
+    WideShape(uint64_t keys, NodeId nodes, uint32_t num_channels, bool is_uniform)
+        : keys(keys), nodes(nodes), num_channels(num_channels), is_uniform(is_uniform) {}
 
     uint64_t num_keys() const override { return keys; }
     NodeId num_nodes() const override { return nodes; }
+    ChannelRule channels() const override { return {num_channels, 1}; } // few keys, and yet several channels
     uint64_t value_bytes(Key key) const override { return is_uniform ? 8 : 8 * (1 + key % 3); }
     uint64_t uniform_bytes() const override { return is_uniform ? 8 : 0; }
 
     const uint64_t keys;
     const NodeId nodes;
+    const uint32_t num_channels;
     const bool is_uniform;
 };
 

@@ -84,7 +84,7 @@ struct World : clients::Surroundings {
 
     World(uint64_t seed, MakeStore make)
         : Surroundings(seed), num_nodes(NodeId(1 + draw(5))), num_keys(1 + draw(4)),
-          shape(num_keys, num_nodes, draw(2)), sets(draw(4) == 0), keys_move(draw(4) > 0),
+          shape(num_keys, num_nodes, 1 + uint32_t(draw(3)), draw(2)), sets(draw(4) == 0), keys_move(draw(4) > 0),
           techniques(draw_techniques(*this)), total(num_keys), history(num_keys, std::vector<int64_t>{0}),
           in_transfer(num_keys), transferred(num_keys) {
         std::vector<NodeId> members;
@@ -160,7 +160,9 @@ inline Node::Node(Store &&own, World &world, const WideShape &shape, NodeId self
       protocol(self, shape.nodes, shape.keys, techniques, values, *mail), intents(shape.keys) {}
 
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
-    post(worker_end(worker), to, [=] {
+    FrameHeader header; // each channel takes its messages in their order
+    std::memcpy(&header, message.data(), sizeof header);
+    post(worker_end(worker) + int(header.channel) * channel_ends, to, [=] {
         Node &node = *nodes[to];
         node.desk.take(node.protocol, worker, message, [&](Key key, bool begin) {
             workers[worker].client->note_read(sizeof(Key));

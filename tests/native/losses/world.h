@@ -107,7 +107,7 @@ struct World : clients::Surroundings {
 
     explicit World(uint64_t seed)
         : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
-          shape(num_keys, num_nodes, draw(2)), connections_break(draw(2)),
+          shape(num_keys, num_nodes, 1 + uint32_t(draw(3)), draw(2)), connections_break(draw(2)),
           losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),
           may_be_lost(num_keys), epochs{{{}, no_node}} {
         Techniques techniques = draw_techniques(*this);

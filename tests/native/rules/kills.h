@@ -49,7 +49,7 @@ inline void require_whole(Segment &segment, uint32_t rule, Standing standing) {
 inline void whole_after_kills(uint32_t rule, Standing standing, int kills) {
     std::shared_ptr<Segment> segment = Segment::create(options_of(1, 2, PS_INT64), PushRule{&test_rules(), rule});
     Slabs slabs(*segment);
-    StoreValues values(*segment, slabs);
+    StoreValues values(*segment, slabs, 0);
     CHECK(values.latch(0));
     const LengthClass &c = segment->length_class(0);
     std::vector<char> zeros(c.whole_bytes, 0);

@@ -1,0 +1,48 @@
+// What waits for the thread of a channel: messages, and new epochs, in the order in which other threads left them.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "net/message.h"
+#include "net/vigil.h"
+
+namespace ps {
+
+struct Delivery {
+    std::string peer; // the name of its connection
+    Message message;
+
+    template <class To>
+    void to(To &channel) const {
+        channel.take(peer, message.data(), message.size());
+    }
+};
+
+class Intake {
+public:
+    using Item = std::variant<Delivery, Vigil::Epoch>;
+
+    bool leave(Item item) { // true: it is the only one
+        std::lock_guard<std::mutex> lock(mutex_);
+        items_.push_back(std::move(item));
+        return items_.size() == 1;
+    }
+    std::deque<Item> take() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        return std::exchange(items_, {});
+    }
+    bool is_empty() {
+        std::lock_guard<std::mutex> lock(mutex_);
+        return items_.empty();
+    }
+
+private:
+    std::mutex mutex_; // guards what follows
+    std::deque<Item> items_;
+};
+
+} // namespace ps
