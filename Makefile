@@ -21,7 +21,7 @@ CPP := $(wildcard $(foreach p,pyps/core pyps/core/* pyps/core/*/* tests/native t
 LUA := $(wildcard bridge luaps examples)
 CYTHON := $(wildcard bridge/_*.pyx pyps/_*.pyx)
 MODULES := $(subst /,.,$(CYTHON:.pyx=))
-COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.[ch]* $p/*/*/*.[ch]*))
+COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*))
 
 # A sanitizer's library, and the C++ library that it watches, must be loaded before the interpreter's own.
 SANITIZER_address := libasan.so

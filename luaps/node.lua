@@ -105,8 +105,9 @@ function Node:address()
    return ffi.string(address)
 end
 
--- Of several nodes: each is bound to an endpoint of its own, then told the endpoints of all in their order, and works
--- from then on. Returns the endpoint that was taken.
+-- Of several nodes: each is bound to an endpoint of its own ("tcp://HOST:PORT", "ipc://PATH", or "memory://NAME" for
+-- nodes and workers of this process alone), then told the endpoints of all in their order, and works from then on.
+-- Returns the endpoint that was taken.
 function Node:bind(endpoint)
    if type(endpoint) ~= 'string' then
       errors.raise("endpoint must be a string like 'tcp://127.0.0.1:*', got %s", errors.shown(endpoint))

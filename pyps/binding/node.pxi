@@ -132,7 +132,11 @@ cdef class Node:
         check(ps_node_secure(self.node, encoded(public, "public key"), encoded(secret, "secret key")))
 
     def bind(self, endpoint):
-        """Let other nodes speak to this one at an endpoint; return the one that was taken."""
+        """Let other nodes speak to this one at an endpoint; return the one that was taken.
+
+        "tcp://HOST:PORT", where a port of ``*`` is a free one; "ipc://PATH", a socket of this host; "memory://NAME",
+        for nodes and workers (threads) of this process alone, where ``*`` is a free name.
+        """
         cdef char bound[128]
         check(ps_node_bind(self.node, encoded(endpoint, "endpoint"), bound, sizeof(bound)))
         return bound.decode()

@@ -217,7 +217,7 @@ int32_t ps_node_attach(const char *address, double timeout, ps_node **node); /* 
 int32_t ps_node_listen(ps_node *node, char *address, size_t capacity);
 /* Of several nodes: each is created, bound to an address of its own ("tcp://127.0.0.1:*" takes a free port; the
  * endpoint has at most 127 bytes; all interfaces at once are refused), told all nodes' endpoints in their order, and
- * works from then on. */
+ * works from then on. "ipc://PATH" is a socket of this host, "memory://NAME" for nodes and workers of one process. */
 int32_t ps_load_zmq(const char *path); /* the ZeroMQ library, before the first node of several is bound; null: what
     PYPS_ZMQ names in the environment, else the system's. Processes that attach open PYPS_ZMQ's or their server's. */
 /* Before it is bound: from now on all that nodes and workers say to each other is encrypted, and only those are heard

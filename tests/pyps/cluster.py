@@ -24,6 +24,7 @@ from tests.python_path import python_path
 TIMEOUT = 50.0
 CLUSTER = 11
 DELAY = 1.5  # most milliseconds of a slow network, most of the time
+SLOWLY = "?delay=0.0001&jitter=0.0014"  # the same of memory, in seconds
 
 Work = Callable[..., Any]
 
@@ -110,6 +111,8 @@ class Cluster:
         Who works; otherwise threads.
     slow : bool
         Whether messages take their time, so that those of different pairs overtake each other.
+    transport : str
+        "tcp", or "memory", which workers in processes do not reach.
     """
 
     def __init__(
@@ -118,10 +121,12 @@ class Cluster:
         *arguments: Any,
         processes: WorkerProcesses | None = None,
         slow: bool = False,
+        transport: str = "tcp",
         **options: Any,
     ) -> None:
         self.processes = processes
         self.slow = slow
+        self.transport = transport
         self.endpoints: list[str] = []
         self._proxy: subprocess.Popen[str] | None = None
         with ExitStack() as stack:
@@ -137,9 +142,12 @@ class Cluster:
             self._stack = stack.pop_all()
 
     def _connect(self) -> None:
-        endpoints = self.endpoints = [node.bind("tcp://127.0.0.1:*") for node in self.nodes]
+        wanted = (
+            "tcp://127.0.0.1:*" if self.transport == "tcp" else f"memory://*{SLOWLY if self.slow else ''}"
+        )
+        endpoints = self.endpoints = [node.bind(wanted) for node in self.nodes]
         lists = [endpoints] * len(self.nodes)
-        if self.slow:
+        if self.slow and self.transport == "tcp":
             addresses = [endpoint.removeprefix("tcp://") for endpoint in endpoints]
             self._proxy = proxy = started(
                 Path(__file__).with_name("proxy.py"), 1, DELAY, *addresses * len(self.nodes)

@@ -111,17 +111,19 @@ def worker_processes() -> Iterator[WorkerProcesses]:
 
 @pytest.fixture(
     params=[
-        (1, "thread", "direct", 1),
-        (1, "process", "direct", 1),
-        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow"), (1,)),
-        (2, "thread", "slow", 2),
-        (MOST_NODES, "process", "direct", 3),
+        (1, "thread", "direct", "none", 1),
+        (1, "process", "direct", "none", 1),
+        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow"), ("tcp",), (1,)),
+        *itertools.product((2, MOST_NODES), ("thread",), ("direct", "slow"), ("memory",), (1,)),
+        (2, "thread", "slow", "tcp", 2),
+        (2, "thread", "slow", "memory", 2),
+        (MOST_NODES, "process", "direct", "tcp", 3),
     ],
-    ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}" + (f"-{row[3]} server threads" if row[3] > 1 else ""),
+    ids=lambda row: "-".join(map(str, row[:4])) + (f"-{row[4]} server threads" if row[4] > 1 else ""),
 )
 def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses) -> Iterator[ClusterOf]:
     """Make a cluster of one, two or four nodes: `Cluster` with their number, workers, network and threads filled in."""
-    count, kind, network, server_threads = request.param
+    count, kind, network, transport, server_threads = request.param
     processes = worker_processes if kind == "process" else None
     with ExitStack() as stack:
         yield lambda *arguments, **options: stack.enter_context(
@@ -130,6 +132,7 @@ def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses
                 *arguments,
                 processes=processes,
                 slow=network == "slow",
+                transport=transport,
                 **{"server_threads": server_threads, **options},
             )
         )
@@ -161,15 +164,25 @@ def lengths(request: pytest.FixtureRequest) -> np.ndarray[Any, np.dtype[np.int64
     return np.full(20, 5) if request.param == "uniform" else np.arange(20) % 7 + 1
 
 
-@pytest.fixture
-def cluster() -> Iterator[Start]:
+def starting(stack: ExitStack, transport: str) -> Start:
+    def start(count: int, *arguments: Any, **options: Any) -> list[pyps.Server]:
+        return stack.enter_context(Cluster(count, *arguments, transport=transport, **options)).nodes
+
+    return start
+
+
+@pytest.fixture(params=["tcp", "memory"])
+def cluster(request: pytest.FixtureRequest) -> Iterator[Start]:
     """Start so many connected nodes in this process; they end with the test."""
     with ExitStack() as stack:
-        yield (
-            lambda count, *arguments, **options: (
-                stack.enter_context(Cluster(count, *arguments, **options)).nodes
-            )
-        )
+        yield starting(stack, request.param)
+
+
+@pytest.fixture
+def open_cluster() -> Iterator[Start]:
+    """The same; workers in other processes reach all of these nodes."""
+    with ExitStack() as stack:
+        yield starting(stack, "tcp")
 
 
 @pytest.fixture

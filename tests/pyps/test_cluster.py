@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,6 +13,7 @@ import pytest
 
 import pyps
 from tests.pyps.cluster import Cluster
+from tests.pyps.conftest import Start
 
 TIMEOUT = 50.0
 NUM_KEYS = 60
@@ -19,10 +21,11 @@ NUM_KEYS = 60
 Nodes = list[pyps.Server]
 
 
-@pytest.fixture(params=[2, 4])
+@pytest.fixture(params=itertools.product([2, 4], ["tcp", "memory"]), ids="{0[0]}-{0[1]}".format)
 def nodes(request: pytest.FixtureRequest) -> Iterator[Nodes]:
     """Sixty keys of three int64 on two or four nodes."""
-    with Cluster(request.param, NUM_KEYS, 3, dtype="int64") as cluster:
+    count, transport = request.param
+    with Cluster(count, NUM_KEYS, 3, dtype="int64", transport=transport) as cluster:
         yield cluster.nodes
 
 
@@ -182,7 +185,8 @@ def test_a_buffer_may_be_pushed_and_then_pulled_into(nodes: Nodes) -> None:
         assert (buffer == totals.sum()).all()
 
 
-def test_a_process_that_attaches_needs_no_pyzmq(nodes: Nodes, program: Any) -> None:
+def test_a_process_that_attaches_needs_no_pyzmq(open_cluster: Start, program: Any) -> None:
+    nodes = open_cluster(2, NUM_KEYS, 3, dtype="int64")
     source = (
         "kv = pyps.attach(sys.argv[1]).worker(); kv.push([1, 2], np.ones((2, 3), np.int64)); kv.finalize()\n"
         "print('zmq' in sys.modules)"

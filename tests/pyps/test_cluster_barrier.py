@@ -50,8 +50,8 @@ def test_nobody_passes_before_all_workers_of_all_nodes_came(cluster: Start, coun
         assert seen == [2 * count * (step + 1) for step in range(20)]
 
 
-def test_workers_in_processes_of_two_nodes_meet(cluster: Start, program: Any) -> None:
-    nodes = cluster(2, 4, 1, num_workers=2)
+def test_workers_in_processes_of_two_nodes_meet(open_cluster: Start, program: Any) -> None:
+    nodes = open_cluster(2, 4, 1, num_workers=2)
     source = """
 kv = pyps.attach(sys.argv[1]).worker()
 kv.push([1], np.ones(1, np.float32))
@@ -85,9 +85,9 @@ def test_workers_that_another_node_expects_are_waited_for(cluster: Start, waitin
 @pytest.mark.parametrize("waiting", [0, 1])
 @pytest.mark.parametrize("way", ["finalize", "kill"])
 def test_a_worker_of_another_node_that_goes_is_not_waited_for(
-    cluster: Start, program: Any, waiting: int, way: str
+    open_cluster: Start, program: Any, waiting: int, way: str
 ) -> None:
-    nodes = cluster(2, 4, 1)
+    nodes = open_cluster(2, 4, 1)
     source = """
 kv = pyps.attach(sys.argv[1]).worker()
 print(kv.id, flush=True)
@@ -157,8 +157,8 @@ def test_a_barrier_of_nodes_times_out_and_can_be_tried_again(cluster: Start) -> 
     together(*(lambda node=node: node.barrier(TIMEOUT) for node in nodes))
 
 
-def test_only_its_creator_brings_a_node_to_a_barrier(cluster: Start, program: Any) -> None:
-    nodes = cluster(2, 4, 1)
+def test_only_its_creator_brings_a_node_to_a_barrier(open_cluster: Start, program: Any) -> None:
+    nodes = open_cluster(2, 4, 1)
     source = """
 try:
     pyps.attach(sys.argv[1]).barrier()

@@ -39,3 +39,8 @@ def test_no_failed_operation_is_forgotten_and_few_are_kept(programs: Programs) -
 @native
 def test_only_those_with_the_keys_are_admitted(threaded_programs: Programs) -> None:
     assert threaded_programs.run("curve", zmq_library(), "500") == "ok\n"
+
+
+@native
+def test_transports_keep_their_promises(threaded_programs: Programs) -> None:
+    assert threaded_programs.run("transports", zmq_library(), "400") == "ok\n"

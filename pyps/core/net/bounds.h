@@ -8,7 +8,7 @@
 
 namespace ps {
 
-// The longest value alone, with room for heads, and for what a key that moves says of its replicas.
+// It has room for the longest value with the heads around it, and for the replicas that a moving key names.
 inline int64_t longest_message(const Header &header) {
     return int64_t(2 * most_for_worker) + header.longest_value * header.element_bytes;
 }

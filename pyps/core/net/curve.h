@@ -1,4 +1,4 @@
-// Keys that encrypt what nodes and workers say to each other, and prove who belongs to a cluster.
+// Keys that encrypt messages between nodes and workers, and prove that both ends belong to one cluster.
 #pragma once
 
 #include <string>

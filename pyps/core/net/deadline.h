@@ -1,5 +1,5 @@
-// When a call that may wait several times gives up. Its time begins with its first wait: a call that has nothing to
-// wait for looks at no clock.
+// When a call that may wait several times gives up. The time runs from the call's first wait, so that a call that does
+// not wait never asks for the time.
 #pragma once
 
 #include <algorithm>

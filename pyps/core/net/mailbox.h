@@ -1,5 +1,5 @@
-// What a channel of a node has to say, gathered by addressee until it is sent. To one addressee everything goes in the
-// order in which it was said; what is said of one kind one after the other shares a message.
+// Gathers what a channel of a node has to send, by receiver. Each receiver gets everything in the order in which it was
+// given; consecutive items of one kind share a message.
 #pragma once
 
 #include <deque>
@@ -44,13 +44,13 @@ public:
     void gone(uint64_t waiter, Key key, NodeId lost_with) override;
 
     void answer_whole(const AnswerBatch &batch); // to a worker, now
-    void answer_whole(NodeId node, uint32_t worker, Message &&message); // the same, of an answer that is written
-    Message message(size_t bytes) { return outbound_.message(bytes); } // to write such an answer in
+    void answer_whole(NodeId node, uint32_t worker, Message &&message); // the same, already written as a message
+    Message message(size_t bytes) { return outbound_.message(bytes); } // in which to write such an answer
     void pass_on(const AnswerBatch &batch, Bytes message); // now; another node's answer to a worker of this one
     void flush();
-    void end_round();                           // ask every node that was sent something to tell when it took it
-    void taken(NodeId node, uint64_t round);    // it did
-    bool is_silent() const;                     // everything that was sent was taken
+    void end_round(); // ask every node that was sent something to say when it has taken that
+    void taken(NodeId node, uint64_t round); // it did
+    bool is_silent() const; // everything that was sent was taken
     void begin_epoch(uint32_t epoch); // what is flushed from now on belongs to it
 
 private:
@@ -76,7 +76,7 @@ private:
         uint64_t sent = 0, taken = 0;
         bool is_used = false; // something was sent since the last one
     };
-    std::vector<Rounds> rounds_;                 // by node
+    std::vector<Rounds> rounds_; // by node
     std::vector<std::deque<Outgoing>> outgoing_; // by node
     // By worker, operation, loss.
     std::map<std::tuple<NodeId, uint32_t, uint64_t, NodeId>, std::vector<AnswerBatch>> answers_;

@@ -1,5 +1,5 @@
-// A message on its way: bytes that it owns, moved from one place to the next and never copied. What holds them is the
-// transport's own affair: ZeroMQ's messages stay what they are.
+// A message: bytes that it owns. It is moved, never copied. Each transport may hold the bytes in an object of its own
+// kind, which a message carries as it is: so ZeroMQ's messages need no copy either.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ using Bytes = std::vector<char>;
 class Message {
 public:
     Message() noexcept : Message(Bytes()) {}
-    Message(Bytes &&bytes) noexcept { hold(std::move(bytes)); } // implicit: what was encoded is a message
-    // What a transport holds bytes in: it has data() and size(), both 0 after it was moved from.
+    Message(Bytes &&bytes) noexcept { hold(std::move(bytes)); } // implicit, as encoders return bytes
+    // `held`: an object with data() and size(), which is empty after it was moved from.
     template <class Held>
     static Message of(Held &&held) noexcept {
         Message message(nullptr);
@@ -40,7 +40,7 @@ public:
     char *data() { return kind_->data(held_); }
     size_t size() const { return kind_->size(held_); }
 
-    // Null if it is held by something else.
+    // The object that holds the bytes; null if it is of another kind.
     template <class Held>
     Held *held_as() {
         return kind_ == &kind<Held> ? std::launder(reinterpret_cast<Held *>(held_)) : nullptr;

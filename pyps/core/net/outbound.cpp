@@ -20,7 +20,7 @@ void Outbound::answer(NodeId node, const std::string &worker, Message &&message)
 
 void Outbound::pass_on(const std::string &worker, Message &&message) { answer(self_, worker, std::move(message)); }
 
-// A worker of this node to which there is no way is gone.
+// A worker of this node that has no connection here has ended.
 void Outbound::carry(Left &&next) {
     bool is_for_worker = !next.worker.empty();
     if (is_for_worker && (transport_.reply(next.worker, std::move(next.message)) || next.node == self_)) return;
@@ -32,7 +32,7 @@ void Outbound::begin(bool has_transport) {
     if (has_transport) deliver();
 }
 
-// One that leaves something where nothing is yet rings; the others know that it will be looked at.
+// The first message rings. Until it has been sent, later ones need not ring again.
 void Outbound::leave(Left message) {
     bool first;
     {

@@ -1,5 +1,6 @@
-// What a channel of a node's server sends. The server's own thread has the transport: while it runs the channel,
-// messages go at once; those of a thread of the channel's own are left here, and the server's thread is rung for.
+// What a channel of a node's server sends. The transport belongs to the server's own thread. While that thread runs the
+// channel, messages are sent at once. While the channel's own thread runs it, messages are left here, and the doorbell
+// wakes the server's thread to send them.
 #pragma once
 
 #include <mutex>
@@ -18,8 +19,8 @@ public:
 
     Message message(size_t bytes) { return transport_.message(bytes); } // to be filled and sent
 
-    // By the thread that runs the channel: a message for a node, and one for a worker, which is reached through its own
-    // node unless it has spoken to this one. None of these waits.
+    // By the thread that runs the channel. Messages for a worker that has not connected to this node go to the worker's
+    // node, which passes them on. None of these waits.
     void send(NodeId to, Message &&message);
     void answer(NodeId node, const std::string &worker, Message &&message);
     void pass_on(const std::string &worker, Message &&message); // to a worker that is known here, or gone

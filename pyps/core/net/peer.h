@@ -11,12 +11,13 @@
 
 namespace ps {
 
-// The name of a connection: letter, node, worker unless it is a node's, cluster. The cluster's number is in it so that
-// a stranger that does not know the number cannot take another's place.
+// The name of a connection: a letter, the node, the worker unless it is a node's connection, and the cluster. A process
+// that does not know the cluster's number cannot take the name of another one.
 inline std::string name_of_worker(NodeId node, uint32_t worker, uint64_t cluster) {
     std::string name(15, 'W');
     std::memcpy(&name[1], &node, sizeof node);
-    std::memcpy(&name[3], &worker, sizeof worker); // its node's count of workers at the time: never used again
+    std::memcpy(&name[3], &worker,
+                sizeof worker); // how many workers its node had had then: no other one has the same number
     std::memcpy(&name[7], &cluster, sizeof cluster);
     return name;
 }

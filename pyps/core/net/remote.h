@@ -22,8 +22,8 @@ constexpr double look_again_after = 0.1; // seconds: how soon a wait notices tha
 
 class Remote : private Outbox {
 public:
-    // `check` is called now and then while waiting, and throws when waiting has become pointless. Every wait throws
-    // PS_ETIMEDOUT, or PS_EBUSY after `patience` seconds: nothing was done, call again to go on.
+    // `check` is called now and then during a wait, and throws when there is nothing left to wait for. A wait that ends
+    // too early throws PS_ETIMEDOUT, or PS_EBUSY after `patience` seconds: nothing was done, call it again to go on.
     //
     // `inside`: the node's server if that is in this process, else null.
     Remote(Segment &segment, std::shared_ptr<Inside> inside, uint32_t worker, uint32_t slot, double patience,
@@ -35,7 +35,7 @@ public:
 
     bool is_busy() const { return !requests_.is_idle(); }
     size_t pending() const { return requests_.pending(); }
-    bool conflicts(const ps_request &request); // with what is on its way: wait for that first, and for nothing else
+    bool conflicts(const ps_request &request); // with operations on their way: only these are to be waited for
     void wait_for_keys(const ps_request &request, double timeout);
     int64_t filling(const ps_request &request) const { return requests_.filling(request); }
     void wait_for_buffer(const ps_request &request, Deadline &deadline); // until no pull writes to it
@@ -57,7 +57,8 @@ public:
     bool is_finished(int64_t timestamp); // looks at what has arrived
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
-    // Wait for what was sent before, and what came of it. Who does not go on gives up by any short timeout.
+    // Wait for what was sent before and for what follows from it. After PS_EBUSY, call it again to go on, or with a
+    // short timeout to give up.
     void settle(Until until, double timeout);
 
 private:
@@ -90,7 +91,7 @@ private:
     std::function<void()> check_;
     std::unique_ptr<WorkerTransport> transport_;
     std::deque<Reserved> reserved_;
-    bool expects_nothing_ = false; // from any node, before what is being sent is answered
+    bool expects_nothing_ = false; // no node owed an answer when the current call began to send
     double look_at_ = 0; // when to look for connections that have broken
     Requests requests_;
 };

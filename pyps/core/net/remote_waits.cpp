@@ -64,8 +64,11 @@ void Remote::require_issued(int64_t timestamp) const {
 
 bool Remote::is_finished(int64_t timestamp) {
     require_issued(timestamp);
-    transport_->wait(0);
-    receive();
+    bool more;
+    do {
+        more = transport_->wait(0);
+        receive();
+    } while (more && requests_.is_on_its_way(timestamp));
     if (requests_.is_on_its_way(timestamp)) look_for_breaks(monotonic_seconds());
     if (requests_.is_on_its_way(timestamp)) return false;
     require_not_failed(timestamp);

@@ -1,4 +1,4 @@
-// The transports, by the schemes of endpoints. Another one is a folder of its own and a row here.
+// The transports, by the schemes of endpoints. A new one is a folder beside this file, and a row in schemes.cpp.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace ps {
 
 // Throw PS_EINVAL if the endpoint has no scheme that is known.
 std::unique_ptr<NodeTransport> make_node_transport(const NodeEnd &node, const std::string &endpoint);
-// Of a process that attached to the node at this endpoint, or was forked.
+// For a process other than the one that created the node at this endpoint.
 std::unique_ptr<WorkerTransport> make_worker_transport(const WorkerEnd &worker, const std::string &endpoint);
 
 // Throws PS_EINVAL: a node at the one endpoint cannot reach the other.

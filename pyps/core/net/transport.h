@@ -2,26 +2,31 @@
 // The scheme of an endpoint ("tcp://...") says which transport that is: see schemes.h.
 //
 // A node has an endpoint, at which others connect to it. It connects to every other node, once for messages and once
-// more for the links of its vigil; a worker connects to the nodes that it talks to. Over a connection messages go both
-// ways. Every transport promises:
+// more for the links of its vigil; a worker connects to the nodes that it talks to. Messages go both ways over a
+// connection, but a node's server receives only what comes over connections that others have made.
 //
-// - Order. What is sent over a connection arrives in that order, every message whole and at most once. What goes over
+// Every transport promises:
+//
+// - Order. What is sent over a connection arrives in that order, every message whole and at most once. Messages of
 //   different connections may overtake each other.
-// - Names. The end that connects names the connection, and the other end sends to it by this name. When another
-//   connection takes a name, the name is its own from then on, and nothing more is heard over the former one.
-// - Sending never waits for the other end. False: no connection has this name, or connect() was not called for this
-//   node; then the message is whole. True: the message is taken. It waits while the connection is not there (not yet,
-//   or not again), and it is lost only if the connection breaks after that, or the other end is gone for good.
-// - Bounds. A message longer than the receiver's `longest` breaks the connection. What waits is bounded by memory
-// alone,
-//   unless the transport says otherwise; beyond its bound the connection breaks too.
-// - Breaks. The end that connected is told when a connection breaks, and when it is there again; it is made again by
-//   itself as soon as the other end can be reached. It breaks at once when the other end is closed or its process ends,
-//   and after `Heartbeats::timeout` when nothing is heard from there. The end that was connected to is not told.
-// - Waiting. wait() comes back when something may have come, that of links also when there are events, and when the
-//   descriptor has something; at the latest when the time is over. It may come back for nothing. Until then it sleeps.
-// - Threads. An object belongs to one thread at a time, a node's transport and its links to different ones. message()
-//   may be called from any.
+// - Names. The end that connects gives the connection a name, by which the other end sends to it. If a second
+//   connection comes with the same name, the name belongs to the second one from then on, and nothing more is received
+//   over the first one.
+// - Sending never waits for the other end. It returns false if no connection has the name, or if connect() was not
+//   called for the node; the message is then unchanged. If it returns true, the message has been taken. While the
+//   connection is not there, yet or again, the message waits. It is lost only if the connection breaks after the
+//   message was sent, or if the other end never comes back.
+// - Bounds. A message longer than the receiver's `longest` breaks the connection. How much may wait is bounded by
+//   memory alone, unless the transport says otherwise; then the connection breaks at its bound.
+// - Breaks. The end that has connected is told when a connection breaks, and when it is there again. It is made again
+//   without being asked for, as soon as the other end can be reached. It breaks at once when the other end is closed or
+//   its process ends, and after `Heartbeats::timeout` when nothing is heard from there. The end that has accepted the
+//   connection is not told.
+// - Waiting. wait() returns when a message may have come or the descriptor has something to read, that of the links
+//   also when there are events; at the latest when the time is over. Until then it sleeps. It may return for no
+//   reason, and returns at once as long as there are messages that were not received.
+// - Threads. Each object belongs to one thread at a time; a node's transport and its links may belong to different
+//   ones. message() may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -37,20 +42,20 @@
 
 namespace ps {
 
-// A question is sent every `interval`, and the connection breaks when nothing was heard for `timeout`; seconds.
+// How often each end asks the other one for a sign of life, and after how much silence the connection breaks; seconds.
 struct Heartbeats {
     double interval, timeout;
 };
 
-// How soon a connection for messages breaks whose other end reads no more: it vanished without a word, say. What is
-// asked is answered in order with the messages: a connection that has lost its name to another one is open as before,
-// and only that no answer comes tells of it.
+// So that a connection for messages breaks within so many seconds after its other end has stopped reading. Signs of
+// life come in order with the messages: a connection whose name belongs to another one now stays open, and nothing but
+// their absence tells that its messages are not read any more.
 inline Heartbeats heartbeats_within(double seconds) { return {seconds / 4, 3 * seconds / 4}; }
 
 struct ConnectionEvent {
     NodeId node;
     bool is_connected; // now
-    bool has_broken; // since the last event: a connection that was there is not the same any more
+    bool has_broken; // since the last event: even if it is connected now, it is not the same connection
 };
 
 enum class Reach { unknown, refused, open };
@@ -87,13 +92,14 @@ public:
     virtual void reach(NodeId node) = 0; // throws PS_ESYSTEM if it cannot be connected; to send does the same
     // `expects_nothing`: no node owes this worker an answer, which may save looking for one.
     virtual void send(NodeId to, Message &&message, bool expects_nothing = false) = 0;
-    virtual bool receive(Message *message) = 0; // false: nothing is there
+    // False: nothing is there. What came after wait() came back may be found by the next wait() only.
+    virtual bool receive(Message *message) = 0;
     virtual bool wait(double seconds) = 0; // false: nothing has come
     virtual std::vector<NodeId> broken() = 0; // connections to these nodes, since it was asked last
 };
 
-// A node's server as workers of its own process reach it, by a shorter way where the transport has one. It may outlive
-// the server: then nobody is there.
+// How workers reach the server of their node inside of its own process, by a shorter way if the transport has one. It
+// may outlive the server; what is sent then reaches nothing.
 class Inside {
 public:
     virtual ~Inside() = default;
@@ -112,10 +118,10 @@ public:
     virtual std::vector<ConnectionEvent> link_events() = 0; // since they were asked for last
     virtual std::vector<ConnectionEvent> message_events() = 0;
 
-    // Does anything listen at the node's endpoint? Refused is known of an end that is closed, whose host answers.
+    // Ask whether anything listens at the node's endpoint. `refused`: its host answers that nothing does.
     virtual void probe(NodeId node, double now, double timeout) = 0;
     virtual bool is_probing(NodeId node) const = 0;
-    virtual Reach look(NodeId node, double now) = 0; // of a probe; open also where it cannot be known
+    virtual Reach look(NodeId node, double now) = 0; // the answer; `open` also if there was none in time
 };
 
 // A node's own: bound at its endpoint when it is made.

@@ -70,7 +70,7 @@ double Vigil::patience(double now) const {
     return std::max(0.0, std::min(most, membership_.due() - now));
 }
 
-// It wakes with every heartbeat, to see whether the whole process was stopped meanwhile.
+// It wakes at least once in every heartbeat, so that it notices when the whole process was stopped for a while.
 void Vigil::work() {
     double last = monotonic_seconds();
     while (!stop_.load(std::memory_order_relaxed)) {
@@ -85,8 +85,8 @@ void Vigil::work() {
     }
 }
 
-// What a link or a connection says about its end is read before the notes and taken after them: a node says that it
-// leaves before it ends.
+// A node that shuts down first says that it leaves, then closes its connections. Breaks are therefore looked up before
+// the notes, and handled after them: the note that explains a break has been handled by then.
 void Vigil::look_at_links(double now) {
     std::vector<ConnectionEvent> of_links = links_->link_events(), of_messages = links_->message_events();
     std::deque<Note> notes;

@@ -34,9 +34,9 @@ public:
         uint32_t number;
         std::vector<NodeId> members;
     };
-    std::optional<Epoch> new_epoch(); // none: no other than it was told of; the last one, if there were several
+    std::optional<Epoch> new_epoch(); // the latest one; none: there was none since the last call
 
-    // From the server's thread, which gets what others send.
+    // By the server's thread, which receives what others send.
     template <class Message>
     void receive(const FrameHeader &header, Message &&message) {
         deliver({header.from, header.epoch, std::forward<Message>(message)});

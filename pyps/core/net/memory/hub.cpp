@@ -16,7 +16,7 @@ namespace {
 constexpr double forever = std::numeric_limits<double>::infinity();
 }
 
-// The parent's is left as it is: its mutex may have been held during the fork.
+// A child leaves its parent's hub alone: the mutex may have been held during the fork.
 Hub &Hub::here() {
     static std::atomic<Hub *> instance{nullptr};
     static std::atomic<uint32_t> generation{0};
@@ -73,7 +73,7 @@ void Hub::remove(const std::vector<std::shared_ptr<Wire>> &wires) {
 void Hub::set_links(Host &host, Party *links) {
     std::lock_guard<std::mutex> lock(mutex_);
     host.links = links;
-    if (links) links->more_events.swap(host.message_events);
+    if (links) links->message_events.swap(host.server.message_events);
 }
 
 std::shared_ptr<Host> Hub::host_at(const std::string &endpoint) {
@@ -98,7 +98,7 @@ bool Hub::reply(Host &host, const std::string &name, Message &&message) {
     auto found = host.names.find(name);
     if (found == host.names.end()) return false;
     std::shared_ptr<Wire> wire = found->second; // which may lose its name
-    carry(wire, false, std::move(message), now);
+    if (!wire->is_for_messages) carry(wire, false, std::move(message), now); // a server receives nothing there
     return true;
 }
 
@@ -124,7 +124,7 @@ void Hub::carry(const std::shared_ptr<Wire> &wire, bool to_host, Message &&messa
     party.wake();
 }
 
-// Its name belongs to it from then on: the one that had it finds out when nobody answers.
+// If another wire had the name, that one falls silent, and breaks when it was silent for long enough.
 void Hub::connect(const std::shared_ptr<Wire> &wire, double now) {
     std::shared_ptr<Host> host = host_at(wire->endpoint);
     if (wire->there || !host || (host != wire->home && (host->is_cut || wire->home->is_cut))) return;
@@ -175,13 +175,11 @@ void Hub::fall_silent(Wire &wire, double now) {
 }
 
 void Hub::tell(Wire &wire, bool is_connected) {
-    ConnectionEvent event{wire.node, is_connected, !is_connected};
-    Party *party = wire.is_for_messages ? wire.home->links : wire.maker;
-    if (!party)
-        wire.home->message_events.push_back(event);
-    else
-        (wire.is_for_messages ? party->more_events : party->events).push_back(event);
-    if (party) party->wake();
+    Party *links = wire.home->links;
+    Party &party = wire.is_for_messages && links ? *links : *wire.maker;
+    auto &events = wire.is_for_messages ? party.message_events : party.events;
+    events.push_back({wire.node, is_connected, !is_connected});
+    party.wake();
 }
 
 void Hub::pass_time(double now) {
@@ -237,7 +235,8 @@ double Hub::first_due(const Party &party) const {
 }
 
 bool Hub::has_news(const Party &party, double now) const {
-    return first_due(party) <= now || (party.wakes_for_events && (!party.events.empty() || !party.more_events.empty()));
+    return first_due(party) <= now ||
+           (party.wakes_for_events && (!party.events.empty() || !party.message_events.empty()));
 }
 
 NodeTransport::Woken Hub::wait(Party &party, int descriptor, double seconds) {

@@ -19,7 +19,7 @@ public:
     bool receive(Message *message) override { return hub_.receive(party_, message, nullptr); }
     void wait(int descriptor, double seconds) override { hub_.wait(party_, descriptor, seconds); }
     std::vector<ConnectionEvent> link_events() override { return hub_.take_events(party_.events); }
-    std::vector<ConnectionEvent> message_events() override { return hub_.take_events(party_.more_events); }
+    std::vector<ConnectionEvent> message_events() override { return hub_.take_events(party_.message_events); }
     void probe(NodeId node, double now, double timeout) override { probes_[node] = {true, now + timeout}; }
     bool is_probing(NodeId node) const override { return probes_[node].is_pending; }
     Reach look(NodeId node, double now) override;

@@ -25,10 +25,11 @@ struct Party {
         Message message;
     };
 
-    std::multimap<double, Parcel> parcels; // by when they arrive: 0: at once; in order where that is the same
+    std::multimap<double, Parcel> parcels; // by the time when they arrive (0: at once), then in the order of sending
     std::vector<ConnectionEvent> events;   // of its own wires
-    std::vector<ConnectionEvent> more_events; // of the links: of the wires for messages
-    const bool wakes_for_events;
+    std::vector<ConnectionEvent>
+        message_events; // of the node's wires for messages: for its links, or for its server until there are links
+    const bool wakes_for_events; // of links
     bool sleeps = false;
     Doorbell bell;
 
@@ -48,13 +49,12 @@ struct Host {
     std::atomic<uint64_t> *const refused;
     MemoryOptions options;
     Party server;
-    Party *links = nullptr;                   // is told of `message_events`; null: there are none yet
-    std::vector<ConnectionEvent> message_events; // until then
+    Party *links = nullptr; // null: there are none yet
     std::map<std::string, std::shared_ptr<Wire>> names; // of wires that lead here
     double bound_at = 0;
     size_t breaks_done = 0;
     bool is_cut = false;
-    std::minstd_rand random; // of the same name the same
+    std::minstd_rand random; // the same for the same name
 };
 
 // One connection: from the end that made it to a host.
@@ -74,8 +74,8 @@ struct Wire {
     double breaks_at = std::numeric_limits<double>::infinity();
     std::deque<Message> waiting; // while it is not connected
     struct Way {
-        double last = 0;     // when the message arrives that was sent last
-        uint64_t parcels = 0; // that have not been received
+        double last = 0;     // when the last message arrives
+        uint64_t parcels = 0; // not received yet
     } to_host, to_maker;
 
     bool is_inside() const { return there == home; }

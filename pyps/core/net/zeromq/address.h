@@ -17,7 +17,7 @@ struct Address {
 // Of "tcp://HOST:PORT", whose host is looked up, or "ipc://PATH"; unknown for anything else.
 Address address_of(const std::string &endpoint);
 
-// "tcp://HOST:PORT" with the host's address in place of its name, if that is known; any other endpoint as it is.
+// "tcp://HOST:PORT" with the host's address in place of its name, if it can be looked up; other endpoints unchanged.
 std::string numeric_endpoint(const std::string &endpoint);
 
 } // namespace ps

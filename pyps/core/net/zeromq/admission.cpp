@@ -16,7 +16,8 @@ namespace ps {
 namespace {
 
 constexpr char where_to_ask[] = "inproc://zeromq.zap.01"; // the protocol says so
-constexpr int handshake_failed = 0x2000 | 0x4000; // by its protocol, by its keys; not by going away
+constexpr int handshake_failed = 0x2000 |
+                                 0x4000; // because of the protocol or of keys, not because the client went away
 constexpr size_t parts_of_a_question = 7; // version, number, domain, address, name, mechanism, key
 constexpr double long_time = 3600; // seconds
 
@@ -63,7 +64,7 @@ void Admission::run() noexcept {
             }
         }
     } catch (const std::exception &) {
-        return; // without memory, say: no client is admitted from now on
+        return; // for want of memory, perhaps: no client is admitted from now on
     }
 }
 

@@ -1,6 +1,6 @@
-// Which clients a router whose context has CURVE keys admits: those that prove to have the cluster's own pair. A thread
-// answers ZeroMQ's questions about clients (the protocol ZAP, RFC 27) and counts the connections that were refused,
-// also those without or for another key, which ZeroMQ refuses by itself.
+// Decides which clients a router with CURVE keys admits: those that prove to have the cluster's own pair. A thread
+// answers ZeroMQ's questions about clients (the protocol ZAP, RFC 27). It also counts refused connections, among them
+// those that ZeroMQ refuses without asking, because they have no key or expect another one.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ class Admission {
 public:
     // Before the router is bound: until this is there, ZeroMQ admits every client.
     Admission(ZmqContext &context, ZmqSocket &router, std::atomic<uint64_t> &refused);
-    ~Admission(); // the router admits no client any more
+    ~Admission(); // from then on the router admits no client
     Admission(const Admission &) = delete;
     Admission &operator=(const Admission &) = delete;
 

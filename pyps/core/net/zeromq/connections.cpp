@@ -16,7 +16,7 @@ int milliseconds(double seconds) {
     return std::max(1, int(std::min(seconds, most) * 1000));
 }
 
-std::string name_for_zmq(NodeId node) { // its first byte is not zero: those are ZeroMQ's own
+std::string name_for_zmq(NodeId node) { // ZeroMQ keeps names that begin with a zero byte for itself
     std::string name(1 + sizeof node, 'P');
     std::memcpy(&name[1], &node, sizeof node);
     return name;
@@ -47,8 +47,8 @@ ConnectionEvent ConnectionEvents::note(ZmqEvent what, const std::string &endpoin
     return {node, connected_[node], was_connected};
 }
 
-// ZeroMQ names an endpoint as it was given, and later, when it connects again, by the address that it has found. Only
-// one with a host's name that could not be looked up when it was given changes by that.
+// ZeroMQ names an endpoint as it was given to it, but after it has connected again, by the address that it has found.
+// The two differ only if the endpoint has a host's name, which could not be looked up when it was given.
 NodeId ConnectionEvents::node_at(const std::string &endpoint) {
     auto found = nodes_.find(endpoint);
     if (found != nodes_.end()) return found->second;
@@ -78,14 +78,24 @@ void Connections::connect(NodeId node, const std::string &endpoint) {
 }
 
 bool Connections::receive(Message *message) {
-    for (ZmqMessage name, frame; socket_.may_have_more() && socket_.receive(&name);) {
-        if (!name.more() || !socket_.receive(&frame)) continue;
-        if (!frame.more()) {
-            *message = Message::of(std::move(frame));
-            return true;
-        }
-        for (ZmqMessage rest; socket_.receive(&rest) && rest.more();) {
-        }
+    for (ZmqMessage name; socket_.may_have_more() && socket_.receive(&name);)
+        if (receive_rest(name, message)) return true;
+    return false;
+}
+
+bool Connections::receive_within(double seconds, Message *message) {
+    ZmqMessage name;
+    return socket_.receive_within(seconds, &name) && receive_rest(name, message);
+}
+
+bool Connections::receive_rest(const ZmqMessage &name, Message *message) {
+    ZmqMessage frame;
+    if (!name.more() || !socket_.receive(&frame)) return false;
+    if (!frame.more()) {
+        *message = Message::of(std::move(frame));
+        return true;
+    }
+    for (ZmqMessage rest; socket_.receive(&rest) && rest.more();) {
     }
     return false;
 }

@@ -1,8 +1,8 @@
-// One socket that connects to many nodes and names each by its number. What is sent to a node goes over its own
-// connection, in order, whatever waits for others: each has a queue without a limit of ZeroMQ's.
+// One socket that connects to many nodes, each of which it names by its number. Every node has a connection and an
+// unlimited queue of its own: messages that wait for one node do not hold up those for another.
 //
-// ZeroMQ connects again by itself, but what was on its way when a connection broke may be lost, and nothing else tells
-// of it: so one monitor tells what happens to all of them.
+// ZeroMQ connects again by itself, but messages that were on their way when a connection broke may be lost. The socket
+// does not tell of that; a monitor of it does, for all its connections.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ public:
 
     void expect(NodeId node, const std::string &endpoint); // before the socket connects to it
 
-    std::vector<ConnectionEvent> all(); // since it was asked last; none, unless its socket may have more
+    std::vector<ConnectionEvent> all(); // since the last call
     ZmqSocket &socket() { return events_; } // to wait for
 
 private:
@@ -46,17 +46,20 @@ public:
     bool has(NodeId node) const { return has_[node]; }
     size_t size() const { return has_.size(); } // nodes, this one among them
 
-    // Neither waits. False: it has no connection to the node; nothing is there.
+    // None waits but receive_within. False: it has no connection to the node; nothing is there.
     bool send(NodeId to, Message &&message) { return socket_.send(names_[to], std::move(message)); }
-    bool receive(Message *message); // what has more than one part is no message
+    bool receive(Message *message); // one of several parts is skipped
+    bool receive_within(double seconds, Message *message);
 
-    // From now on: for what was sent, when this is closed.
+    // When this is closed, messages that were sent may take so long to go; from now on.
     void linger(double seconds);
 
     ZmqSocket &socket() { return socket_; } // to wait for
-    ConnectionEvents &events() { return events_; } // for any one thread, once all are connected
+    ConnectionEvents &events() { return events_; } // for one thread, after the last connect()
 
 private:
+    bool receive_rest(const ZmqMessage &name, Message *message);
+
     ZmqSocket socket_;
     ConnectionEvents events_;
     std::vector<std::string> names_; // of nodes, for ZeroMQ

@@ -28,7 +28,7 @@ constexpr int descriptors = 16;
 constexpr size_t threads = 2;   // one that carries messages, one that closes sockets
 constexpr uint64_t descriptors_of_node = 64, descriptors_of_peer = 4; // measured: 45 and 4
 constexpr uint64_t usual_limit = 1024;
-constexpr double patience = 1.0; // seconds until threads that have ended are not counted any more
+constexpr double patience = 1.0; // seconds to wait until ended threads are no longer counted
 
 void require_descriptors() {
     int held[descriptors], count = 0;
@@ -43,14 +43,14 @@ void require_descriptors() {
 uint64_t count_descriptors() {
     uint64_t count = 0;
     DIR *open = opendir("/proc/self/fd");
-    if (!open) return 0; // that takes a descriptor itself
+    if (!open) return 0; // no descriptor is left for it
     while (readdir(open)) count++;
     closedir(open);
     return count;
 }
 
 struct Attempt {
-    std::mutex *gate; // closed until all of them have been made
+    std::mutex *gate; // locked until all of them have been started
     pthread_t thread;
     std::atomic<int> id{0};
 };
@@ -62,7 +62,7 @@ void *attempt_to_run(void *of) {
     return nullptr;
 }
 
-// Make as many threads at once as are needed, and end them. The system counts one until it has no entry in /proc.
+// Starts as many threads as are needed, and ends them. The system counts a thread as long as it has an entry in /proc.
 void require_threads() {
     std::mutex gate;
     std::array<Attempt, threads> attempts;

@@ -1,5 +1,5 @@
-// What the system has to have left for a ZeroMQ context and its first socket: where it lacks something then, ZeroMQ
-// ends the process.
+// Checks that the system has enough left for a ZeroMQ context and its first socket: if it had not, ZeroMQ would end the
+// process.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// Whether a TCP connection to an endpoint is refused: then a host answered, and no process listens there any more.
+// Finds out whether a TCP connection to an endpoint is refused. If it is, the host has answered, and no process listens
+// at the endpoint any more.
 //
-// Looked at now and then, because a host that is gone or cut off answers nothing. A firewall that drops what it gets
-// leaves the question open; one that answers with a reset in place of a host cannot be told from it.
+// A host that is gone or cut off does not answer, so the caller looks now and then until the time is over. The same
+// happens behind a firewall that drops packets. A firewall that answers with a reset looks like the host itself.
 #pragma once
 
 #include <string>
@@ -18,9 +19,11 @@ public:
     Probe &operator=(const Probe &) = delete;
     ~Probe() { stop(); }
 
-    void aim(const std::string &endpoint) { address_ = address_of(endpoint); } // an unknown one is never refused
+    void aim(const std::string &endpoint) {
+        address_ = address_of(endpoint);
+    } // one without an address is never refused
     void start(double now, double timeout);
-    Reach look(double now); // open also where it cannot be known
+    Reach look(double now); // `open` also if there was no answer in time
     bool is_pending() const { return pending_; }
 
 private:

@@ -8,13 +8,13 @@ namespace ps {
 
 namespace {
 
-// All nodes of a cluster connect at once. One that finds no room tries again after 1 s, then 2, 4, 8: with ZeroMQ's own
-// 100 that is what most of a large cluster's start takes.
+// All nodes of a cluster connect at the same time. One that finds no room tries again after 1 s, then 2, 4 and 8: with
+// ZeroMQ's usual backlog of 100, a large cluster would spend most of its start with that.
 constexpr int most_that_wait = 1 << 14;
 
 } // namespace
 
-// A worker's place may be taken anew before ZeroMQ is through with its last socket.
+// Twice as many sockets as workers: a new worker may come before ZeroMQ has closed the socket of the last one.
 Routers::Routers(ZmqContext &context, uint32_t max_workers)
     : context_(std::make_shared<ZmqInside>(int(2 * max_workers + 2))), inside_(context_->context(), ZmqSocket::router),
       outside_(context, ZmqSocket::router) {
@@ -34,8 +34,8 @@ std::string Routers::bind(const std::string &endpoint) {
 
 std::weak_ptr<Inside> Routers::inside() const { return context_; }
 
-// Only workers that were heard inside are there, until they are not reached any more: to look for others would cost
-// time and find nothing.
+// A name is tried inside only if a message from it came inside before, and until one cannot be sent to it: for all
+// other names, trying would only take time.
 bool Routers::send(const std::string &peer, Message &&message) {
     auto found = insiders_.find(peer);
     if (found != insiders_.end()) {

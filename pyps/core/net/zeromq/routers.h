@@ -1,6 +1,6 @@
-// Where a node hears the others: workers of its own process inside of that, without ZeroMQ's threads and the network
-// between them, which make most of a message's way; all others outside, where a stranger cannot take the place of a
-// worker inside.
+// Where a node receives messages. Workers of its own process use a socket inside of the process: their messages need
+// neither the network nor ZeroMQ's threads, which take most of a message's time. All others use a socket outside. A
+// stranger that comes there cannot take the name of a worker inside.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,18 @@ public:
 
     // None of these waits. A message goes to the peer that has that name; false: there is none, and it is whole.
     bool send(const std::string &peer, Message &&message);
-    bool receive(Received *received); // from each in turn; false: nothing is there
+    bool receive(Received *received); // from both in turn; false: nothing is there
     NodeTransport::Woken wait(int descriptor, double seconds);
 
 private:
     bool receive(ZmqSocket &router, Received *received);
 
-    std::shared_ptr<ZmqInside> context_; // of inside_: with the last worker it goes
+    std::shared_ptr<ZmqInside> context_; // of inside_; the last worker ends it
     SocketFile file_;                    // of outside_
     ZmqSocket inside_, outside_;
     bool outside_is_next_ = false;
     std::unordered_set<std::string> insiders_; // peers that were heard inside
-    SignOfLife sign_of_life_; // ends before outside_: its endpoint may be another's then
+    SignOfLife sign_of_life_; // ends before outside_ is closed, as another process may take the endpoint then
 };
 
 } // namespace ps

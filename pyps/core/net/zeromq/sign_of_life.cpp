@@ -19,7 +19,7 @@ namespace ps {
 
 namespace {
 
-// Not destroyed: a process may fork while it ends.
+// Never destroyed, because a process may fork while it ends.
 struct Endpoints {
     std::mutex mutex; // held by the thread that forks, so that the child finds the map whole
     std::map<std::string, Address> known;
@@ -40,7 +40,8 @@ bool is_one_of_ours(int descriptor) {
     });
 }
 
-// In the child of a process that may have had any number of threads: only system calls, and no memory is asked for.
+// Runs in the child of a process that may have had several threads: so it makes system calls only, and allocates
+// nothing.
 void close_copies() {
     if (endpoints().known.empty()) return;
     int directory = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

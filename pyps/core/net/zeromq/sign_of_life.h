@@ -1,8 +1,9 @@
-// What tells others that this process lives: the socket that listens at an endpoint, and the connections that it took.
+// What shows other nodes that this process lives: the socket that listens at an endpoint, and the connections that it
+// has accepted.
 //
-// A forked child has copies of them, which would stay open when this process is killed: the others would wait for a
-// node that is gone until its silence tells. So a child closes its copies at once. None of ZeroMQ's threads, which
-// alone use them, is in it.
+// A forked child has copies of them. If they stayed open when this process is killed, other nodes would notice its end
+// only by its silence. So a child closes its copies at once. It does not need them: only ZeroMQ's threads use them, and
+// a child has none of these.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cmath>
@@ -21,9 +22,10 @@ constexpr int dont_wait = 1, send_more = 2;
 constexpr int option_io_threads = 1, option_sockets = 2; // of a context
 constexpr int option_descriptor = 14, option_ipv6 = 42;
 constexpr int host_unreachable = EHOSTUNREACH;
+constexpr double most_seconds = 1e6; // in milliseconds an int
 constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
 
-// For IPv6 alone: with this option IPv4's addresses would become IPv6's. It counts for the next endpoint.
+// Only for IPv6: with this option IPv4 addresses would be turned into IPv6 ones. It applies to the next endpoint.
 void allow_address(void *socket, const std::string &endpoint) {
     const int is_ipv6 = endpoint.compare(0, 7, "tcp://[") == 0;
     if (zmq().setsockopt(socket, option_ipv6, &is_ipv6, sizeof is_ipv6)) fail_zmq("IPv6 is refused");
@@ -59,7 +61,7 @@ ZmqSocket::ZmqSocket(ZmqContext &context, Type type)
     if (zmq().getsockopt(socket_, option_descriptor, &descriptor_, &size)) fail_zmq("no descriptor");
 }
 
-// To whom it is connected, or whoever connects to it.
+// The end that is bound proves that it has the secret key; an end that connects proves it, and checks the other.
 void ZmqSocket::prove_keys(bool is_bound) {
     if (keys_.public_key.empty()) return;
     if (is_bound) {
@@ -72,7 +74,8 @@ void ZmqSocket::prove_keys(bool is_bound) {
 }
 
 ZmqSocket::ZmqSocket(ZmqSocket &&other) noexcept
-    : socket_(other.socket_), keys_(other.keys_), descriptor_(other.descriptor_), is_read_(other.is_read_) {
+    : socket_(other.socket_), keys_(other.keys_), descriptor_(other.descriptor_),
+      receive_timeout_(other.receive_timeout_), is_read_(other.is_read_) {
     other.socket_ = nullptr;
 }
 
@@ -135,7 +138,7 @@ bool ZmqSocket::send_message(void *message) {
     return has_sent(sent);
 }
 
-// The last part. Long bytes are lent, and freed when they have been sent.
+// The last part. Long messages are lent to ZeroMQ, which frees them when they have been sent.
 bool ZmqSocket::send(Message &&message) {
     if (auto *own = message.held_as<ZmqMessage>()) return send_message(own->raw_);
     if (message.size() < worth_lending) return send_copy(message.data(), message.size(), 0);
@@ -173,6 +176,14 @@ bool ZmqSocket::receive(ZmqMessage *part) {
     fail_zmq("cannot receive");
 }
 
+bool ZmqSocket::receive_within(double seconds, ZmqMessage *part) {
+    auto timeout = int(std::ceil(std::min(seconds, most_seconds) * 1000));
+    if (timeout != receive_timeout_) set(ZmqOption::receive_timeout, receive_timeout_ = timeout);
+    if (zmq().msg_recv(part->raw_, socket_, 0) >= 0) return true;
+    if (zmq().error() == EAGAIN || zmq().error() == EINTR) return false;
+    fail_zmq("cannot receive");
+}
+
 ZmqSocket ZmqSocket::monitor(ZmqContext &context, int events) {
     static std::atomic<uint64_t> count{0};
     std::string name = "inproc://monitor-" + std::to_string(++count);
@@ -192,9 +203,9 @@ ZmqEvent ZmqSocket::next_event(std::string *endpoint) {
                                                                                                  : ZmqEvent::none;
 }
 
-// zmq_poll asks the system twice before it waits and every socket afterwards; one poll of their descriptors is enough.
-// A descriptor tells only of what came since the socket had nothing left to read, unless something else was done with
-// it.
+// zmq_poll makes two system calls before it waits, and asks every socket afterwards; one poll of their descriptors is
+// enough. But a descriptor reports a message only if the socket was read until it was empty, and nothing else was done
+// with it since then.
 bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds, bool *rang) {
     std::vector<pollfd> items;
     items.reserve(sockets.size() + 1);

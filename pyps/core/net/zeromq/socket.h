@@ -13,8 +13,8 @@
 
 namespace ps {
 
-// Its sockets are encrypted if it has keys: one that is bound proves to have them, others prove it to that one. Who may
-// speak to a router is decided elsewhere: see admission.h.
+// With keys its sockets are encrypted: each end proves to the other that it has them. Which clients a bound router
+// admits is decided in admission.h.
 class ZmqContext {
 public:
     // `longest`: bytes of a message that is received; -1: no limit.
@@ -22,7 +22,7 @@ public:
     struct Inside {
         int sockets;
     };
-    explicit ZmqContext(Inside most); // for inproc endpoints alone: no thread carries what is sent there
+    explicit ZmqContext(Inside most); // for inproc endpoints only: it has no thread that carries messages
     ~ZmqContext(); // its sockets must be closed
     ZmqContext(const ZmqContext &) = delete;
     ZmqContext &operator=(const ZmqContext &) = delete;
@@ -48,6 +48,7 @@ enum class ZmqOption : int {
     router_mandatory = 33,
     router_handover = 56,
     connect_routing_id = 61, // of the next peer that it connects to
+    receive_timeout = 27, // milliseconds
     heartbeat_interval = 75, // milliseconds, like the next
     heartbeat_timeout = 77,
     curve_server = 47,
@@ -56,14 +57,14 @@ enum class ZmqOption : int {
     curve_server_key = 50,
 };
 
-// What happens to a socket's connection: it is there and both sides have introduced themselves; it was there.
+// What happens to a socket's connection. `connected`: both ends have introduced themselves.
 enum class ZmqEvent : uint16_t { none = 0, disconnected = 0x200, connected = 0x1000 };
 
 class ZmqSocket {
 public:
     enum Type : int { pair = 0, reply = 4, dealer = 5, router = 6 };
 
-    ZmqSocket(ZmqContext &context, Type type); // lingers not, has no limits of its own
+    ZmqSocket(ZmqContext &context, Type type); // does not linger; its queues have no limits
     ZmqSocket(ZmqSocket &&other) noexcept;
     ZmqSocket(const ZmqSocket &) = delete;
     ZmqSocket &operator=(const ZmqSocket &) = delete;
@@ -80,16 +81,17 @@ public:
     bool send(Message &&message);
     bool send(const std::vector<std::string> &parts);
     bool receive(ZmqMessage *part);
+    bool receive_within(double seconds, ZmqMessage *part); // this one waits; false also after a signal
 
-    // False: nothing can be there before wait_for_any has said so, and asking would only cost time.
+    // False: everything was received, and wait_for_any will tell when there is more. To try would only cost time.
     bool may_have_more() const { return !is_read_; }
     void look_again() { is_read_ = false; }
-    void nothing_came() { is_read_ = true; } // the caller knows, after sending something
+    void nothing_came() { is_read_ = true; } // after sending, which may receive: the caller knows that it did not
 
-    // Before it connects or is bound: a socket that tells what happens to this one, by default what ZmqEvent has.
+    // To be called before it connects or is bound. Returns a socket that tells of this one's `events`.
     ZmqSocket monitor(ZmqContext &context, int events = int(ZmqEvent::connected) | int(ZmqEvent::disconnected));
     void stop_monitor();   // before that socket is closed
-    ZmqEvent next_event(std::string *endpoint); // of such a socket; none: nothing that matters
+    ZmqEvent next_event(std::string *endpoint); // of such a socket; `none`: no event of those that ZmqEvent has
 
     void *raw() const { return socket_; }
 
@@ -102,12 +104,13 @@ private:
     void *socket_;
     const CurveKeys &keys_; // of its context
     int descriptor_;
-    bool is_read_ = false; // all that had come; what comes from then on is told by the descriptor
+    int receive_timeout_ = -1; // milliseconds; -1: none
+    bool is_read_ = false; // everything was received; the descriptor will tell when there is more
     friend bool wait_for_any(const std::vector<ZmqSocket *> &, int, double, bool *);
 };
 
-// Wait until one of the sockets may have more, or the descriptor (-1: none) has something, which `rang` says; at most
-// `seconds`. False: nothing.
+// Wait until one of the sockets may have more or the descriptor (-1: none) has something to read, at most `seconds`.
+// `rang`: the descriptor has. False: neither.
 bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds, bool *rang = nullptr);
 
 } // namespace ps

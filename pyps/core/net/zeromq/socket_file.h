@@ -7,8 +7,8 @@
 
 namespace ps {
 
-// Of a bound endpoint; of any other kind it is nothing. The file goes with this, unless another one has taken its
-// place.
+// Of an endpoint that was bound; for one of another scheme there is no file. The destructor removes the file, unless
+// another one has replaced it.
 class SocketFile {
 public:
     SocketFile() = default;

@@ -1,5 +1,5 @@
-// A worker's way to the nodes over ZeroMQ: to the server that is in its own process inside of that, to all others over
-// one socket, which is there as soon as there is one to talk to.
+// How a worker reaches the nodes over ZeroMQ: a server of its own process by a socket inside of the process, all others
+// by one socket for all of them, which is made when the worker needs it first.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace ps {
 
-// A context for a server's inside alone. It lives as long as the last worker that has connected in there.
+// A context for the messages inside of a server's process. It lives until the last worker that uses it has ended.
 class ZmqInside final : public Inside, public std::enable_shared_from_this<ZmqInside> {
 public:
     static constexpr char endpoint[] = "inproc://server";
@@ -46,6 +46,8 @@ private:
     ZmqContext context_;
     std::optional<ZmqSocket> own_; // to the server inside
     std::optional<Connections> others_;
+    Message arrived_; // received by wait()
+    bool has_arrived_ = false;
 };
 
 } // namespace ps

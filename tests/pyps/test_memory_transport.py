@@ -1,0 +1,150 @@
+"""Clusters within one process over memory://: nodes that are cut off, broken connections, what cannot be reached."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyps
+
+LIMIT = 10.0  # seconds until everybody must know
+QUICK = {"heartbeat": 0.1, "lost_after": 0.5}
+CUT = "memory://*?cut=0.5"
+KEYS = 24
+
+Start = Callable[..., tuple[list[pyps.Server], list[pyps.Worker]]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Connect nodes at these endpoints, with a worker each; all are closed with the test."""
+    with ExitStack() as stack:
+
+        def begin(endpoints: Sequence[str], **options: Any) -> Any:
+            nodes = [
+                pyps.Server(KEYS, 1, dtype="int64", num_nodes=len(endpoints), rank=rank, cluster=7, **options)
+                for rank in range(len(endpoints))
+            ]
+            for node in nodes:
+                stack.callback(node.shutdown, timeout=0)
+            taken = [node.bind(endpoint) for node, endpoint in zip(nodes, endpoints, strict=True)]
+            for node in nodes:
+                node.connect(taken)
+            workers = [node.worker() for node in nodes]
+            for worker in workers:
+                stack.callback(worker.finalize, timeout=0)
+            return nodes, workers
+
+        yield begin
+
+
+def pull(kv: pyps.Worker, *keys: int) -> list[int]:
+    out = np.zeros(len(keys), np.int64)
+    kv.pull(np.array(keys), out)
+    return out.tolist()
+
+
+def lost(kv: pyps.Worker, key: int) -> pyps.NodeLost:
+    """Pull a key until that raises; return the error."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        try:
+            pull(kv, key)
+        except pyps.NodeLost as error:
+            return error
+        time.sleep(0.01)
+    raise AssertionError(f"key {key} can still be pulled")
+
+
+def test_a_node_that_is_cut_off_ends_the_cluster(start: Start) -> None:
+    _, workers = start(["memory://*", "memory://*", CUT], **QUICK)
+    assert pull(workers[0], 0, 1, 2) == [0, 0, 0]
+    for kv in workers[:2]:
+        error = lost(kv, 2)
+        assert error.node == 2
+        assert "has not been heard of for about 0.5 s" in str(error) or "says node" in str(error)
+    assert lost(workers[2], 0).node in (0, 1)
+
+
+@pytest.mark.parametrize("techniques", ["all", "replication_only"])
+def test_the_others_go_on_without_a_node_that_is_cut_off(start: Start, techniques: str) -> None:
+    endpoints = ["memory://*", CUT, "memory://*"]
+    _, (first, cut, last) = start(endpoints, on_loss="continue", techniques=techniques, **QUICK)
+    first.push(np.arange(KEYS), np.ones(KEYS, np.int64))
+    for _ in range(2):  # each time
+        assert lost(first, 1).node == lost(last, 4).node == 1
+    living = [key for key in range(KEYS) if key % 3 != 1]
+    last.push(np.array(living), np.ones(len(living), np.int64))
+    first.localize(np.array(living))
+    assert pull(first, *living) == pull(last, *living) == [2] * len(living)
+    assert "sees too few of the others to go on" in str(lost(cut, 0))
+
+
+def test_a_call_that_waits_for_a_node_that_is_cut_off_raises(start: Start) -> None:
+    endpoints = ["memory://*", "memory://*", "memory://*?cut=0.2&delay=0.5"]
+    _, workers = start(endpoints, on_loss="continue", **QUICK)
+    with pytest.raises(pyps.NodeLost) as caught:
+        pull(workers[0], 2)
+    assert caught.value.node == 2
+
+
+def test_a_connection_that_breaks_between_nodes_loses_one_of_them(start: Start) -> None:
+    endpoints = ["memory://*", "memory://*", "memory://*?breaks=0.3"]
+    _, (first, second, broken) = start(endpoints, on_loss="continue", **QUICK)
+    assert lost(first, 2).node == lost(second, 2).node == 2
+    assert pull(first, 0, 1) == pull(second, 0, 1) == [0, 0]
+    assert lost(broken, 0).node == 2
+
+
+def test_a_node_that_ends_is_lost_at_once(start: Start) -> None:
+    nodes, (kv, *_) = start(["memory://*"] * 3, heartbeat=0.5, lost_after=60.0)
+    assert pull(kv, 2) == [0]
+    begin = time.monotonic()
+    nodes[2].shutdown(timeout=0)
+    assert lost(kv, 2).node == 2
+    assert time.monotonic() - begin < LIMIT
+
+
+def test_a_process_that_attached_is_told_that_it_reaches_no_other_node(start: Start, program: Any) -> None:
+    nodes, workers = start(["memory://*"] * 2)
+    source = """
+kv = pyps.attach(sys.argv[1]).worker()
+kv.push([0], np.ones(1, np.int64))
+try:
+    kv.push([1], np.ones(1, np.int64))
+except pyps.AttachError as error:
+    print(error)
+"""
+    output = program(source, nodes[0].address).communicate(timeout=50)[0]
+    assert (
+        "which only threads of the process that created it reach: bind the nodes to tcp:// or ipc://"
+        in output
+    )
+    assert pull(workers[1], 0) == [1]
+
+
+def test_endpoints_that_do_not_fit_are_refused() -> None:
+    with (
+        pyps.Server(KEYS, 1, num_nodes=2, rank=0) as node,
+        pyps.Server(KEYS, 1, num_nodes=2, rank=1) as other,
+    ):
+        for endpoint, why in {
+            "udp://127.0.0.1:1": "must begin with one of tcp://, ipc://, memory://",
+            "memory://": "has no name",
+            "memory://a?rain=1": "'rain=1' is no option .* delay, jitter, backlog, cut and breaks",
+            "memory://a?delay=-1": "'-1' must be a number that is not negative",
+        }.items():
+            with pytest.raises(ValueError, match=why):
+                node.bind(endpoint)
+        assert node.bind("memory://here?delay=0.001") == "memory://here"
+        with pytest.raises(OSError, match="memory://here is taken by another node of this process"):
+            other.bind("memory://here")
+        with pytest.raises(
+            ValueError, match=r"bound to memory://here cannot reach one at tcp://127\.0\.0\.1:1"
+        ):
+            node.connect(["memory://here", "tcp://127.0.0.1:1"])
