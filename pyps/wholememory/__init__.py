@@ -11,21 +11,29 @@ tensor(3.)
 >>> wm.finalize_lib()
 
 Files in reading order: library, tensors (the calls); meeting, channel, collective (ranks); layout, room, memory (the
-host's memory). Importing it starts no thread and opens no socket.
+host's memory); cuda, device (that of GPUs); rows, chunked, nn (what is done with it). Importing it starts no thread and
+opens no socket.
 """
 
 from __future__ import annotations
 
+from pyps.wholememory.chunked import ChunkedTensor
 from pyps.wholememory.errors import DisagreementError, RankLost
 from pyps.wholememory.library import barrier, finalize_lib, get_rank, get_size, init_lib, mp_init
+from pyps.wholememory.nn import Embedding, EmbeddingBag
+from pyps.wholememory.rows import gather, scatter, scatter_add
 from pyps.wholememory.tensors import create_tensor, get_tensor_view, name_of, open_tensor
 
 __all__ = [
+    "ChunkedTensor",
     "DisagreementError",
+    "Embedding",
+    "EmbeddingBag",
     "RankLost",
     "barrier",
     "create_tensor",
     "finalize_lib",
+    "gather",
     "get_rank",
     "get_size",
     "get_tensor_view",
@@ -33,4 +41,6 @@ __all__ = [
     "mp_init",
     "name_of",
     "open_tensor",
+    "scatter",
+    "scatter_add",
 ]
