@@ -11,14 +11,15 @@ tensor(3.)
 >>> wm.finalize_lib()
 
 Files in reading order: library, tensors (the calls); meeting, channel, collective (ranks); layout, room, memory (the
-host's memory); cuda, device (that of GPUs); rows, chunked, nn (what is done with it). Importing it starts no thread and
-opens no socket.
+host's memory); cuda, device (that of GPUs); rows, chunked, nn, files, formats (what is done with it). Importing it
+starts no thread and opens no socket.
 """
 
 from __future__ import annotations
 
 from pyps.wholememory.chunked import ChunkedTensor
 from pyps.wholememory.errors import DisagreementError, RankLost
+from pyps.wholememory.files import load, store
 from pyps.wholememory.library import barrier, finalize_lib, get_rank, get_size, init_lib, mp_init
 from pyps.wholememory.nn import Embedding, EmbeddingBag
 from pyps.wholememory.rows import gather, scatter, scatter_add
@@ -38,9 +39,11 @@ __all__ = [
     "get_size",
     "get_tensor_view",
     "init_lib",
+    "load",
     "mp_init",
     "name_of",
     "open_tensor",
     "scatter",
     "scatter_add",
+    "store",
 ]
