@@ -187,7 +187,7 @@ def _bytes(tensor: torch.Tensor) -> memoryview:
     flat = torch.empty(0, dtype=torch.uint8).set_(
         tensor.untyped_storage(), int(tensor.storage_offset()) * tensor.element_size(), (nbytes,), (1,)
     )
-    return memoryview(flat.numpy())
+    return flat.numpy().data
 
 
 def _blocks(pieces: Iterable[Piece]) -> Iterable[tuple[Piece, int]]:
