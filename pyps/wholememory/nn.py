@@ -41,7 +41,7 @@ class Embedding(torch.nn.Module):
 
         Returns
         -------
-        torch.Tensor, shape (*indices.shape, length)
+        torch.Tensor, shape (..., length)
         """
         rows: torch.Tensor = _Gather.apply(self.weight, indices, self.sparse)  # type: ignore[no-untyped-call]
         return rows

@@ -28,7 +28,7 @@ def gather(
     tensor : torch.Tensor, shape (rows, ...), or ChunkedTensor
     indices : torch.Tensor of int32 or int64, any shape
         An index may come more than once.
-    out : torch.Tensor, shape (*indices.shape, ...), optional
+    out : torch.Tensor, of the shape of `indices` and then that of a row, optional
         Where the rows go, of the tensor's dtype; by default a new tensor.
 
     Raises
@@ -64,7 +64,7 @@ def scatter(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, rows: t
     ----------
     tensor : torch.Tensor, shape (rows, ...), or ChunkedTensor
     indices : torch.Tensor of int32 or int64, any shape
-    rows : torch.Tensor, shape (*indices.shape, ...)
+    rows : torch.Tensor, of the shape of `indices` and then that of a row
         Of the tensor's dtype.
 
     Raises
@@ -95,7 +95,7 @@ def scatter_add(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, row
     ----------
     tensor : torch.Tensor, shape (rows, ...), or ChunkedTensor
     indices : torch.Tensor of int32 or int64, any shape
-    rows : torch.Tensor, shape (*indices.shape, ...)
+    rows : torch.Tensor, of the shape of `indices` and then that of a row
         Of the tensor's dtype.
 
     Raises
