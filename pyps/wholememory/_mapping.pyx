@@ -102,13 +102,17 @@ cdef class Mapping:
                 raise system_error()
 
     def collapse(self, uint64_t begin, uint64_t end):
-        """Make large pages of the whole ones among these bytes; return how many became large."""
-        cdef uint64_t at = (begin + wm_large_page - 1) // wm_large_page * wm_large_page
-        cdef uint64_t made = 0
-        end = min(end, self.mapped) // wm_large_page * wm_large_page
-        while at < end:
-            if wm_allocate(self.fd, at, 4096) or wm_advise(<char *> self.base + at, wm_large_page, wm_collapse):
-                break  # the system knows none, or has none left
-            made += 1
-            at += wm_large_page
-        return made
+        """Make large pages of the whole ones among these bytes; False where the system does not, or not of all."""
+        cdef uint64_t first = (begin + wm_large_page - 1) // wm_large_page * wm_large_page
+        cdef uint64_t last = min(end, self.mapped) // wm_large_page * wm_large_page
+        cdef uint64_t at = first
+        cdef int failed = 0
+        if first >= last:
+            return True
+        with nogil:
+            while at < last and not failed:  # the system makes one of what is there and zeros
+                failed = wm_allocate(self.fd, at, 4096)
+                at += wm_large_page
+            if not failed:  # one call for all: each waits once until no processor keeps pages aside
+                failed = wm_advise(<char *> self.base + first, last - first, wm_collapse)
+        return not failed

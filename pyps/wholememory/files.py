@@ -14,7 +14,7 @@ from pyps.wholememory import formats, memory
 from pyps.wholememory.formats import Piece, Stored
 
 BLOCK = 8 << 20  # bytes that a thread moves at once, whole large pages
-MOST_THREADS = 8  # by default: no more of them make a disk or memory faster
+MOST_THREADS = 8  # by default two per core, since they wait for files and for large pages; not more than these
 Place = str | os.PathLike[str]
 
 
@@ -40,7 +40,7 @@ def load(
     name : str, optional
         Of a tensor in the file, if it holds several.
     threads : int, optional
-        By default one per core.
+        By default two per core.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def store(
     part, parts : int
         Of raw parts: write this one of so many, the tensor being the rows of this part alone.
     threads : int, optional
-        By default one per core.
+        By default two per core.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def _check(
 
 
 def _count(threads: int | None) -> int:
-    return min(MOST_THREADS, len(os.sched_getaffinity(0))) if threads is None else max(1, threads)
+    return min(MOST_THREADS, 2 * len(os.sched_getaffinity(0))) if threads is None else max(1, threads)
 
 
 def _run(work: Iterable[Callable[[], None]], threads: int) -> None:

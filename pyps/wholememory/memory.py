@@ -33,7 +33,7 @@ def create(layouts: Sequence[Layout], *, most: int | None = None, timeout: float
     Parameters
     ----------
     most : int, optional
-        Bytes that the smallest of all processes which will use it has room for; by default this one's.
+        Bytes that are available to the poorest of all processes which will use it; by default to this one.
 
     Raises
     ------
@@ -43,12 +43,12 @@ def create(layouts: Sequence[Layout], *, most: int | None = None, timeout: float
     nbytes = max(layout.nbytes for layout in layouts)
     data, text = max(1, -(-nbytes // PAGE)) * PAGE, as_text(layouts)
     with room.one_at_a_time(time.monotonic() + timeout):
-        left = room.room() if most is None else min(most, room.room())
+        there, promised = room.available() if most is None else most, room.promised()
+        left = max(0, there - promised)
         if data + len(text) > left:
             raise MemoryError(
-                f"the tensor needs {nbytes:,} bytes, and {left:,} are left to promise on this host: "
-                f"{room.available():,} are available, and other tensors may still take {room.promised():,} of them; "
-                "drop some, or make it smaller"
+                f"the tensor needs {nbytes:,} bytes, and {left:,} are left to promise on this host: {there:,} are "
+                f"available, and other tensors may still take {promised:,} of them; drop some, or make it smaller"
             )
         fd = os.memfd_create(room.PREFIX + secrets.token_hex(8), os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:

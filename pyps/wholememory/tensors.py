@@ -69,7 +69,7 @@ def create_tensor(
             "strides": list(layout.strides),
             "dtype": str(dtype),
             "use_host_memory": use_host_memory,
-            "own": {"room": room.available()}
+            "own": {"available": room.available()}
             if use_host_memory
             else {"granularity": cuda.load().granularity()},
         }
@@ -79,8 +79,7 @@ def create_tensor(
         own = [proposal["own"] for proposal in proposals]
         if not use_host_memory:
             return {"granularity": max(each["granularity"] for each in own)}, []
-        least, promised = min(each["room"] for each in own), room.promised()
-        return {}, [memory.create([layout], most=max(0, least - promised))]
+        return {}, [memory.create([layout], most=min(each["available"] for each in own))]
 
     def take(message: dict[str, Any], descriptors: list[int]) -> torch.Tensor | int:
         if not use_host_memory:
