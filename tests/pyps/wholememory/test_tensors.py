@@ -228,6 +228,17 @@ except OSError as error:
     assert (outcome.error, "no process of this user" in outcome.text) == ("AttachError", True)
 
 
+def test_nobody_can_make_the_memory_shorter(alone: None) -> None:
+    a = wm.create_tensor([1 << 20], [], torch.uint8, True, [])
+    fd = os.open(f"/proc/self/fd/{memory_fd(a)}", os.O_RDWR)
+    size = os.fstat(fd).st_size
+    for other in (0, size - 1, size + 1):
+        with pytest.raises(PermissionError):
+            os.ftruncate(fd, other)
+    os.close(fd)
+    assert a.fill_(1).sum() == 1 << 20
+
+
 def test_many_tensors_are_made_and_dropped(alone: None) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for number in range(200):
