@@ -14,7 +14,9 @@ from pyps.wholememory import formats, memory
 from pyps.wholememory.formats import Piece, Stored
 
 BLOCK = 8 << 20  # bytes that a thread moves at once, whole large pages
-MOST_THREADS = 8  # by default two per core, since they wait for files and for large pages; not more than these
+MOST_THREADS = (
+    8  # by default two per core, since they wait for files and for large pages; not more than these
+)
 Place = str | os.PathLike[str]
 
 

@@ -63,18 +63,21 @@ def promised() -> int:
 def memory_files(name: str | None = None) -> Iterator[Path]:
     """Find the descriptors of memory files, or of the one of a name, in all processes that this user may look into."""
     wanted = f"/memfd:{name} " if name else f"/memfd:{PREFIX}"  # after the name comes "(deleted)"
-    for process in Path("/proc").glob("[0-9]*"):
+    for process in os.scandir("/proc"):
+        if not process.name.isdigit():
+            continue
         try:
-            descriptors = list((process / "fd").iterdir())
+            with os.scandir(f"/proc/{process.name}/fd") as descriptors:
+                links = [descriptor.path for descriptor in descriptors]
         except OSError:  # another user's, or it has ended
             continue
-        for descriptor in descriptors:
+        for link in links:
             try:
-                target = str(descriptor.readlink())
-            except OSError:
+                target = os.readlink(link)  # noqa: PTH115 - there are hundreds, and a Path for each takes as long again
+            except OSError:  # closed since the listing
                 continue
             if target.startswith(wanted):
-                yield descriptor
+                yield Path(link)
 
 
 @contextmanager
