@@ -63,11 +63,11 @@ def promised() -> int:
 def memory_files(name: str | None = None) -> Iterator[Path]:
     """Find the descriptors of memory files, or of the one of a name, in all processes that this user may look into."""
     wanted = f"/memfd:{name} " if name else f"/memfd:{PREFIX}"  # after the name comes "(deleted)"
-    for process in os.scandir("/proc"):
-        if not process.name.isdigit():
-            continue
+    with os.scandir("/proc") as entries:
+        processes = [entry.name for entry in entries if entry.name.isdigit()]
+    for process in processes:
         try:
-            with os.scandir(f"/proc/{process.name}/fd") as descriptors:
+            with os.scandir(f"/proc/{process}/fd") as descriptors:
                 links = [descriptor.path for descriptor in descriptors]
         except OSError:  # another user's, or it has ended
             continue
