@@ -17,11 +17,11 @@ BIN := $(VENV)/bin
 LOCK := flock build/.lock
 BEGAN := build/.began-$(shell echo $$PPID)
 PACKAGES := $(wildcard bridge pyps moontide benchmarks examples)
-CPP := $(wildcard $(foreach p,pyps/core pyps/core/* pyps/core/*/* tests/native tests/native/*,$p/*.h $p/*.cpp))
+CPP := $(wildcard $(foreach p,pyps/core pyps/core/* pyps/core/*/* pyps/wholememory tests/native tests/native/*,$p/*.h $p/*.cpp))
 LUA := $(wildcard bridge luaps examples)
-CYTHON := $(wildcard bridge/_*.pyx pyps/_*.pyx)
+CYTHON := $(wildcard bridge/_*.pyx pyps/_*.pyx pyps/*/_*.pyx)
 MODULES := $(subst /,.,$(CYTHON:.pyx=))
-COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*))
+COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.pyx $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*))
 
 # A sanitizer's library, and the C++ library that it watches, must be loaded before the interpreter's own.
 SANITIZER_address := libasan.so
@@ -30,7 +30,7 @@ SANITIZER_undefined := libubsan.so
 SANITIZED := build/sanitize-$(SANITIZE)
 library = $(shell $(CC) -print-file-name=$1)
 
-.PHONY: help env demo docs test quick lint style types stubs lua bench sanitize wheel clean distclean
+.PHONY: help env demo docs test quick gpu lint style types stubs lua bench sanitize wheel clean distclean
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -61,6 +61,9 @@ test: lint ## lint, types and all tests
 quick: env ## the tests without the slow ones
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(PYTEST_ARGS)
 
+gpu: env ## the tests of GPUs' memory on the GPUs of this machine (pip install '.[gpu]')
+	MOONTIDE_GPU_TESTS=real $(BIN)/python -m pytest $(PYTEST_ARGS) tests/pyps/wholememory/test_device.py
+
 lint: env ## format, lint, types, stubs of compiled modules, Lua
 	@$(MAKE) --no-print-directory --output-sync --jobs $(JOBS) style types stubs lua
 
@@ -68,7 +71,7 @@ style: env
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	$(if $(CYTHON),PATH="$(BIN):$$PATH" cython-lint $(wildcard $(foreach p,bridge pyps,$p/*.pyx $p/*.pxd $p/*/*.px[di])))
+	$(if $(CYTHON),PATH="$(BIN):$$PATH" cython-lint $(wildcard $(foreach p,bridge pyps,$p/*.pyx $p/*.pxd $p/*/*.px[di] $p/*/*.pyx)))
 
 types: env
 	$(BIN)/mypy $(PACKAGES)
@@ -120,7 +123,7 @@ wheel: ## dist/*.whl for any Linux from glibc 2.28 on, for PYTHON
 clean: ## remove what was built, keep .venv
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache $(VENV)/.built
 	find bridge pyps luaps moontide tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
-	rm -f bridge/*.so pyps/*.so
+	rm -f bridge/*.so pyps/*.so pyps/*/*.so
 
 distclean: clean ## remove .venv too
 	rm -rf $(VENV)

@@ -1,7 +1,8 @@
 """The compiled parts of Moontide; everything static is in pyproject.toml.
 
 Nothing here needs the headers of torch, Lua or ZeroMQ: those libraries are reached by dlsym at run time. New
-sources are found by their place: `bridge/_*.pyx`, `bridge/core/*.c`, `pyps/_*.pyx`, `pyps/core/**/*.cpp`.
+sources are found by their place: `bridge/_*.pyx`, `bridge/core/*.c`, `pyps/_*.pyx`, `pyps/core/**/*.cpp`,
+`pyps/wholememory/_*.pyx`.
 MOONTIDE_SANITIZE=address (or thread, undefined, a list with commas) builds with those sanitizers.
 """
 
@@ -71,6 +72,19 @@ def pyps_extension(pyx: str) -> Extension:
         libraries=[":libps.so"],
         extra_compile_args=CXX_FLAGS,
         extra_link_args=[*LINK_FLAGS, "-Wl,-rpath,$ORIGIN"],
+    )
+
+
+def wholememory_extension(pyx: str) -> Extension:
+    """Each module is its own pyx file and the C++ that lies beside it under its name, if there is any."""
+    return Extension(
+        "pyps.wholememory." + Path(pyx).stem,
+        [pyx, *sources(f"pyps/wholememory/{Path(pyx).stem[1:]}.cpp")],
+        language="c++",
+        include_dirs=[".", "pyps/wholememory"],
+        depends=headers("pyps/wholememory"),
+        extra_compile_args=CXX_FLAGS,
+        extra_link_args=LINK_FLAGS,
     )
 
 
@@ -162,6 +176,7 @@ setup(
         *libps(),
         *map(bridge_extension, sources("bridge/_*.pyx")),
         *map(pyps_extension, sources("pyps/_*.pyx")),
+        *map(wholememory_extension, sources("pyps/wholememory/_*.pyx")),
     ],
     cmdclass={"build_ext": BuildExt},
 )

@@ -23,6 +23,7 @@
 local arguments = require 'luaps.arguments'
 local buffer = require 'luaps.buffer'
 local node = require 'luaps.node'
+local sharedtensor = require 'luaps.sharedtensor'
 local worker = require 'luaps.worker'
 
 local required = arguments.required
@@ -73,6 +74,24 @@ local SERVER = {
 function luaps.server(options)
    local example = 'luaps.server{num_keys = 1000, value_length = 10}'
    return node.create(arguments.named('server', options, SERVER, example))
+end
+
+-- The tensor that a process of this user holds under this name (wm.name_of in Python), as a torch tensor over the same
+-- memory.
+function luaps.sharedtensor(name)
+   return sharedtensor.open(name)
+end
+
+-- The same in a state without torch: a table with data, a typed FFI pointer, size, stride and dtype.
+function luaps.sharedmemory(name)
+   return sharedtensor.memory(name)
+end
+
+-- Move a module's parameters into memory that other processes share, and return its name for them; with the name that
+-- another process's luaps.share, or pyps.share in Python, has returned: make that memory the module's parameters. Every
+-- update that any of them makes in place, all see. A getParameters afterwards would move them away again.
+function luaps.share(module, name)
+   return sharedtensor.share(module, name)
 end
 
 return luaps

@@ -14,6 +14,7 @@ from pyps.periods import Periods
 from pyps.rendezvous.dmlc import scheduler
 from pyps.rendezvous.launch import init
 from pyps.server import LocalWorker, Node, Server, Worker, attach, local
+from pyps.sharing import share
 from pyps.timestamps import Timestamp
 from pyps.tracing import TraceEvent
 
@@ -35,6 +36,7 @@ __all__ = [
     "init",
     "local",
     "scheduler",
+    "share",
 ]
 
 

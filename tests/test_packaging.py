@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 NOT_SOURCE = shutil.ignore_patterns(
     ".git", ".venv", "build", "dist", "out", "prototypes", "*.egg-info", "*.so", "__pycache__", ".*_cache"
 )
-COMPILED = sorted(path for package in ("bridge", "pyps") for path in (ROOT / package).glob("_*.pyx"))
+COMPILED = sorted(path for package in ("bridge", "pyps") for path in (ROOT / package).rglob("_*.pyx"))
 
 needs_readelf = pytest.mark.skipif(
     not shutil.which("readelf"), reason="readelf is missing (Debian: binutils)"

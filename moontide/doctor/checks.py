@@ -116,6 +116,25 @@ def memory() -> Finding:
     return Finding(state="ok", detail=detail)
 
 
+def whole_memory() -> Finding:
+    """Share a tensor with ourselves, and look at what may be promised and whether its pages can be large."""
+    import torch
+
+    from pyps.wholememory import layout, memory, room
+
+    mapping, layouts = memory.adopt(memory.create([layout.check_layout([1000], [], torch.float32)]))
+    total = memory.as_tensor(mapping, layouts[0]).fill_(1).sum()
+    if total != 1000:
+        return Finding(state="broken", detail=f"a tensor of ones gave {total}, not 1000")
+    switch = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
+    pages = re.search(r"\[(\w+)\]", switch.read_text(encoding="ascii")) if switch.exists() else None
+    large = pages[1] if pages else "not known"
+    return Finding(
+        state="ok",
+        detail=f"{room.room() / 2**30:.1f} GiB may be promised; large pages of shared memory: {large}",
+    )
+
+
 def limits() -> Finding:
     """Look at how many descriptors, threads and bytes this user may have."""
     descriptors, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -188,6 +207,7 @@ CHECKS: Mapping[str, Callable[[], Finding]] = {
     "server": server,
     "zeromq": zeromq,
     "memory": memory,
+    "whole memory": whole_memory,
     "limits": limits,
     "luajit program": plain_luajit,
     "spark": spark,

@@ -1,0 +1,107 @@
+"""The dozen calls of CUDA's driver that map GPUs' memory into one range of addresses; cuda-python makes them.
+
+`Gpus` knows the calls by the names and forms of `cuda.bindings.driver`, so that anything with the same names, such as
+the tests' driver without a GPU, takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+CPU, CUDA = 1, 2  # kinds of devices in DLPack
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """A driver, the GPU of this process, and how tensors name its memory.
+
+    Attributes
+    ----------
+    calls
+        Has the names of ``cuda.bindings.driver``.
+    current : int
+        The number of this process's GPU.
+    count : int
+        How many GPUs this process sees.
+    kind : int
+        Of devices in DLPack.
+    """
+
+    calls: Any
+    current: int
+    count: int
+    kind: int = CUDA
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Make a call and return what it gives.
+
+        Raises
+        ------
+        MemoryError
+            The GPU has no room.
+        RuntimeError
+            The call failed otherwise.
+        """
+        status, *found = getattr(self.calls, name)(*arguments)
+        if int(status) == 0:
+            return found[0] if len(found) == 1 else found
+        text = f"{name} failed on GPU {self.current} with {getattr(status, 'name', status)}"
+        if int(status) == int(self.calls.CUresult.CUDA_ERROR_OUT_OF_MEMORY):
+            raise MemoryError(f"{text}: the GPU has no room for its part of the tensor")
+        raise RuntimeError(text)
+
+    def properties(self, device: int) -> Any:
+        """Describe memory on a GPU whose handles can be passed by descriptor."""
+        calls = self.calls
+        wanted = calls.CUmemAllocationProp()
+        wanted.type = calls.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        wanted.location.type = calls.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        wanted.location.id = device
+        wanted.requestedHandleTypes = self.descriptor_type
+        return wanted
+
+    @property
+    def descriptor_type(self) -> Any:
+        """The kind of handle that is a file descriptor."""
+        return self.calls.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+    def granularity(self) -> int:
+        """Return what the sizes of this GPU's parts are multiples of."""
+        least = self.calls.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
+        return int(self.call("cuMemGetAllocationGranularity", self.properties(self.current), least))
+
+    def allow(self, address: int, nbytes: int, devices: Sequence[int]) -> None:
+        """Let kernels of these GPUs read and write a mapped range."""
+        rules = []
+        for device in devices:
+            rule = self.calls.CUmemAccessDesc()
+            rule.location.type = self.calls.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+            rule.location.id = device
+            rule.flags = self.calls.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+            rules.append(rule)
+        self.call("cuMemSetAccess", address, nbytes, rules, len(rules))
+
+
+def load() -> Gpus:
+    """Return this process's GPUs.
+
+    Raises
+    ------
+    RuntimeError
+        There is none, or what it takes is not installed.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        raise RuntimeError(
+            f"memory of GPUs needs one, and torch {torch.__version__} sees none: give use_host_memory=True, or install "
+            "torch for CUDA on a machine with a GPU"
+        )
+    try:
+        from cuda.bindings import driver
+    except ImportError:
+        raise RuntimeError("memory of GPUs needs cuda-python: pip install 'moontide[gpu]'") from None
+    torch.cuda.synchronize()  # its context is the current one from then on
+    return Gpus(driver, torch.cuda.current_device(), torch.cuda.device_count())

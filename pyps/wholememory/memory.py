@@ -1,0 +1,149 @@
+"""Memory files: made, opened by name, found by the tensors that lie in them.
+
+A file has no place in any directory. It is there as long as a process has it open or mapped, and can be opened by
+processes of the same user, who find it by its name among the descriptors of those that hold it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import time
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from pyps.errors import AttachError
+from pyps.wholememory import room
+from pyps.wholememory._mapping import Mapping
+from pyps.wholememory.layout import PAGE, TAIL, Layout, as_text, from_text
+
+PATIENCE = 60.0  # seconds until it is an error that other processes are creating memory
+SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+
+_mappings: weakref.WeakValueDictionary[int, Mapping] = weakref.WeakValueDictionary()  # by address
+
+
+def create(layouts: Sequence[Layout], *, most: int | None = None, timeout: float = PATIENCE) -> int:
+    """Make a file for tensors and return its descriptor; nothing of it takes memory yet.
+
+    Parameters
+    ----------
+    most : int, optional
+        Bytes that are available to the poorest of all processes which will use it; by default to this one.
+
+    Raises
+    ------
+    MemoryError
+        The host, a control group or a limit of this process cannot back it.
+    """
+    nbytes = max(layout.nbytes for layout in layouts)
+    data, text = max(1, -(-nbytes // PAGE)) * PAGE, as_text(layouts)
+    with room.one_at_a_time(time.monotonic() + timeout):
+        there, promised = room.available() if most is None else most, room.promised()
+        left = max(0, there - promised)
+        if data + len(text) > left:
+            raise MemoryError(
+                f"the tensor needs {nbytes:,} bytes, and {left:,} are left to promise on this host: {there:,} are "
+                f"available, and other tensors may still take {promised:,} of them; drop some, or make it smaller"
+            )
+        fd = os.memfd_create(room.PREFIX + secrets.token_hex(8), os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            os.fchmod(fd, 0o600)
+            os.ftruncate(fd, data + len(text))
+            os.pwrite(fd, text, data)
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS)  # nobody can take away what the others read
+            if room.counts_strictly():
+                os.posix_fallocate(fd, 0, data)
+        except OSError as error:
+            os.close(fd)
+            raise MemoryError(
+                f"the system refuses {nbytes:,} bytes of shared memory: {error.strerror} (see ulimit -a)"
+            ) from None
+    return fd
+
+
+def adopt(fd: int) -> tuple[Mapping, list[Layout]]:
+    """Map a file into this process; the descriptor belongs to the mapping from then on.
+
+    Raises
+    ------
+    MemoryError
+        This process has no addresses left for it.
+    AttachError
+        It is no memory file.
+    """
+    try:
+        if fcntl.fcntl(fd, fcntl.F_GET_SEALS) & SEALS != SEALS:
+            raise AttachError("the file is not sealed, so it is none of whole memory")
+        size = os.fstat(fd).st_size
+        length = int(os.pread(fd, TAIL, size - TAIL).split()[1])
+        data = size - -(-(length + TAIL) // PAGE) * PAGE
+        layouts = from_text(os.pread(fd, length, data))
+        if data < max(layout.nbytes for layout in layouts):
+            raise AttachError(f"the file has {data} bytes, less than its tensors need")
+        name = Path(f"/proc/self/fd/{fd}").readlink().name.removeprefix("memfd:").split()[0]
+        mapping = Mapping(fd, name, data, size)
+    except OSError as error:
+        os.close(fd)
+        raise MemoryError(
+            f"{error.strerror}: this process cannot map the tensor's memory (see ulimit -v, which limits addresses)"
+        ) from None
+    except BaseException:
+        os.close(fd)
+        raise
+    _mappings[mapping.address] = mapping
+    return mapping, layouts
+
+
+def open_by_name(name: str) -> tuple[Mapping, list[Layout]]:
+    """Map the file of this name, which some process of this user holds.
+
+    Raises
+    ------
+    AttachError
+        None holds it, or none that this user may look into.
+    """
+    for mapping in list(_mappings.values()):
+        if mapping.name == name:
+            return mapping, layouts_of(mapping)
+    if not name.startswith(room.PREFIX):
+        raise ValueError(
+            f"{name!r} is not a name of shared memory; wm.name_of(tensor) gives it, like wholememory-1f2e..."
+        )
+    for path in room.memory_files(name):
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:  # closed, or the process ended, since the listing
+            continue
+        return adopt(fd)
+    raise AttachError(f"no process of this user holds {name!r}: its last holder dropped it or ended")
+
+
+def layouts_of(mapping: Mapping) -> list[Layout]:
+    """Return the tensors that a mapped file holds."""
+    size = os.fstat(mapping.fd).st_size
+    length = int(os.pread(mapping.fd, TAIL, size - TAIL).split()[1])
+    return from_text(os.pread(mapping.fd, length, mapping.nbytes))
+
+
+def as_tensor(mapping: Mapping, layout: Layout) -> torch.Tensor:
+    """Return a tensor in the mapped memory, which it keeps mapped as long as it, or a view of it, lives."""
+    storage = torch.frombuffer(mapping, dtype=torch.uint8).untyped_storage()
+    empty = torch.empty(0, dtype=layout.dtype)
+    return empty.set_(storage, layout.offset, layout.shape, layout.strides)
+
+
+def layout_of(tensor: torch.Tensor) -> Layout:
+    """Return how a tensor lies in its memory."""
+    return Layout(tensor.dtype, tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
+
+
+def find(tensor: torch.Tensor) -> Mapping | None:
+    """Return the mapped file that a tensor, or what it is a view of, lies in."""
+    if tensor.device.type != "cpu" or tensor.layout != torch.strided:
+        return None
+    return _mappings.get(tensor.untyped_storage().data_ptr())
