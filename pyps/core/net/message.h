@@ -40,6 +40,13 @@ public:
     char *data() { return kind_->data(held_); }
     size_t size() const { return kind_->size(held_); }
 
+    // A new object of this kind in place of what is held, to be filled.
+    template <class Held>
+    Held &renew() {
+        kind_->destroy(held_);
+        kind_ = &kind<Held>;
+        return *new (held_) Held();
+    }
     // The object that holds the bytes; null if it is of another kind.
     template <class Held>
     Held *held_as() {

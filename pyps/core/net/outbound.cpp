@@ -13,7 +13,7 @@ void Outbound::send(NodeId to, Message &&message) {
 
 void Outbound::answer(NodeId node, const std::string &worker, Message &&message) {
     if (has_transport_)
-        carry({node, worker, std::move(message)});
+        carry(node, worker, std::move(message));
     else
         leave({node, worker, std::move(message)});
 }
@@ -21,10 +21,9 @@ void Outbound::answer(NodeId node, const std::string &worker, Message &&message)
 void Outbound::pass_on(const std::string &worker, Message &&message) { answer(self_, worker, std::move(message)); }
 
 // A worker of this node that has no connection here has ended.
-void Outbound::carry(Left &&next) {
-    bool is_for_worker = !next.worker.empty();
-    if (is_for_worker && (transport_.reply(next.worker, std::move(next.message)) || next.node == self_)) return;
-    transport_.send(next.node, std::move(next.message));
+void Outbound::carry(NodeId node, const std::string &worker, Message &&message) {
+    if (!worker.empty() && (transport_.reply(worker, std::move(message)) || node == self_)) return;
+    transport_.send(node, std::move(message));
 }
 
 void Outbound::begin(bool has_transport) {
@@ -49,7 +48,7 @@ void Outbound::deliver() {
         std::lock_guard<std::mutex> lock(mutex_);
         messages.swap(left_);
     }
-    for (Left &next : messages) carry(std::move(next));
+    for (Left &next : messages) carry(next.node, next.worker, std::move(next.message));
 }
 
 } // namespace ps

@@ -38,7 +38,7 @@ private:
     };
 
     void leave(Left message);
-    void carry(Left &&message);
+    void carry(NodeId node, const std::string &worker, Message &&message);
 
     NodeTransport &transport_;
     const Doorbell &doorbell_;

@@ -89,12 +89,9 @@ bool Connections::receive_within(double seconds, Message *message) {
 }
 
 bool Connections::receive_rest(const ZmqMessage &name, Message *message) {
-    ZmqMessage frame;
+    auto &frame = message->renew<ZmqMessage>();
     if (!name.more() || !socket_.receive(&frame)) return false;
-    if (!frame.more()) {
-        *message = Message::of(std::move(frame));
-        return true;
-    }
+    if (!frame.more()) return true;
     for (ZmqMessage rest; socket_.receive(&rest) && rest.more();) {
     }
     return false;

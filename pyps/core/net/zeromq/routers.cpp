@@ -54,8 +54,10 @@ bool Routers::receive(Received *received) {
 }
 
 bool Routers::receive(ZmqSocket &router, Received *received) {
-    ZmqMessage peer, frame;
-    if (!router.may_have_more() || !router.receive(&peer)) return false;
+    if (!router.may_have_more()) return false;
+    ZmqMessage peer;
+    if (!router.receive(&peer)) return false;
+    auto &frame = received->message.renew<ZmqMessage>();
     received->from.assign(peer.data(), peer.size());
     received->fault = nullptr;
     if (&router == &inside_) insiders_.insert(received->from);
@@ -65,7 +67,6 @@ bool Routers::receive(ZmqSocket &router, Received *received) {
         ZmqMessage rest;
         more = router.receive(&rest) && rest.more();
     }
-    received->message = Message::of(std::move(frame));
     return true;
 }
 

@@ -38,13 +38,7 @@ bool ZmqWorker::receive(Message *message) {
         if (std::exchange(has_arrived_, false)) *message = std::move(arrived_);
         return any;
     }
-    if (own_->may_have_more()) {
-        ZmqMessage frame;
-        if (own_->receive(&frame)) {
-            *message = Message::of(std::move(frame));
-            return true;
-        }
-    }
+    if (own_->may_have_more() && own_->receive(&message->renew<ZmqMessage>())) return true;
     return others_ && others_->receive(message);
 }
 
