@@ -160,7 +160,7 @@ def rates(server: pyps.Server, operation: str, kind: str, quick: bool) -> tuple[
 
 def rate(server: pyps.Server, operation: str, kind: str, workers: int, seconds: float) -> float:
     """Let so many workers run for some seconds; return the keys per second of all."""
-    arguments = (operation, server.num_keys, server.value_length or 0, seconds)
+    arguments = (operation, server.num_keys or 0, server.value_length or 0, seconds)
     if kind == "thread":
         counts: list[float] = []
         together = threading.Barrier(workers)

@@ -41,7 +41,8 @@ function luaps.worker(options)
 end
 
 local SERVER = {
-   num_keys = required,
+   num_keys = false,
+   capacity = false,
    value_length = 1,
    dtype = 'float32',
    max_workers = 256,
@@ -61,7 +62,9 @@ local SERVER = {
 }
 
 -- luaps.server{num_keys=, ...}: a store in this process, with values of zeros. It has :worker{base = 1}, :address(),
--- :shutdown(). value_length: one number, or one per key in a table or tensor. dtype: float32, float64, float16,
+-- :shutdown(). Without num_keys keys are any int64 but -1; they are names, which no base shifts, and take memory from
+-- their first use on. capacity: of how many of them this node can have the value or know where it is, 1000000 unless
+-- said. value_length: one number, or one per key in a table or tensor. dtype: float32, float64, float16,
 -- bfloat16, int32 or int64. max_workers: how many there may be at once. num_workers: barriers wait until so many have
 -- joined. memory_limit: bytes of shared memory, 0 for what the host has. latch_timeout: seconds until it is an error
 -- that another worker holds a key. num_nodes, rank: of a node that shares the keys with others; then :bind and :connect

@@ -15,6 +15,7 @@ local worker = require 'luaps.worker'
 local check = errors.check
 local readstats, NodeStats = stats.reader('ps_node_stats')
 local ADDRESS_BYTES, REASON_BYTES = 128, 160
+local DEFAULT_CAPACITY = 1000000
 local WORKER, TRACE = {base = 1}, {base = 1}
 local ON_LOSS = {fail = 0, continue = 1}
 local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, relocation_only = C.PS_RELOCATION_ONLY}
@@ -67,7 +68,9 @@ function node.create(options)
    local lengths, count = keys.read(keys.scratch(), options.value_length, 0, 'value_length')
    local created = ffi.new('ps_node_options', {
       size = ffi.sizeof('ps_node_options'),
-      num_keys = arguments.whole('num_keys', options.num_keys),
+      num_keys = options.num_keys and arguments.whole('num_keys', options.num_keys, 1) or 0,
+      capacity = options.capacity and arguments.whole('capacity', options.capacity, 1)
+         or options.num_keys and 0 or DEFAULT_CAPACITY,
       value_lengths = lengths,
       num_lengths = count,
       dtype = element.number,
@@ -85,6 +88,9 @@ function node.create(options)
       in_flight = arguments.whole('in_flight', options.in_flight, 0),
       server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1),
    })
+   if not options.num_keys then
+      check(C.ps_load_zmq(nil)) -- such a node has a server, also alone
+   end
    local handle = ffi.new('ps_node *[1]')
    check(C.ps_node_create(created, handle))
    local made = new(ffi.gc(handle[0], C.ps_node_free))
@@ -156,8 +162,7 @@ end
 -- 'replica made', 'replica ended', 'intent begins', 'intent ends'.
 function Node:trace(options)
    options = arguments.named('server:trace', options or {}, TRACE, 'server:trace{base = 0}')
-   arguments.base(options.base)
-   return tracing.take(self.handle, options.base)
+   return tracing.take(self.handle, self:first_key(options.base))
 end
 
 -- Why the first message was refused; an empty text if none was.
@@ -172,8 +177,20 @@ function Node:barrier(timeout)
    check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_barrier))
 end
 
+-- How many keys there are; nil where they may be any numbers.
 function Node:num_keys()
-   return tonumber(self.info.num_keys)
+   local count = tonumber(self.info.num_keys)
+   return count > 0 and count or nil
+end
+
+-- What the first key is called by somebody who says `base`: keys that may be any numbers are called as they are.
+function Node:first_key(base)
+   return self:num_keys() and arguments.base(base) or 0
+end
+
+-- Are there keys that a worker has to ask a server for?
+function Node:has_server()
+   return self.info.num_nodes > 1 or not self:num_keys()
 end
 
 -- How many elements every key's value has; nil if they differ.
@@ -223,7 +240,7 @@ function Node:shutdown(timeout)
 end
 
 function Node:__tostring()
-   return string.format('luaps node: %d keys, value_length %s, %s, %s', self:num_keys(),
+   return string.format('luaps node: %s keys, value_length %s, %s, %s', tostring(self:num_keys() or 'any'),
       tostring(self:value_length() or 'varying'), self:dtype(), self:is_open() and 'open' or 'shut down')
 end
 

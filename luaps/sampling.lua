@@ -63,7 +63,7 @@ function sampling.enable(node, options)
       scheme = scheme,
       distribution = distribution,
       min = arguments.whole('min', options.min or base) - base,
-      max = arguments.whole('max', options.max or node:num_keys() + base) - base,
+      max = arguments.whole('max', options.max or (node:num_keys() or 0) + base) - base,
       weights = weights and ffi.cast('const double *', weights),
       num_weights = count or 0,
       has_seed = options.seed and 1 or 0,
@@ -126,7 +126,7 @@ function sampling.add(Worker, call, callwithin, submit)
       end
       local to, n, keysin = openkeys(keys)
       local data, length, standin = openvalues(self, value, n)
-      if async and not standin and self.node:num_nodes() > 1 and elements.tensorclass(value) then
+      if async and not standin and self.node:has_server() and elements.tensorclass(value) then
          standin = values.twin(value):copy(value)
          data = standin:data()
       end

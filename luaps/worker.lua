@@ -39,13 +39,13 @@ local function new(node, base, owns)
    local request = ffi.new('ps_request')
    return setmetatable({
       node = node,
-      base = arguments.base(base),
+      base = node:first_key(base),
       owns = owns,
       element = node.element,
       handle = newhandle(node),
       request = request,
       stamp = ffi.cast('int64_t *', ffi.cast('char *', request) + ffi.offsetof('ps_request', 'timestamp')),
-      others = node:num_nodes() > 1,
+      others = node:has_server(),
       waits = false, -- in an operation that is not asynchronous
       scratch = keys.scratch(),
       number = ffi.new('int64_t[1]'),
@@ -125,7 +125,7 @@ local function prepare(self, operation, given, value, async, ...) -- luacheck: i
       wanted = self.node:total_length(data, n, self.base)
    end
    local memory, length, standin = open(value, self.element, operation == PULL, wanted)
-   if async and operation == PULL and not standin and self.node:num_nodes() > 1 and elements.tensorclass(value) then
+   if async and operation == PULL and not standin and self.node:has_server() and elements.tensorclass(value) then
       standin = values.twin(value)
       memory = standin:data()
    end
@@ -278,7 +278,7 @@ function Worker:future(timestamp)
    return future.new(self, timestamp)
 end
 
--- How many keys the server has.
+-- How many keys the server has; nil where they may be any numbers.
 function Worker:num_keys()
    return self.node:num_keys()
 end

@@ -43,6 +43,7 @@ cdef extern from "ps.h" nogil:
         int32_t on_loss
         int64_t in_flight
         int32_t server_threads
+        int64_t capacity
 
     ctypedef struct ps_node_info:
         int64_t num_keys

@@ -15,7 +15,7 @@ class Node:
     @property
     def dtype(self) -> Dtype: ...
     @property
-    def num_keys(self) -> int: ...
+    def num_keys(self) -> int | None: ...
     @property
     def value_length(self) -> int | None: ...
     @property
@@ -35,6 +35,7 @@ class Node:
         address: str | None = None,
         *,
         num_keys: int = 0,
+        capacity: int = 0,
         value_lengths: Any = None,
         dtype: Dtype | None = None,
         max_workers: int = 0,
@@ -141,7 +142,7 @@ class Worker(Operations):
     @property
     def id(self) -> int: ...
     @property
-    def num_keys(self) -> int: ...
+    def num_keys(self) -> int | None: ...
     @overload
     def localize(
         self, keys: Any, asynchronous: Literal[False] = False, *, timeout: float | None = None

@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 
 TECHNIQUES = ("all", "replication_only", "relocation_only")
 ON_LOSS = ("fail", "continue")
+DEFAULT_CAPACITY = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,12 @@ class Node(_core.Node):
 
     Attributes
     ----------
-    num_keys : int
+    num_keys : int or None
+        None where keys may be any numbers.
     value_length : int or None
         Elements of every key's value; None if they differ.
     total_values : int
+        Elements of all values together; 0 where keys may be any numbers.
     dtype : pyps.dtypes.Dtype
     is_open : bool
     job : Job
@@ -70,7 +73,7 @@ class Node(_core.Node):
         Raises
         ------
         ValueError
-            The key is outside [0, num_keys).
+            The key is none of the store's.
         """
         return self.total_length(as_keys(key))
 
@@ -85,7 +88,8 @@ class Node(_core.Node):
     def __repr__(self) -> str:
         length = self.value_length or "varying"
         state = "open" if self.is_open else "shut down"
-        what = f"{self.num_keys} keys, value_length {length}, {self.dtype.name}"
+        keys = "any" if self.num_keys is None else self.num_keys
+        what = f"{keys} keys, value_length {length}, {self.dtype.name}"
         return f"<pyps.{type(self).__name__} {what}, {state}>"
 
 
@@ -94,10 +98,12 @@ class Server(Node):
 
     Parameters
     ----------
-    num_keys : int
-        The keys are 0 to ``num_keys - 1``.
+    num_keys : int, optional
+        The keys are 0 to ``num_keys - 1``. Without it keys are any int64 but -1, names rather than positions: a key
+        takes memory on a node from its first use there on, which a pull is too, and begins with zeros.
     value_length : int or array of int, shape (num_keys,) or (1,)
-        Elements of each value, one number for all keys or one each; whole numbers in floats are fine.
+        Elements of each value, one number for all keys or one each, which needs `num_keys`; whole numbers in floats are
+        fine.
     dtype : str, numpy or torch dtype
         float32, float64, float16, bfloat16, int32 or int64.
     max_workers : int
@@ -138,6 +144,10 @@ class Server(Node):
     server_threads : int
         Threads of this node's server among which its keys are shared, the same on all nodes. One serves some hundred
         thousand keys a second and more; others pay where a node has processors for them beside its workers'.
+    capacity : int
+        Without `num_keys`: of how many keys this node can have the value or know where it is, at most. A call that
+        would use more raises MemoryError, and so does one beyond `memory_limit`; nobody else notices. The room of a key
+        is not given back before the server ends.
     trace_keys : array of int, or "all"
         Keys of which `trace` tells what happened to them here.
     curve : tuple of str, optional
@@ -160,7 +170,7 @@ class Server(Node):
     @pointing(NODE)
     def __init__(
         self,
-        num_keys: int,
+        num_keys: int | None = None,
         value_length: int | Sequence[int] | ArrayLike = 1,
         *,
         dtype: object = "float32",
@@ -177,6 +187,7 @@ class Server(Node):
         on_loss: str = "fail",
         in_flight: int = 0,
         server_threads: int = 1,
+        capacity: int | None = None,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
     ) -> None:
@@ -188,13 +199,20 @@ class Server(Node):
             raise ValueError(f"on_loss is {on_loss!r}; it must be one of {', '.join(ON_LOSS)}")
         if techniques not in TECHNIQUES:
             raise ValueError(f"techniques is {techniques!r}; it must be one of {', '.join(TECHNIQUES)}")
+        if num_keys is not None and capacity is not None:
+            raise ValueError(
+                f"capacity is for keys that may be any numbers, and num_keys is {num_keys}: give one of them"
+            )
+        if capacity == 0:
+            raise ValueError("capacity must be above 0")
         if curve is not None and not (isinstance(curve, tuple | list) and len(curve) == 2):
             raise TypeError(f"curve must be a pair of keys, (public, secret), not {type(curve).__name__}")
-        if num_nodes > 1:
+        if num_nodes > 1 or num_keys is None:
             zeromq.load()
         self._refusal_logged = False
         super().__init__(
-            num_keys=num_keys,
+            num_keys=num_keys or 0,
+            capacity=0 if num_keys is not None else DEFAULT_CAPACITY if capacity is None else capacity,
             value_lengths=read_lengths(value_length),
             dtype=find_dtype(dtype),
             max_workers=max_workers,
@@ -398,8 +416,10 @@ def attach(address: str, *, timeout: float = 10.0) -> Node:
 
 
 @pointing(NODE)
-def local(num_keys: int, value_length: int | Sequence[int] | ArrayLike = 1, **options: Any) -> LocalWorker:
-    """Start a server inside this process, without ports or threads, and return a worker of it.
+def local(
+    num_keys: int | None = None, value_length: int | Sequence[int] | ArrayLike = 1, **options: Any
+) -> LocalWorker:
+    """Start a server inside this process, without ports or threads where it has `num_keys`, and return a worker of it.
 
     Parameters
     ----------

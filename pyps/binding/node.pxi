@@ -7,6 +7,8 @@ cdef class Node:
     address : str, optional
         Attach to the server at this address; the other parameters but `timeout` are of no meaning then.
     num_keys : int
+        Of a range; 0: keys may be any numbers, and `capacity` says how many.
+    capacity : int
     value_lengths : contiguous int64 buffer
         One length for all keys or one for each.
     dtype : pyps.dtypes.Dtype
@@ -19,9 +21,9 @@ cdef class Node:
         Seconds.
     """
 
-    def __init__(self, address=None, *, num_keys=0, value_lengths=None, dtype=None, max_workers=0, num_workers=0,
-                 memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0, cluster=0,
-                 heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1):
+    def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
+                 num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
+                 cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -41,6 +43,7 @@ cdef class Node:
             memset(&options, 0, sizeof(options))
             options.size = sizeof(options)
             options.num_keys = whole(num_keys, "num_keys", INT64_MAX)
+            options.capacity = whole(capacity, "capacity", INT64_MAX)
             options.dtype = dtype.number
             options.max_workers = <int32_t> whole(max_workers, "max_workers", INT32_MAX)
             options.num_workers = <int32_t> whole(num_workers, "num_workers", INT32_MAX)
@@ -72,8 +75,8 @@ cdef class Node:
 
     @property
     def num_keys(self):
-        """Keys are in [0, num_keys)."""
-        return self.info.num_keys
+        """Keys are in [0, num_keys); None where they may be any numbers."""
+        return self.info.num_keys or None
 
     @property
     def value_length(self):
@@ -82,7 +85,7 @@ cdef class Node:
 
     @property
     def total_values(self):
-        """Elements of all values together."""
+        """Elements of all values together; 0 where keys may be any numbers."""
         return self.info.total_values
 
     @property

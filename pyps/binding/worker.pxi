@@ -294,10 +294,10 @@ cdef class Worker(Operations):
 
     @property
     def num_keys(self):
-        """Keys are in [0, num_keys)."""
+        """Keys are in [0, num_keys); None where they may be any numbers."""
         if self.store is None:
             raise ClosedError("the worker was not initialized")
-        return self.store.info.num_keys
+        return self.store.info.num_keys or None
 
     cdef bint is_pending(self) except -1:
         """Are operations on their way, in this process?"""

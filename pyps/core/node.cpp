@@ -1,6 +1,7 @@
 #include "node.h"
 
 #include <arpa/inet.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,6 +48,10 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
     std::unique_ptr<ps_node> node(new ps_node(Segment::create(options, push)));
     Segment &segment = *node->attachment_->segment;
     node->slabs_ = std::make_unique<Slabs>(segment);
+    if (!segment.header().is_range()) { // keys come as they are used
+        if (segment.header().num_nodes == 1) node->serve_alone();
+        return node.release();
+    }
     // A node holds the keys whose home it is, the only one every key. Ask for all of them first, rather than fill the
     // host's memory and then fail.
     uint64_t bytes = 0;
@@ -56,7 +61,7 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
     segment.mapping().require_room(bytes / header.num_nodes);
     std::vector<uint64_t> expected(header.num_classes);
     for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes)
-        expected[Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).length_class()]++;
+        expected[segment.place(uint64_t(key)).length_class()]++;
     node->slabs_->expect(expected);
     for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes) {
         Row row = segment.rows().row(uint64_t(key));
@@ -65,6 +70,29 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
         segment.note_here(row, 1);
     }
     return node.release();
+}
+
+// The only node's server makes the rows of keys: it is asked for them as any node is for its keys.
+void ps_node::serve_alone() {
+    Segment &segment = *attachment_->segment;
+    uint64_t &cluster = segment.header().cluster;
+    if (getrandom(&cluster, sizeof cluster, 0) != sizeof cluster) fail_with_errno("getrandom");
+    server_ = std::make_unique<Server>(attachment_->segment, *slabs_, "tcp://127.0.0.1:*", trace_.get());
+    attachment_->server_inside = server_->inside();
+    server_->connect({server_->endpoint()});
+}
+
+// A node is told what it is to keep or to encrypt before it works. The only node works from the beginning if it has a
+// server, which begins anew then, as long as there were no workers.
+bool ps_node::begin_anew(const char *what) {
+    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
+    const Header &header = attachment_->segment->header();
+    const bool is_alone = header.num_nodes == 1 && !header.joined.load(std::memory_order_acquire);
+    if (!is_creator() || (server_ && !is_alone))
+        fail(PS_EINVAL, Where{}, "%s before a node is bound or has a worker, in the process that created it", what);
+    const bool served = server_ != nullptr;
+    server_.reset();
+    return served;
 }
 
 ps_node *ps_node::attach(const std::string &address, double timeout) {
@@ -98,29 +126,27 @@ std::string ps_node::listen() {
 
 void ps_node::secure(const CurveKeys &keys) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
-    if (!is_creator() || server_)
-        fail(PS_EINVAL, Where{}, "keys are given before a node is bound, in the process that created it");
     check_curve(keys);
+    const bool served = begin_anew("keys are given");
     Header &header = attachment_->segment->header();
     std::snprintf(header.curve_public, sizeof header.curve_public, "%s", keys.public_key.c_str());
     std::snprintf(header.curve_secret, sizeof header.curve_secret, "%s", keys.secret_key.c_str());
+    if (served) serve_alone();
 }
 
 void ps_node::trace(const std::vector<Key> &keys) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
-    if (!is_creator() || server_ || trace_)
-        fail(PS_EINVAL, Where{}, "a trace begins once, before a node is bound, in the process that created it");
+    if (trace_) fail(PS_EINVAL, Where{}, "a trace begins once");
+    const bool served = begin_anew("a trace begins");
     trace_ = std::make_unique<Trace>(keys);
     auto note = [&](Key key) {
-        Place place(attachment_->segment->entry(key).load(std::memory_order_relaxed));
-        if (place.is_here()) trace_->note(key, PS_TRACE_HERE);
+        if (attachment_->segment->place(key).is_here()) trace_->note(key, PS_TRACE_HERE);
     };
     std::for_each(keys.begin(), keys.end(), note);
     const Header &header = attachment_->segment->header();
     if (keys.empty())
         for (Key key = header.node; key < Key(header.num_keys); key += header.num_nodes) note(key);
+    if (served) serve_alone();
 }
 
 int64_t ps_node::take_trace(ps_trace_event *events, int64_t capacity, int64_t *forgotten) {

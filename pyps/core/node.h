@@ -63,6 +63,8 @@ public:
 private:
     explicit ps_node(std::shared_ptr<ps::Segment> segment);
     bool is_creator() const; // in this very process, not a forked child
+    void serve_alone();
+    bool begin_anew(const char *what); // before anything works; true: call serve_alone() then
     int32_t wait(ps::Barrier &barrier, ps::Segment &segment, ps::Rounds &rounds, ps::ArrivalWord &arrival,
                  double timeout, double patience, const std::function<void()> &check);
 
@@ -73,5 +75,5 @@ private:
     std::unique_ptr<ps::Trace> trace_; // if it was asked for; stays after shutdown
     std::unique_ptr<ps::Slabs> slabs_; // the creator's
     std::unique_ptr<ps::Listener> listener_;
-    std::unique_ptr<ps::Server> server_; // of several nodes
+    std::unique_ptr<ps::Server> server_; // of several nodes, or of keys that may be any numbers
 };

@@ -30,7 +30,7 @@ enum ps_operation { PS_PULL = 0, PS_PUSH = 1, PS_SET = 2 };
 enum ps_code {
     PS_OK = 0,
     PS_EINVAL = 1,    /* an argument is wrong: a timestamp never issued, an empty interval, a length below 1, ... */
-    PS_EKEY = 2,      /* a key is outside [0, num_keys): error.position, error.value, error.limit */
+    PS_EKEY = 2,      /* a key is none of the store's: error.position, error.value, error.limit */
     PS_ESIZE = 3,     /* the buffer has error.value elements, the keys need error.limit */
     PS_ENOMEM = 4,    /* the host, or the server's memory limit, has no room */
     PS_ETIMEDOUT = 5, /* a wait ended without its event */
@@ -93,13 +93,15 @@ typedef struct ps_node_options {
     int64_t in_flight; /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
     int32_t server_threads; /* of several nodes: among which each shares its keys, all alike; 0: 1; at most 64 */
     int32_t reserved4;
+    int64_t capacity; /* more than 0: num_keys is 0, keys are any numbers but -1, and have one length; at most so many
+                       * of them this node has a value or knows anything of: beyond, PS_ENOMEM */
 } ps_node_options;
 
 typedef struct ps_node_info {
-    int64_t num_keys;
+    int64_t num_keys; /* 0: keys may be any numbers */
     int64_t value_length; /* of every key, or 0 if they differ */
     int64_t longest_value; /* elements */
-    int64_t total_values; /* elements of all keys together */
+    int64_t total_values; /* elements of all keys together; 0 where these may be any numbers */
     int32_t dtype;
     int32_t element_bytes;
     int32_t max_workers;

@@ -17,6 +17,7 @@ import torch
 
 import bridge
 import pyps
+from pyps import zeromq
 from tests.luaps.nodes import NUM_KEYS, Cluster, Nodes
 
 ROOT = Path(__file__).parents[2]
@@ -145,6 +146,16 @@ def start(request: pytest.FixtureRequest) -> Start:
         return InThread
     starter: Start = request.getfixturevalue("luajit")
     return starter
+
+
+@pytest.fixture
+def library() -> str:
+    """The path of a ZeroMQ library."""
+    zeromq.load()
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        if "libzmq" in line:
+            return line.split()[-1]
+    raise AssertionError("no libzmq is loaded")
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import pyps
-from pyps import zeromq
 from tests.luaps.nodes import Cluster, values_of
 
 
@@ -73,16 +72,6 @@ for line in io.lines('/proc/self/maps') do
 end
 say(found)
 """
-
-
-@pytest.fixture
-def library() -> str:
-    """The path of a ZeroMQ library."""
-    zeromq.load()
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        if "libzmq" in line:
-            return line.split()[-1]
-    raise AssertionError("no libzmq is loaded")
 
 
 def test_a_luajit_process_opens_the_zeromq_library_of_its_node(

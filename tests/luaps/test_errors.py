@@ -136,8 +136,8 @@ CALLS = {
     "luaps.worker{address = address, timeout = -1}": "timeout is -1; it must be a number of seconds",
     # servers
     "luaps.server()": "server expects a table of named arguments",
-    "luaps.server{}": "server needs num_keys, as in luaps.server",
-    "luaps.server{num_keys = 10, lengths = 3}": "server has no argument 'lengths'; there are: cluster, dtype",
+    "luaps.server{capacity = 0}": r"capacity is 0; it must be in \[1,",
+    "luaps.server{num_keys = 10, lengths = 3}": "server has no argument 'lengths'; there are: capacity, cluster, dtype",
     "luaps.server{num_keys = '10'}": "num_keys must be a number, got '10'",
     "luaps.server{num_keys = 1.5}": "num_keys is 1.5; it must be a whole number",
     "luaps.server{num_keys = 0}": r"num_keys is 0; it must be in \[1",

@@ -7,10 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.luaps.test_cluster_processes import library
-
-__all__ = ["library"]  # a fixture
-
 
 @pytest.fixture(autouse=True)
 def of_this_library(library: str, monkeypatch: pytest.MonkeyPatch) -> None:

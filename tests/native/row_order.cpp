@@ -78,7 +78,7 @@ void memory_is_for_keys_that_are_used(int32_t nodes) {
         CHECK(next_local(*segment, key, each * nodes) == std::min(each * nodes, key + nodes - 1 - key % nodes));
     }
     CHECK(segment->mapping().committed() == before);
-    CHECK(Place(segment->entry(uint64_t(0)).load()).residence() == Residence::absent);
+    CHECK(segment->place(uint64_t(0)).residence() == Residence::absent);
     CHECK(segment->mapping().committed() == before + 4096 && segment->directory_bytes() == each * 8 + 4096);
 }
 

@@ -15,23 +15,23 @@ namespace {
 constexpr int64_t num_keys = 200'000;
 
 void hold(Segment &segment, Slabs &slabs, uint64_t key) {
-    Place place(segment.entry(key).load());
-    segment.entry(key) = slabs.hold(place).word();
+    Place place = segment.place(key);
+    segment.entry(segment.row(key)) = slabs.hold(place).word();
 }
 
 void drop(Segment &segment, Slabs &slabs, uint64_t key) {
-    Place place(segment.entry(key).load());
-    segment.entry(key) = slabs.drop(place).word();
+    Place place = segment.place(key);
+    segment.entry(segment.row(key)) = slabs.drop(place).word();
 }
 
 bool is_zero(Segment &segment, uint64_t key) {
-    Place place(segment.entry(key).load());
+    Place place = segment.place(key);
     std::vector<char> zeros(segment.length_class(place.length_class()).value_bytes, 0);
     return std::memcmp(segment.value(place), zeros.data(), zeros.size()) == 0;
 }
 
 void fill(Segment &segment, uint64_t key) {
-    Place place(segment.entry(key).load());
+    Place place = segment.place(key);
     std::memset(segment.value(place), 0x55, segment.length_class(place.length_class()).slot_bytes);
 }
 
@@ -45,7 +45,7 @@ std::vector<int64_t> lengths_of(bool uniform) {
 // How many keys each length class has.
 std::vector<uint64_t> keys_by_class(const Segment &segment) {
     std::vector<uint64_t> keys(segment.header().num_classes);
-    for (uint64_t key = 0; key < num_keys; key++) keys[Place(segment.entry(key).load()).length_class()]++;
+    for (uint64_t key = 0; key < num_keys; key++) keys[segment.place(key).length_class()]++;
     return keys;
 }
 

@@ -1,4 +1,4 @@
-"""One node's memory in native programs: threads, killed processes, slabs, changes, sampling."""
+"""One node's memory in native programs: threads, killed processes, slabs, changes, any keys, sampling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_native_program(programs: Programs, program: str) -> None:
 
 
 @native
-@pytest.mark.parametrize("program", ["threads", "changes"])
+@pytest.mark.parametrize("program", ["threads", "changes", "any_keys"])
 def test_native_program_of_many_threads(threaded_programs: Programs, program: str) -> None:
     assert threaded_programs.run(program) == "ok\n"
 

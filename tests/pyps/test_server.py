@@ -63,7 +63,6 @@ BAD_PARAMETERS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"num_keys": 2**70}, ValueError, "num_keys is 1180591620717411303424"),
     ({"num_keys": 1.5}, TypeError, "num_keys must be an integer, not float"),
     ({"num_keys": "3"}, TypeError, "num_keys must be an integer, not str"),
-    ({"num_keys": None}, TypeError, "num_keys must be an integer, not NoneType"),
     ({"max_workers": 2.5}, TypeError, "max_workers must be an integer"),
     ({"max_workers": 2**40}, ValueError, "max_workers is 1099511627776"),
     ({"memory_limit": 1e9}, TypeError, "memory_limit must be an integer"),

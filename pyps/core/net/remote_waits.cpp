@@ -131,6 +131,12 @@ void Remote::require_not_failed(int64_t timestamp) {
 }
 
 void Remote::fail_for(NodeId node) const {
+    const int64_t rows = segment_.header().is_range() ? 0 : segment_.header().capacity;
+    if (node == no_room && rows)
+        fail(PS_ENOMEM, Where{-1, rows, int64_t(segment_.header().memory_limit)},
+             "a node has no room for keys that were not used before: its capacity is %lld keys, its memory_limit %llu "
+             "bytes (0: what the host has); the operation's other keys may have been done",
+             static_cast<long long>(rows), static_cast<unsigned long long>(segment_.header().memory_limit));
     if (node == no_room)
         fail(PS_ENOMEM, Where{-1, int64_t(segment_.header().memory_limit), 0},
              "the keys have no room on this node beside what it holds: its memory_limit is %llu bytes",

@@ -28,6 +28,9 @@ uint32_t in_range(const char *name, int32_t value, int32_t otherwise) {
 SamplingArea checked(const Segment &segment, const ps_sampling_options &options) {
     SamplingArea area{};
     int64_t num_keys = segment.header().num_keys;
+    if (!segment.header().is_range())
+        fail(PS_EINVAL, Where{-1, options.max, 0},
+             "keys are drawn from a range, and those of this server may be any numbers: give it num_keys");
     if (options.min < 0 || options.max > num_keys || options.min >= options.max)
         fail(PS_EINVAL, Where{-1, options.max, num_keys},
              "keys cannot be drawn from [%lld, %lld): it must be a range within [0, %lld) that has a key",

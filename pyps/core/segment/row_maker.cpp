@@ -7,7 +7,9 @@
 namespace ps {
 
 namespace {
-constexpr uint64_t rows_at_once = 1 << 16; // whose memory is committed together
+// Whose memory is committed together: few, then so many that a column of 8 bytes gets a large page.
+constexpr uint64_t few_rows = 1 << 13, many_rows = Mapping::large_page / sizeof(uint64_t);
+constexpr uint64_t rows_at_once(uint64_t rows) { return rows <= many_rows ? few_rows : many_rows; }
 constexpr uint32_t tables = 2 * 28; // the largest has more slots than there can be rows
 constexpr uint64_t fullest(uint64_t size) { return size / 8 * 7; }
 constexpr uint32_t twin(uint32_t table) { return table % 2 ? table + 1 : table - 1; } // of the same size
@@ -17,9 +19,9 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vecto
     : mapping_(mapping), at_(at), most_rows_(most_rows), rows_(mapping.at(at), most_rows),
       columns_(std::move(columns)) {
     mapping_.commit(at_, sizeof(HashedRows::Head));
-    columns_.push_back({at_ + 4096, sizeof(uint64_t)});
+    columns_.push_back({at_ + HashedRows::keys_at, sizeof(uint64_t)});
     uint64_t rows = rows_.head_->rows.load(std::memory_order_relaxed);
-    committed_ = std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_);
+    committed_ = std::min<uint64_t>(round_up(rows, rows_at_once(rows)), most_rows_);
     for (uint64_t row = 0; row < rows; row++)
         if (rows_.find(rows_.key(Row{row})) == Row{row})
             live_++;
@@ -34,16 +36,11 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vecto
     }
 }
 
-Row RowMaker::make(uint64_t key) {
-    Row row = rows_.find(key);
-    if (row != no_row) return row;
-    make_room();
-    row = take_row();
+void RowMaker::name(Row row, uint64_t key) {
     rows_.keys_[number_of(row)].store(key, std::memory_order_release);
     uint64_t hashed = HashedRows::hash(key);
     put(current(), HashedRows::slot_of(row, hashed), hashed);
     live_++;
-    return row;
 }
 
 bool RowMaker::remove(uint64_t key) {
@@ -65,16 +62,17 @@ Row RowMaker::take_row() {
     uint64_t row = rows_.head_->rows.load(std::memory_order_relaxed);
     if (row == most_rows_)
         fail(PS_ENOMEM, Where{-1, most_rows_, most_rows_},
-             "all %u rows for keys are taken: remove keys, or give the store more rows", most_rows_);
+             "all %u rows for keys are taken: give the server more capacity", most_rows_);
     if (row >= committed_) commit_rows(row + 1);
     rows_.head_->rows.store(uint32_t(row + 1), std::memory_order_release);
     return Row{row};
 }
 
 void RowMaker::commit_rows(uint64_t rows) {
-    uint64_t end = std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_);
+    uint64_t end = std::min<uint64_t>(round_up(rows, rows_at_once(rows)), most_rows_);
     for (const Column &column : columns_)
-        mapping_.commit(column.at + committed_ * column.row_bytes, (end - committed_) * column.row_bytes);
+        mapping_.commit_large(column.at + committed_ / column.group * column.group_bytes,
+                              (end - committed_ + column.group - 1) / column.group * column.group_bytes);
     committed_ = end;
 }
 
@@ -113,8 +111,8 @@ void RowMaker::make_room() {
 }
 
 void RowMaker::begin(uint32_t table) {
-    mapping_.commit(at_ + uint64_t(reinterpret_cast<char *>(rows_.slots(table)) - mapping_.at(at_)),
-                    HashedRows::size(table) * sizeof(Slot));
+    mapping_.commit_large(at_ + uint64_t(reinterpret_cast<char *>(rows_.slots(table)) - mapping_.at(at_)),
+                          HashedRows::size(table) * sizeof(Slot));
     change_tables(table, current());
     used_ = moved_ = 0;
 }

@@ -3,8 +3,7 @@
 // - A row counts as used before its key is written, and has its key before a slot names it: between them it is lost to
 //   nobody but the next RowMaker, which looks through all rows and finds it.
 // - What is in a former table stays there until all of it is in the current one; then the tables' word changes, and
-// then
-//   the former one's memory is given back. A key that is in both is found in either, with the same row.
+//   then the former one's memory is given back. A key that is in both is found in either, with the same row.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +14,11 @@
 
 namespace ps {
 
-// Something with so many bytes for each row, which is committed as rows come.
+// Something with so many bytes for each group of rows, which is committed as rows come.
 struct Column {
     uint64_t at; // in the mapping
-    uint64_t row_bytes;
+    uint64_t group_bytes;
+    uint64_t group = 1; // rows: a power of two, 512 at most
 };
 
 class RowMaker {
@@ -26,8 +26,22 @@ public:
     // Rows that begin at `at` of the mapping, which this alone commits. `columns`: what else has rows.
     RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vector<Column> columns);
 
-    Row make(uint64_t key); // a row that it has, or a new one; throws PS_ENOMEM, then nothing has changed
-    bool remove(uint64_t key);   // false: it is not there. What its row's columns have is the caller's affair.
+    // A row that the key has, or a new one; throws PS_ENOMEM, then nothing has changed. Of a new one `prepare(row)`
+    // fills the columns before anybody finds it.
+    template <class Prepare>
+    Row make(uint64_t key, Prepare &&prepare) {
+        Row row = rows_.find(key);
+        if (row != no_row) return row;
+        make_room();
+        row = take_row();
+        prepare(row);
+        name(row, key);
+        return row;
+    }
+    Row make(uint64_t key) {
+        return make(key, [](Row) {});
+    }
+    bool remove(uint64_t key); // false: it is not there. What its row's columns have is the caller's affair.
     uint64_t live() const { return live_; }
     const HashedRows &rows() const { return rows_; }
 
@@ -40,6 +54,7 @@ private:
         uint64_t keys); // the first of the smallest size that is at most half as full as it may be
 
     Row take_row();
+    void name(Row row, uint64_t key);
     void commit_rows(uint64_t rows);
     void put(uint32_t table, uint64_t slot, uint64_t hashed);
     void make_room();

@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "divisor.h"
+#include "protocol/key_space.h"
 #include "segment/mapping.h"
 
 namespace ps {
@@ -47,7 +48,17 @@ public:
         uint64_t home = number_of(row) >> bits_;
         return (number_of(row) - (home << bits_)) * nodes_ + home;
     }
+
+    template <class Body>
+    void for_each(Body &&body) const { // body(row, key)
+        for (uint64_t key = 0; key < num_keys_; key++) body(row(key), key);
+    }
+
+    // Finding a key in three steps, with others between them: see HashedRows.
+    static constexpr bool has_slots = false;
     void prefetch(uint64_t) const {}
+    Row guess(uint64_t key) const { return find(key); }
+    Row confirm(Row guessed, uint64_t) const { return guessed; }
 
 private:
     uint64_t num_keys_, nodes_;
@@ -58,6 +69,7 @@ private:
 class HashedRows {
 public:
     static uint64_t bytes(uint32_t most_rows); // of addresses; what of them is committed follows the keys
+    static constexpr uint64_t keys_at = 4096; // of the rows, in these bytes
 
     HashedRows(char *memory, uint32_t most_rows); // zeroed memory is that of no keys
 
@@ -73,9 +85,38 @@ public:
         }
     }
     uint64_t key(Row row) const { return keys_[number_of(row)].load(std::memory_order_acquire); }
+    uint64_t count() const { return head_->rows.load(std::memory_order_acquire); } // rows that had a key at least once
+    template <class Body>
+    void for_each(Body &&body) const { // body(row, key), of the rows that have a key now
+        for (uint64_t number = 0, rows = count(); number < rows; number++) {
+            uint64_t key = this->key(Row{number});
+            if (find(key) == Row{number}) body(Row{number}, key);
+        }
+    }
+
+    // Finding a key in three steps, so that what the next one looks at can come meanwhile: where its slot is, which row
+    // that slot names unless hashes are alike, and whether it is the key's.
+    static constexpr bool has_slots = true;
     void prefetch(uint64_t key) const {
         if (uint32_t table = current_of(head_->tables.load(std::memory_order_relaxed)))
             __builtin_prefetch(&slots(table)[hash(key) & (size(table) - 1)]);
+    }
+    Row guess(uint64_t key) const {
+        const uint32_t table = current_of(head_->tables.load(std::memory_order_acquire));
+        if (!table) return no_row;
+        const uint64_t hashed = hash(key), mask = size(table) - 1;
+        for (uint64_t tried = 0, at = hashed & mask; tried < longest_guess; tried++, at = (at + 1) & mask) {
+            uint64_t slot = slots(table)[at].load(std::memory_order_acquire);
+            if (slot == 0) return no_row;
+            if (slot >> 32 != hashed >> 32 || slot == removed) continue;
+            Row row = row_in(slot);
+            __builtin_prefetch(&keys_[number_of(row)]);
+            return row;
+        }
+        return no_row;
+    }
+    Row confirm(Row guessed, uint64_t key) const {
+        return guessed != no_row && this->key(guessed) == key ? guessed : find(key);
     }
 
 private:
@@ -91,12 +132,9 @@ private:
     using Slot = std::atomic<uint64_t>;
     static constexpr uint64_t removed = uint64_t(1) << 32;
     static constexpr uint64_t smallest = 512; // slots of a table: a page
+    static constexpr uint64_t longest_guess = 8; // slots: a line of the cache
 
-    static uint64_t hash(uint64_t key) { // after D. Stafford's variant 13 of MurmurHash3's finalizer
-        key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9;
-        key = (key ^ key >> 27) * 0x94d049bb133111eb;
-        return key ^ key >> 31;
-    }
+    static uint64_t hash(uint64_t key) { return KeySpace::hash(key); }
     static uint64_t slot_of(Row row, uint64_t hashed) { return (number_of(row) + 1) | hashed >> 32 << 32; }
     static Row row_in(uint64_t slot) { return Row{(slot & 0xffffffff) - 1}; }
 

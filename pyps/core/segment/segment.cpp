@@ -26,16 +26,31 @@ double heartbeat_of(const ps_node_options &options) {
     return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
 }
 
-uint64_t changes_bytes(const RangeRows &rows) { return round_up(Changes::bytes(rows.size()), 64); } // of a channel
+uint64_t changes_bytes(uint64_t rows) { return round_up(Changes::bytes(rows), 64); } // of a channel
 
 double lost_after_of(const ps_node_options &options) {
     return options.lost_after > 0 ? options.lost_after : default_lost_after;
 }
 
+void check_key_space(const ps_node_options &options) {
+    if (options.capacity != 0 && options.num_keys != 0)
+        fail(PS_EINVAL, Where{-1, options.capacity, options.num_keys},
+             "a capacity of %lld is for keys that may be any numbers, and num_keys is %lld: give one of them",
+             static_cast<long long>(options.capacity), static_cast<long long>(options.num_keys));
+    const bool is_range = options.capacity == 0;
+    const int64_t rows = is_range ? options.num_keys : options.capacity;
+    if (rows < 1 || rows > int64_t(UINT32_MAX))
+        fail(PS_EINVAL, Where{-1, rows, UINT32_MAX}, "%s is %lld; it must be in [1, %lld]",
+             is_range ? "num_keys" : "capacity", static_cast<long long>(rows), static_cast<long long>(UINT32_MAX));
+    if (!is_range && options.num_lengths > 1)
+        fail(PS_EINVAL, Where{-1, options.num_lengths, 1},
+             "%lld value lengths were given; keys that may be any numbers have one: a length for each key needs "
+             "num_keys",
+             static_cast<long long>(options.num_lengths));
+}
+
 void check(const ps_node_options &options) {
-    if (options.num_keys < 1 || options.num_keys > int64_t(UINT32_MAX))
-        fail(PS_EINVAL, Where{-1, options.num_keys, UINT32_MAX}, "num_keys is %lld; it must be in [1, %lld]",
-             static_cast<long long>(options.num_keys), static_cast<long long>(UINT32_MAX));
+    check_key_space(options);
     if (!options.value_lengths || (options.num_lengths != 1 && options.num_lengths != options.num_keys))
         fail(PS_EINVAL, Where{-1, options.num_lengths, options.num_keys},
              "%lld value lengths were given for %lld keys; give one for all keys or one per key",
@@ -93,7 +108,7 @@ std::vector<LengthClass> classify(const ps_node_options &options, const PushRule
     std::vector<int64_t> lengths(options.value_lengths, options.value_lengths + options.num_lengths);
     std::sort(lengths.begin(), lengths.end());
     std::vector<LengthClass> classes;
-    uint64_t each = options.num_lengths == 1 ? uint64_t(options.num_keys) : 1;
+    uint64_t each = options.num_lengths == 1 ? uint64_t(std::max(options.num_keys, options.capacity)) : 1;
     for (int64_t length : lengths) {
         if (classes.empty() || classes.back().length != length)
             classes.emplace_back(uint32_t(length), element_bytes(options.dtype), push);
@@ -131,6 +146,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.abi = PS_ABI_VERSION;
     plan.dtype = options.dtype;
     plan.num_keys = options.num_keys;
+    plan.capacity = std::max(options.num_keys, options.capacity);
     plan.longest_value = classes.back().length;
     plan.value_length = classes.size() == 1 ? classes.back().length : 0;
     plan.element_bytes = element_bytes(options.dtype);
@@ -143,7 +159,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.classes_at = round_up(sizeof(Header), 64);
     plan.num_nodes = options.num_nodes > 1 ? uint32_t(options.num_nodes) : 1;
     plan.node = uint32_t(options.node);
-    plan.num_channels = plan.num_nodes > 1 && options.server_threads > 1 ? uint32_t(options.server_threads) : 1;
+    plan.num_channels = plan.has_server() && options.server_threads > 1 ? uint32_t(options.server_threads) : 1;
     for (const LengthClass &c : classes)
         plan.undo_bytes = std::max(plan.undo_bytes, round_up(plan.num_nodes > 1 ? c.shared_bytes : c.whole_bytes, 64));
     plan.techniques = uint32_t(options.techniques);
@@ -155,14 +171,19 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
     plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
     plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(MemberSlot), 64);
-    const RangeRows rows(uint64_t(plan.num_keys), plan.num_nodes);
-    const uint64_t before_own = number_of(rows.first(plan.node)) * sizeof(Entry);
+    const RangeRows range(uint64_t(plan.num_keys), plan.num_nodes);
+    const uint64_t rows = plan.is_range() ? range.size() : uint64_t(plan.capacity);
+    const uint64_t before_own = plan.is_range() ? number_of(range.first(plan.node)) * sizeof(Entry) : 0;
     const uint64_t slots = plan.max_workers + plan.num_channels;
     plan.channels_at = plan.slots_at + slots * sizeof(WorkerSlot);
-    plan.directory_at = plan.channels_at + plan.num_channels * sizeof(ChannelWords);
+    plan.rows_at = plan.directory_at = plan.channels_at + plan.num_channels * sizeof(ChannelWords);
+    if (!plan.is_range()) {
+        plan.rows_at = round_up(plan.rows_at + HashedRows::keys_at, Mapping::large_page) - HashedRows::keys_at;
+        plan.directory_at = round_up(plan.rows_at + HashedRows::bytes(uint32_t(plan.capacity)), Mapping::large_page);
+    }
     if (before_own) plan.directory_at = round_up(plan.directory_at + before_own, Mapping::large_page) - before_own;
-    plan.here_at = plan.directory_at + rows.size() * sizeof(Entry);
-    uint64_t blocks = (rows.size() + here_block - 1) / here_block;
+    plan.here_at = plan.directory_at + rows * sizeof(Entry);
+    uint64_t blocks = (rows + here_block - 1) / here_block;
     plan.changes_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 64);
     plan.undo_at = round_up(plan.changes_at + plan.num_channels * changes_bytes(rows), 4096);
     plan.values_at = round_up(plan.undo_at + slots * plan.undo_bytes, 4096);
@@ -171,15 +192,17 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
         c.base = end;
         c.shared_base = round_up(end + c.keys * c.slot_bytes, 4096);
         end = round_up(c.shared_base + c.keys * c.shared_bytes, 4096);
-        plan.total_values += int64_t(c.keys * c.length);
+        if (plan.is_range()) plan.total_values += int64_t(c.keys * c.length);
     }
     plan.sampling_at = end;
     plan.reserved_bytes = round_up(end + sampling_bytes(uint64_t(plan.num_keys)), 4096);
 
     std::shared_ptr<Segment> segment(new Segment(Mapping::create(plan.reserved_bytes), Doorbell(), *push.rules));
     segment->mapping_.limit(plan.memory_limit);
-    const uint64_t entries = uint64_t(plan.num_keys) * sizeof(Entry); // also those that are not committed yet
-    segment->mapping_.require_room(plan.channels_at + entries + plan.undo_at - plan.here_at);
+    if (plan.is_range()) { // also for the entries that are not committed yet
+        const uint64_t entries = uint64_t(plan.num_keys) * sizeof(Entry);
+        segment->mapping_.require_room(plan.channels_at + entries + plan.undo_at - plan.here_at);
+    }
     segment->mapping_.extend(plan.undo_at); // with zeros: free slots, absent keys
     segment->mapping_.commit(0, sizeof(Header));
     Header *header = new (segment->header_) Header{};
@@ -195,7 +218,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     static_assert(Place(Residence::absent, 0, 0).word() == 0, "what is zero is an absent key of the first class");
     for (int64_t key = 0; key < plan.num_keys && classes.size() > 1; key++) {
         Place place(Residence::absent, class_of(options.value_lengths[key]), 0);
-        segment->entry(uint64_t(key)).store(place.word(), std::memory_order_relaxed);
+        segment->entry(segment->row(uint64_t(key))).store(place.word(), std::memory_order_relaxed);
     }
     header->state.store(State::open, std::memory_order_release);
     return segment;
@@ -223,24 +246,46 @@ Segment::Segment(Mapping mapping, Doorbell doorbell, const Rules &rules)
     : mapping_(std::move(mapping)), doorbell_(std::move(doorbell)), rules_(&rules), generation_(fork_generation()),
       base_(mapping_.at(0)), header_(reinterpret_cast<Header *>(base_)) {}
 
-// What lies before the undo areas, but for the rows of other nodes' keys.
+// What lies before the undo areas, but for the rows of other nodes' keys of a range, and of any keys that may come.
 void Segment::commit_rows() {
+    mapping_.commit(0, header_->channels_at + header_->num_channels * sizeof(ChannelWords));
+    std::vector<Column> columns{{header_->directory_at, sizeof(Entry)},
+                                {header_->here_at, sizeof(uint32_t), here_block}};
+    const uint64_t lowest = Changes::lowest_bytes(num_rows()), all = changes_bytes(num_rows());
+    for (uint32_t channel = 0; channel < header_->num_channels; channel++) {
+        const uint64_t at = header_->changes_at + channel * all;
+        mapping_.commit(at + lowest, all - lowest);
+        columns.push_back({at, sizeof(uint64_t), 64});
+    }
+    if (header_->is_range())
+        commit_range();
+    else
+        maker_ = std::make_unique<RowMaker>(mapping_, header_->rows_at, uint32_t(header_->capacity), columns);
+}
+
+void Segment::commit_range() {
     const uint64_t first = number_of(rows_.first(header_->node)), keys = rows_.num_keys(header_->node);
     const uint64_t rows_at = header_->directory_at + first * sizeof(Entry);
     const uint64_t begin = first == 0 ? 0 : rows_at; // the directory's first rows share large pages with what precedes
-    mapping_.commit(0, header_->channels_at + header_->num_channels * sizeof(ChannelWords));
     mapping_.commit_large(begin, rows_at + keys * sizeof(Entry) - begin);
     mapping_.commit(header_->here_at, header_->changes_at - header_->here_at);
-    for (uint32_t channel = 0; channel < header_->num_channels; channel++) {
-        const uint64_t at = header_->changes_at + channel * changes_bytes(rows_);
-        const uint64_t upper = Changes::lowest_bytes(rows_.size());
-        mapping_.commit(at + first / 8, keys / 8);
-        mapping_.commit(at + upper, changes_bytes(rows_) - upper);
-    }
+    for (uint32_t channel = 0; channel < header_->num_channels; channel++)
+        mapping_.commit(header_->changes_at + channel * changes_bytes(num_rows()) + first / 8, keys / 8);
 }
 
-// All rows of this node's own keys, and pages of the others'.
+Row Segment::make_row(uint64_t key, Place place, bool *is_new) {
+    std::unique_lock<std::mutex> lock(maker_mutex_, std::defer_lock);
+    if (header_->num_channels > 1) lock.lock();
+    return maker_->make(key, [&](Row row) {
+        entry(row).store(place.word(), std::memory_order_relaxed);
+        if (place.is_here()) note_here(row, 1);
+        *is_new = true;
+    });
+}
+
+// All rows of this node's own keys, and pages of the others'. Of any keys, those that came.
 uint64_t Segment::directory_bytes() const {
+    if (!header_->is_range()) return hashed_rows_->count() * sizeof(Entry);
     const uint64_t own = rows_.num_keys(header_->node) * sizeof(Entry);
     const uint64_t before = number_of(rows_.first(header_->node)) * sizeof(Entry), behind = before + own;
     return mapping_.committed(header_->directory_at, before) + own +
@@ -249,6 +294,7 @@ uint64_t Segment::directory_bytes() const {
 
 void Segment::find_parts() {
     rows_ = RangeRows(uint64_t(header_->num_keys), header_->num_nodes);
+    if (!header_->is_range()) hashed_rows_.emplace(base_ + header_->rows_at, uint32_t(header_->capacity));
     classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
     slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
@@ -256,7 +302,7 @@ void Segment::find_parts() {
     channels_ = reinterpret_cast<ChannelWords *>(base_ + header_->channels_at);
     channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->num_nodes), key_space());
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
-        changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(rows_), rows_.size());
+        changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(num_rows()), num_rows());
 }
 
 } // namespace ps

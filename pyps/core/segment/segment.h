@@ -2,13 +2,16 @@
 // header | length classes | slots of workers and the server's channels | directory | how many keys are here, per block
 // | per channel which shared keys were changed | undo areas, one per slot | values: per length class a region for keys
 // that only this node has, and one for shared keys | what is known about sampling.
-// The directory, the counts and the changes go by rows (see rows.h). What these have for other nodes' keys is the only
-// memory that is used without having been committed: with the first use of a key of its page.
+// The directory, the counts and the changes go by rows (see rows.h). What these have for other nodes' keys of a range
+// is the only memory that is used without having been committed: with the first use of a key of its page. Keys that may
+// be any numbers have their rows in a region before the directory, and memory as they come.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,7 @@
 #include "segment/futex.h"
 #include "segment/mapping.h"
 #include "segment/process.h"
+#include "segment/row_maker.h"
 #include "segment/rows.h"
 #include "store/rules.h"
 
@@ -56,8 +60,9 @@ struct Header {
     uint32_t abi;
     int32_t dtype;
     uint64_t reserved_bytes; // of the whole range
-    int64_t num_keys;
-    int64_t total_values;
+    int64_t num_keys; // of a range, or 0: keys may be any numbers
+    int64_t capacity; // rows; of a range its keys
+    int64_t total_values; // of a range
     int64_t longest_value;
     int64_t value_length; // or 0
     uint32_t element_bytes;
@@ -66,7 +71,8 @@ struct Header {
     uint32_t num_workers;
     uint64_t memory_limit;
     uint64_t undo_bytes; // of one slot: the longest value with its state; of several nodes a shared one, with its delta
-    uint64_t classes_at, endpoints_at, slots_at, directory_at, here_at, changes_at, undo_at, values_at, sampling_at;
+    uint64_t classes_at, endpoints_at, slots_at, rows_at, directory_at, here_at, changes_at, undo_at, values_at,
+        sampling_at;
     uint64_t cluster; // a number that its nodes share
     uint32_t num_nodes, node; // 1 and 0: alone
     uint32_t techniques;
@@ -79,6 +85,10 @@ struct Header {
     uint64_t in_flight; // bytes of a worker
     uint32_t num_channels; // of the server
     uint64_t channels_at;
+
+    bool is_range() const { return num_keys > 0; }
+    // There may be keys that a worker cannot see to by itself: of other nodes, or such as have no row yet.
+    bool has_server() const { return num_nodes > 1 || !is_range(); }
 
     alignas(64) std::atomic<State> state;
     std::atomic<uint32_t> connected; // the endpoints are there
@@ -113,7 +123,7 @@ struct LengthClass {
     uint64_t base; // offset of slot 0
     uint32_t length; // elements
     uint32_t slot_bytes; // the value's and its state's, rounded up to 8
-    uint64_t keys; // of the key space
+    uint64_t keys; // at most
     uint64_t value_bytes;
     uint64_t shared_base;
     uint64_t shared_bytes; // of a shared key's slot: head, value with its state, delta
@@ -168,9 +178,29 @@ public:
     const Doorbell &doorbell() const { return doorbell_; }
     WorkerSlot &slot(uint32_t number) const { return slots_[number - 1]; }
     const LengthClass &length_class(uint32_t number) const { return classes_[number]; }
-    const RangeRows &rows() const { return rows_; }
+    const RangeRows &rows() const { return rows_; } // of a range
+    template <class Body>
+    decltype(auto) with_rows(Body &&body) const { // body(rows), compiled for both kinds: for what is about many keys
+        return __builtin_expect(header_->is_range(), 1) ? body(rows_) : body(*hashed_rows_);
+    }
+    Row row(uint64_t key) const { // no_row: only of keys that may be any, of which many are known to nobody here
+        return with_rows([=](const auto &rows) { return rows.find(key); });
+    }
+    uint64_t key(Row row) const {
+        return with_rows([=](const auto &rows) { return rows.key(row); });
+    }
     Entry &entry(Row row) const { return directory_[number_of(row)]; }
-    Entry &entry(uint64_t key) const { return entry(rows_.row(key)); }
+    Place place(Row row) const { return Place(entry(row).load(std::memory_order_relaxed)); }
+    Place place(uint64_t key) const { // without a row: absent, and nothing is known of where it is
+        Row row = this->row(key);
+        return row == no_row ? Place(Residence::absent, 0, 0) : place(row);
+    }
+    uint64_t rows_left() const {
+        return uint64_t(header_->capacity) - hashed_rows_->count();
+    } // of keys that may be any
+    // A row for a key that may be any, in the process that made the segment. A new one has `place`, and `is_new` is
+    // set. Throws PS_ENOMEM; then nothing has changed.
+    Row make_row(uint64_t key, Place place, bool *is_new);
 
     char *value(const LengthClass &c, uint32_t index) const { return base_ + c.base + uint64_t(index) * c.slot_bytes; }
     SharedHead *shared(const LengthClass &c, uint32_t index) const {
@@ -192,7 +222,7 @@ public:
     uint64_t directory_bytes() const; // in use
     const LengthClass &class_of(uint64_t key) const {
         if (header_->num_classes == 1) return classes_[0]; // without a look at the entry, which may take a new page
-        return classes_[Place(entry(key).load(std::memory_order_relaxed)).length_class()];
+        return classes_[place(key).length_class()];
     }
     uint64_t value_bytes(uint64_t key) const { return class_of(key).value_bytes; }
     uint64_t whole_bytes(uint64_t key) const { return class_of(key).whole_bytes; }
@@ -203,11 +233,13 @@ public:
     // Of a shared key, by the holder of its latch, while its former value can still be put back: a worker that dies
     // before this is over has changed nothing.
     void note_changed(Row row) const {
-        uint32_t channel = channel_rule_.channels() == 1 ? 0 : channel_rule_.channel(rows_.key(row));
+        uint32_t channel = channel_rule_.channels() == 1 ? 0 : channel_rule_.channel(key(row));
         changes_[channel].note(row);
         wake_server(channel, Sleep::until_changes);
     }
-    KeySpace key_space() const { return KeySpace::range(uint64_t(header_->num_keys)); }
+    KeySpace key_space() const {
+        return header_->is_range() ? KeySpace::range(uint64_t(header_->num_keys)) : KeySpace::any();
+    }
     const ChannelRule &channel_rule() const { return channel_rule_; }
     ChannelWords &channel(uint32_t number) const { return channels_[number]; }
     const Changes &changes(uint32_t channel) const { return changes_[channel]; }
@@ -230,6 +262,8 @@ private:
     Segment(Mapping mapping, Doorbell doorbell, const Rules &rules);
     void find_parts();
     void commit_rows();
+    void commit_range();
+    uint64_t num_rows() const { return header_->is_range() ? rows_.size() : uint64_t(header_->capacity); }
 
     Mapping mapping_;
     Doorbell doorbell_;
@@ -240,11 +274,14 @@ private:
     LengthClass *classes_ = nullptr;
     WorkerSlot *slots_ = nullptr;
     RangeRows rows_{0, 1};
+    std::optional<HashedRows> hashed_rows_; // of keys that may be any
     Entry *directory_ = nullptr;
     std::atomic<uint32_t> *here_ = nullptr;
     ChannelRule channel_rule_;
     ChannelWords *channels_ = nullptr;
     std::vector<Changes> changes_; // by channel
+    std::mutex maker_mutex_; // of several channels
+    std::unique_ptr<RowMaker> maker_; // in the process that made the segment, of keys that may be any
 };
 
 } // namespace ps

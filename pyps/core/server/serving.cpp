@@ -22,6 +22,7 @@ void Serving::serve(const FrameHeader &header, const RequestBatch &batch, Span v
     const bool pull = batch.operation == Operation::pull;
     uint64_t bytes = shape_.total_bytes(batch.keys);
     require_one_message(batch.keys.size(), bytes);
+    if (!make_rows(header, batch.keys)) return refuse(batch);
     uint64_t columns = batch.positions.size() * sizeof(uint32_t);
     Message message = mailbox_.message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
     char *to = message.data() + sizeof(OperationHead) + columns;
@@ -103,18 +104,32 @@ void Serving::pass_on(FrameHeader header, const RequestBatch &of, Parts parts) {
     }
 }
 
+// For those of the keys that are this channel's and have none. False: there is no room for one of them.
+bool Serving::make_rows(const FrameHeader &header, const std::vector<Key> &keys) {
+    if (segment_.header().is_range()) return true;
+    std::vector<Key> rowless;
+    for (Key key : keys)
+        if (segment_.row(key) == no_row &&
+            (header.channel != any_channel || segment_.channel_rule().channel(key) == channel_))
+            rowless.push_back(key);
+    if (rowless.empty()) return true;
+    uint64_t bytes = rowless.size() * segment_.length_class(0).slot_bytes;
+    return promises_.promise(channel_, Kept::alone, promised(), bytes) && values_.make_rows(rowless);
+}
+
 uint64_t Serving::promised() const { return admitted_ + protocol_.asked() * segment_.header().undo_bytes; }
 
 // Intents that have begun; keys without room stay where they are.
 void Serving::want(const std::vector<Key> &keys) {
-    if (!segment_.header().memory_limit) {
+    if (!segment_.header().memory_limit && segment_.header().is_range()) {
         protocol_.want(keys);
         return;
     }
     std::vector<Key> admitted;
     uint64_t bytes = 0; // of replicas, which take the most
     for (Key key : keys) {
-        Place place(segment_.entry(key).load(std::memory_order_relaxed));
+        if (!values_.make_rows({key})) continue;
+        Place place = segment_.place(key);
         uint64_t more = segment_.length_class(place.length_class()).shared_bytes;
         if (place.residence() == Residence::absent) {
             if (!promises_.promise(channel_, Kept::shared, promised() + bytes, more)) continue;
@@ -151,7 +166,7 @@ void Serving::localize_here(const RequestBatch &batch) {
     if (trace_) trace_->note(batch.keys, PS_TRACE_LOCALIZE);
     uint64_t bytes = bytes_of_absent(segment_, batch.keys.data(), batch.keys.size());
     bool has_room = promises_.take(channel_, batch.worker, batch.number, promised(), bytes);
-    if (bytes > 0 && !has_room) return refuse(batch);
+    if ((bytes > 0 && !has_room) || !values_.make_rows(batch.keys)) return refuse(batch);
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
     waiter.bytes = bytes;

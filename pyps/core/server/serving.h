@@ -51,6 +51,7 @@ private:
                            Span values, AnswerBatch *answer);
     void pass_on(FrameHeader header, const RequestBatch &of, Parts parts);
     void localize_here(const RequestBatch &batch);
+    bool make_rows(const FrameHeader &header, const std::vector<Key> &keys);
     void refuse(const RequestBatch &batch);
     bool has_parked(const std::vector<Key> &keys) const;
     uint64_t promised() const; // bytes, to keys that this node asks for

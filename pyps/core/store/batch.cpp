@@ -11,11 +11,15 @@ namespace ps {
 namespace {
 
 // How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
-constexpr int64_t entries_ahead = 32, values_ahead = 16;
+constexpr int64_t slots_ahead = 48, entries_ahead = 32, values_ahead = 16;
 constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
 constexpr int in_second_level = 2; // __builtin_prefetch's locality
 
 [[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
+    if (num_keys == 0)
+        fail(PS_EKEY, Where{position, key, 0},
+             "key %lld at position %lld is none: keys are any 64-bit numbers but %lld", static_cast<long long>(key),
+             static_cast<long long>(position), static_cast<long long>(no_key));
     fail(PS_EKEY, Where{position, key, num_keys}, "key %lld at position %lld is outside [0, %lld)",
          static_cast<long long>(key), static_cast<long long>(position), static_cast<long long>(num_keys));
 }
@@ -23,7 +27,7 @@ constexpr int in_second_level = 2; // __builtin_prefetch's locality
 // Into the second-level cache: the first has places for fewer lines on their way than 16 values of some hundred bytes
 // have. Not for writing, which would make other workers' caches give up lines before they have to.
 void prefetch_value(const Segment &segment, Row row) {
-    Place place(segment.entry(row).load(std::memory_order_relaxed));
+    Place place = segment.place(row);
     const LengthClass &c = segment.length_class(place.length_class());
     const char *value = segment.value(c, place.index());
     uint64_t end = std::min<uint64_t>(c.slot_bytes, cache_line * most_lines_ahead);
@@ -31,37 +35,44 @@ void prefetch_value(const Segment &segment, Row row) {
     __builtin_prefetch(value + end - 1, 0, in_second_level);
 }
 
-// The rows of the next keys of a batch. The keys belong to the caller, who may change them meanwhile: each is read and
-// checked once, and what happens next happens to its row.
-template <bool with_values>
+// The rows of the next keys of a batch. The keys belong to the caller, who may change them meanwhile: what happens next
+// happens to the row that was found last.
+template <class Rows, bool with_values>
 class RowsAhead {
 public:
-    RowsAhead(const Segment &segment, const int64_t *keys, int64_t from, int64_t count)
-        : segment_(segment), rows_(segment.rows()), keys_(keys), count_(count) {
+    RowsAhead(const Segment &segment, const Rows &rows, const int64_t *keys, int64_t from, int64_t count)
+        : segment_(segment), rows_(rows), keys_(keys), count_(count) {
+        if constexpr (Rows::has_slots)
+            for (int64_t i = from; i < std::min(count, from + slots_ahead); i++) ask_for_slot(i);
         for (int64_t i = from; i < std::min(count, from + entries_ahead); i++) ask_for_entry(i);
-        if (!with_values) return;
         for (int64_t i = from; i < std::min(count, from + values_ahead); i++) ask_for_value(i);
     }
 
-    Row take(int64_t i) { // of the key at that position, which is the next one; no_row: there is no such key
+    // Of the key at that position, which is the next one. no_row: there is no such key, or none that is known here.
+    Row take(int64_t i) {
         Row row = at(i);
+        if constexpr (Rows::has_slots)
+            if (i + slots_ahead < count_) ask_for_slot(i + slots_ahead);
         if (i + entries_ahead < count_) ask_for_entry(i + entries_ahead);
-        if (with_values && i + values_ahead < count_) ask_for_value(i + values_ahead);
+        if (i + values_ahead < count_) ask_for_value(i + values_ahead);
         return row;
     }
 
 private:
     Row &at(int64_t i) { return found_[uint64_t(i) % entries_ahead]; }
+    void ask_for_slot(int64_t i) { rows_.prefetch(uint64_t(keys_[i])); }
     void ask_for_entry(int64_t i) {
-        Row row = at(i) = rows_.find(uint64_t(keys_[i]));
+        Row row = at(i) = rows_.guess(uint64_t(keys_[i]));
         if (row != no_row) __builtin_prefetch(&segment_.entry(row), with_values);
     }
     void ask_for_value(int64_t i) {
-        if (Row row = at(i); row != no_row) prefetch_value(segment_, row);
+        if constexpr (Rows::has_slots) at(i) = rows_.confirm(at(i), uint64_t(keys_[i]));
+        if constexpr (with_values)
+            if (Row row = at(i); row != no_row) prefetch_value(segment_, row);
     }
 
     const Segment &segment_;
-    const RangeRows rows_;
+    const Rows rows_;
     const int64_t *keys_;
     const int64_t count_;
     Row found_[entries_ahead];
@@ -160,8 +171,9 @@ inline bool run_key(const Segment &segment, Latches &latches, Row row, Place pla
     return true;
 }
 
-template <class Action>
-int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
+template <class Rows, class Action>
+int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere,
+                 Action action) {
     const int64_t *keys = request.keys;
     const int64_t count = request.num_keys, done = request.done;
     const uint64_t element = segment.header().element_bytes;
@@ -172,12 +184,19 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewh
     char *buffer = static_cast<char *>(request.values);
     char *const end = buffer + uint64_t(request.num_values) * element;
     buffer += uint64_t(total_length(segment, keys, done)) * element;
+    const uint64_t each = segment.length_class(0).value_bytes; // of keys that may be any
 
-    RowsAhead<true> rows(segment, keys, done, count);
+    RowsAhead<Rows, true> rows(segment, all, keys, done, count);
     for (int64_t i = done; i < count; i++) {
         const Row row = rows.take(i);
-        if (row == no_row) fail_at_key(i, keys[i], segment.header().num_keys);
+        if (row == no_row && !Rows::has_slots) fail_at_key(i, keys[i], segment.header().num_keys);
         request.done = i;
+        if (Rows::has_slots && row == no_row) {
+            if (!elsewhere) return PS_ENOTLOCAL;
+            elsewhere->positions.push_back(i);
+            buffer += each;
+            continue;
+        }
         Place place(0);
         if (!latches.acquire(row, patience, &place)) {
             if (!for_server) return PS_EBUSY;
@@ -199,18 +218,25 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewh
     return PS_OK;
 }
 
+template <class Action>
+int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
+    return segment.with_rows(
+        [&](const auto &rows) { return run_rows(rows, segment, latches, request, elsewhere, action); });
+}
+
 } // namespace
 
 void check_keys(const Segment &segment, const int64_t *keys, int64_t num_keys) {
     if (num_keys < 0 || (num_keys > 0 && !keys))
         fail(PS_EINVAL, Where{-1, num_keys, 0}, "%lld keys at address %p", static_cast<long long>(num_keys),
              static_cast<const void *>(keys));
-    uint64_t limit = uint64_t(segment.header().num_keys);
+    const int64_t range = segment.header().num_keys;
+    const uint64_t limit = range ? uint64_t(range) : uint64_t(no_key);
     bool wrong = false;
     for (int64_t i = 0; i < num_keys; i++) wrong |= uint64_t(keys[i]) >= limit;
     if (!wrong) return;
     const int64_t *first = std::find_if(keys, keys + num_keys, [=](int64_t key) { return uint64_t(key) >= limit; });
-    if (first < keys + num_keys) fail_at_key(first - keys, *first, int64_t(limit));
+    if (first < keys + num_keys) fail_at_key(first - keys, *first, range);
     fail(PS_EINVAL, Where{}, "the keys were changed during the call");
 }
 
@@ -250,24 +276,25 @@ namespace {
 
 // Whether all keys have their values here, or all have them elsewhere. The caller may change the keys at any time: one
 // that has become none is nowhere.
-bool are_all(const Segment &segment, const int64_t *keys, int64_t num_keys, bool here) {
-    RowsAhead<false> rows(segment, keys, 0, num_keys);
-    for (int64_t i = 0; i < num_keys; i++) {
-        Row row = rows.take(i);
-        if ((row != no_row && Place(segment.entry(row).load(std::memory_order_relaxed)).is_here()) != here)
-            return false;
-    }
+template <class Rows>
+bool are_all(const Segment &segment, const Rows &all, const int64_t *keys, int64_t num_keys, bool here) {
+    auto is_so = [&](Row row) { return (row != no_row && segment.place(row).is_here()) == here; };
+    if (num_keys == 0) return true;
+    if (!is_so(all.find(uint64_t(keys[0])))) return false; // often, and without a look ahead
+    RowsAhead<Rows, false> rows(segment, all, keys, 0, num_keys);
+    for (int64_t i = 0; i < num_keys; i++)
+        if (!is_so(rows.take(i))) return false;
     return true;
 }
 
 } // namespace
 
 bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
-    return are_all(segment, keys, num_keys, true);
+    return segment.with_rows([=, &segment](const auto &rows) { return are_all(segment, rows, keys, num_keys, true); });
 }
 
 bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys) {
-    return are_all(segment, keys, num_keys, false);
+    return segment.with_rows([=, &segment](const auto &rows) { return are_all(segment, rows, keys, num_keys, false); });
 }
 
 bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
@@ -293,8 +320,7 @@ int64_t next_local(const Segment &segment, int64_t from, int64_t to) {
     for (int64_t end; from < to;) {
         for (end = std::min(to, (from / stripe + 1) * stripe); from < end; from++) {
             Row row = segment.rows().row(uint64_t(from));
-            if (segment.keys_here(row) && Place(segment.entry(row).load(std::memory_order_relaxed)).is_here())
-                return from;
+            if (segment.keys_here(row) && segment.place(row).is_here()) return from;
         }
         while (from < to && !any_in_stripe(segment, from)) from += stripe;
     }

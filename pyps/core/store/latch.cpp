@@ -65,11 +65,11 @@ bool Latches::contend(Row row, Patience patience, Place *place) {
         if (waited > timeout) {
             record_wait(waited);
             uint32_t holder = slot_of(seen.holder());
-            uint64_t key = segment_.rows().key(row);
+            uint64_t key = segment_.key(row);
             fail(PS_ETIMEDOUT, Where{-1, int64_t(key), 0},
-                 "key %llu has been held for %.1f s by worker %u of process %u, which lives but does not move "
+                 "key %lld has been held for %.1f s by worker %u of process %u, which lives but does not move "
                  "(stopped?)",
-                 static_cast<unsigned long long>(key), waited, holder, identity_of(segment_.slot(holder)).process.pid);
+                 static_cast<long long>(key), waited, holder, identity_of(segment_.slot(holder)).process.pid);
         }
         back_off(round);
     }

@@ -24,7 +24,7 @@ bool has_room(Segment &segment, Kept kept, uint64_t bytes) {
 uint64_t bytes_of_absent(const Segment &segment, const uint64_t *keys, uint64_t num_keys) {
     uint64_t bytes = 0;
     for (uint64_t i = 0; i < num_keys; i++) {
-        Place place(segment.entry(keys[i]).load(std::memory_order_relaxed));
+        Place place = segment.place(keys[i]);
         if (place.residence() == Residence::absent) bytes += segment.length_class(place.length_class()).slot_bytes;
     }
     return bytes;

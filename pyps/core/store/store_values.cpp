@@ -1,10 +1,12 @@
 #include "store/store_values.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
 #include "counting.h"
+#include "errors.h"
 #include "store/batch.h"
 #include "store/room.h"
 #include "worker/workers.h"
@@ -28,14 +30,50 @@ Place absent(Place place, uint32_t seen) {
 } // namespace
 
 StoreValues::StoreValues(Segment &segment, Slabs &slabs, uint32_t channel)
-    : segment_(segment), slabs_(slabs), channel_(channel), me_(join_as_server(segment, channel)),
+    : segment_(segment), slabs_(slabs), channel_(channel),
+      homes_(NodeId(segment.header().num_nodes), {}, segment.key_space()), me_(join_as_server(segment, channel)),
       latches_(segment, me_) {}
 
 StoreValues::~StoreValues() { leave(segment_, me_); }
 
+bool StoreValues::make_rows(const std::vector<Key> &keys) {
+    if (segment_.header().is_range()) return true;
+    std::vector<Key> rowless;
+    for (Key key : keys)
+        if (segment_.row(key) == no_row) rowless.push_back(key);
+    if (rowless.size() > segment_.rows_left()) { // what is refused takes no rows
+        std::sort(rowless.begin(), rowless.end());
+        rowless.erase(std::unique(rowless.begin(), rowless.end()), rowless.end());
+        if (rowless.size() > segment_.rows_left()) return false;
+    }
+    for (Key key : rowless)
+        if (segment_.row(key) == no_row && make_row(key) == no_row) return false;
+    return true;
+}
+
+// Whoever finds the row finds its value.
+Row StoreValues::make_row(Key key) {
+    const bool is_first = begins_here(key);
+    Place place(Residence::absent, 0, 0);
+    Row row = no_row;
+    bool is_new = false;
+    if (is_first && !has_room(segment_, Kept::alone, class_of(place).slot_bytes)) return no_row;
+    try {
+        if (is_first) place = slabs_.hold(place);
+        row = segment_.make_row(key, place, &is_new);
+    } catch (const Failure &failure) {
+        if (failure.error().code != PS_ENOMEM) throw;
+    }
+    if (!is_new && place.is_here()) slabs_.drop(place);
+    if (is_new && place.is_here()) begin(key);
+    return row;
+}
+
 bool StoreValues::latch(Key key) {
     if (latched_ != no_key) throw std::logic_error("a second latch");
-    row_ = segment_.rows().row(key);
+    row_ = segment_.row(key);
+    if (row_ == no_row) row_ = make_row(key);
+    if (row_ == no_row) return false;
     if (!latches_.acquire(row_, Patience::give_way, &place_)) return false;
     latched_ = key;
     return true;
@@ -61,7 +99,9 @@ void StoreValues::with(Key key, Body &&body) {
 }
 
 Standing StoreValues::standing(Key key) const {
-    Place place(segment_.entry(key).load(std::memory_order_relaxed)); // nobody else changes where a key is
+    Row row = segment_.row(key);
+    if (row == no_row) return begins_here(key) ? Standing::owned : Standing::absent;
+    Place place = segment_.place(row); // nobody else changes where a key is
     switch (place.residence()) {
     case Residence::owned: return Standing::owned;
     case Residence::shared: return head_of(place)->is_replica ? Standing::replica : Standing::shared;
@@ -72,12 +112,22 @@ Standing StoreValues::standing(Key key) const {
 
 // Without memory for the entries of blocks that have none.
 void StoreValues::for_each_here(const std::function<void(Key key)> &body) const {
-    for (Key key = 0; key < uint64_t(segment_.header().num_keys); key++)
-        if (segment_.keys_here(segment_.rows().row(key))) body(key);
+    segment_.with_rows([&](const auto &rows) {
+        rows.for_each([&](Row row, Key key) {
+            if (segment_.keys_here(row)) body(key);
+        });
+    });
+}
+
+void StoreValues::prefetch_place(Key key) const {
+    if (segment_.header().is_range())
+        __builtin_prefetch(&segment_.entry(segment_.rows().row(key)), 1);
+    else
+        segment_.with_rows([=](const auto &rows) { rows.prefetch(key); });
 }
 
 void StoreValues::prefetch(Key key) const {
-    Place place(segment_.entry(key).load(std::memory_order_relaxed));
+    Place place = segment_.place(key);
     if (place.is_here()) __builtin_prefetch(segment_.value(place), 1);
 }
 
@@ -93,7 +143,8 @@ void StoreValues::run(Key key, int32_t operation, char *value) {
 }
 
 void StoreValues::pull(Key key, Bytes *value) {
-    value->resize(class_of(Place(segment_.entry(key).load(std::memory_order_relaxed))).value_bytes);
+    require_latched(key);
+    value->resize(class_of(place_).value_bytes);
     run(key, PS_PULL, value->data());
 }
 
@@ -136,8 +187,7 @@ void StoreValues::give(Key key, NodeId to, Bytes *wholes) {
 }
 
 bool StoreValues::has_room_to_share(Key key) const {
-    Place place(segment_.entry(key).load(std::memory_order_relaxed));
-    return has_room(segment_, Kept::shared, class_of(place).shared_bytes);
+    return has_room(segment_, Kept::shared, segment_.class_of(key).shared_bytes);
 }
 
 void StoreValues::share(Key key) {

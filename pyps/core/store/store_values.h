@@ -1,7 +1,12 @@
 // A node's values for the protocol of a channel: the store in shared memory, as the server uses it beside the workers,
 // under the same latches.
+//
+// Of keys that may be any numbers those have rows that something was done to here: this makes them, with values of
+// zeros where the keys begin. A key whose row does not fit is as one whose latch is busy, so who asks for it is refused
+// before (make_rows). Rows stay as long as the node.
 #pragma once
 
+#include "protocol/homes.h"
 #include "protocol/ports.h"
 #include "store/latch.h"
 #include "store/slabs.h"
@@ -13,6 +18,8 @@ public:
     StoreValues(Segment &segment, Slabs &slabs, uint32_t channel); // takes the channel's slot; throws PS_ENOMEM
     ~StoreValues() override;
 
+    bool make_rows(const std::vector<Key> &keys); // for those that have none; false: one does not fit
+
     bool latch(Key key) override;
     void unlatch() override;
 
@@ -20,7 +27,7 @@ public:
     void for_each_here(const std::function<void(Key key)> &body) const override;
     uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
     bool fits_replica(Key key, Operation operation) const override;
-    void prefetch_place(Key key) const override { __builtin_prefetch(&segment_.entry(key), 1); }
+    void prefetch_place(Key key) const override;
     void prefetch(Key key) const override;
     void pull(Key key, Bytes *value) override;
     void push(Key key, const Bytes &delta) override;
@@ -34,7 +41,7 @@ public:
     void unshare(Key key) override;
     bool take_changed(Key key) override;
     void take_changes(std::vector<Key> *keys) override {
-        segment_.changes(channel_).take([&](Row row) { keys->push_back(segment_.rows().key(row)); });
+        segment_.changes(channel_).take([&](Row row) { keys->push_back(segment_.key(row)); });
     }
     void copy(Key key, const Bytes &value) override;
     void refresh(Key key, const Bytes &value, const Bytes &sent) override;
@@ -44,8 +51,12 @@ public:
 
     Latches &latches() { return latches_; }
 
+protected:
+    virtual void begin(Key) {} // has its first value here from now on: it may be any number, and was not used before
+
 private:
-    static constexpr Key no_key = UINT64_MAX;
+    Row make_row(Key key); // no_row: it does not fit
+    bool begins_here(Key key) const { return homes_.base(key) == segment_.header().node; }
 
     template <class Body>
     void with(Key key, Body &&body);
@@ -58,6 +69,7 @@ private:
     Segment &segment_;
     Slabs &slabs_;
     const uint32_t channel_;
+    const HomeRule homes_; // of the beginning
     Holder me_;
     Latches latches_;
     Key latched_ = no_key;

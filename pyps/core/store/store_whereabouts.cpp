@@ -4,7 +4,7 @@ namespace ps {
 
 void StoreWhereabouts::find(const std::vector<Key> &keys, std::vector<NodeId> *nodes) const {
     for (size_t i = 0; i < keys.size(); i++) {
-        Place place(segment_.entry(keys[i]).load(std::memory_order_relaxed));
+        Place place = segment_.place(keys[i]);
         if (place.residence() == Residence::absent)
             (*nodes)[i] = is_known(place.index()) ? NodeId(node_of(place.index())) : no_node;
     }
@@ -13,7 +13,9 @@ void StoreWhereabouts::find(const std::vector<Key> &keys, std::vector<NodeId> *n
 // The next operation asks that one. Should the key have moved on, it sends the request to the home.
 void StoreWhereabouts::note_owner(const std::vector<Key> &keys, const AnswerBatch &answer, NodeId owner) {
     for (uint32_t i = 0; i < answer.count; i++) {
-        Entry &entry = segment_.entry(keys[answer.position(i)]);
+        Row row = segment_.row(keys[answer.position(i)]);
+        if (row == no_row) continue; // only the server makes rows
+        Entry &entry = segment_.entry(row);
         uint64_t word = entry.load(std::memory_order_relaxed);
         Place place(word), seen(Residence::absent, place.length_class(), seen_at(owner));
         if (place.residence() == Residence::absent && place.holder() == nobody)

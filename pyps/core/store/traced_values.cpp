@@ -2,6 +2,10 @@
 
 namespace ps {
 
+void TracedValues::begin(Key key) {
+    if (trace_) trace_->note(key, PS_TRACE_HERE);
+}
+
 void TracedValues::own(Key key, const char *whole) {
     bool was_replica = trace_ && standing(key) == Standing::replica;
     StoreValues::own(key, whole);

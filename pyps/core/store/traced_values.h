@@ -16,6 +16,9 @@ public:
     void copy(Key key, const Bytes &value) override;
     bool retire(Key key, Bytes *delta) override;
 
+protected:
+    void begin(Key key) override;
+
 private:
     Trace *const trace_; // null: nobody asked for one
 };

@@ -88,13 +88,13 @@ AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, 
     batch.forwarded = flags & forwarded_flag;
     batch.refused = flags & refused_flag;
     batch.operation = get_operation(reader);
-    if (batch.refused && batch.operation != Operation::localize) throw Malformed("what is refused is no localize");
     if (flags & lost_flag) batch.lost_with = get_node(reader, shape);
     reader.zeros(flags & lost_flag ? 4 : 6);
     if (!batch.whole) reader.get(&batch.positions, header.count);
     values->bytes = reader.left();
     values->at = reader.skip(values->bytes);
-    bool has_values = batch.operation == Operation::pull && batch.lost_with == no_node;
+    if (batch.refused && batch.lost_with != no_node) throw Malformed("what is refused is not lost as well");
+    bool has_values = batch.operation == Operation::pull && batch.has_values();
     if (!has_values && values->bytes) throw Malformed("an answer to what is no pull has values");
     return batch;
 }

@@ -19,7 +19,7 @@ constexpr double longest_withdrawal = 1.0; // seconds: the other nodes hear of i
 
 void complete_barrier(Segment &segment) {
     Header &header = segment.header();
-    if (header.num_nodes > 1) {
+    if (header.has_server()) {
         segment.doorbell().ring();
         return;
     }
@@ -66,8 +66,8 @@ int32_t Barrier::wait(Segment &segment, Rounds &rounds, double timeout, double p
         double nap = std::min({timeout - waited, patience - waited, look_again_after});
         if (!sleep_on(rounds, value, nap))
             return std::isinf(patience) ? remember(PS_EINTR, "a signal arrived during a barrier") : int32_t(PS_EBUSY);
-        // The server looks for the dead among several nodes.
-        if (segment.header().num_nodes == 1 && monotonic_seconds() - start >= waited + look_again_after &&
+        // Where there is a server it looks for the dead.
+        if (!segment.header().has_server() && monotonic_seconds() - start >= waited + look_again_after &&
             reclaim_dead(segment))
             complete_barrier(segment);
     }
@@ -80,7 +80,7 @@ int32_t Barrier::wait(Segment &segment, Rounds &rounds, double timeout, double p
 bool Barrier::withdraw(Segment &segment, Rounds &rounds, ArrivalWord &arrival) {
     waits_ = false;
     const Header &header = segment.header();
-    if (header.num_nodes == 1 || !header.connected.load(std::memory_order_acquire) || !segment.is_open()) {
+    if (!header.has_server() || !header.connected.load(std::memory_order_acquire) || !segment.is_open()) {
         arrival.store(0, std::memory_order_release);
         return true;
     }

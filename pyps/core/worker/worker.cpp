@@ -94,7 +94,7 @@ int32_t ps_worker::begin(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
     check_request(segment, request);
     request.timestamp = -1;
-    int32_t code = segment.header().num_nodes > 1 ? begin_everywhere(request, deadline) : run_here(request);
+    int32_t code = segment.header().has_server() ? begin_everywhere(request, deadline) : run_here(request);
     last_.store(request.timestamp, std::memory_order_relaxed);
     return code;
 }
@@ -145,7 +145,7 @@ void ps_worker::get_ready(const ps_request &request, Deadline &deadline) {
     remote(patience_, deadline.left()).make_room(bytes, deadline.left());
 }
 
-// With other nodes. With PS_NOWAIT nothing is sent, and what would be is not begun here either.
+// With a server to ask. With PS_NOWAIT nothing is sent, and what would be is not begun here either.
 int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
     bool may_wait = !(request.flags & PS_NOWAIT);
@@ -220,9 +220,8 @@ int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
     last_.store(-1, std::memory_order_relaxed);
     if (num_keys == 0 || segment.header().num_nodes == 1) return -1;
     std::vector<int64_t> away;
-    std::copy_if(keys, keys + num_keys, std::back_inserter(away), [&](int64_t key) {
-        return Place(segment.entry(uint64_t(key)).load(std::memory_order_relaxed)).residence() != Residence::owned;
-    });
+    std::copy_if(keys, keys + num_keys, std::back_inserter(away),
+                 [&](int64_t key) { return segment.place(uint64_t(key)).residence() != Residence::owned; });
     if (away.empty()) return -1;
     auto count = int64_t(away.size());
     int64_t values = total_length(segment, away.data(), count) * int64_t(segment.header().element_bytes);
@@ -314,7 +313,7 @@ void ps_worker::abandon(int64_t timestamp) {
 
 int32_t ps_worker::settle(Until until, double timeout) {
     auto held = lock();
-    if (require_open().header().num_nodes == 1) return PS_OK;
+    if (!require_open().header().has_server()) return PS_OK;
     double end = monotonic_seconds() + timeout;
     Remote &remote = this->remote(patience_, timeout);
     remote.settle(until, std::max(end - monotonic_seconds(), 0.0));

@@ -14,7 +14,9 @@ public:
     void intend(const std::vector<int64_t> &keys, int64_t start, int64_t end) override {
         worker_.send_intent(keys.data(), int64_t(keys.size()), start, end);
     }
-    void prefetch(int64_t key) const override { __builtin_prefetch(&segment_.entry(uint64_t(key))); }
+    void prefetch(int64_t key) const override {
+        __builtin_prefetch(&segment_.entry(segment_.rows().row(uint64_t(key))));
+    }
     int64_t next_local(int64_t from, int64_t to) const override { return ps::next_local(segment_, from, to); }
     int64_t total_length(const int64_t *keys, int64_t n) const override { return ps::total_length(segment_, keys, n); }
     int32_t pull(ps_request &request) override {

@@ -97,7 +97,7 @@ Holder join(Segment &segment, uint32_t *ordinal) {
     start_from_zero(segment.slot(number));
     uint64_t before = segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
     if (ordinal) *ordinal = uint32_t(before + 1);
-    if (segment.header().num_nodes > 1) segment.doorbell().ring(); // who was not expected any more has come
+    if (segment.header().has_server()) segment.doorbell().ring(); // who was not expected any more has come
     return me;
 }
 

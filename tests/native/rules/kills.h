@@ -19,7 +19,7 @@ constexpr int64_t one = 1;
 
 // The key's whole slot: what lies there is as after some pushes of ones to a value of zeros.
 inline void require_whole(Segment &segment, uint32_t rule, Standing standing) {
-    Place place(segment.entry(0).load());
+    Place place = segment.place(Row{0});
     const LengthClass &c = segment.length_class(place.length_class());
     char *value = segment.value(place);
     int64_t first = numbers(value)[0];

@@ -1,0 +1,86 @@
+"""A Lua server whose keys are any numbers, beside Python workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyps
+
+
+@pytest.fixture(autouse=True)
+def of_the_environment(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lua processes open the ZeroMQ library that is here."""
+    monkeypatch.setenv("PYPS_ZMQ", library)
+
+
+def test_keys_are_what_they_are_called(luajit: Any) -> None:
+    source = """
+    local server = luaps.server{capacity = 1000, value_length = 2, dtype = 'int64', num_workers = 2}
+    say(server:address(), tostring(server:num_keys()))
+    local kv = server:worker()
+    local v = ffi.new('int64_t[4]', 1, 1, 2, 2)
+    kv:push({7, -3}, v)
+    kv:push(ffi.new('int64_t[1]', 0x7fffffffffffffffLL), ffi.new('int64_t[2]', 5, 5))
+    kv:barrier(30)
+    kv:barrier(30)
+    kv:pull({7, -3}, v)
+    say(shown(v, 4))
+    say(select(2, pcall(kv.pull, kv, {-1}, ffi.new('int64_t[2]'))))
+    say(select(2, pcall(server.enable_sampling_support, server,
+        {scheme = 'naive', distribution = 'uniform', with_replacement = true})))
+    local async = kv:pull({100, 7}, v, true)
+    kv:wait(async)
+    say(shown(v, 4))
+    kv:finalize()
+    server:shutdown()
+    """
+    program = luajit(source)
+    address, *rest = program.line().split()
+    assert rest == ["nil"]
+    with pyps.attach(address) as node, node.worker() as kv:
+        assert node.num_keys is None
+        kv.barrier(timeout=30)
+        assert kv.pull([7, -3, 2**63 - 1]).tolist() == [[1, 1], [2, 2], [5, 5]]
+        kv.push([7], np.ones((1, 2), np.int64))
+        kv.barrier(timeout=30)
+        lines = program.finish()
+    assert lines[0] == "2 2 2 2"
+    assert "key -1 at position 1 is none: keys are any 64-bit numbers but -1" in lines[1]
+    assert "may be any numbers: give it num_keys" in lines[2]
+    assert lines[3] == "0 0 2 2"
+
+
+def test_more_keys_than_the_capacity_are_an_error(luajit: Any) -> None:
+    source = """
+    local server = luaps.server{capacity = 2, dtype = 'int64'}
+    local kv, v = server:worker(), ffi.new('int64_t[3]', 1, 1, 1)
+    say(select(2, pcall(kv.push, kv, {1, 2, 3}, v)))
+    kv:push({1, 2}, ffi.new('int64_t[2]', 4, 4))
+    kv:pull({1, 2, 2}, v)
+    say(shown(v, 3))
+    server:shutdown()
+    """
+    refused, found = luajit(source).finish()
+    assert "its capacity is 2 keys" in refused
+    assert "PS_ENOMEM" in refused
+    assert found == "4 4 4"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ("num_keys = 3, capacity = 3", "give one of them"),
+        ("capacity = 0", "capacity is 0; it must be in [1,"),
+        ("num_keys = 0", "num_keys is 0; it must be in [1,"),
+        ("capacity = 'many'", "capacity must be a number"),
+        ("value_length = {1, 2}", "a length for each key needs num_keys"),
+    ],
+)
+def test_options_that_do_not_fit(luajit: Any, options: str, text: str) -> None:
+    source = f"local ok, text = pcall(luaps.server, {{{options}}})\nsay(tostring(ok), text)"
+    (line,) = luajit(source).finish()
+    assert line.startswith("false luaps: ")
+    assert text in line

@@ -1,0 +1,208 @@
+// A store whose keys may be any numbers: rows come with the first use, at the keys' homes with values of zeros, within
+// the capacity and the memory limit; workers find them while more come.
+#include <atomic>
+#include <map>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+#include "errors.h"
+#include "store/batch.h"
+#include "store/store_values.h"
+#include "worker/workers.h"
+
+using namespace ps;
+
+namespace {
+
+struct Node {
+    explicit Node(int64_t capacity, uint32_t nodes = 1, uint32_t self = 0, int64_t memory_limit = 0) {
+        int64_t length = 3;
+        ps_node_options options{};
+        options.capacity = capacity;
+        options.value_lengths = &length;
+        options.num_lengths = 1;
+        options.dtype = PS_INT64;
+        options.max_workers = 4;
+        options.num_nodes = int32_t(nodes);
+        options.node = int32_t(self);
+        options.memory_limit = memory_limit;
+        segment = Segment::create(options);
+        slabs = std::make_unique<Slabs>(*segment);
+        values = std::make_unique<StoreValues>(*segment, *slabs, 0);
+    }
+
+    std::shared_ptr<Segment> segment;
+    std::unique_ptr<Slabs> slabs;
+    std::unique_ptr<StoreValues> values;
+};
+
+uint64_t spread(uint64_t number) { return number * 0x9e3779b97f4a7c15; }
+
+ps_request request_of(int32_t operation, const std::vector<int64_t> &keys, std::vector<int64_t> &values) {
+    return {operation, 0, keys.data(), int64_t(keys.size()), values.data(), int64_t(values.size()), 0, -1, 0};
+}
+
+void memory_follows_the_keys_and_not_the_capacity() {
+    Node node(1'000'000'000);
+    uint64_t before = node.segment->mapping().committed();
+    CHECK(before < 4 << 20);
+    constexpr uint64_t keys = 200'000;
+    std::vector<Key> all(keys);
+    for (uint64_t i = 0; i < keys; i++) all[i] = spread(i + 1);
+    CHECK(node.values->make_rows(all));
+    double each = double(node.segment->mapping().committed() - before) / keys;
+    if (each > 24 + 32) std::fprintf(stderr, "%.1f bytes per key\n", each);
+    CHECK(each <= 24 + 32 && node.segment->header().keys_held == keys);
+}
+
+void a_key_begins_at_its_home_alone() {
+    std::vector<std::unique_ptr<Node>> nodes;
+    for (uint32_t self = 0; self < 3; self++) nodes.push_back(std::make_unique<Node>(10'000, 3, self));
+    std::vector<int> owned(3);
+    for (uint64_t i = 0; i < 3000; i++) {
+        Key key = spread(i);
+        int owners = 0;
+        for (size_t self = 0; self < 3; self++) {
+            StoreValues &values = *nodes[self]->values;
+            Standing before = values.standing(key);
+            CHECK(before == Standing::owned || before == Standing::absent);
+            CHECK(nodes[self]->segment->row(key) == no_row); // asking makes none
+            CHECK(values.latch(key));
+            values.unlatch();
+            CHECK(values.standing(key) == before && nodes[self]->segment->row(key) != no_row);
+            owned[self] += before == Standing::owned;
+            owners += before == Standing::owned;
+        }
+        CHECK(owners == 1);
+    }
+    for (int each : owned) CHECK(each > 800 && each < 1200);
+    for (size_t self = 0; self < 3; self++) CHECK(nodes[self]->segment->header().keys_held == uint64_t(owned[self]));
+}
+
+void batches_follow_a_map() {
+    Node node(40'000);
+    Segment &segment = *node.segment;
+    Latches latches(segment, join(segment));
+    std::map<int64_t, int64_t> map; // of the keys that were used: the first element of each value
+    std::mt19937_64 random(5);
+    auto draw = [&] { return int64_t(random() % 8 ? spread(random() % 20'000) : random() % 100); };
+    for (int step = 0; step < 3000; step++) {
+        std::vector<int64_t> keys(1 + random() % 100);
+        for (int64_t &key : keys) key = draw();
+        auto operation = int32_t(random() % 3);
+        std::vector<int64_t> values(keys.size() * 3, int64_t(random() % 1000));
+        Elsewhere elsewhere{false, {}};
+        ps_request request = request_of(operation, keys, values);
+        check_request(segment, request);
+        bool all_known = true, none_known = true;
+        for (int64_t key : keys) (map.count(key) ? none_known : all_known) = false;
+        CHECK(all_local(segment, keys.data(), request.num_keys) == all_known);
+        CHECK(none_local(segment, keys.data(), request.num_keys) == none_known);
+        CHECK(run_local(segment, latches, request, &elsewhere) == PS_OK);
+        size_t unknown = 0;
+        for (size_t i = 0; i < keys.size(); i++) {
+            auto known = map.find(keys[i]);
+            if (known == map.end()) {
+                CHECK(unknown < elsewhere.positions.size() && elsewhere.positions[unknown] == int64_t(i));
+                unknown++;
+            } else if (operation == PS_PULL) {
+                for (int j = 0; j < 3; j++) CHECK(values[i * 3 + j] == known->second);
+            } else {
+                known->second = values[i * 3] + (operation == PS_PUSH ? known->second : 0);
+            }
+        }
+        CHECK(unknown == elsewhere.positions.size());
+        if (random() % 4) continue;
+        CHECK(node.values->make_rows({keys.begin(), keys.end()}));
+        for (int64_t key : keys) map.emplace(key, 0);
+    }
+    CHECK(map.size() > 10'000 && node.segment->header().keys_held == map.size());
+}
+
+void there_are_as_many_keys_as_the_capacity_says() {
+    Node node(100);
+    std::vector<Key> keys(101);
+    for (uint64_t i = 0; i < keys.size(); i++) keys[i] = spread(i);
+    CHECK(!node.values->make_rows(keys) && node.segment->header().keys_held == 0);
+    CHECK(node.values->make_rows({keys.begin(), keys.end() - 1}) &&
+          node.values->make_rows({keys[0], keys[99], keys[0]}));
+    CHECK(node.segment->header().keys_held == 100 && node.segment->row(keys[100]) == no_row);
+    CHECK(!node.values->latch(keys[100]) && node.values->latch(keys[99]));
+    node.values->unlatch();
+    CHECK(node.values->standing(keys[100]) == Standing::owned); // it would be
+}
+
+void the_memory_limit_is_kept() {
+    constexpr int64_t limit = 24 << 20;
+    Node node(10'000'000, 1, 0, limit);
+    uint64_t made = 0;
+    while (made < 10'000'000 && node.values->make_rows({spread(made)})) made++;
+    CHECK(made > 100'000 && made < 10'000'000);
+    CHECK(node.segment->mapping().committed() <= uint64_t(limit));
+    CHECK(node.segment->header().keys_held == made);
+    CHECK(!node.values->latch(spread(made)) && node.values->latch(spread(made - 1)));
+    node.values->unlatch();
+}
+
+void every_number_is_a_key_but_one() {
+    Node node(10);
+    std::vector<int64_t> keys{0, INT64_MIN, INT64_MAX, -2, -1};
+    int32_t code = PS_OK;
+    try {
+        check_keys(*node.segment, keys.data(), 5);
+    } catch (const Failure &failure) {
+        code = failure.error().code;
+        CHECK(failure.error().position == 4 && failure.error().value == -1);
+    }
+    CHECK(code == PS_EKEY);
+    check_keys(*node.segment, keys.data(), 4);
+    CHECK(node.values->make_rows({keys.begin(), keys.end() - 1}));
+}
+
+// Each key's value says the key as soon as it is known to be one that was set.
+void workers_find_rows_while_more_come() {
+    constexpr uint64_t keys = 60'000;
+    Node node(keys);
+    Segment &segment = *node.segment;
+    std::atomic<uint64_t> known{0};
+    std::vector<std::thread> workers;
+    for (int worker = 0; worker < 3; worker++)
+        workers.emplace_back([&, worker] {
+            Latches latches(segment, join(segment));
+            std::mt19937_64 random(uint64_t(worker + 1));
+            for (uint64_t before = 0; before < keys;) {
+                before = known.load(std::memory_order_acquire);
+                if (before == 0) continue;
+                std::vector<int64_t> asked(100), values(300, -1);
+                for (int64_t &key : asked) key = int64_t(spread(random() % before));
+                ps_request request = request_of(PS_PULL, asked, values);
+                CHECK(run_local(segment, latches, request) == PS_OK);
+                for (size_t i = 0; i < asked.size(); i++) CHECK(values[i * 3 + 2] == asked[i]);
+            }
+        });
+    for (uint64_t i = 0; i < keys; i++) {
+        Key key = spread(i);
+        Bytes value(24);
+        for (int j = 0; j < 3; j++) std::memcpy(value.data() + 8 * j, &key, 8);
+        while (!node.values->latch(key)) std::this_thread::yield();
+        node.values->set(key, value);
+        node.values->unlatch();
+        known.store(i + 1, std::memory_order_release);
+    }
+    for (std::thread &worker : workers) worker.join();
+}
+
+} // namespace
+
+int main() {
+    memory_follows_the_keys_and_not_the_capacity();
+    a_key_begins_at_its_home_alone();
+    batches_follow_a_map();
+    there_are_as_many_keys_as_the_capacity_says();
+    the_memory_limit_is_kept();
+    every_number_is_a_key_but_one();
+    workers_find_rows_while_more_come();
+    std::puts("ok");
+}
