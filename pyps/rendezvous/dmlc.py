@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def join(
-    num_keys: int,
+    num_keys: int | None = None,
     value_length: Any = 1,
     *,
     interface: str | None = None,

@@ -17,7 +17,7 @@ from pyps.server import Node, Server
 
 @pointing(NODE)
 def init(
-    num_keys: int,
+    num_keys: int | None = None,
     value_length: Any = 1,
     *,
     nodes: Sequence[str] | None = None,

@@ -55,7 +55,7 @@ class Offer:
 
 def describe(
     num_nodes: int,
-    num_keys: int,
+    num_keys: int | None,
     lengths: NDArray[np.int64],
     dtype: str,
     curve: str | None,

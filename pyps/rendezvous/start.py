@@ -95,7 +95,7 @@ class Wanted:
         Where it listens, like ``tcp://127.0.0.1:*``.
     """
 
-    num_keys: int
+    num_keys: int | None
     value_length: Any
     options: Mapping[str, Any]
     endpoint: str

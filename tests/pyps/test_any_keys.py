@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import pyps
 from tests.pyps.cluster import Cluster
@@ -331,3 +332,31 @@ def test_keys_that_began_on_a_lost_node_are_lost_and_the_others_go_on() -> None:
         assert set(kinds) == {None, "NodeLost"}
         assert abs(kinds["NodeLost"] - 200 / 3) < 35
         assert processes.nodes[0].value("node.is_open")
+
+
+def test_nodes_that_meet_need_not_say_how_many_keys_there_are() -> None:
+    store, found = torch.distributed.HashStore(), []
+
+    def run(rank: int) -> None:
+        place = {"rendezvous": store, "num_nodes": 2, "rank": rank, "timeout": TIMEOUT}
+        with (
+            pyps.init(value_length=LENGTH, dtype="int64", capacity=1000, **place) as node,
+            node.worker() as kv,
+        ):
+            kv.push(spread(50), values(50))
+            kv.barrier(TIMEOUT)
+            found.append(int(kv.pull(spread(50)).min()))
+            kv.barrier(TIMEOUT)
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(TIMEOUT)
+    assert found == [2, 2]
+
+
+def test_a_node_that_is_alone_need_not_say_how_many_keys_there_are() -> None:
+    with pyps.init(value_length=LENGTH, dtype="int64") as node, node.worker() as kv:
+        kv.push(ENDS, values(len(ENDS)))
+        assert (kv.pull(ENDS) == 1).all()
