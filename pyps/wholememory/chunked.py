@@ -30,6 +30,10 @@ class ChunkedTensor:
     def __init__(self, node: Node, *, place: bool = False) -> None:
         if node.value_length is None:
             raise ValueError("the node's values have different lengths; the rows of a tensor have one")
+        if node.num_keys is None:
+            raise ValueError(
+                "the node's keys are any numbers; the rows of a tensor are numbered: give num_keys"
+            )
         self._node = node
         self._worker = node.worker()
         self.shape = torch.Size([node.num_keys, node.value_length])

@@ -61,3 +61,11 @@ def test_an_index_out_of_range_is_named(hosts: list[wm.ChunkedTensor]) -> None:
 def test_values_of_different_lengths_are_no_rows() -> None:
     with pyps.Server(2, [1, 2]) as server, pytest.raises(ValueError, match="the rows of a tensor have one"):
         wm.ChunkedTensor(server)
+
+
+def test_rows_are_numbered() -> None:
+    with (
+        pyps.Server(value_length=2, capacity=10) as server,
+        pytest.raises(ValueError, match="the rows of a tensor are numbered: give num_keys"),
+    ):
+        wm.ChunkedTensor(server)
