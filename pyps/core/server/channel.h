@@ -23,7 +23,9 @@ public:
     Outbound &outbound() { return outbound_; }
     const Outbound &outbound() const { return outbound_; }
 
-    void take(const std::string &peer, const char *bytes, uint64_t size) { inbox_.take(peer, bytes, size); }
+    void take(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size) {
+        inbox_.take(peer, sender, bytes, size);
+    }
     void begin_epoch(const Vigil::Epoch &epoch) { epoch_change_.begin(epoch); }
     void flush() { mailbox_.flush(); }
     void end_turn(double now); // after some messages: what has to be done then, and a round if it is time for one

@@ -7,9 +7,9 @@
 
 namespace ps {
 
-void ChannelInbox::take(const std::string &peer, const char *bytes, uint64_t size) {
+void ChannelInbox::take(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size) {
     try {
-        take_checked(peer, bytes, size);
+        take_checked(peer, sender, bytes, size);
     } catch (const Malformed &error) {
         count_refusal(to_.segment.header(), error.what());
     } catch (const Unexpected &error) {
@@ -18,22 +18,21 @@ void ChannelInbox::take(const std::string &peer, const char *bytes, uint64_t siz
 }
 
 // Its sender may have been lost, or this node have ended, since the message came.
-void ChannelInbox::take_checked(const std::string &peer, const char *bytes, uint64_t size) {
+void ChannelInbox::take_checked(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size) {
     const Header &node = to_.segment.header();
     FrameReader reader(bytes, size);
     FrameHeader header = decode_header(reader, node.cluster, shape_);
-    Sender sender = sender_of(peer, header);
     if (!is_member(to_.segment, header.from)) throw Malformed("it comes from a node that was lost");
     if (is_about_keys(header.kind) && node.ended.load(std::memory_order_acquire)) return;
     bool is_for_after = header.kind == Kind::round || header.kind == Kind::answer;
     if (is_for_after && to_.protocol.parked().holds_up(header.from)) {
-        behind_.push_back({peer, Bytes(bytes, bytes + size)});
+        behind_.push_back({peer, sender, Bytes(bytes, bytes + size)});
         return;
     }
     to_.protocol.hear_from(header.from);
     Message message{peer, sender, header, reader};
     switch (to_.epoch_change.judge(header)) {
-    case Crossing::Verdict::hold: held_.push_back({peer, Bytes(bytes, bytes + size)}); break;
+    case Crossing::Verdict::hold: held_.push_back({peer, sender, Bytes(bytes, bytes + size)}); break;
     case Crossing::Verdict::drop: break;
     case Crossing::Verdict::take_late: take_late(message); break;
     case Crossing::Verdict::take: (this->*taker_of(header.kind))(message); break;
@@ -42,7 +41,7 @@ void ChannelInbox::take_checked(const std::string &peer, const char *bytes, uint
 
 void ChannelInbox::take_again(std::deque<HeldBack> *messages) {
     for (const HeldBack &message : std::exchange(*messages, {}))
-        take(message.peer, message.bytes.data(), message.bytes.size());
+        take(message.peer, message.sender, message.bytes.data(), message.bytes.size());
 }
 
 void ChannelInbox::take_held_back() { take_again(&held_); }

@@ -30,8 +30,8 @@ public:
     explicit ChannelInbox(const ChannelParts &to)
         : to_(to), shape_(to.segment), senders_(to.segment.header(), to.protocol.home_rule()) {}
 
-    // A message, by the name of the connection that it came on.
-    void take(const std::string &peer, const char *bytes, uint64_t size);
+    // A message, by the name of the connection that it came on, and whose that is.
+    void take(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size);
     void take_held_back(); // what was too early, after something has happened
     void retry_parked(); // steps of the protocol that had to wait for a worker, and messages behind them
     void note_intents(); // for statistics
@@ -48,6 +48,7 @@ private:
     // A message that waits: until the epoch it belongs to is settled, or for what its sender said before.
     struct HeldBack {
         std::string peer;
+        Sender sender;
         Bytes bytes;
     };
 
@@ -58,7 +59,7 @@ private:
     };
     static const Row rows[];
 
-    void take_checked(const std::string &peer, const char *bytes, uint64_t size);
+    void take_checked(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size);
     void take_again(std::deque<HeldBack> *messages);
     void take_late(const Message &message);
     static Take taker_of(Kind kind);

@@ -1,6 +1,5 @@
 #include "server/channel_thread.h"
 
-#include <algorithm>
 #include <exception>
 #include <stdexcept>
 #include <utility>

@@ -14,9 +14,12 @@ constexpr double busy_after = 50e-6;
 
 Channels::Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Trace *trace)
     : doorbell_(segment.doorbell()), promises_(segment) {
+    const uint64_t cluster = segment.header().cluster;
     for (uint32_t number = 0; number < segment.header().num_channels; number++) {
-        auto to_others = [this, number](uint32_t channel, const std::string &worker, Bytes request) {
-            pass_on(*channels_[number], channel, Delivery{worker, std::move(request)});
+        auto to_others = [this, number, cluster](uint32_t channel, NodeId node, uint32_t worker, Bytes request) {
+            Sender sender{node, false, false, worker};
+            pass_on(*channels_[number], channel,
+                    Delivery{name_of_worker(node, worker, cluster), sender, std::move(request)});
         };
         channels_.push_back(std::make_unique<Channel>(number, segment, slabs, promises_, transport, trace, to_others));
         if (number > 0) threads_.push_back(std::make_unique<ChannelThread>(segment, *channels_.back()));

@@ -38,7 +38,7 @@ void Inbox::take(std::string peer, ps::Message &frame) {
             return one.kind == header.kind && (one.kind != Kind::hello || sender.is_node);
         });
         if (row == std::end(rows))
-            to_.channels.give(header.channel, {std::move(peer), std::move(frame)});
+            to_.channels.give(header.channel, {std::move(peer), sender, std::move(frame)});
         else
             (this->*row->take)({sender, header, reader});
     } catch (const Malformed &error) {

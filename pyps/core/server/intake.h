@@ -9,16 +9,18 @@
 
 #include "net/message.h"
 #include "net/vigil.h"
+#include "server/senders.h"
 
 namespace ps {
 
 struct Delivery {
     std::string peer; // the name of its connection
+    Sender sender;    // whose that is
     Message message;
 
     template <class To>
     void to(To &channel) const {
-        channel.take(peer, message.data(), message.size());
+        channel.take(peer, sender, message.data(), message.size());
     }
 };
 

@@ -93,14 +93,13 @@ void Serving::leave_to_protocol(const FrameHeader &header, const RequestBatch &b
 
 // What a request's keys of other channels were put into, as requests of the same worker for those.
 void Serving::pass_on(FrameHeader header, const RequestBatch &of, Parts parts) {
-    const std::string worker = name_of_worker(of.node, of.worker, header.cluster);
     for (auto &[channel, part] : parts) {
         part.operation = of.operation;
         part.node = of.node;
         part.worker = of.worker;
         part.number = of.number;
         header.channel = channel & 0xff;
-        channel == channel_ ? localize_here(part) : pass_on_(channel, worker, part.encode(header));
+        channel == channel_ ? localize_here(part) : pass_on_(channel, of.node, of.worker, part.encode(header));
     }
 }
 

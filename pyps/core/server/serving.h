@@ -20,7 +20,7 @@ namespace ps {
 class Serving {
 public:
     // Gives a worker's request to another channel of this node.
-    using PassOn = std::function<void(uint32_t channel, const std::string &worker, Bytes request)>;
+    using PassOn = std::function<void(uint32_t channel, NodeId node, uint32_t worker, Bytes request)>;
 
     // `trace` may be null: the node keeps none. `promises`: of all channels.
     Serving(Segment &segment, uint32_t channel, StoreValues &values, Mailbox &mailbox, Protocol &protocol,
