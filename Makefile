@@ -19,9 +19,9 @@ BEGAN := build/.began-$(shell echo $$PPID)
 PACKAGES := $(wildcard bridge pyps moontide benchmarks examples)
 CPP := $(wildcard $(foreach p,pyps/core pyps/core/* pyps/core/*/* pyps/wholememory tests/native tests/native/*,$p/*.h $p/*.cpp))
 LUA := $(wildcard bridge luaps examples)
-CYTHON := $(wildcard bridge/_*.pyx pyps/_*.pyx pyps/*/_*.pyx)
+CYTHON := $(wildcard $(foreach p,bridge pyps,$p/_*.pyx $p/*/_*.pyx))
 MODULES := $(subst /,.,$(CYTHON:.pyx=))
-COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.pyx $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*))
+COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.pyx $p/*/*/*.pxi $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*))
 
 # A sanitizer's library, and the C++ library that it watches, must be loaded before the interpreter's own.
 SANITIZER_address := libasan.so
@@ -71,7 +71,7 @@ style: env
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	$(if $(CYTHON),PATH="$(BIN):$$PATH" cython-lint $(wildcard $(foreach p,bridge pyps,$p/*.pyx $p/*.pxd $p/*/*.px[di] $p/*/*.pyx)))
+	$(if $(CYTHON),PATH="$(BIN):$$PATH" cython-lint $(wildcard $(foreach p,bridge pyps,$p/*.pyx $p/*.pxd $p/*/*.px[di] $p/*/*.pyx $p/*/*/*.pxi)))
 
 types: env
 	$(BIN)/mypy $(PACKAGES)
@@ -123,7 +123,7 @@ wheel: ## dist/*.whl for any Linux from glibc 2.28 on, for PYTHON
 clean: ## remove what was built, keep .venv
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache $(VENV)/.built
 	find bridge pyps luaps moontide tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
-	rm -f bridge/*.so pyps/*.so pyps/*/*.so
+	rm -f bridge/*.so bridge/*/*.so pyps/*.so pyps/*/*.so
 
 distclean: clean ## remove .venv too
 	rm -rf $(VENV)

@@ -1,7 +1,7 @@
 """The compiled parts of Moontide; everything static is in pyproject.toml.
 
 Nothing here needs the headers of torch, Lua or ZeroMQ: those libraries are reached by dlsym at run time. New
-sources are found by their place: `bridge/_*.pyx`, `bridge/core/*.c`, `pyps/_*.pyx`, `pyps/core/**/*.cpp`,
+sources are found by their place: `bridge/**/_*.pyx`, `bridge/core/*.c`, `pyps/_*.pyx`, `pyps/core/**/*.cpp`,
 `pyps/wholememory/_*.pyx`.
 MOONTIDE_SANITIZE=address (or thread, undefined, a list with commas) builds with those sanitizers.
 """
@@ -48,7 +48,7 @@ def headers(package: str) -> list[str]:
 
 def bridge_extension(pyx: str) -> Extension:
     """`bridge._boundary` carries the C core; any other module is its own pyx file alone."""
-    name = "bridge." + Path(pyx).stem
+    name = ".".join(Path(pyx).with_suffix("").parts)
     core = sources("bridge/core/*.c") if name == "bridge._boundary" else []
     return Extension(
         name,
@@ -174,7 +174,7 @@ setup(
     package_dir={"moontide.examples.digits": "examples/digits"},
     ext_modules=[
         *libps(),
-        *map(bridge_extension, sources("bridge/_*.pyx")),
+        *map(bridge_extension, sources("bridge/**/_*.pyx")),
         *map(pyps_extension, sources("pyps/_*.pyx")),
         *map(wholememory_extension, sources("pyps/wholememory/_*.pyx")),
     ],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bridge._boundary import LuaObject
-from bridge.t7_objects import TorchObject
+from bridge.t7.objects import TorchObject
 
 LEAVES = (str, bytes, int, float, bool, type(None))
 DEPTH = 16  # tables inside tables that are looked into

@@ -193,7 +193,7 @@ def test_the_wheels_libraries_carry_no_symbols_for_debuggers(
 
 @needs_readelf
 def test_nothing_is_linked_to_torch_lua_or_zmq() -> None:
-    libraries = [*(ROOT / "bridge").glob("*.so"), *(ROOT / "pyps").glob("*.so")]
+    libraries = [*(ROOT / "bridge").rglob("*.so"), *(ROOT / "pyps").rglob("*.so")]
     assert libraries
     allowed = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|ps)\.so|ld-linux")
     wrong = [f"{p.name}: {name}" for p in libraries for name in needed(p) if not allowed.match(name)]

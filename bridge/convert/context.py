@@ -11,7 +11,7 @@ from bridge._boundary import LuaObject
 from bridge.convert.layer import ConversionError, Layer
 from bridge.convert.rows import row
 from bridge.convert.source import Source
-from bridge.t7_objects import TorchObject
+from bridge.t7.objects import TorchObject
 
 # What a layer's fields lead to when they are not what its class needs.
 DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)

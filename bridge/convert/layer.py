@@ -9,7 +9,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from bridge.t7_objects import TorchObject
+from bridge.t7.objects import TorchObject
 
 if TYPE_CHECKING:
     from bridge.convert.context import Conversion

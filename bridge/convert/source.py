@@ -11,7 +11,7 @@ from typing import Any
 
 from bridge._boundary import LuaObject
 from bridge.networks import network
-from bridge.t7_objects import TorchObject
+from bridge.t7.objects import TorchObject
 
 TAKE_APART = """
 return function(root)

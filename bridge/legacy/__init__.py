@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bridge.legacy.objects import LegacyObject
 from bridge.legacy.session import current, state, use
-from bridge.t7_objects import Plain
+from bridge.t7.objects import Plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

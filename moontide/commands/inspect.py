@@ -19,7 +19,7 @@ from moontide.table import aligned
 
 if TYPE_CHECKING:
     from bridge.t7 import Summary
-    from bridge.t7_network import LayerSummary
+    from bridge.t7.layers import LayerSummary
 
 WIRING_WIDTH = 60  # characters of a line with classes and their numbers
 HELP = "print the layers, shapes and sizes in a .t7 file"
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the description."""
     from bridge import t7
-    from bridge.t7_network import layers
+    from bridge.t7.layers import layers
 
     try:
         summary = t7.inspect(arguments.file)

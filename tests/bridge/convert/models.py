@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from bridge import t7
-from bridge.t7_objects import TorchObject
+from bridge.t7.objects import TorchObject
 
 DIRECTORY = Path(__file__).parents[2] / "data" / "torch7" / "models"
 NAMES = sorted(path.name.removesuffix(".t7.xz") for path in DIRECTORY.glob("*.t7.xz"))

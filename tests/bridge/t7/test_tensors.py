@@ -12,7 +12,7 @@ import torch
 
 from bridge import t7
 
-DATA = Path(__file__).parents[1] / "data" / "torch7"
+DATA = Path(__file__).parents[2] / "data" / "torch7"
 FILES = DATA / "files"
 TYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
 DTYPES = dict(zip(("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"), TYPES, strict=True))

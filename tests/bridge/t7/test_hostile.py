@@ -18,7 +18,7 @@ import torch
 
 from bridge import t7
 
-FILES = Path(__file__).parents[1] / "data" / "torch7" / "files"
+FILES = Path(__file__).parents[2] / "data" / "torch7" / "files"
 
 
 def ints(*values: int) -> bytes:

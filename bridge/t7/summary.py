@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bridge.t7_objects import Key, Storage, TorchFunction, TorchObject
+from bridge.t7.objects import Key, Storage, TorchFunction, TorchObject
 
 ITEM_BYTES = {"Byte": 1, "Char": 1, "Short": 2, "Int": 4, "Long": 8, "Half": 2, "Float": 4, "Double": 8}
 PLAIN = frozenset((str, int, float, bytes, bool, type(None)))

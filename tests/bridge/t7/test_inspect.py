@@ -11,7 +11,7 @@ import pytest
 
 from bridge import t7
 
-DATA = Path(__file__).parents[1] / "data" / "torch7"
+DATA = Path(__file__).parents[2] / "data" / "torch7"
 FILES = DATA / "files"
 ALL = sorted(path.name for path in FILES.glob("*.t7"))
 Everything = Callable[[Any], Iterator[Any]]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bridge import networks
-from bridge.t7_inspect import Summary, TensorSummary
-from bridge.t7_objects import TorchObject
+from bridge.t7.objects import TorchObject
+from bridge.t7.summary import Summary, TensorSummary
 
 # Fields that are no part of a layer, but what the last pass left in it.
 BUFFERS = frozenset(

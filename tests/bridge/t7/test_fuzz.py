@@ -1,6 +1,6 @@
 """Damaged files are refused or read, never a crash and never a hang.
 
-`pytest -m slow tests/bridge/test_t7_fuzz.py` reads 100,000 mutated files, MOONTIDE_FUZZ_FILES another number; a seed
+`pytest -m slow tests/bridge/t7/test_fuzz.py` reads 100,000 mutated files, MOONTIDE_FUZZ_FILES another number; a seed
 that fails is printed and MOONTIDE_FUZZ_SEED starts from it. The quick tests read a few thousand.
 """
 
@@ -18,7 +18,7 @@ import torch
 
 from bridge import t7
 
-FILES = Path(__file__).parents[1] / "data" / "torch7" / "files"
+FILES = Path(__file__).parents[2] / "data" / "torch7" / "files"
 COUNT = int(os.environ.get("MOONTIDE_FUZZ_FILES", "100000"))
 SEED = int(os.environ.get("MOONTIDE_FUZZ_SEED", "0"))
 SECONDS = 2.0  # that no file of a few kilobytes may take, on however busy a machine

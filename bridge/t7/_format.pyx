@@ -28,7 +28,7 @@ import sys
 
 import numpy
 
-from bridge.t7_objects import Key, Storage, T7Error, TorchFunction, TorchObject
+from bridge.t7.objects import Key, Storage, T7Error, TorchFunction, TorchObject
 
 cdef extern from "<unistd.h>" nogil:
     ssize_t pread(int fd, void *target, size_t count, off_t offset)
@@ -56,16 +56,16 @@ cdef extern from "Python.h":
     bint PyGC_Disable()
     bint PyGC_Enable()
 
-include "t7core/format.pxi"
-include "t7core/source.pxi"
-include "t7core/arrays.pxi"
-include "t7core/frames.pxi"
-include "t7core/tables.pxi"
-include "t7core/plain.pxi"
-include "t7core/objects.pxi"
-include "t7core/read.pxi"
-include "t7core/load.pxi"
-include "t7core/sink.pxi"
-include "t7core/regions.pxi"
-include "t7core/tensors.pxi"
-include "t7core/write.pxi"
+include "format/format.pxi"
+include "format/source.pxi"
+include "format/arrays.pxi"
+include "format/frames.pxi"
+include "format/tables.pxi"
+include "format/plain.pxi"
+include "format/objects.pxi"
+include "format/read.pxi"
+include "format/load.pxi"
+include "format/sink.pxi"
+include "format/regions.pxi"
+include "format/tensors.pxi"
+include "format/write.pxi"

@@ -17,7 +17,7 @@ import pytest
 import bridge
 from bridge import t7
 
-DATA = Path(__file__).parents[1] / "data" / "torch7"
+DATA = Path(__file__).parents[2] / "data" / "torch7"
 FILES = DATA / "files"
 NAMES = [line.split("\t")[0] for line in (FILES / "MANIFEST.txt").read_text().splitlines()]
 ALL = sorted(path.name for path in FILES.glob("*.t7"))

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 import numpy
 
-from bridge._t7 import PART_KINDS, read, written
 from bridge.familiar import TORCHFILE, pointer
 from bridge.importing import import_torch
 from bridge.replace import replacing
-from bridge.t7_inspect import StorageSummary, Summary, TensorSummary
-from bridge.t7_objects import Key, Plain, Storage, T7Error, TorchFunction, TorchObject
+from bridge.t7._format import PART_KINDS, read, written
+from bridge.t7.objects import Key, Plain, Storage, T7Error, TorchFunction, TorchObject
+from bridge.t7.summary import StorageSummary, Summary, TensorSummary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
