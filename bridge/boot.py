@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import os
 import re
 import sys
@@ -15,20 +14,12 @@ from typing import Any
 import lupa
 import lupa.luajit21
 
-from bridge import _boundary, threads, torch_support
+from bridge import _boundary, companions, torch_support
+from bridge.companions import threads
 from bridge.marks import null
 
 PACKAGE = Path(__file__).resolve().parent
 BOOT = PACKAGE / "lua" / "boot.lua"
-# Modules whose functions Lua calls by `native.python`, under the name of the package that needs them.
-COMPANIONS = {
-    "cutorch": "bridge.devices",
-    "display": "bridge.display",
-    "graphicsmagick": "bridge.graphicsmagick",
-    "hdf5": "bridge.hdf5",
-    "image": "bridge.images",
-    "optim": "bridge.curves",
-}
 
 
 def torch7_prefix(prefix: str | os.PathLike[str]) -> Path:
@@ -156,9 +147,9 @@ def _torch_operator(name: str, *arguments: Any) -> Any:
     """Tier 3 of the kernels: a function of Python's torch, or of a companion, named by its dotted path."""
     import torch
 
-    first, _, rest = name.partition(".")
-    if first in COMPANIONS:
-        return getattr(importlib.import_module(COMPANIONS[first]), rest)(*arguments)
+    companion = companions.find(name)
+    if companion is not None:
+        return companion(*arguments)
     function: Any = torch
     for part in name.split("."):
         function = getattr(function, part)

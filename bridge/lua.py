@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import inspect
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +14,7 @@ import lupa.luajit21
 
 from bridge import _boundary, boot
 from bridge._boundary import LuaFunction, LuaTable
+from bridge.companions import finish
 from bridge.familiar import LUTORPY, pointer
 
 Source = str | os.PathLike[str]
@@ -219,13 +219,6 @@ class Lua:
 
     def __repr__(self) -> str:
         return f"<bridge.Lua{' (closed)' if self._state.closed else ''}>"
-
-
-def finish() -> None:
-    """Do what was put off: draw the last curves of programs that plot often."""
-    curves = sys.modules.get("bridge.curves")
-    if curves is not None:
-        curves.flush()
 
 
 class LuaFile:

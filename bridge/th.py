@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from bridge.companions import finish
 from bridge.errors import LuaError
-from bridge.lua import Lua, finish
+from bridge.lua import Lua
 
 HELP = """\
 usage: th [options] [script.lua [arguments]]

@@ -174,7 +174,7 @@ def test_what_exists_is_not_overwritten(lua: bridge.Lua, file: str) -> None:
 
 
 def test_without_h5py_require_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.hdf5.find_spec", lambda name: None)
+    monkeypatch.setattr("bridge.companions.hdf5.find_spec", lambda name: None)
     with bridge.Lua() as state, pytest.raises(bridge.LuaError) as raised:
         state.require("hdf5")
     assert "hdf5: files are read by the Python package h5py, which is missing" in raised.value.message

@@ -257,7 +257,7 @@ def test_ten_thousand_plots_draw_a_few_pictures(
     optim: bridge.Lua, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    from bridge import curves
+    from bridge.companions import curves
 
     drawn: list[tuple[str, int]] = []
     draw = curves._draw
@@ -279,7 +279,7 @@ def test_what_was_not_plotted_is_not_drawn_at_the_end(
     optim: bridge.Lua, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    from bridge import curves
+    from bridge.companions import curves
 
     sizes: list[list[float]] = []
     monkeypatch.setattr(curves, "_draw", lambda path, title, logscale, *what: sizes.append(what[1].tolist()))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from bridge import devices
+from bridge.companions import devices
 
 KINDS = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 

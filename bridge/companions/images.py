@@ -9,7 +9,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bridge import jpeg, png
+from bridge.companions import jpeg, png
 
 if TYPE_CHECKING:
     from torch import Tensor
