@@ -13,7 +13,7 @@ ignore = {
 }
 
 -- The language environment supplies Lua 5.2's names where LuaJIT lacks them.
-files['bridge/lua'] = { globals = { 'bit32', 'rawlen', 'pairs', 'ipairs', 'table', 'load', 'loadstring', 'loadfile', 'dofile',
+files['bridge/runtime'] = { globals = { 'bit32', 'rawlen', 'pairs', 'ipairs', 'table', 'load', 'loadstring', 'loadfile', 'dofile',
    'require', 'print', 'os', 'io', 'string', 'debug', 'coroutine', 'module' } }
 files['bridge/torch7'] = { globals = { 'torch', 'nn', 'optim', 'nngraph', 'graph', 'paths', 'xlua', 'sys', 'image', 'cutorch',
    'cunn', 'cudnn', 'csvigo', 'dok', 'dpnn', 'fbnn', 'hdf5', 'loadcaffe', 'nnx', 'rnn', 'torchx', 'include' } }

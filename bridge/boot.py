@@ -19,7 +19,7 @@ from bridge.companions import threads
 from bridge.marks import null
 
 PACKAGE = Path(__file__).resolve().parent
-BOOT = PACKAGE / "lua" / "boot.lua"
+BOOT = PACKAGE / "runtime" / "boot.lua"
 
 
 def torch7_prefix(prefix: str | os.PathLike[str]) -> Path:
@@ -60,7 +60,7 @@ def options(
         "library": _boundary.__file__,
         "headers": _declarations(),
         "root": str(PACKAGE),
-        "scope": [f"{PACKAGE / 'lua'}/", f"{PACKAGE / 'torch7'}/", f"{PACKAGE.parent / 'luaps'}/"],
+        "scope": [f"{PACKAGE / 'runtime'}/", f"{PACKAGE / 'torch7'}/", f"{PACKAGE.parent / 'luaps'}/"],
         "foreign": torch7 is not None,
         "export_paths": None if torch7 is None else partial(_export_paths, torch7),
         "allow_functions": bool(allow_functions),

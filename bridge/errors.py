@@ -23,7 +23,7 @@ ADDRESS = re.compile(
 # Lua tells the end.
 OUR_PLACE = re.compile(
     rf"\A(?:{re.escape(str(Path(__file__).resolve().parent))}"
-    r"|\.\.\.(?:[^\n:]*/bridge|b?r?i?d?g?e)/(?:torch7|lua))/[^\n:]+:\d+: "
+    r"|\.\.\.(?:[^\n:]*/bridge|b?r?i?d?g?e)/(?:torch7|runtime))/[^\n:]+:\d+: "
 )
 
 

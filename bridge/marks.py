@@ -1,7 +1,7 @@
 """Marks for values whose conversion depends on their meaning: indices, and an explicit null.
 
 Data never shifts by itself; what means an index is translated here, by name. (What nn's modules read in their inputs
-while `bridge.legacy` calls them cannot be seen from here; `bridge/lua/legacy.lua` does that.)
+while `bridge.legacy` calls them cannot be seen from here; `bridge/runtime/legacy.lua` does that.)
 """
 
 from __future__ import annotations

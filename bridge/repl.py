@@ -60,7 +60,7 @@ def _unfinished(lua: Lua, entry: str, reported: Reported) -> bool:
     def action() -> None:
         nonlocal more
         source = entry.encode(errors="surrogateescape")  # the bytes that came
-        more = bool(lua.execute("return require('bridge.lua.th').entry(...)", source, name=NAME))
+        more = bool(lua.execute("return require('bridge.runtime.th').entry(...)", source, name=NAME))
 
     reported(action)
     return more
@@ -124,7 +124,7 @@ def _edited(lua: Lua) -> _Lines:
 
 def _completions(lua: Lua, word: str) -> list[str]:
     source = word.encode(errors="surrogateescape")
-    found = lua.execute("return require('bridge.lua.th').complete(...)", source, name=NAME)
+    found = lua.execute("return require('bridge.runtime.th').complete(...)", source, name=NAME)
     return list(found) if isinstance(found, list) else []
 
 

@@ -115,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(lua: Lua, arguments: Arguments) -> None:
     def call(what: str, *values: object) -> None:
-        lua.execute(f"return require('bridge.lua.th').{what}(...)", *values, name=OURS)
+        lua.execute(f"return require('bridge.runtime.th').{what}(...)", *values, name=OURS)
 
     rest = [os.fsencode(word) for word in arguments.rest]  # any bytes, as the shell gave them
     call("start", _leave)
@@ -182,7 +182,7 @@ def _described(error: LuaError) -> str:
     frames = [
         line
         for line in error.traceback.splitlines()[1:]
-        if not any(ours in line for ours in (OURS[1:], "bridge/lua/th.lua", "[C]: at 0x"))
+        if not any(ours in line for ours in (OURS[1:], "bridge/runtime/th.lua", "[C]: at 0x"))
     ]
     if not any(".lua" in frame or "(command line)" in frame or "stdin" in frame for frame in frames):
         return error.message

@@ -1,5 +1,5 @@
 # Tensors and storages of a real Torch7 installation: their structs are read where they lie, and their memory is kept
-# for whoever reads it (core/th_storage.h). bridge/lua/foreign.lua makes new ones.
+# for whoever reads it (core/th_storage.h). bridge/runtime/foreign.lua makes new ones.
 cdef extern from "core/th_storage.h":
     ctypedef struct br_th_storage:
         void *data

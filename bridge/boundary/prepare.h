@@ -10,7 +10,7 @@ typedef struct br_birth {
    br_heap *heap;
    br_known *known;
    br_pinned *pinned;
-   int native;           /* reference of the table that bridge/lua/boot.lua gets */
+   int native;           /* reference of the table that bridge/runtime/boot.lua gets */
 } br_birth;
 
 static int br_pin_function(lua_State *L, lua_CFunction function)

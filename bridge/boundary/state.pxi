@@ -109,7 +109,7 @@ cdef class State:
         self.make()
 
     cdef int make(self) except -1:
-        """Make the LuaJIT state; its Lua side goes on in bridge/lua/boot.lua."""
+        """Make the LuaJIT state; its Lua side goes on in bridge/runtime/boot.lua."""
         cdef br_birth birth
         birth.state = <void *>self
         birth.heap = self.heap

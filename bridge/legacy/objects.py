@@ -265,7 +265,7 @@ def describe(row: Row) -> str:
     return "\n\n".join(lines)
 
 
-# What the classes of `readers` in bridge/lua/legacy.lua read, in words.
+# What the classes of `readers` in bridge/runtime/legacy.lua read, in words.
 READS = {
     "LookupTable": "The input's indices count from 0.",
     "OneHot": "The input's classes count from 0.",

@@ -30,7 +30,7 @@ class Session:
             raise ValueError('bridge.legacy and bridge.nn need a bridge.Lua with strings="text"')
         self.state = state
         self.base = 1  # where indices start in the call that runs now
-        self._lua: Any = state.helper("require", "bridge.lua.legacy", proxies=True)
+        self._lua: Any = state.helper("require", "bridge.runtime.legacy", proxies=True)
         self._call = self._lua.call
         self._run = self._lua.run
         self._inherited = self._lua.inherited
@@ -80,11 +80,11 @@ class Session:
         return self._guarded(base, copy, self._inherited, typename, target, name, *arguments)
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Call a function of `bridge/lua/legacy.lua`."""
+        """Call a function of `bridge/runtime/legacy.lua`."""
         return getattr(self._lua, name)(*arguments, copy=False)
 
     def function(self, name: str) -> Any:
-        """Return a function of `bridge/lua/legacy.lua`."""
+        """Return a function of `bridge/runtime/legacy.lua`."""
         return getattr(self._lua, name)
 
     def pointer(self, target: LuaObject) -> str:

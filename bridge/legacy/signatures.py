@@ -3,7 +3,7 @@
 A line is `Name < Parent: parameters`. A parameter with `?` may be left out. What is marked counts from 0 in Python and
 from 1 in Lua: `@` a position (of a dimension, an element, a class), where negative numbers keep their value, and `#` an
 index, where -1 stands for none, which is 0 in Lua. `Name.method: parameters` and `Name.field` mark those of methods and
-fields alike; `-> @` marks a result. What modules read as indices in their *inputs* is in `bridge/lua/legacy.lua`.
+fields alike; `-> @` marks a result. What modules read as indices in their *inputs* is in `bridge/runtime/legacy.lua`.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class LuaHost(torch.nn.Module):
         if self.parent not in session.ask("lineage", target.typename):
             raise TypeError(f"{type(self).__name__} takes a Lua {self.parent}, got a {target.typename}")
         self._session: Session = session
-        self._lua: Any = session.require("bridge.lua.autograd")
+        self._lua: Any = session.require("bridge.runtime.autograd")
         self._target: LuaObject = target
         with session.state:
             pointer = session.pointer(target)

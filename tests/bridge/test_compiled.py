@@ -13,7 +13,7 @@ import bridge
 
 # `count` is how many files and forms have been compiled since.
 COUNTING = """
-local compiled = require 'bridge.lua.compiled'
+local compiled = require 'bridge.runtime.compiled'
 local get, count = compiled.get, 0
 function compiled.get(key, compile, ...)
    return get(key, function(...)
@@ -65,7 +65,9 @@ def test_loaded_code_knows_its_file_and_lines(lua: bridge.Lua) -> None:
 
 def load(lua: bridge.Lua, file: Path) -> object:
     return lua.execute(
-        "return (require('bridge.lua.compiled').file('test', ..., loadfile))()", str(file).encode(), name="=x"
+        "return (require('bridge.runtime.compiled').file('test', ..., loadfile))()",
+        str(file).encode(),
+        name="=x",
     )
 
 
@@ -90,7 +92,7 @@ def test_two_files_of_one_name_are_told_apart(lua: bridge.Lua, tmp_path: Path) -
 
 
 def test_a_file_that_is_missing_is_reported_as_loadfile_does(lua: bridge.Lua, tmp_path: Path) -> None:
-    code = "return select(2, require('bridge.lua.compiled').file('test', ..., loadfile))"
+    code = "return select(2, require('bridge.runtime.compiled').file('test', ..., loadfile))"
     assert lua.execute(code, str(tmp_path / "none.lua")) == lua.execute(
         "return select(2, loadfile(...))", str(tmp_path / "none.lua")
     )
@@ -99,7 +101,7 @@ def test_a_file_that_is_missing_is_reported_as_loadfile_does(lua: bridge.Lua, tm
 def test_a_syntax_error_is_not_kept(lua: bridge.Lua, tmp_path: Path) -> None:
     file = tmp_path / "one.lua"
     file.write_text("return (")
-    code = "return require('bridge.lua.compiled').file('test', ..., loadfile)"
+    code = "return require('bridge.runtime.compiled').file('test', ..., loadfile)"
     chunk, message = lua.execute(code, str(file))
     assert chunk is None
     assert "unexpected symbol" in message

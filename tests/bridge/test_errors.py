@@ -187,7 +187,7 @@ def net(lua: bridge.Lua) -> bridge.LuaObject:
         f"{Path(bridge.__file__).resolve().parent}/torch7/nn/Linear.lua",
         "...lib/python3.11/site-packages/bridge/torch7/nn/Linear.lua",
         "...ge/torch7/nn/VolumetricFractionalMaxPoolingOfSomeKind.lua",
-        ".../python3.11/site-packages/bridge/lua/legacy.lua",
+        ".../python3.11/site-packages/bridge/runtime/legacy.lua",
     ],
 )
 def test_a_place_in_our_own_files_is_left_out(path: str) -> None:

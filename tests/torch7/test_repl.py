@@ -186,12 +186,12 @@ def test_completions(lua: bridge.Lua, word: str, found: set[str]) -> None:
     torch.class('Child', 'Parent')
     object = Child()
     """)
-    completions = lua.execute("return require('bridge.lua.complete')(...)", word)
+    completions = lua.execute("return require('bridge.runtime.complete')(...)", word)
     assert set(completions) == found
 
 
 def test_names_with_two_underscores_come_when_asked_for(lua: bridge.Lua) -> None:
-    complete = lua.eval("require('bridge.lua.complete')")
+    complete = lua.eval("require('bridge.runtime.complete')")
     assert "torch.Tensor.__typename" not in complete("torch.Tensor.")
     assert complete("torch.Tensor.__typen") == ["torch.Tensor.__typename"]
 

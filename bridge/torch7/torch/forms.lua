@@ -22,7 +22,7 @@ local elements = require 'torch.elements'
 local object = require 'torch.object'
 local arguments = require 'torch.arguments'
 local expected = require 'torch.expected'
-local compiled = require 'bridge.lua.compiled'
+local compiled = require 'bridge.runtime.compiled'
 
 local forms = {}
 

@@ -5,8 +5,8 @@
 -- that functions have as upvalues, `module:optim`, `class:nn.Module` and `constructor:nn.Linear`. A function is written
 -- as the bytecode of one that looks the name up and calls it, which any Torch7 can run; its source is called so, too.
 local class = require 'torch.class'
-local scope = require 'bridge.lua.scope'
-local compiled = require 'bridge.lua.compiled'
+local scope = require 'bridge.runtime.scope'
+local compiled = require 'bridge.runtime.compiled'
 
 local references = {}
 

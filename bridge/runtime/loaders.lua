@@ -1,9 +1,9 @@
 -- The functions that turn source into code, each sending it through a rewrite first: load, loadstring, loadfile,
 -- dofile and require's search for Lua files. Names, lines and messages are those of the original source. Our own files
 -- run in our environment, unless another is given.
-local scope = require 'bridge.lua.scope'
-local compiled = require 'bridge.lua.compiled'
-local statements = require 'bridge.lua.statements'
+local scope = require 'bridge.runtime.scope'
+local compiled = require 'bridge.runtime.compiled'
+local statements = require 'bridge.runtime.statements'
 
 local loaders = {}
 

@@ -1,6 +1,6 @@
 -- What Lua 5.2 added and Torch7 programs use, where this LuaJIT (built without LUA52COMPAT) lacks it.
 local ffi = require 'ffi'
-local commands = require 'bridge.lua.commands'
+local commands = require 'bridge.runtime.commands'
 
 local rawequal, type, select = rawequal, type, select
 
@@ -138,7 +138,7 @@ function compat.install(main)
    define(table, 'unpack', unpack)
    define(_G, 'rawlen', compat.rawlen)
    define(package, 'searchers', package.loaders)
-   define(_G, 'bit32', require 'bridge.lua.bit32')
+   define(_G, 'bit32', require 'bridge.runtime.bit32')
    define(package.loaded, 'bit32', bit32)
    pairs = iterator('pairs', pairs)
    ipairs = iterator('ipairs', ipairs)

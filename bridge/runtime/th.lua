@@ -1,6 +1,6 @@
 -- What `th` adds to a state: the trepl package, `arg`, os.exit that ends the process, and ways to run code.
-local language = require 'bridge.lua.language'
-local complete = require 'bridge.lua.complete'
+local language = require 'bridge.runtime.language'
+local complete = require 'bridge.runtime.complete'
 local native = require 'bridge.native'
 local ffi = require 'ffi'
 

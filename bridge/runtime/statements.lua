@@ -1,6 +1,6 @@
 -- Statements that Torch7's LuaJIT takes and this one refuses: `break` within a block, empty statements (`;;`), and a
 -- call whose parenthesis stands on a line of its own. Lines stay what they are.
-local lexer = require 'bridge.lua.lexer'
+local lexer = require 'bridge.runtime.lexer'
 
 local find, sub = string.find, string.sub
 

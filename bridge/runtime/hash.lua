@@ -4,7 +4,7 @@
 -- `#x` becomes `(("")(x))`. Such a call needs no local (a chunk may already have 200), no upvalue (60) and no global
 -- (setfenv), adds no line, and compiles to the same machine code as `#` where x is a plain table or a string. The outer
 -- parentheses keep `return #x` from becoming a tail call.
-local lexer = require 'bridge.lua.lexer'
+local lexer = require 'bridge.runtime.lexer'
 
 local find, sub = string.find, string.sub
 local skip, long, quoted, word = lexer.skip, lexer.long, lexer.quoted, lexer.word

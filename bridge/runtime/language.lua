@@ -2,19 +2,19 @@
 --
 -- Requiring this once, before any program is loaded, puts everything in place. `language.load(code, chunkname, mode,
 -- env)` compiles source that comes from elsewhere under the same rules.
-local hash = require 'bridge.lua.hash'
-local compat = require 'bridge.lua.compat'
-local loaders = require 'bridge.lua.loaders'
-local scope = require 'bridge.lua.scope'
+local hash = require 'bridge.runtime.hash'
+local compat = require 'bridge.runtime.compat'
+local loaders = require 'bridge.runtime.loaders'
+local scope = require 'bridge.runtime.scope'
 
 local language = loaders.new(hash.rewrite)
 
 compat.install(require('bridge.native').main_thread)
-require('bridge.lua.format')()
+require('bridge.runtime.format')()
 debug.getmetatable('').__call = hash.call
 load, loadstring, loadfile, dofile = language.load, language.loadstring, language.loadfile, language.dofile
 package.loaders[2] = language.searcher
-table.insert(package.loaders, require 'bridge.lua.absent')
+table.insert(package.loaders, require 'bridge.runtime.absent')
 scope.capture()
 
 return language

@@ -13,8 +13,8 @@ end)
 optimize('-fuse')
 
 local function own(name, ...)
-   local made = assert(loadfile(options.root .. '/lua/' .. name .. '.lua'))(...)
-   package.loaded['bridge.lua.' .. name] = made
+   local made = assert(loadfile(options.root .. '/runtime/' .. name .. '.lua'))(...)
+   package.loaded['bridge.runtime.' .. name] = made
    return made
 end
 
@@ -32,13 +32,13 @@ native.torch_library = options.torch_library
 native.allow_functions = options.allow_functions -- that were stored in files
 native.start_thread, native.join_thread = options.start_thread, options.join_thread
 native.heed_signals = options.heed_signals
-package.loaded['bridge.native'] = assert(loadfile(options.root .. '/lua/native.lua'))(native)
+package.loaded['bridge.native'] = assert(loadfile(options.root .. '/runtime/native.lua'))(native)
 
 local null = options.null
 package.loaded['bridge'] = {null = null}
 
-local language = require 'bridge.lua.language'
-require('bridge.lua.output')(options)
+local language = require 'bridge.runtime.language'
+require('bridge.runtime.output')(options)
 
 local helpers = {}
 
@@ -320,7 +320,7 @@ function helpers.documentation(f)
 end
 
 if options.foreign then
-   local foreign = require 'bridge.lua.foreign'
+   local foreign = require 'bridge.runtime.foreign'
    helpers.foreign_tensor = foreign.tensor
    helpers.answer_thread = foreign.answer_thread
    foreign.watch(options)
