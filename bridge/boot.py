@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +54,14 @@ def options(
     """Return what `boot.lua` is given; see `bridge.lua.Lua` for the parameters."""
     directories: list[Path | str] = [os.fspath(directory) for directory in path]
     directories.append(PACKAGE / "torch7" if torch7 is None else torch7 / "share" / "lua" / "5.1")
-    directories.append(PACKAGE.parent)
     return {
         "path": ";".join(template for directory in directories for template in _templates(directory)),
         "cpath": "" if torch7 is None else f"{_libraries(torch7)};",
         "library": _boundary.__file__,
         "headers": _declarations(),
         "root": str(PACKAGE),
-        "scope": [f"{PACKAGE / 'runtime'}/", f"{PACKAGE / 'torch7'}/", f"{PACKAGE.parent / 'luaps'}/"],
+        "scope": [f"{PACKAGE / 'runtime'}/", f"{PACKAGE / 'torch7'}/"],
+        "python_package": _boundary.own_function(_python_package),
         "foreign": torch7 is not None,
         "export_paths": None if torch7 is None else partial(_export_paths, torch7),
         "allow_functions": bool(allow_functions),
@@ -110,6 +111,15 @@ def _declarations() -> list[str]:
 
 
 # ---- what Lua calls
+
+
+def _python_package(name: str) -> list[str]:
+    """Return the directories of a Python package, in which Lua files may lie too; none if there is no such package."""
+    try:
+        spec = find_spec(name)
+    except ValueError:  # a module that was not imported from anywhere, such as __main__
+        return []
+    return list(spec.submodule_search_locations or ()) if spec else []
 
 
 def _write(stream: str, text: str | bytes) -> None:

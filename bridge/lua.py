@@ -47,7 +47,7 @@ class Lua:
     interruptible : bool
         Let Ctrl-C stop Lua loops that run in the main thread. Takes the process's SIGPROF timer.
     path : sequence of str
-        Directories put first on Lua's path.
+        Directories put first on Lua's path. What is not on the path, `require` looks for where Python finds packages.
     allow_functions : bool
         Let functions that `torch.load` finds in a file run. They are code of whoever wrote the file, and native code
         at that; without this they load as functions that raise when called. Loading itself never runs code.

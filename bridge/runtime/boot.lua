@@ -20,7 +20,8 @@ end
 
 -- Our files run in an environment of their own, this one included.
 local scope = own('scope', options.scope)
-package.loaders[2] = scope.searcher(own('compiled', native, scope)) -- until the language has its own
+local compiled = own('compiled', native, scope, options.root, options.python_package)
+package.loaders[2] = scope.searcher(compiled) -- until the language has its own
 setfenv(1, scope.environment)
 
 package.path = options.path .. ';' .. package.path

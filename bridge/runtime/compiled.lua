@@ -1,7 +1,7 @@
 -- Our own files, and functions that they generate, as bytecode that all states of the process share
 -- (bridge/core/code.h): the first state compiles, the others load, which takes a tenth of the time.
-local native, scope = ...
-local jit, package, error, pcall = jit, package, error, pcall
+local native, scope, root, python_package = ...
+local jit, package, error, ipairs, pcall = jit, package, error, ipairs, pcall
 local dump, gmatch, gsub, match = string.dump, string.gmatch, string.gsub, string.match
 
 local compiled = {}
@@ -49,8 +49,44 @@ end
 
 local templates, path = {}, nil -- of package.path: what stands before and behind each place of the name
 
+local packages = {bridge = root} -- the directories of packages that Python finds
+
+-- The file of a module in one of them, and its stamp.
+local function inside(name)
+   local top, rest = match(name, '^([^.]*)(.*)$')
+   local place = packages[top] and packages[top] .. gsub(rest, '%.', '/')
+   for _, ending in ipairs(place and {'.lua', '/init.lua'} or {}) do
+      local stamp = native.filestamp(place .. ending)
+      if stamp then
+         return place .. ending, stamp
+      end
+   end
+end
+
+-- A Lua package may be installed as Python's are: the file of a module that lies there, and its stamp. The files of
+-- that package are ours from then on.
+function compiled.installed(name)
+   local top = match(name .. '.', '^([%w_]+)%.')
+   if not top or packages[top] then
+      return inside(name)
+   end
+   for _, directory in ipairs(python_package(top)) do
+      packages[top] = directory
+      local filename, stamp = inside(name)
+      if filename then
+         scope.adopt(directory)
+         return filename, stamp
+      end
+   end
+   packages[top] = nil
+end
+
 -- The file of ours that `require` takes for a module, and its stamp; nil if it takes another, or there may be one.
 function compiled.find(name)
+   local installed, when = inside(name)
+   if installed then
+      return installed, when
+   end
    if path ~= package.path then
       path, templates = package.path, {}
       for template in gmatch(path, '[^;]+') do

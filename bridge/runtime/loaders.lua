@@ -122,6 +122,13 @@ function loaders.new(rewrite)
    -- What `require` asks for a module written in Lua.
    function new.searcher(name)
       local filename, stamp = compiled.find(name)
+      local other, tried
+      if not filename then
+         other, tried = package.searchpath(name, package.path)
+         if not other then
+            filename, stamp = compiled.installed(name)
+         end
+      end
       if filename then
          scope.enter(name)
          local chunk = setfenv(assert(compiled.file('language', filename, fromfile, stamp)), scope.environment)
@@ -129,14 +136,12 @@ function loaders.new(rewrite)
             return compiled.interpreted(chunk, ...)
          end
       end
-      local tried
-      filename, tried = package.searchpath(name, package.path)
-      if not filename then
+      if not other then
          return tried
       end
-      local chunk, message = new.loadfile(filename)
+      local chunk, message = new.loadfile(other)
       if not chunk then
-         error(string.format("error loading module '%s' from file '%s':\n\t%s", name, filename, message), 0)
+         error(string.format("error loading module '%s' from file '%s':\n\t%s", name, other, message), 0)
       end
       return chunk
    end

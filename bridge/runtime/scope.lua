@@ -40,6 +40,11 @@ function scope.capture()
    end
 end
 
+-- From now on the files below this directory are ours too.
+function scope.adopt(directory)
+   roots[#roots + 1] = directory .. '/'
+end
+
 -- Is this the name of one of our files?
 function scope.ours(filename)
    for _, root in ipairs(roots) do

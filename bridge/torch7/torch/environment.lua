@@ -2,6 +2,7 @@
 -- whether a stream is a terminal.
 local ffi = require 'ffi'
 local class = require 'torch.class'
+local compiled = require 'bridge.runtime.compiled'
 
 ffi.cdef[[
 int isatty(int descriptor);
@@ -39,6 +40,8 @@ return function(torch)
             return directory(path)
          end
       end
+      local file = compiled.installed(name)
+      return file and directory(file)
    end
 
    -- Run a file of a package.

@@ -1,4 +1,6 @@
 -- The global names: listing and clearing them, and packages that may be missing.
+local compiled = require 'bridge.runtime.compiled'
+
 return function(xlua)
    local ours = {} -- the globals that were there before the program's own
    for name in pairs(_G) do
@@ -47,7 +49,7 @@ return function(xlua)
    -- Can a package be found? True and its file; or false and the places that were searched.
    function xlua.installed(name)
       local places = package.path .. ';' .. package.cpath
-      local file = package.searchpath(name, places)
+      local file = package.searchpath(name, places) or compiled.installed(name)
       return file ~= nil, file or places
    end
 
