@@ -6,7 +6,7 @@ import ctypes
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,9 +49,16 @@ def _templates(directory: Path | str) -> list[str]:
 
 
 def options(
-    path: Sequence[str | os.PathLike[str]], torch7: Path | None, allow_functions: bool, interruptible: bool
+    path: Sequence[str | os.PathLike[str]],
+    torch7: Path | None,
+    allow_functions: bool,
+    interruptible: bool,
+    new_state: Callable[..., Any],
 ) -> dict[str, Any]:
-    """Return what `boot.lua` is given; see `bridge.lua.Lua` for the parameters."""
+    """Return what `boot.lua` is given.
+
+    `new_state(allow_functions=...)` makes the states of threads that Lua starts; see `bridge.lua.Lua` for the others.
+    """
     directories: list[Path | str] = [os.fspath(directory) for directory in path]
     directories.append(PACKAGE / "torch7" if torch7 is None else torch7 / "share" / "lua" / "5.1")
     return {
@@ -75,7 +82,7 @@ def options(
         "torch_library": torch_support.library(),
         "torch_lacks": _boundary.own_function(_torch_lacks),
         "python": _boundary.torch_function(_torch_operator),
-        "start_thread": _boundary.own_function(threads.start),
+        "start_thread": _boundary.own_function(partial(threads.start, new_state)),
         "join_thread": _boundary.own_function(threads.join),
         "heed_signals": threads.heed_signals if interruptible else None,
     }

@@ -6,6 +6,7 @@ import difflib
 import inspect
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -97,7 +98,8 @@ class Lua:
             copying=copy,
         )
         self.__dict__["_state"] = state
-        options = boot.options(path, prefix, allow_functions, interruptible)
+        new_state = partial(Lua, interruptible=False)
+        options = boot.options(path, prefix, allow_functions, interruptible, new_state)
         state.boot(boot.source(), f"@{boot.BOOT}", (options,))
 
     # ---- running code

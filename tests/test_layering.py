@@ -85,6 +85,45 @@ def test_commands_do_not_import_each_other() -> None:
     assert [shown(path) for path in commands if python_imports(path) & names] == []
 
 
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def modules_imported(path: Path, known: set[str]) -> set[str]:
+    """Which of the known modules a file imports, inside functions and for type checkers too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in known else str(node.module) for name in inner}
+    return found & known
+
+
+def circles(imports: dict[str, set[str]]) -> set[str]:
+    """What is left when those are taken away, again and again, that import nothing that is left."""
+    left = dict(imports)
+    while done := {name for name, imported in left.items() if not imported & left.keys()}:
+        left = {name: imported for name, imported in left.items() if name not in done}
+    return set(left)
+
+
+def test_circles_are_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set(), "e": {"d"}}) == {"a", "b", "c"}
+
+
+def test_no_module_of_the_bridge_imports_one_that_imports_it() -> None:
+    """Nor by way of others; inside a function would only put off the circle."""
+    modules = {module_of(path): path for path in files("bridge", ".py", ".pyx")}
+    imports = {
+        name: modules_imported(path, set(modules)) - {name} if path.suffix == ".py" else set()
+        for name, path in modules.items()
+    }
+    assert circles(imports) == set()
+
+
 def test_luaps_requires_only_itself_ffi_and_an_optional_torch() -> None:
     allowed = {"luaps", "ffi", "bit", "jit", "torch"}
     wrong = [

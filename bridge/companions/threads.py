@@ -27,6 +27,8 @@ class LuaThread(threading.Thread):
 
     Parameters
     ----------
+    new_state : callable
+        Makes the state, a `bridge.Lua`, given `allow_functions`.
     code : str or bytes
         A chunk of Lua.
     path, cpath : str
@@ -39,6 +41,7 @@ class LuaThread(threading.Thread):
 
     def __init__(
         self,
+        new_state: Callable[..., Any],
         code: str | bytes,
         path: str,
         cpath: str,
@@ -46,6 +49,7 @@ class LuaThread(threading.Thread):
         leave: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(name="lua", daemon=True)
+        self._new_state = new_state
         self._code = code
         self._paths = path, cpath
         self._allow_functions = allow_functions
@@ -53,10 +57,8 @@ class LuaThread(threading.Thread):
 
     def run(self) -> None:
         """Run the code; what goes wrong is written to standard error."""
-        from bridge.lua import Lua
-
         try:
-            with Lua(interruptible=False, allow_functions=self._allow_functions) as lua:
+            with self._new_state(allow_functions=self._allow_functions) as lua:
                 lua.execute("package.path, package.cpath = ...", *self._paths)
                 lua.execute(self._code, name="=(thread)")
         except BaseException as problem:
@@ -69,15 +71,16 @@ class LuaThread(threading.Thread):
 
 
 def start(
+    new_state: Callable[..., Any],
     code: str | bytes,
     path: str,
     cpath: str,
     allow_functions: bool,
     leave: Callable[[int], None] | None = None,
 ) -> LuaThread:
-    """Start a thread; raises RuntimeError where the system allows no more."""
+    """Start a `LuaThread`; raises RuntimeError where the system allows no more."""
     global _ending_arranged  # noqa: PLW0603
-    thread = LuaThread(code, path, cpath, allow_functions, leave)
+    thread = LuaThread(new_state, code, path, cpath, allow_functions, leave)
     with _guard:
         if not _ending_arranged:
             _ending_arranged = True

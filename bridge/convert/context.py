@@ -185,7 +185,8 @@ class Conversion:
         if id(obj) in self._source.lua:
             found: Any = self._source.lua[id(obj)]
             return found if self.share else found.clone()
-        from bridge import Lua, t7
+        from bridge import t7
+        from bridge.lua import Lua
 
         if self._state is None:
             self._state = Lua(tensors="torch", interruptible=False)

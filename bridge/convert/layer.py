@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy
 import torch
 from torch import Tensor, nn
 
 from bridge.t7.objects import TorchObject
-
-if TYPE_CHECKING:
-    from bridge.convert.context import Conversion
-
 
 # The types of layers; those of Cuda tensors load as these.
 DTYPES = {
@@ -34,6 +30,21 @@ class FieldError(ValueError):
     """A layer's field that is not what its class needs; a `ConversionError` adds where the layer is."""
 
 
+class Surroundings(Protocol):
+    """What a layer asks of the conversion that it is part of (`bridge.convert.context.Conversion`)."""
+
+    base: int
+    share: bool
+
+    def parameter(self, tensor: Tensor) -> nn.Parameter:
+        """Return a tensor as a parameter; the same one for the same memory and shape."""
+        ...
+
+    def child(self, parent: Layer, obj: Any, name: str) -> nn.Module:
+        """Convert a layer inside another."""
+        ...
+
+
 class Layer:
     """One Torch7 layer on its way to PyTorch.
 
@@ -41,11 +52,11 @@ class Layer:
     ----------
     object : TorchObject
         The layer.
-    conversion : Conversion
+    conversion : Surroundings
         What it is part of: options, and what was converted already.
     """
 
-    def __init__(self, obj: TorchObject, conversion: Conversion) -> None:
+    def __init__(self, obj: TorchObject, conversion: Surroundings) -> None:
         self.object = obj
         self.conversion = conversion
         self._fields = obj.fields()

@@ -16,8 +16,9 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bridge.legacy.classes import class_of
 from bridge.legacy.objects import LegacyObject
-from bridge.legacy.session import current, state, use
+from bridge.legacy.session import Session, current, state, use
 from bridge.t7.objects import Plain
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 # What a file can hold.
 Value: TypeAlias = "Plain | NDArray[Any] | Tensor | LegacyObject"
+
+Session.class_of = staticmethod(
+    class_of
+)  # a session shows objects, whose classes are made of sessions' calls
 
 __all__ = ["load", "nn", "optim", "save", "state", "use"]
 

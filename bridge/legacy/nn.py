@@ -19,9 +19,9 @@ from typing import Any
 
 from bridge._boundary import LuaTable
 from bridge.legacy import positions
+from bridge.legacy.classes import class_of
 from bridge.legacy.graph import Node
 from bridge.legacy.modules import NAMESPACES, Namespace, class_named
-from bridge.legacy.objects import class_of
 from bridge.legacy.session import current
 
 __all__ = [*positions.rows(), *NAMESPACES, "Node"]  # noqa: PLE0604, they are strings

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 from bridge._boundary import LuaFunction, LuaMethod, LuaObject
 from bridge.errors import LuaError
 from bridge.legacy.kinds import kind_of, marked
-from bridge.legacy.positions import ANYTHING, Row, method_form, position, rows
+from bridge.legacy.positions import Row, method_form, position, rows
 from bridge.legacy.session import Session, current
 from bridge.refusals import explained
 
@@ -291,27 +291,3 @@ def known_class(name: str, bases: dict[str, type[LegacyObject]]) -> type[LegacyO
             base = known_class(row.parent, bases) if row.parent else LegacyObject
             _made[name] = make_class(row, base, describe(row))
         return _made[name]
-
-
-def class_of(lineage: list[str]) -> type[LegacyObject] | None:
-    """Return the Python class for a Lua class, given with its ancestors; None for what is none of ours."""
-    from bridge.legacy import graph, modules, optim
-
-    if not lineage:
-        return None
-    typename = lineage[0]
-    if typename == "nngraph.Node":
-        return graph.Node
-    package, _, name = typename.partition(".")
-    if package == "nn" and name in rows():
-        return modules.class_named(name)
-    if package == "optim" and name in optim.CLASSES:
-        return optim.class_named(name)
-    parent = class_of(lineage[1:])
-    if parent is None or parent is graph.Node:
-        return parent
-    row = Row(name or typename, parent.__name__, ANYTHING)
-    text = f"{typename}, a class that a Lua program defined."
-    made = make_class(row, parent, text, package if name else "nn")
-    made._typename = typename
-    return made

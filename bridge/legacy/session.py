@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy
 
@@ -16,14 +16,17 @@ from bridge.legacy.kinds import as_kind
 from bridge.lua import Lua
 from bridge.marks import Index
 
-if TYPE_CHECKING:
-    from bridge.legacy.objects import LegacyObject
-
 ATTACHED = "bridge.legacy"
 
 
 class Session:
-    """One Lua state as `bridge.legacy` sees it; `session_of` finds it."""
+    """One Lua state as `bridge.legacy` sees it; `session_of` finds it.
+
+    The objects that it shows are `bridge.legacy.objects.LegacyObject`s, which call their session and not the other way.
+    """
+
+    # The Python class for a Lua class, given with its ancestors, or None; set by `bridge.legacy` itself.
+    class_of: ClassVar[staticmethod[[list[str]], type[object] | None]]
 
     def __init__(self, state: State) -> None:
         if state.gives_bytes:
@@ -36,8 +39,8 @@ class Session:
         self._inherited = self._lua.inherited
         self._identify = self._lua.identify
         self._restore = self._lua.restore
-        self._living: weakref.WeakValueDictionary[str, LegacyObject] = weakref.WeakValueDictionary()
-        self._classes: dict[str, type[LegacyObject] | None] = {}
+        self._living: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        self._classes: dict[str, type[object] | None] = {}
         # by a module's address: whoever must hear of forwards that others run in it
         self.watchers: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
@@ -171,24 +174,22 @@ class Session:
             self.adopt(made, target, pointer)
             return made
 
-    def adopt(self, made: LegacyObject, target: LuaObject, pointer: str | None = None) -> None:
+    def adopt(self, made: Any, target: LuaObject, pointer: str | None = None) -> None:
         """Let a Python object stand for a Lua object."""
         made.__dict__["_object"] = target
         made.__dict__["_session"] = self
         self._living[pointer or self._identify(target)[0]] = made
 
-    def _class(self, typename: str) -> type[LegacyObject] | None:
-        from bridge.legacy import objects
-
+    def _class(self, typename: str) -> type[object] | None:
         if typename not in self._classes:
-            self._classes[typename] = objects.class_of(self.ask("lineage", typename))
+            self._classes[typename] = self.class_of(self.ask("lineage", typename))
         return self._classes[typename]
 
-    def register(self, typename: str, cls: type[LegacyObject]) -> None:
+    def register(self, typename: str, cls: type[object]) -> None:
         """Show objects of a Lua class as those of a Python class."""
         self._classes[typename] = cls
 
-    def registered(self, typename: str) -> type[LegacyObject] | None:
+    def registered(self, typename: str) -> Any:
         """Return the Python class of a Lua class, if it is known by now."""
         return self._classes.get(typename)
 
