@@ -1,7 +1,7 @@
 """The compiled parts of Moontide; everything static is in pyproject.toml.
 
 Nothing here needs the headers of torch, Lua or ZeroMQ: those libraries are reached by dlsym at run time. New
-sources are found by their place: `bridge/**/_*.pyx`, `bridge/core/*.c`, `pyps/_*.pyx`, `pyps/core/**/*.cpp`,
+sources are found by their place: `bridge/**/_*.pyx`, `bridge/core/**/*.c`, `pyps/_*.pyx`, `pyps/core/**/*.cpp`,
 `pyps/wholememory/_*.pyx`.
 MOONTIDE_SANITIZE=address (or thread, undefined, a list with commas) builds with those sanitizers.
 """
@@ -49,7 +49,7 @@ def headers(package: str) -> list[str]:
 def bridge_extension(pyx: str) -> Extension:
     """`bridge._boundary` carries the C core; any other module is its own pyx file alone."""
     name = ".".join(Path(pyx).with_suffix("").parts)
-    core = sources("bridge/core/*.c") if name == "bridge._boundary" else []
+    core = sources("bridge/core/**/*.c") if name == "bridge._boundary" else []
     return Extension(
         name,
         [pyx, *core],

@@ -154,6 +154,36 @@ def test_native_code_includes_no_headers_of_torch_lua_zmq_or_the_other_half() ->
     assert wrong == []
 
 
+# The rooms of the bridge's core, and what each may include of the others; what lies beside them may include all.
+BRIDGE_ROOMS: dict[str, tuple[str, ...]] = {
+    "lua": (),
+    "tensors": (),
+    "loops": ("tensors",),
+    "files": ("lua", "loops", "tensors"),
+    "threads": ("tensors",),
+    "tds": ("tensors",),
+}
+
+
+@pytest.mark.parametrize("room", BRIDGE_ROOMS)
+def test_a_room_of_the_bridges_core_includes_those_below_it(room: str) -> None:
+    found = files(f"bridge/core/{room}", ".c", ".h")
+    wrong = [
+        f"{shown(path)}: {name}"
+        for path in found
+        for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE)
+        if top(name.replace("/", ".")) not in (room, *BRIDGE_ROOMS[room])
+    ]
+    assert found
+    assert wrong == []
+
+
+def test_every_room_of_the_bridges_core_is_known() -> None:
+    beside = [shown(path) for path in files("bridge/core", ".c", ".h") if path.parent.name == "core"]
+    assert {path.name for path in (ROOT / "bridge/core").iterdir() if path.is_dir()} == set(BRIDGE_ROOMS)
+    assert beside == ["bridge/core/module.c", "bridge/core/module.h"]
+
+
 def test_the_core_of_the_parameter_server_is_free_of_python() -> None:
     core = files("pyps/core", ".cpp", ".h", ".hpp")
     assert [shown(path) for path in core if "Python.h" in C_INCLUDE.findall(path.read_text())] == []

@@ -113,7 +113,7 @@ cdef extern from "core/module.h":
     int br_tensor_covered(const br_tensor *) nogil
     void *lua_newuserdata "lua.lua_newuserdata" (lua_State *, size_t) nogil
 
-cdef extern from "core/parallel.h":
+cdef extern from "core/loops/parallel.h":
     void br_parallel_with(void *) nogil
 
 cdef extern from "boundary/pinned.h":

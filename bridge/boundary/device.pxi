@@ -3,14 +3,14 @@ import weakref
 
 from cpython.pycapsule cimport PyCapsule_New
 
-cdef extern from "core/device.h":
+cdef extern from "core/tensors/device.h":
     int BR_DEVICE
     void *br_device_view(const br_storage *, int, const int64_t *, const int64_t *, int64_t) nogil
     void *br_device_adopt(void *, int64_t) nogil
     void *br_device_address(void *) nogil
     int br_device_hidden(void *) nogil
 
-cdef extern from "core/aten.h":
+cdef extern from "core/tensors/aten.h":
     const char *br_aten_error() nogil
 
 # Where the CPU stands for the device: the memory of tensors that came from there, by its address in torch. Those come

@@ -4,7 +4,7 @@
 
 #include <Python.h>
 #include <stdlib.h>
-#include "../core/tensor.h"
+#include "../core/tensors/tensor.h"
 
 typedef struct { int32_t device_type, device_id; } DLDevice;
 typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;

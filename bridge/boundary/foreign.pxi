@@ -1,6 +1,6 @@
 # Tensors and storages of a real Torch7 installation: their structs are read where they lie, and their memory is kept
-# for whoever reads it (core/th_storage.h). bridge/runtime/foreign.lua makes new ones.
-cdef extern from "core/th_storage.h":
+# for whoever reads it (core/tensors/th_storage.h). bridge/runtime/foreign.lua makes new ones.
+cdef extern from "core/tensors/th_storage.h":
     ctypedef struct br_th_storage:
         void *data
         ptrdiff_t size

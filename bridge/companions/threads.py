@@ -1,6 +1,6 @@
 """Threads that Lua starts: each has a Lua state of its own and runs without the GIL.
 
-What such threads wait for is native (bridge/core/sync.h); when the process ends, those waits are ended first.
+What such threads wait for is native (bridge/core/threads/sync.h); when the process ends, those waits are ended first.
 """
 
 from __future__ import annotations

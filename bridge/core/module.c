@@ -1,6 +1,6 @@
 #include "module.h"
-#include "code.h"
-#include "objects.h"
+#include "files/objects.h"
+#include "lua/code.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef BRIDGE_MODULE_H
 #define BRIDGE_MODULE_H
 
-#include "lua_api.h"
-#include "tensor.h"
+#include "lua/lua_api.h"
+#include "tensors/tensor.h"
 
 /* The payload of a Python object's userdata. */
 typedef struct br_reference {

@@ -1,5 +1,5 @@
 -- Our own files, and functions that they generate, as bytecode that all states of the process share
--- (bridge/core/code.h): the first state compiles, the others load, which takes a tenth of the time.
+-- (bridge/core/lua/code.h): the first state compiles, the others load, which takes a tenth of the time.
 local native, scope, root, python_package = ...
 local jit, package, error, ipairs, pcall = jit, package, error, ipairs, pcall
 local dump, gmatch, gsub, match = string.dump, string.gmatch, string.gsub, string.match

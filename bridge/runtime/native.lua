@@ -1,5 +1,5 @@
--- The native half of the runtime as Lua sees it: the C declarations of bridge/core/tensor.h, the library that holds
--- them, this state's heap, and the C functions that make userdata.
+-- The native half of the runtime as Lua sees it: the C declarations of bridge/core/, the library that holds them,
+-- this state's heap, and the C functions that make userdata.
 local ffi = require 'ffi'
 
 local native = ... -- the table that the boundary made: core functions, `library`, `header`, `heap`

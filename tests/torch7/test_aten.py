@@ -26,7 +26,8 @@ end
 require 'cutorch' require 'nn' require 'image'
 return found
 """
-# The letters of bridge/core/aten.h by the types of torch's schemas; an optional parameter takes n, or ? and a letter.
+# The letters of bridge/core/tensors/aten.h by the types of torch's schemas; an optional parameter takes n, or ? and a
+# letter.
 LETTERS = {
     "Tensor": "TSM",
     "int": "i",

@@ -30,7 +30,7 @@ function transfer.pause(seconds)
    transfer.heed()
 end
 
--- Words for a code of bridge/core/net.h that is no success.
+-- Words for a code of bridge/core/threads/net.h that is no success.
 function transfer.reason(code)
    if code == C.BR_NET_EOF then
       return 'the other side has closed the connection'

@@ -1,6 +1,6 @@
 -- Functions of each element that have a bend: the native loops, and where modules put their results.
 --
--- A loop of bridge/core/loops.h is here by its name, without BR_ and in small letters, and returns its result r:
+-- A loop of bridge/core/loops/loops.h is here by its name, without BR_ and in small letters, and returns its result r:
 -- r = f(a; v, w) or r = f(a, b; v, w), with the numbers v and w.
 local native = require 'bridge.native'
 local kernels = require 'torch.kernels'

@@ -8,12 +8,12 @@ require 'tds'
 
 local C = native.C
 local destructor = ffi.typeof('void (*)(void *)')
-local outgoing = setmetatable({}, {__mode = 'k'}) -- file -> the cargo for what is written to it
-local incoming = setmetatable({}, {__mode = 'k'}) -- file -> the br_storage whose cargo is read from it
+local outgoing = setmetatable({}, {__mode = 'k'}) -- file -> the br_passed of what is written to it
+local incoming = setmetatable({}, {__mode = 'k'}) -- file -> the br_storage whose references are read from it
 
 -- The next reference that a file names.
-local function unload(file, free)
-   local pointer = C.br_cargo_find(incoming[file], file:readLong(), free)
+local function received(file, free)
+   local pointer = C.br_passed_find(incoming[file], file:readLong(), free)
    if pointer == nil then
       error('these bytes name a reference that did not come with them: load what sharedserialize.save returned')
    end
@@ -24,11 +24,11 @@ end
 -- answers a pointer with a reference of its own, which `free` gives back.
 local function writer(copy, free, share)
    return function(self, file)
-      local cargo = outgoing[file]
-      if not cargo then
+      local passed = outgoing[file]
+      if not passed then
          return copy(self, file)
       end
-      local number = C.br_cargo_add(cargo, share(self), free)
+      local number = C.br_passed_add(passed, share(self), free)
       if number < 0 then
          error('not enough memory')
       end
@@ -55,7 +55,7 @@ local function shared(id, metatable)
       if not incoming[file] then
          return copy(self, file)
       end
-      local pointer = ffi.cast(storagepointer, unload(file, release))
+      local pointer = ffi.cast(storagepointer, received(file, release))
       if pointer.dtype ~= id then
          error('these bytes name a storage of another type')
       end
@@ -92,7 +92,7 @@ local function sharetds(typename, struct, prefix)
       if not incoming[file] then
          return create()
       end
-      local self = ffi.cast(reference, unload(file, free))
+      local self = ffi.cast(reference, received(file, free))
       retain(self)
       return ffi.gc(self, give_back)
    end
@@ -125,7 +125,7 @@ function serialize.reference(typename, release_, share, adopt)
       if not incoming[file] then
          error(string.format('a %s can come from threads of this process only', typename), 0)
       end
-      adopt(self, unload(file, free))
+      adopt(self, received(file, free))
    end
 end
 
@@ -134,16 +134,16 @@ function serialize.save(value)
    local file = torch.MemoryFile()
    file:binary()
    trust(file)
-   local cargo = C.br_cargo_new()
-   if cargo == nil then
+   local passed = C.br_passed_new()
+   if passed == nil then
       error('not enough memory')
    end
-   outgoing[file] = ffi.gc(cargo, C.br_cargo_free)
+   outgoing[file] = ffi.gc(passed, C.br_passed_free)
    file:writeObject(value)
    outgoing[file] = nil
    local storage = file:storage()
    file:close()
-   C.br_cargo_load(ffi.gc(cargo, nil), object.storage(storage))
+   C.br_passed_attach(ffi.gc(passed, nil), object.storage(storage))
    return storage
 end
 

@@ -1,7 +1,8 @@
 -- The one entry to torch's operators: aten('tanh.out', from, to).
 --
--- An operator whose argument kinds are known (see bridge/core/aten.h for the letters) is called through torch's C shim,
--- without the GIL; any other goes to Python's torch.<name>, which has to wait for it. Errors are in torch's words.
+-- An operator whose argument kinds are known (see bridge/core/tensors/aten.h for the letters) is called through torch's
+-- C shim, without the GIL; any other goes to Python's torch.<name>, which has to wait for it. Errors are in torch's
+-- words.
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 

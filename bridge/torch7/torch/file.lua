@@ -1,5 +1,5 @@
 -- torch.File: what files on disk, on pipes and in memory have in common. The bytes are read and written in
--- bridge/core/file.c; a file is a userdata, its state lies beside it.
+-- bridge/core/files/file.c; a file is a userdata, its state lies beside it.
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 local class = require 'torch.class'

@@ -17,6 +17,6 @@ return function()
          C.br_storage_retain(ffi.cast('br_storage*', storage))
       end
    end
-   -- ffi.C looks in the symbols of the process, and ours are private to their library (bridge/core/lua_api.h).
+   -- ffi.C looks in the symbols of the process, and ours are private to their library (bridge/core/lua/lua_api.h).
    ffi.C = setmetatable(functions, {__index = ffi.C, __newindex = ffi.C})
 end

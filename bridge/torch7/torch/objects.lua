@@ -1,5 +1,5 @@
--- Objects in files: File:writeObject and File:readObject. Plain values and tables are done in bridge/core/read.c and
--- write.c, which ask here for what has a class, and for functions.
+-- Objects in files: File:writeObject and File:readObject. Plain values and tables are done in
+-- bridge/core/files/read.c and write.c, which ask here for what has a class, and for functions.
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 local class = require 'torch.class'
@@ -8,7 +8,7 @@ local fieldwise = require 'torch.fieldwise'
 local functions = require 'torch.functions'
 
 local C = native.C
-local TABLE, TORCH, FUNCTION, SHARED_FUNCTION = 3, 4, 6, 8 -- see bridge/core/objects.h
+local TABLE, TORCH, FUNCTION, SHARED_FUNCTION = 3, 4, 6, 8 -- see bridge/core/files/objects.h
 local INT, CHAR = elements.Int.id, elements.Char.id
 local LONGEST = 200 -- characters of a class's name that a message shows
 

@@ -1,4 +1,4 @@
--- Functions with a bend (see bridge/core/loops.h) for tensors on the device: maps, gates and triples by number.
+-- Functions with a bend (see bridge/core/loops/loops.h) for tensors on the device: maps, gates and triples by number.
 --
 -- Every one is made of operators that choose by a mask, so that nan and infinity take the same side as in the CPU's
 -- loops: torch's own threshold, say, keeps a nan. Results may lie on operands.

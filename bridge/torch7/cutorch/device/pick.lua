@@ -1,5 +1,5 @@
--- The loops of bridge/core/pick.h for tensors on the device. Indices and masks may be on the CPU; what they say is
--- looked at before it is used, because a device's kernel that meets a bad index ends every later call.
+-- The loops of bridge/core/loops/indexing.h for tensors on the device. Indices and masks may be on the CPU; what they
+-- say is looked at before it is used, because a device's kernel that meets a bad index ends every later call.
 local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'

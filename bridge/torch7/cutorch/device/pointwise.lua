@@ -1,4 +1,4 @@
--- The loops of bridge/core/loops.h that work element by element, for tensors on the device.
+-- The loops of bridge/core/loops/loops.h that work element by element, for tensors on the device.
 local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'

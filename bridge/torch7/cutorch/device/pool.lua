@@ -1,4 +1,5 @@
--- The loops of bridge/core/pool.h for tensors on the device: torch's maxima of windows, whose places count from 0.
+-- The loops of bridge/core/loops/max_pooling.h for tensors on the device: torch's maxima of windows, whose places
+-- count from 0.
 local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'

@@ -1,5 +1,5 @@
--- The loops of bridge/core/blas.h and convolve.h for tensors on the device: products of floats by torch, what torch has
--- no operator for by the CPU.
+-- The loops of bridge/core/loops/blas.h and convolve.h for tensors on the device: products of floats by torch,
+-- what torch has no operator for by the CPU.
 local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'

@@ -1,0 +1,296 @@
+#define _GNU_SOURCE
+#include "tensors/aten.h"
+#include "tensors/device.h"
+#include "tensors/symbols.h"
+
+#include "tensors/walk.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUILT_FOR ((uint64_t)2 << 56 | (uint64_t)10 << 48) /* the oldest torch whose conventions this file follows */
+#define MOST 24                                             /* arguments of one call */
+
+/* Work that is not shared among threads, in elements and in multiplications. Left alone, MKL and some of torch's own
+   operators share a microsecond's work, and wait, milliseconds long, for a thread whose core does something else. */
+#define ELEMENTS 32768
+#define MULTIPLICATIONS (1 << 20)
+
+typedef void *handle;
+
+static struct shim {
+   int32_t (*new_tensor_handle)(handle, handle *);
+   int32_t (*delete_tensor_object)(handle);
+   int32_t (*copy)(handle, handle, int32_t);
+   int32_t (*call_dispatcher)(const char *, const char *, uint64_t *, uint64_t);
+   int32_t (*new_list)(size_t, handle *);
+   int32_t (*list_push_back)(handle, uint64_t);
+   int32_t (*delete_list)(handle);
+   int32_t (*new_string)(const char *, size_t, handle *);
+   int32_t (*delete_string)(handle);
+   int32_t (*view_dtype)(handle, int32_t, handle *);
+   int32_t (*bool_dtype)(void);
+   int32_t (*addmm)(handle, handle, handle, handle, double, double);
+   int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
+   int32_t (*new_box)(uint64_t **); /* what holds an optional argument, and torch deletes; before torch 2.13 it is */
+   void *(*allocate)(size_t);       /* C++'s operator new that makes one */
+   const char *(*what)(void); /* may be missing */
+   int32_t (*get_threads)(uint32_t *); /* torch's number, which a thread takes over when it first asks; with these: */
+   int (*omp_get_threads)(void);       /* of parts that this thread's work is shared in; may be missing */
+   void (*omp_set_threads)(int);
+   int (*mkl_set_threads)(int);        /* the same in MKL; answers the number so far, 0: as for all; may be missing */
+} shim;
+
+static struct {
+   int32_t (*addmm)(handle, handle, handle, handle, double, double);
+   int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
+} cuda;
+
+static _Thread_local const char *failure;
+
+const char *br_aten_load(const char *path)
+{
+   static const br_symbol symbols[] = {
+      {"aoti_torch_new_tensor_handle", offsetof(struct shim, new_tensor_handle)},
+      {"aoti_torch_delete_tensor_object", offsetof(struct shim, delete_tensor_object)},
+      {"aoti_torch_copy_", offsetof(struct shim, copy)},
+      {"torch_call_dispatcher", offsetof(struct shim, call_dispatcher)},
+      {"torch_new_list_reserve_size", offsetof(struct shim, new_list)},
+      {"torch_list_push_back", offsetof(struct shim, list_push_back)},
+      {"torch_delete_list", offsetof(struct shim, delete_list)},
+      {"torch_new_string_handle", offsetof(struct shim, new_string)},
+      {"torch_delete_string", offsetof(struct shim, delete_string)},
+      {"aoti_torch_view_dtype", offsetof(struct shim, view_dtype)},
+      {"aoti_torch_dtype_bool", offsetof(struct shim, bool_dtype)},
+      {"aoti_torch_cpu_addmm_out", offsetof(struct shim, addmm)},
+      {"aoti_torch_cpu_baddbmm_out", offsetof(struct shim, baddbmm)},
+   };
+   void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+   if (!library) return path;
+   struct shim found = {0};
+   const char *missing = br_symbols(library, symbols, sizeof symbols / sizeof *symbols, &found);
+   if (missing) return missing;
+   static const br_symbol optional[] = {
+      {"torch_exception_get_what_without_backtrace", offsetof(struct shim, what)},
+      {"torch_new_stable_ivalue", offsetof(struct shim, new_box)},
+      {"torch_get_num_threads", offsetof(struct shim, get_threads)},
+      {"omp_get_max_threads", offsetof(struct shim, omp_get_threads)},
+      {"omp_set_num_threads", offsetof(struct shim, omp_set_threads)},
+      {"MKL_Set_Num_Threads_Local", offsetof(struct shim, mkl_set_threads)},
+   };
+   br_symbols(library, optional, sizeof optional / sizeof *optional, &found);
+   if (!found.new_box) {
+      /* As torch's own calls find it: a program may have replaced both operators, and one of each would not match. */
+      void *f = dlsym(RTLD_DEFAULT, "_Znwm");
+      if (!f && !(f = dlsym(library, "_Znwm"))) return "_Znwm";
+      memcpy(&found.allocate, &f, sizeof f);
+   }
+   shim = found;
+   return NULL;
+}
+
+const char *br_aten_load_cuda(const char *path)
+{
+   static const char *const names[] = {"aoti_torch_cuda_addmm_out", "aoti_torch_cuda_baddbmm_out"};
+   void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL), *found[2];
+   if (!library) return path;
+   for (int i = 0; i < 2; i++)
+      if (!(found[i] = dlsym(library, names[i]))) return names[i];
+   memcpy(&cuda.addmm, &found[0], sizeof found[0]);
+   memcpy(&cuda.baddbmm, &found[1], sizeof found[1]);
+   return NULL;
+}
+
+const char *br_aten_error(void) { return failure ? failure : "torch refused the call"; }
+
+int br_aten_failed(const char *why)
+{
+   failure = why ? why : shim.what ? shim.what() : NULL;
+   return -1;
+}
+
+/* How many threads the calls of this thread were shared among before `alone` kept them to itself; 0: still shared. */
+typedef struct { int omp, mkl; } shared;
+
+static shared alone(int small)
+{
+   static _Thread_local int known;
+   shared before = {0, 0};
+   if (!small || !shim.get_threads || !shim.omp_get_threads || !shim.omp_set_threads) return before;
+   if (!known) {
+      uint32_t threads;
+      shim.get_threads(&threads); /* else torch would set its number in the middle of the call */
+      known = 1;
+   }
+   int threads = shim.omp_get_threads();
+   if (threads > 1) {
+      before.omp = threads;
+      shim.omp_set_threads(1);
+      if (shim.mkl_set_threads) before.mkl = shim.mkl_set_threads(1);
+   }
+   return before;
+}
+
+static void share(shared before)
+{
+   if (!before.omp) return;
+   shim.omp_set_threads(before.omp);
+   if (shim.mkl_set_threads) shim.mkl_set_threads(before.mkl);
+}
+
+static handle own(br_tensor *t)
+{
+   handle h = br_tensor_handle(t), mine = NULL;
+   if (h && shim.new_tensor_handle(h, &mine)) mine = NULL;
+   return mine;
+}
+
+/* Room for the value of an optional argument, which the call deletes. NULL: out of memory. */
+static uint64_t *box(uint64_t value)
+{
+   uint64_t *made = NULL;
+   if (!shim.new_box) made = shim.allocate(sizeof *made);
+   else if (shim.new_box(&made)) return NULL;
+   *made = value;
+   return made;
+}
+
+static uint64_t bits(double x)
+{
+   uint64_t b;
+   memcpy(&b, &x, sizeof b);
+   return b;
+}
+
+/* The value of one argument as the dispatcher takes it; how many entries of `a` it used, 0: torch refused it. */
+static int convert(char kind, const br_argument *a, uint64_t *value)
+{
+   handle made;
+   switch (kind) {
+   case 's': return shim.new_string(a->string, strlen(a->string), (handle *)value) == 0;
+   case 'M':
+      if (!br_tensor_handle(a->tensor) || shim.view_dtype(br_tensor_handle(a->tensor), shim.bool_dtype(), &made)) return 0;
+      *value = (uint64_t)(uintptr_t)made;
+      return 1;
+   case 'T': return (*value = (uint64_t)(uintptr_t)own(a->tensor)) != 0;
+   case 'i': *value = (uint64_t)a->integer; return 1;
+   case 'f': *value = bits(a->number); return 1;
+   case 'b': *value = a->integer != 0; return 1;
+   case 'I':
+      if (shim.new_list((size_t)a[1].integer, &made)) return 0;
+      for (int64_t i = 0; i < a[1].integer; i++) shim.list_push_back(made, (uint64_t)a[0].list[i]);
+      *value = (uint64_t)(uintptr_t)made;
+      return 2;
+   default: return 0;
+   }
+}
+
+/* The first tensor among the arguments, or NULL. */
+static const br_tensor *first_tensor(const char *kinds, const br_argument *a)
+{
+   for (; *kinds; kinds++) {
+      if (*kinds == 'T' || *kinds == 'M') return a->tensor;
+      if (*kinds != '?') a += *kinds == 'I' ? 2 : 1;
+   }
+   return NULL;
+}
+
+static void give_back(char kind, uint64_t value)
+{
+   handle made = (handle)(uintptr_t)value;
+   if (strchr("TMS", kind)) shim.delete_tensor_object(made);
+   else if (kind == 'I') shim.delete_list(made);
+   else if (kind == 's') shim.delete_string(made);
+}
+
+/* Leaves the results in `stack`, as handles that the caller has to delete. */
+static int dispatch(const char *name, const char *overload, const char *kinds, const br_argument *arguments,
+                    uint64_t stack[MOST])
+{
+   char made[MOST], optional[MOST];
+   int n = 0, places = 0, small = 1; /* 1: the CPU, 2: the device */
+   if (!shim.call_dispatcher) return br_aten_failed("torch is not loaded");
+   const br_argument *first = arguments;
+   for (const char *k = kinds; *k; k++, n++) {
+      int boxed = *k == '?';
+      if (boxed) k++;
+      if (n == MOST) return br_aten_failed("too many arguments");
+      made[n] = *k;
+      optional[n] = (char)boxed;
+      if (*k == 'n') {
+         stack[n] = 0;
+         arguments++;
+         continue;
+      }
+      if (*k == 'T' || *k == 'M') places |= arguments->tensor->dtype & BR_DEVICE ? 2 : 1;
+      int used = 0;
+      if (*k == 'S') {
+         const br_tensor *like = first_tensor(kinds, first);
+         stack[n] = (uint64_t)(uintptr_t)(like ? br_device_scalar(like, arguments->number) : NULL);
+         used = stack[n] != 0;
+      } else if (places != 3) used = convert(*k, arguments, &stack[n]);
+      if (!used) {
+         br_aten_failed(places == 3 ? "some of the tensors are on the device, others on the CPU" : NULL);
+         while (n-- > 0) give_back(made[n], stack[n]);
+         return -1;
+      }
+      if (*k == 'T' && tensor_elements(arguments->tensor) >= ELEMENTS) small = 0;
+      arguments += used;
+   }
+   for (int i = 0; i < n; i++) {
+      if (!optional[i] || made[i] == 'n') continue;
+      uint64_t *boxed = box(stack[i]);
+      if (!boxed) {
+         br_aten_failed("out of memory");
+         for (; i < n; i++) give_back(made[i], stack[i]);
+         return -1;
+      }
+      stack[i] = (uint64_t)(uintptr_t)boxed;
+   }
+   shared before = alone(small);
+   int32_t rc = shim.call_dispatcher(name, overload, stack, BUILT_FOR);
+   share(before);
+   return rc ? br_aten_failed(NULL) : 0;
+}
+
+int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results)
+{
+   OUTERMOST();
+   uint64_t stack[MOST];
+   if (dispatch(name, overload, kinds, arguments, stack)) return -1;
+   for (int i = 0; i < results; i++) shim.delete_tensor_object((handle)(uintptr_t)stack[i]);
+   return 0;
+}
+
+int br_aten_call_into(const char *name, const char *overload, const char *kinds, const br_argument *arguments,
+                      int results, br_tensor *const *into)
+{
+   OUTERMOST();
+   uint64_t stack[MOST];
+   int rc = 0;
+   if (dispatch(name, overload, kinds, arguments, stack)) return -1;
+   for (int i = 0; i < results; i++) {
+      handle result = (handle)(uintptr_t)stack[i], wanted = !rc && into[i] ? br_tensor_handle(into[i]) : NULL;
+      if (into[i] && !rc && (!wanted || shim.copy(wanted, result, 0))) rc = br_aten_failed(NULL);
+      shim.delete_tensor_object(result);
+   }
+   return rc;
+}
+
+int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha)
+{
+   OUTERMOST();
+   if (!shim.addmm) return br_aten_failed("torch is not loaded");
+   handle hr = br_tensor_handle(r), hm = br_tensor_handle(m), ha = br_tensor_handle(a), hb = br_tensor_handle(b);
+   if (!hr || !hm || !ha || !hb) return br_aten_failed(NULL);
+   int on = a->dtype & BR_DEVICE, batches = a->nDimension == 3;
+   if ((r->dtype & BR_DEVICE) != on || (m->dtype & BR_DEVICE) != on || (b->dtype & BR_DEVICE) != on)
+      return br_aten_failed("some of the matrices are on the device, others on the CPU");
+   if (on && !br_device_hidden(ha)) on = 2;
+   shared before = alone(!on && tensor_elements(r) * a->size[a->nDimension - 1] < MULTIPLICATIONS);
+   int32_t rc = (on == 2 ? batches ? cuda.baddbmm : cuda.addmm : batches ? shim.baddbmm : shim.addmm)(hr, hm, ha, hb,
+                                                                                                    beta, alpha);
+   share(before);
+   return rc ? br_aten_failed(NULL) : 0;
+}

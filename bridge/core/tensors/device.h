@@ -1,0 +1,53 @@
+/* Tensors whose elements lie in the memory of a device.
+ *
+ * A vector of torch's owns the memory (br_block.device); every view of it is a view of that vector, made for torch, so
+ * that whatever reads or writes an element is an operator of torch. Here the memory covers no byte (storage.nbytes is
+ * 0), so every loop over host memory refuses such a tensor before it touches anything; torch.kernels then asks the
+ * device. The device is torch's 'cuda', or, to check this very code where there is none, 'cpu' with an address that
+ * nobody is told. */
+#ifndef BRIDGE_DEVICE_H
+#define BRIDGE_DEVICE_H
+
+#include "tensors/tensor.h"
+
+#pragma GCC visibility push(default)
+
+/* BRIDGE_CDEF begin */
+/* Let a state's devices be those of type 'cuda' or 'cpu' of the torch in the library at `path`. NULL, or what is
+   missing. All other functions answer 0, or another number after which br_aten_error() says why. */
+const char *br_device_load(br_heap *heap, const char *path, const char *device);
+/* One element, `at` elements into a storage. */
+int br_device_read(const br_storage *storage, int64_t at, double *value);
+int br_device_write(const br_storage *storage, int64_t at, double value);
+/* r = a, of equal sizes, between the CPU and devices, of any types. */
+int br_device_copy(br_tensor *r, br_tensor *a);
+/* r = a + v b, of equal sizes and floats; b NULL: r = a + v. */
+int br_device_add(br_tensor *r, br_tensor *a, br_tensor *b, double v);
+/* The number of the device that holds a storage, from 0; of 'cpu' 0. */
+int br_device_number(const br_storage *storage);
+/* BRIDGE_CDEF end */
+
+#pragma GCC visibility pop
+
+/* Part of a storage's memory, which it shares. NULL: torch refused. */
+br_block *br_device_part(const br_storage *storage, int64_t start, int64_t size);
+/* Memory for `size` elements on the thread's current device. NULL: there is none. */
+br_block *br_device_block(br_heap *heap, int dtype, int64_t size);
+/* The same for a storage that grows, with what it holds. */
+br_block *br_device_grown(const br_storage *storage, int64_t size);
+/* A number as torch's tensor without dimension, of the type and on the device of another. NULL: torch refused. */
+void *br_device_scalar(const br_tensor *like, double value);
+/* A handle of its own, for whoever takes it, of a view of a storage on the device; n 0: of one element. NULL: torch
+   refused, or the memory does not cover it. */
+void *br_device_view(const br_storage *storage, int n, const int64_t *size, const int64_t *stride, int64_t offset);
+/* A vector over all `size` elements of a torch tensor's memory, without the Python object that the handle may have;
+   `handle` is taken over. NULL: torch refused. */
+void *br_device_adopt(void *handle, int64_t size);
+/* Does the CPU stand for the device of a tensor? Then nobody is told its address. */
+int br_device_hidden(void *handle);
+/* Where a tensor's memory is on its device. NULL: nobody is told. */
+void *br_device_address(void *handle);
+/* br_tensor_handle of a tensor on the device. */
+void *br_device_handle(br_tensor *tensor);
+
+#endif
