@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,11 @@ from tests.bridge.serve.serving import Running, serving
 
 SERVICE = "/inference.GRPCInferenceService"
 PROGRAM = """
-require('ffi').cdef 'int raise(int);'
-return {run = function(what) if what[1] == 'end' then require('ffi').C.raise(11) end return what end}
+local ffi = require 'ffi'
+ffi.cdef 'int raise(int); int usleep(unsigned);'
+local ways = {['end'] = function() ffi.C.raise(11) end}
+function ways.last(mark) io.open(mark, 'w'):close() ffi.C.usleep(500000) end
+return {run = function(what) (ways[what[1]] or tostring)(what[2]) return what end}
 """
 
 
@@ -37,16 +41,22 @@ def logging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield server
 
 
-def asked(server: Running, what: str, *metadata: tuple[str, str]) -> tuple[grpc.StatusCode, str]:
-    """Infer, and return the code and the id that came back."""
+@contextmanager
+def asking(server: Running, *what: str, metadata: Sequence[tuple[str, str]]) -> Iterator[Any]:
+    """A call that infers."""
     request = service_pb2.ModelInferRequest(model_name="program")
-    one = given("what", np.array([what], object))
+    one = given("what", np.array(what, object))
     request.inputs.append(one._get_tensor())
     request.raw_input_contents.append(one._get_content())
     assert server.grpc is not None
     with grpc.insecure_channel(server.grpc) as channel:
         method = channel.unary_unary(f"{SERVICE}/ModelInfer", lambda message: message.SerializeToString())
-        call = method.future(request, metadata=metadata, timeout=PATIENCE)
+        yield method.future(request, metadata=metadata, timeout=PATIENCE)
+
+
+def asked(server: Running, what: str, *metadata: tuple[str, str]) -> tuple[grpc.StatusCode, str]:
+    """Infer, and return the code and the id that came back."""
+    with asking(server, what, metadata=metadata) as call:
         return call.code(), dict(call.trailing_metadata())["x-request-id"]
 
 
@@ -104,21 +114,15 @@ def test_a_stream_is_one_line(logging: Running) -> None:
     assert (line["path"], line["status"]) == (f"{SERVICE}/ModelStreamInfer", "OK")
 
 
-def test_a_call_that_is_given_up_is_logged(logging: Running) -> None:
-    assert logging.grpc is not None
-    with grpc.insecure_channel(logging.grpc) as channel:
-        call = channel.stream_stream(f"{SERVICE}/ModelStreamInfer")(
-            iter_forever(), metadata=(TRUSTED, ("x-request-id", "gone")), timeout=PATIENCE
-        )
-        next(call)
+def test_a_call_that_is_given_up_is_logged(logging: Running, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    with asking(logging, "last", str(begun), metadata=(TRUSTED, ("x-request-id", "gone"))) as call:
+        until = time.monotonic() + PATIENCE
+        while not begun.exists():
+            assert time.monotonic() < until
+            time.sleep(0.01)
         call.cancel()
         assert line_of(logging, "gone")["status"] == "CANCELLED"
-
-
-def iter_forever() -> Iterator[bytes]:
-    """One request, and no end in the time of a test."""
-    yield b""
-    time.sleep(2)
 
 
 def test_without_the_option_only_what_the_service_could_not_do_is_logged(tmp_path: Path) -> None:
