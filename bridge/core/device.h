@@ -25,6 +25,8 @@ int br_device_copy(br_tensor *r, br_tensor *a);
 int br_device_add(br_tensor *r, br_tensor *a, br_tensor *b, double v);
 /* The number of the device that holds a storage, from 0; of 'cpu' 0. */
 int br_device_number(const br_storage *storage);
+/* Does the CPU stand for the device of a tensor? Then nobody is told its address. */
+int br_device_hidden(void *handle);
 /* BRIDGE_CDEF end */
 
 #pragma GCC visibility pop
@@ -43,11 +45,10 @@ void *br_device_view(const br_storage *storage, int n, const int64_t *size, cons
 /* A vector over all `size` elements of a torch tensor's memory, without the Python object that the handle may have;
    `handle` is taken over. NULL: torch refused. */
 void *br_device_adopt(void *handle, int64_t size);
-/* Does the CPU stand for the device of a tensor? Then nobody is told its address. */
-int br_device_hidden(void *handle);
 /* Where a tensor's memory is on its device. NULL: nobody is told. */
 void *br_device_address(void *handle);
-/* br_tensor_handle of a tensor on the device. */
-void *br_device_handle(br_tensor *tensor);
+/* br_tensor_handle of a tensor on the device. One without memory is where the tensor `beside` it is, or, if that is NULL
+   or has none either, on the CPU. */
+void *br_device_handle(br_tensor *tensor, const br_tensor *beside);
 
 #endif
