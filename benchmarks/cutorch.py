@@ -1,13 +1,16 @@
 """Networks in Lua on a GPU beside PyTorch eager on the same one: the same layers on the same kernels.
 
-Where torch has no GPU there is nothing to measure. A GPU is given much at a time and waited for at the end.
+A GPU is given much at a time and waited for at the end. Where torch has none there is nothing to measure, and `quick`
+sees that the code runs with the CPU as the device.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import torch
 
@@ -18,10 +21,12 @@ from pyps import wholememory as wm
 
 NAME = "cutorch: Lua on a GPU"
 
-LAYERS = "layers on a GPU, float"
-OPERATORS = "what an operator costs beside few numbers, on a GPU"
-ROWS = "rows of a tensor in the memory of a GPU, 128 floats each"
+LAYERS = "layers, float"
+OPERATORS = "what an operator costs beside few numbers"
+ROWS = "rows of 128 floats of a tensor in the memory of all GPUs; ours looks at the indices first"
 ROUNDS = 50
+GPU = torch.cuda.is_available()
+DEVICE = "cuda" if GPU else "cpu"
 
 # what, of a and b (4 x 4) in Lua and in Python
 CALLS: list[tuple[str, str, Callable[[torch.Tensor, torch.Tensor], object]]] = [
@@ -35,25 +40,26 @@ CALLS: list[tuple[str, str, Callable[[torch.Tensor, torch.Tensor], object]]] = [
 
 def run(quick: bool) -> list[Row]:
     """Measure every row; `quick` only sees that they run."""
-    if not torch.cuda.is_available():
+    if not GPU and not quick:
         print("no GPU here that torch can use: nothing to measure", file=sys.stderr)
         return []
-    with bridge.Lua() as lua:
+    with patch.dict(os.environ, MOONTIDE_CUDA="" if GPU else "aten"), bridge.Lua() as lua:
         lua.execute("require 'cutorch' require 'nn' torch.setdefaulttensortype('torch.CudaTensor')")
         sizes: list[nn.Layer] = [("LeNet, 32 images", nn.LENET, nn.lenet, (32, 1, 32, 32))]
         layers = [*sizes, nn.CONVOLUTION, *nn.LARGE, nn.POOL]
         rows = [row for layer in layers for row in passes(lua, *layer, quick)]
         rows += [operator(lua, *call, quick) for call in CALLS]
-    return [*rows, *gathered(quick)]
+    return [*rows, *gathered(quick)] if GPU else rows
 
 
 def waited(function: Callable[[], object]) -> Callable[[], None]:
     """Do it some times, then wait for the GPU."""
 
     def loop() -> None:
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS if GPU else 1):
             function()
-        torch.cuda.synchronize()
+        if GPU:
+            torch.cuda.synchronize()
 
     return loop
 
@@ -66,7 +72,13 @@ def beside(
         1e6 * t / ROUNDS for t in seconds_per_call(waited(ours), waited(theirs), quick=quick, least=0.05)
     )
     return Row(
-        table=table, what=what, ours=here, unit="us", peer="PyTorch there", theirs=there, target=target
+        table=f"{table} ({torch.cuda.get_device_name() if GPU else 'CPU'})",
+        what=what,
+        ours=here,
+        unit="us",
+        peer="PyTorch there",
+        theirs=there,
+        target=target,
     )
 
 
@@ -85,7 +97,7 @@ def passes(
     return function() m:forward(x) end, function() m:forward(x) m:backward(x, g) end
     """
     ours = lua.execute(code)
-    module, x = make().cuda(), torch.randn(size, device="cuda")
+    module, x = make().to(DEVICE), torch.randn(size, device=DEVICE)
     g = torch.randn_like(module(x))
 
     def forward() -> None:
@@ -108,7 +120,7 @@ def operator(
     local a, b = torch.CudaTensor(4, 4):fill(0), torch.CudaTensor(4, 4):fill(0)
     return function() for _ = 1, 20 do {code} end end
     """
-    a, b = torch.zeros(4, 4, device="cuda"), torch.zeros(4, 4, device="cuda")
+    a, b = torch.zeros(4, 4, device=DEVICE), torch.zeros(4, 4, device=DEVICE)
 
     def theirs() -> None:
         for _ in range(20):

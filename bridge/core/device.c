@@ -173,12 +173,9 @@ void *br_device_scalar(const br_tensor *like, double value)
    char bytes[8];
    handle made = NULL;
    int dtype = like->dtype & ~BR_DEVICE;
-   int32_t type, number;
-   handle owner = like->storage ? like->storage->block->device : NULL;
-   if (!owner || shim.type(owner, &type) || shim.number(owner, &number)) return NULL;
+   int32_t type = shim.cpu();
    element_encode(dtype, value, bytes);
-   if (shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, number, NULL, &made))
-      return NULL;
+   if (shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, -1, NULL, &made)) return NULL;
    return made;
 }
 

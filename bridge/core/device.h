@@ -37,7 +37,8 @@ br_block *br_device_part(const br_storage *storage, int64_t start, int64_t size)
 br_block *br_device_block(br_heap *heap, int dtype, int64_t size);
 /* The same for a storage that grows, with what it holds. */
 br_block *br_device_grown(const br_storage *storage, int64_t size);
-/* A number as torch's tensor without dimension, of the type and on the device of another. NULL: torch refused. */
+/* A number as torch's tensor without dimension, of the type of another. It is in host memory, from where torch hands it
+   to a GPU with the call. NULL: torch refused. */
 void *br_device_scalar(const br_tensor *like, double value);
 /* A handle of its own, for whoever takes it, of a view of a storage on the device; n 0: of one element. NULL: torch
    refused, or the memory does not cover it. */
