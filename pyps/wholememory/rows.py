@@ -138,7 +138,7 @@ def check_indices(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor) -
         flat = indices.contiguous()
         position = _rows.first_outside(_place(flat), tensor.shape[0], torch.get_num_threads())
     else:
-        low, high = torch.stack(torch.aminmax(indices)).tolist()  # waits once; a bad index is looked for afterwards
+        low, high = torch.stack(torch.aminmax(indices)).tolist()  # waits for the GPU once
         position = -1
         if low < 0 or high >= tensor.shape[0]:
             outside = ((indices < 0) | (indices >= tensor.shape[0])).flatten()
