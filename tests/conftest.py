@@ -157,6 +157,17 @@ def processes() -> Iterator[Processes]:
         process.communicate(timeout=PATIENCE)
 
 
+@pytest.fixture
+def one_rank() -> Iterator[None]:
+    """Be the one rank of whole memory."""
+    from pyps import wholememory as wm
+
+    wm.init_lib()
+    wm.mp_init(0, 1)
+    yield
+    wm.finalize_lib()
+
+
 @pytest.fixture(autouse=True)
 def nothing_leaks() -> Iterator[None]:
     """Fail a test that leaves a thread, process, socket, memory file or shared segment behind."""

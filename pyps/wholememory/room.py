@@ -11,7 +11,7 @@ import errno
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,10 +48,10 @@ def counts_strictly(root: Path = Path("/")) -> bool:
     return (root / "proc/sys/vm/overcommit_memory").read_text().strip() == "2"
 
 
-def promised() -> int:
-    """Return the bytes that the tensors of this host, as far as this user sees them, may still take."""
+def promised(files: Iterable[Path] | None = None) -> int:
+    """Return the bytes that these memory files may still take; by default all that this user sees on this host."""
     untouched = {}
-    for path in memory_files():
+    for path in memory_files() if files is None else files:
         try:
             status = path.stat()
         except OSError:  # closed since the listing

@@ -81,43 +81,27 @@ def scatter(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, rows: t
     if not isinstance(tensor, torch.Tensor):
         tensor.scatter(indices, rows)
         return
-    _check_all(tensor, indices, rows)
+    flat, source = _checked(tensor, indices, rows)
     if not _is_plain(tensor):
-        tensor.detach()[indices.flatten()] = rows.reshape(-1, *tensor.shape[1:])
+        tensor.detach()[flat] = source
         return
-    flat, source = indices.contiguous(), rows.contiguous()
     _rows.scatter(_matrix(tensor), _place(flat), source.data_ptr(), torch.get_num_threads())
 
 
 def scatter_add(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, rows: torch.Tensor) -> None:
     """Add rows to the places that indices name; of several for one place each is added.
 
-    Processes that add to one row at the same moment can lose a part, as Hogwild training puts up with; rows of a
-    `ChunkedTensor` lose nothing.
-
-    Parameters
-    ----------
-    tensor : torch.Tensor, shape (rows, ...), or ChunkedTensor
-    indices : torch.Tensor of int32 or int64, any shape
-    rows : torch.Tensor, of the shape of `indices` and then that of a row
-        Of the tensor's dtype.
-
-    Raises
-    ------
-    IndexError
-        An index is not in [0, rows); nothing was added.
-    TypeError, ValueError
-        An argument does not fit.
+    Takes and raises what `scatter` does. Processes that add to one row at the same moment can lose a part, as Hogwild
+    training puts up with; rows of a `ChunkedTensor` lose nothing.
     """
     if not isinstance(tensor, torch.Tensor):
         tensor.scatter_add(indices, rows)
         return
-    _check_all(tensor, indices, rows)
+    flat, source = _checked(tensor, indices, rows)
     dtype = str(tensor.dtype).removeprefix("torch.")
     if not _is_plain(tensor) or dtype not in _rows.ELEMENTS:
-        tensor.detach().index_add_(0, indices.flatten(), rows.reshape(-1, *tensor.shape[1:]))
+        tensor.detach().index_add_(0, flat, source)
         return
-    flat, source = indices.contiguous(), rows.contiguous()
     element = _rows.ELEMENTS.index(dtype)
     _rows.scatter_add(_matrix(tensor), _place(flat), source.data_ptr(), element, torch.get_num_threads())
 
@@ -166,9 +150,14 @@ def check_rows(
         raise ValueError(f"{name} is on {rows.device}, the tensor on {tensor.device}")
 
 
-def _check_all(tensor: torch.Tensor, indices: torch.Tensor, rows: torch.Tensor) -> None:
+def _checked(
+    tensor: torch.Tensor, indices: torch.Tensor, rows: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the indices in one dimension and a row for each, both one after another in memory."""
     check_indices(tensor, indices)
     check_rows("rows", tensor, (*indices.shape, *tensor.shape[1:]), rows)
+    flat = indices.flatten().contiguous()
+    return flat, rows.reshape(len(flat), *tensor.shape[1:]).contiguous()
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:

@@ -13,6 +13,7 @@ import pyps
 from pyps import wholememory as wm
 from tests.luaps.conftest import Process
 
+pytestmark = pytest.mark.usefixtures("one_rank")
 TYPES = {
     torch.float32: "Float",
     torch.float64: "Double",
@@ -23,14 +24,6 @@ TYPES = {
     torch.uint8: "Byte",
     torch.float16: "Half",
 }
-
-
-@pytest.fixture(autouse=True)
-def library() -> Iterator[None]:
-    wm.init_lib()
-    wm.mp_init(0, 1)
-    yield
-    wm.finalize_lib()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +18,8 @@ DTYPES = [torch.float32, torch.float64, torch.float16, torch.int64, torch.uint8,
 
 
 @pytest.fixture(autouse=True)
-def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(files, "BLOCK", 1000)  # several blocks
-    wm.init_lib()
-    wm.mp_init(0, 1)
-    yield
-    wm.finalize_lib()
+def several_blocks(one_rank: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "BLOCK", 1000)
 
 
 def values(dtype: torch.dtype = torch.float32) -> torch.Tensor:

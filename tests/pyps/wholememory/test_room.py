@@ -54,6 +54,16 @@ def a_root(place: Path, cgroup: str, files: dict[str, str]) -> Path:
     return place
 
 
+def file_of(descriptor: Path) -> str:
+    """Return the name of a memory file."""
+    return descriptor.readlink().name.removeprefix("memfd:").split()[0]
+
+
+def promised(name: str) -> int:
+    """Return what a memory file may still take; what the whole host's may changes at any moment."""
+    return room.promised(room.memory_files(name))
+
+
 @pytest.mark.parametrize("case", GROUPS)
 def test_the_smallest_of_host_and_groups_counts(case: str, tmp_path: Path) -> None:
     cgroup, files, kilobytes = GROUPS[case]
@@ -79,33 +89,40 @@ def test_where_the_system_counts_strictly_memory_is_taken_at_once(monkeypatch: p
 
 
 def test_what_others_may_still_take_is_promised_once_whoever_holds_it() -> None:
-    before = room.promised()
     fd = memory.create([check_layout([1 << 30], [], torch.uint8)])
     other = os.dup(fd)
-    assert (1 << 30) <= room.promised() - before < (1 << 30) + (1 << 20)
+    name = file_of(Path(f"/proc/self/fd/{fd}"))
+    assert (1 << 30) <= promised(name) < (1 << 30) + (1 << 20)
+    assert room.promised() >= 1 << 30  # with what other programs have been promised
     os.posix_fallocate(fd, 0, 1 << 26)
-    assert room.promised() - before < (1 << 30) - (1 << 26) + (1 << 20)
+    assert promised(name) < (1 << 30) - (1 << 26) + (1 << 20)
     os.close(fd)
+    assert len(list(room.memory_files(name))) == 1
     os.close(other)
-    assert room.promised() - before < 1 << 20
+    assert promised(name) == 0
 
 
-def test_two_tensors_that_do_not_fit_together_are_not_both_created() -> None:
+def test_what_one_process_was_promised_another_one_is_not() -> None:
     source = """
-import threading
-from pyps.wholememory import room
-half = int(room.room() * 0.6)
+from pyps.wholememory import memory, room
+from pyps.wholememory.layout import check_layout
+leave_out_others()
+room.available = lambda: 3 << 29
+if rank == 1: own = memory.create([check_layout([1 << 30], [], torch.uint8)])
+wm.barrier()
 try:
-    a = wm.create_tensor([half], [], torch.uint8, True, [])
-    result = 'first'
-    b = wm.create_tensor([half], [], torch.uint8, True, [])
-    result = 'both'
+    wm.create_tensor([1 << 29], [], torch.uint8, True, [])
 except MemoryError as error:
-    result = (result, str(error))
+    refused = str(error)
+a = wm.create_tensor([1 << 28], [], torch.uint8, True, [])
+result = refused, room.room()
+wm.barrier()
 """
-    [(made, text)] = results(source, 1)
-    assert made == "first"
-    assert "are left to promise on this host" in text
+    for refused, left in results(source):
+        assert (
+            "1,610,612,736 are available, and other tensors may still take 1,073,741,824 of them" in refused
+        )
+        assert left == 1 << 28
 
 
 def test_the_room_of_the_rank_with_least_counts() -> None:
@@ -130,7 +147,6 @@ with room.one_at_a_time(time.monotonic() + 5):
     open(given, 'w').close()
     time.sleep(60)
 """
-    before = room.promised()
     with tempfile.TemporaryDirectory() as place:
         holder = Rank(source, 0, 1, f"{place}/held", False)
         deadline = time.monotonic() + 20
@@ -139,6 +155,8 @@ with room.one_at_a_time(time.monotonic() + 5):
         start = time.monotonic()
         pid = holder.process.pid
         assert pid is not None
+        [name] = {file_of(path) for path in room.memory_files() if path.parts[2] == str(pid)}
+        assert promised(name) >= 1 << 30
         with (
             pytest.raises(TimeoutError, match=f"process {pid} is creating a tensor"),
             room.one_at_a_time(start + 0.2),
@@ -147,7 +165,4 @@ with room.one_at_a_time(time.monotonic() + 5):
         os.kill(pid, signal.SIGKILL)
         with room.one_at_a_time(time.monotonic() + 5):
             assert holder.finish().error == "killed"
-    deadline = time.monotonic() + 10  # a process that was killed lets go of its memory a little later
-    while room.promised() - before >= 1 << 20 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert room.promised() - before < 1 << 20
+    assert promised(name) == 0

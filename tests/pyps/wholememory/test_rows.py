@@ -10,17 +10,10 @@ import torch
 from pyps import wholememory as wm
 from tests.pyps.wholememory.crew import results
 
+pytestmark = pytest.mark.usefixtures("one_rank")
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int32, torch.int64, torch.uint8]
 # The tensor's strides for 50 rows of 6.
 LAYOUTS = {"rows": [6, 1], "padded rows": [10, 1], "columns": [1, 50], "every second": [12, 2]}
-
-
-@pytest.fixture(autouse=True)
-def library() -> Iterator[None]:
-    wm.init_lib()
-    wm.mp_init(0, 1)
-    yield
-    wm.finalize_lib()
 
 
 def filled(dtype: torch.dtype = torch.float32, layout: str = "rows") -> torch.Tensor:
@@ -83,13 +76,20 @@ def test_many_rows_in_many_threads(threads: int) -> None:
     assert all((a[index] == number).all() for index, number in last.items())
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float16], ids=["added here", "added by torch"])
 @pytest.mark.parametrize("shape", [[7], [7, 2, 3], [7, 0]])
-def test_rows_of_any_dimensions(shape: list[int]) -> None:
-    a = wm.create_tensor(shape, [], torch.int64, True, [])
+def test_rows_of_any_dimensions(shape: list[int], dtype: torch.dtype) -> None:
+    a = wm.create_tensor(shape, [], dtype, True, [])
     a.copy_(torch.arange(a.numel()).view(shape))
-    indices = torch.tensor([6, 0])
+    indices, before = torch.tensor([6, 0]), a.clone()
     assert torch.equal(wm.gather(a, indices), a[indices])
-    wm.scatter_add(a, indices, torch.ones(2, *shape[1:], dtype=torch.int64))
+    wm.scatter_add(a, indices, torch.ones(2, *shape[1:], dtype=dtype))
+    assert torch.equal(a[indices], before[indices] + 1)
+    wm.scatter(a, torch.tensor(3), before[6])
+    assert torch.equal(wm.gather(a, torch.tensor(3)), before[6])
+    same = torch.tensor(2, dtype=torch.int32).expand(4)  # indices that lie in one place
+    wm.scatter_add(a, same, before[5].expand(4, *shape[1:]))
+    assert torch.equal(a[2], before[2] + 4 * before[5])
     assert wm.gather(a, torch.tensor([], dtype=torch.int64)).shape == (0, *shape[1:])
 
 
