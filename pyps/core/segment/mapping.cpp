@@ -89,7 +89,7 @@ void Mapping::commit_large(uint64_t offset, uint64_t bytes) {
     if (next < last) {
         allocate(begin, next);
         allocate(end - page, end); // large pages are for what lies before the file's end
-        while (next < last && become_large(next)) next += large_page;
+        while (next < last && make_large(next)) next += large_page;
         begin = next;
     }
     allocate(begin, end);
@@ -97,7 +97,7 @@ void Mapping::commit_large(uint64_t offset, uint64_t bytes) {
 
 // The system makes one of what is there and zeros, and gives back what it was made of. It may know no large pages, or
 // have none left.
-bool Mapping::become_large(uint64_t offset) {
+bool Mapping::make_large(uint64_t offset) {
     allocate(offset, offset + page);
     return ::madvise(at(offset), large_page, collapse) == 0;
 }

@@ -7,9 +7,8 @@
 namespace ps {
 
 namespace {
-// Whose memory is committed together: few, then so many that the directory gets a large page.
-constexpr uint64_t few_rows = 1 << 13, many_rows = Mapping::large_page / HashedRows::row_bytes;
-constexpr uint64_t rows_at_once(uint64_t rows) { return rows <= many_rows ? few_rows : many_rows; }
+constexpr uint64_t rows_at_once = 1 << 12; // whose memory is committed together
+constexpr uint64_t rows_of_large_page = Mapping::large_page / HashedRows::row_bytes; // of the directory
 constexpr uint32_t tables = 2 * 24; // the largest has room for all rows that there can be
 constexpr uint64_t fullest(uint64_t slots) { return slots / 4 * 3; }
 constexpr uint32_t twin(uint32_t table) { return table % 2 ? table + 1 : table - 1; } // of the same size
@@ -22,7 +21,7 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint64_t directory_at, uint32_
     mapping_.commit(at_, sizeof(HashedRows::Head));
     columns_.push_back({directory_at, HashedRows::row_bytes});
     uint64_t rows = rows_.head_->rows.load(std::memory_order_relaxed);
-    committed_ = std::min<uint64_t>(round_up(rows, rows_at_once(rows)), most_rows_);
+    committed_ = std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_);
     for (uint64_t index = 0; index < rows; index++) {
         Row row = HashedRows::row_at(index);
         if (rows_.find(rows_.key(row)) == row)
@@ -32,8 +31,8 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint64_t directory_at, uint32_
     }
     if (uint32_t table = current()) {
         for (uint64_t at = 0; at < HashedRows::size(table); at++)
-            for (uint32_t slot = 0; slot < Bucket::slots; slot++)
-                used_ += rows_.buckets(table)[at].tag(slot) != HashedRows::unused;
+            for (uint32_t slot = 0; slot < Tags::slots; slot++)
+                used_ += rows_.buckets(table)[at].tags.at(slot) != HashedRows::unused;
         uint32_t largest = table_for(most_rows_) + 1;
         for (uint32_t other = 1; other <= largest; other++)
             if (other != table && other != former()) discard(other); // one that was begun or given up
@@ -72,11 +71,13 @@ Row RowMaker::take_row() {
 }
 
 void RowMaker::commit_rows(uint64_t rows) {
-    uint64_t end = std::min<uint64_t>(round_up(rows, rows_at_once(rows)), most_rows_);
+    uint64_t end = std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_);
     for (const Column &column : columns_)
-        mapping_.commit_large(column.at + committed_ / column.group * column.group_bytes,
-                              (end - committed_ + column.group - 1) / column.group * column.group_bytes);
+        mapping_.commit(column.at + committed_ / column.group * column.group_bytes,
+                        (end - committed_ + column.group - 1) / column.group * column.group_bytes);
     committed_ = end;
+    if (end % rows_of_large_page == 0)
+        mapping_.make_large(columns_.back().at + (end - rows_of_large_page) * HashedRows::row_bytes);
 }
 
 // In a table without the key, which is not full.
@@ -84,12 +85,13 @@ void RowMaker::put(uint32_t table, Row row, uint64_t hashed) {
     const uint64_t mask = HashedRows::size(table) - 1;
     for (uint64_t at = hashed & mask;; at = (at + 1) & mask) {
         Bucket &bucket = rows_.buckets(table)[at];
-        const uint64_t removed = bucket.with(HashedRows::removed), free = removed ? removed : bucket.with(HashedRows::unused);
+        const uint64_t removed = bucket.tags.with(HashedRows::removed),
+                       free = removed ? removed : bucket.tags.with(HashedRows::unused);
         if (!free) continue;
         used_ += !removed;
-        const uint32_t slot = HashedRows::first_of(free);
+        const uint32_t slot = Tags::first_of(free);
         bucket.rows[slot].store(HashedRows::index_of(row), std::memory_order_relaxed);
-        bucket.set_tag(slot, HashedRows::tag_of(hashed));
+        bucket.tags.set(slot, HashedRows::tag_of(hashed));
         return;
     }
 }
@@ -98,10 +100,10 @@ void RowMaker::erase_in(uint32_t table, uint64_t key, Row row) {
     const uint64_t mask = HashedRows::size(table) - 1, hashed = mix(key);
     for (uint64_t tried = 0, at = hashed & mask; tried <= mask; tried++, at = (at + 1) & mask) {
         Bucket &bucket = rows_.buckets(table)[at];
-        for (uint32_t slot = 0; slot < Bucket::slots; slot++)
-            if (bucket.tag(slot) == HashedRows::tag_of(hashed) && bucket.row(slot) == row)
-                bucket.set_tag(slot, HashedRows::removed);
-        if (bucket.with(HashedRows::unused)) return;
+        for (uint32_t slot = 0; slot < Tags::slots; slot++)
+            if (bucket.tags.at(slot) == HashedRows::tag_of(hashed) && bucket.row(slot) == row)
+                bucket.tags.set(slot, HashedRows::removed);
+        if (bucket.tags.with(HashedRows::unused)) return;
     }
 }
 
@@ -109,7 +111,7 @@ void RowMaker::erase_in(uint32_t table, uint64_t key, Row row) {
 void RowMaker::make_room() {
     if (!current()) begin(table_for(0));
     if (former()) move_some(at_once);
-    if (used_ < fullest(HashedRows::size(current()) * Bucket::slots)) return;
+    if (used_ < fullest(HashedRows::size(current()) * Tags::slots)) return;
     if (former()) move_some(UINT64_MAX);
     uint32_t wanted = table_for(live_);
     begin(HashedRows::size(wanted) == HashedRows::size(current()) ? twin(current()) : wanted);
@@ -126,8 +128,10 @@ void RowMaker::move_some(uint64_t buckets) {
     if (!from) return;
     for (; buckets > 0 && moved_ < HashedRows::size(from); buckets--, moved_++) {
         const Bucket &bucket = rows_.buckets(from)[moved_];
-        for (uint32_t slot = 0; slot < Bucket::slots; slot++) {
-            if (bucket.tag(slot) <= HashedRows::removed) continue;
+        for (uint32_t slot = 0; slot < Tags::slots; slot++)
+            if (bucket.tags.at(slot) > HashedRows::removed) __builtin_prefetch(&rows_.key_word(bucket.row(slot)));
+        for (uint32_t slot = 0; slot < Tags::slots; slot++) {
+            if (bucket.tags.at(slot) <= HashedRows::removed) continue;
             Row row = bucket.row(slot);
             uint64_t key = rows_.key(row), hashed = mix(key);
             if (rows_.find_in(current(), key, hashed) == no_row) put(current(), row, hashed); // a dead one moved it
@@ -142,13 +146,9 @@ void RowMaker::finish() {
     discard(table);
 }
 
-void RowMaker::discard(uint32_t table) {
-    mapping_.discard(place_of(table), HashedRows::size(table) * sizeof(Bucket));
-}
+void RowMaker::discard(uint32_t table) { mapping_.discard(place_of(table), HashedRows::size(table) * sizeof(Bucket)); }
 
-uint64_t RowMaker::place_of(uint32_t table) const {
-    return at_ + HashedRows::tables_at + HashedRows::place(table) * sizeof(Bucket);
-}
+uint64_t RowMaker::place_of(uint32_t table) const { return at_ + HashedRows::place(table) * sizeof(Bucket); }
 
 void RowMaker::change_tables(uint32_t current, uint32_t former) {
     uint64_t changes = (rows_.head_->tables.load(std::memory_order_relaxed) >> 16) + 1;
@@ -157,7 +157,7 @@ void RowMaker::change_tables(uint32_t current, uint32_t former) {
 
 uint32_t RowMaker::table_for(uint64_t keys) {
     uint32_t table = 1;
-    while (table < tables - 1 && fullest(HashedRows::size(table) * Bucket::slots) < 2 * keys) table += 2;
+    while (table < tables - 1 && fullest(HashedRows::size(table) * Tags::slots) < 2 * keys) table += 2;
     return table;
 }
 

@@ -50,9 +50,8 @@ public:
 private:
     friend class HashedRows;
     using Bucket = HashedRows::Bucket;
-    using Tag = HashedRows::Tag;
 
-    static constexpr uint64_t at_once = 2; // buckets of a former table that are moved with a key that is made
+    static constexpr uint64_t at_once = 8; // buckets of a former table that are moved with a key that is made
     // The first of the smallest size that is at most half as full as it may be.
     static uint32_t table_for(uint64_t keys);
 

@@ -8,14 +8,14 @@
 // are its keys.
 //
 // HashedRows lie in shared memory: in the directory the key of each row beside its entry, so that who has found one has
-// both, and tables of which rows there are, by the keys' hash. A row's number is the directory's word that its entry is,
-// an even one. A bucket of a table is a line of the cache, with 12 slots: of each the row, and 8 bits of the hash, which
-// are compared all at once.
+// both, and tables of which rows there are, by the keys' hash. A row's number is the directory's word that its entry
+// is, an even one. A bucket of a table is a line of the cache, with 12 slots: of each the row, and a tag of 8 bits of
+// the hash.
 //
 // Whoever reads takes no latch. A row stays what it is as long as its key is there, so that a latch in its entry keeps
-// its meaning; only the table changes. A larger one is filled while the former one is still looked at, and a reader that
-// finds nothing looks whether the tables were others meanwhile. A row whose key went can get another one: who has taken
-// a latch asks once more what its row's key is.
+// its meaning; only the table changes. A larger one is filled while the former one is still looked at, and a reader
+// that finds nothing looks whether the tables were others meanwhile. A row whose key went can get another one: who has
+// taken a latch asks once more what its row's key is.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,7 @@
 
 #include "divisor.h"
 #include "mixing.h"
+#include "segment/tags.h"
 
 namespace ps {
 
@@ -76,7 +77,6 @@ public:
     using Word = std::atomic<uint64_t>;
     static constexpr uint64_t row_words = 2; // of the directory: the entry and the key
     static constexpr uint64_t row_bytes = row_words * sizeof(Word);
-    static constexpr uint64_t tables_at = 4096; // in the memory beside the directory
 
     static uint64_t bytes(uint64_t most_rows); // of addresses; what of them is committed follows the keys
     static constexpr uint64_t numbers(uint64_t most_rows) { return row_words * most_rows; } // above those of all rows
@@ -127,9 +127,16 @@ public:
     }
     Row guess(uint64_t, uint64_t asked, const View &view) const {
         if (!view.buckets) return no_row;
-        const Bucket &bucket = view.buckets[asked & view.mask];
-        const uint64_t found = bucket.with(tag_of(asked));
-        return found ? bucket.row(first_of(found)) : no_row;
+        const uint64_t at = asked & view.mask;
+        const Bucket &bucket = view.buckets[at];
+        const uint64_t found = bucket.tags.with(tag_of(asked));
+        if (__builtin_expect(!found, 0)) {
+            __builtin_prefetch(&view.buckets[(at + 1) & view.mask]);
+            return no_row;
+        }
+        if (const uint64_t others = found & (found - 1); __builtin_expect(others != 0, 0))
+            __builtin_prefetch(&key_word(bucket.row(Tags::first_of(others))));
+        return bucket.row(Tags::first_of(found));
     }
     Row confirm(Row guessed, uint64_t key) const {
         return guessed != no_row && this->key(guessed) == key ? guessed : find(key);
@@ -146,35 +153,13 @@ private:
     };
 
     // Of a slot. `unused` ends a search, `removed` does not; all others are of the hash of a key.
-    using Tag = uint8_t;
     static constexpr Tag unused = 0, removed = 1;
     static Tag tag_of(uint64_t hashed) { return Tag(std::max<uint64_t>(hashed >> 56, removed + 1)); }
 
-    // Slots as bits: slot n's bit is 8n, or 8(n - 8) + 4 of the last ones.
-    static uint32_t first_of(uint64_t bits) {
-        const auto at = uint32_t(__builtin_ctzll(bits));
-        return at / 8 + (at & 4) * 2;
-    }
-
     struct alignas(64) Bucket {
-        static constexpr uint32_t slots = 12;
-        std::atomic<uint64_t> tags[2]; // a byte per slot, the lowest first, which is written after the row
-        std::atomic<uint32_t> rows[slots]; // the halves of their numbers
+        Tags tags; // of a slot, written after its row
+        std::atomic<uint32_t> rows[Tags::slots]; // the halves of their numbers
 
-        // The slots with a tag; some others may be among them, but are not first (after A. Mycroft's test for a byte
-        // that is zero).
-        uint64_t with(Tag tag) const {
-            constexpr uint64_t ones = 0x0101010101010101;
-            const uint64_t low = tags[0].load(std::memory_order_acquire) ^ ones * tag;
-            const uint64_t high = tags[1].load(std::memory_order_acquire) ^ ones * tag;
-            return ((low - ones) & ~low & ones << 7) >> 7 | ((high - ones) & ~high & uint64_t(0x80808080)) >> 3;
-        }
-        Tag tag(uint32_t slot) const { return Tag(tags[slot / 8].load(std::memory_order_relaxed) >> slot % 8 * 8); }
-        void set_tag(uint32_t slot, Tag tag) {
-            std::atomic<uint64_t> &word = tags[slot / 8];
-            const uint64_t before = word.load(std::memory_order_relaxed), at = slot % 8 * 8;
-            word.store((before & ~(uint64_t(0xff) << at)) | uint64_t(tag) << at, std::memory_order_release);
-        }
         Row row(uint32_t slot) const { return row_at(rows[slot].load(std::memory_order_relaxed)); }
     };
 
@@ -185,12 +170,11 @@ private:
     static uint32_t current_of(uint64_t tables) { return tables & 0xff; }
     static uint32_t former_of(uint64_t tables) { return tables >> 8 & 0xff; }
 
-    // Two tables of each size, 1 and 2 of the smallest one, so that one can be made anew.
+    // Two tables of each size, 1 and 2 of the smallest one, so that one can be made anew. Each lies at a multiple of
+    // its size, behind the head and all that are smaller: large ones can have large pages.
     static constexpr uint64_t smallest = 64; // buckets: a page
     static uint64_t size(uint32_t table) { return smallest << (table - 1) / 2; }
-    static uint64_t place(uint32_t table) { // in buckets behind the first table: all that are smaller, and its twin
-        return 2 * (size(table) - smallest) + ((table - 1) % 2) * size(table);
-    }
+    static uint64_t place(uint32_t table) { return (2 + (table - 1) % 2) * size(table); } // in buckets
     Bucket *buckets(uint32_t table) const { return tables_ + place(table); }
 
     Row find_in(uint32_t table, uint64_t key, uint64_t hashed) const {
@@ -199,11 +183,11 @@ private:
         const uint64_t mask = size(table) - 1;
         for (uint64_t tried = 0, at = hashed & mask; tried <= mask; tried++, at = (at + 1) & mask) {
             const Bucket &bucket = buckets[at];
-            for (uint64_t found = bucket.with(tag_of(hashed)); found; found &= found - 1) {
-                Row row = bucket.row(first_of(found));
+            for (uint64_t found = bucket.tags.with(tag_of(hashed)); found; found &= found - 1) {
+                Row row = bucket.row(Tags::first_of(found));
                 if (this->key(row) == key) return row;
             }
-            if (bucket.with(unused)) return no_row;
+            if (bucket.tags.with(unused)) return no_row;
         }
         return no_row;
     }

@@ -178,7 +178,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.channels_at = plan.slots_at + slots * sizeof(WorkerSlot);
     plan.rows_at = plan.directory_at = plan.channels_at + plan.num_channels * sizeof(ChannelWords);
     if (!plan.is_range()) {
-        plan.rows_at = round_up(plan.rows_at, 4096);
+        plan.rows_at = round_up(plan.rows_at, Mapping::large_page);
         plan.directory_at = round_up(plan.rows_at + HashedRows::bytes(uint64_t(plan.capacity)), Mapping::large_page);
     }
     if (before_own) plan.directory_at = round_up(plan.directory_at + before_own, Mapping::large_page) - before_own;

@@ -11,7 +11,7 @@ namespace ps {
 namespace {
 
 // How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
-constexpr int64_t slots_ahead = 48, entries_ahead = 32, values_ahead = 16;
+constexpr int64_t slots_ahead = 64, entries_ahead = 32, values_ahead = 16;
 constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
 constexpr int in_second_level = 2; // __builtin_prefetch's locality
 
