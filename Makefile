@@ -61,8 +61,9 @@ test: lint ## lint, types and all tests
 quick: env ## the tests without the slow ones
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(PYTEST_ARGS)
 
-gpu: env ## the tests of GPUs' memory on the GPUs of this machine (pip install '.[gpu]')
+gpu: env ## the tests of GPUs' memory and of cutorch on the GPUs of this machine (pip install '.[gpu]')
 	MOONTIDE_GPU_TESTS=real $(BIN)/python -m pytest $(PYTEST_ARGS) tests/pyps/wholememory/test_device.py
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -n $(JOBS) -k gpu tests/torch7 tests/bridge
 
 lint: env ## format, lint, types, stubs of compiled modules, Lua
 	@$(MAKE) --no-print-directory --output-sync --jobs $(JOBS) style types stubs lua

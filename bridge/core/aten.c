@@ -139,9 +139,10 @@ static void share(shared before)
    if (shim.mkl_set_threads) shim.mkl_set_threads(before.mkl);
 }
 
-static handle own(br_tensor *t)
+/* A handle of t that the call may delete; a tensor without memory goes where the one `beside` it is. */
+static handle own(br_tensor *t, const br_tensor *beside)
 {
-   handle h = br_tensor_handle(t), mine = NULL;
+   handle h = t->dtype & BR_DEVICE ? br_device_handle(t, beside) : br_tensor_handle(t), mine = NULL;
    if (h && shim.new_tensor_handle(h, &mine)) mine = NULL;
    return mine;
 }
@@ -163,8 +164,9 @@ static uint64_t bits(double x)
    return b;
 }
 
-/* The value of one argument as the dispatcher takes it; how many entries of `a` it used, 0: torch refused it. */
-static int convert(char kind, const br_argument *a, uint64_t *value)
+/* The value of one argument as the dispatcher takes it; how many entries of `a` it used, 0: torch refused it. `first`:
+   the first tensor of the call that has memory, or NULL. */
+static int convert(char kind, const br_argument *a, const br_tensor *first, uint64_t *value)
 {
    handle made;
    switch (kind) {
@@ -173,7 +175,7 @@ static int convert(char kind, const br_argument *a, uint64_t *value)
       if (!br_tensor_handle(a->tensor) || shim.view_dtype(br_tensor_handle(a->tensor), shim.bool_dtype(), &made)) return 0;
       *value = (uint64_t)(uintptr_t)made;
       return 1;
-   case 'T': return (*value = (uint64_t)(uintptr_t)own(a->tensor)) != 0;
+   case 'T': return (*value = (uint64_t)(uintptr_t)own(a->tensor, first)) != 0;
    case 'i': *value = (uint64_t)a->integer; return 1;
    case 'f': *value = bits(a->number); return 1;
    case 'b': *value = a->integer != 0; return 1;
@@ -186,11 +188,11 @@ static int convert(char kind, const br_argument *a, uint64_t *value)
    }
 }
 
-/* The first tensor among the arguments, or NULL. */
+/* The first tensor among the arguments that has memory, or NULL. */
 static const br_tensor *first_tensor(const char *kinds, const br_argument *a)
 {
    for (; *kinds; kinds++) {
-      if (*kinds == 'T' || *kinds == 'M') return a->tensor;
+      if ((*kinds == 'T' || *kinds == 'M') && a->tensor->storage) return a->tensor;
       if (*kinds != '?') a += *kinds == 'I' ? 2 : 1;
    }
    return NULL;
@@ -211,7 +213,7 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
    char made[MOST], optional[MOST];
    int n = 0, places = 0, small = 1; /* 1: the CPU, 2: the device */
    if (!shim.call_dispatcher) return br_aten_failed("torch is not loaded");
-   const br_argument *first = arguments;
+   const br_tensor *first = first_tensor(kinds, arguments);
    for (const char *k = kinds; *k; k++, n++) {
       int boxed = *k == '?';
       if (boxed) k++;
@@ -226,10 +228,9 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
       if (*k == 'T' || *k == 'M') places |= arguments->tensor->dtype & BR_DEVICE ? 2 : 1;
       int used = 0;
       if (*k == 'S') {
-         const br_tensor *like = first_tensor(kinds, first);
-         stack[n] = (uint64_t)(uintptr_t)(like ? br_device_scalar(like, arguments->number) : NULL);
+         stack[n] = (uint64_t)(uintptr_t)(first ? br_device_scalar(first, arguments->number) : NULL);
          used = stack[n] != 0;
-      } else if (places != 3) used = convert(*k, arguments, &stack[n]);
+      } else if (places != 3) used = convert(*k, arguments, first, &stack[n]);
       if (!used) {
          br_aten_failed(places == 3 ? "some of the tensors are on the device, others on the CPU" : NULL);
          while (n-- > 0) give_back(made[n], stack[n]);

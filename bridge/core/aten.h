@@ -23,8 +23,8 @@ const char *br_aten_load(const char *path);
 /* Why the last call on this thread failed. */
 const char *br_aten_error(void);
 /* Call `name`.`overload` with arguments of the kinds in `kinds`, a letter each: T tensor, i int, f float, b bool,
-   I int list, s string, n None, S a number as a tensor without dimension on the device, of the type
-   of the first tensor of the call (which truncates and wraps as Torch7 does), M a ByteTensor as a mask;
+   I int list, s string, n None, S a number as a tensor without dimension, of the type of the first
+   tensor of the call (which truncates and wraps as Torch7 does), M a ByteTensor as a mask;
    a ? before a letter: the parameter is optional. The operator must write its `results` into tensors that it was given
    (an out= overload, or one that ends in _). Tensors on the CPU and on a device do not go together. */
 int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results);

@@ -55,8 +55,8 @@ const char *br_device_load(br_heap *heap, const char *path, const char *device)
 
 static void drop(handle h) { br_torch.delete_tensor_object(h); }
 
-/* A vector of torch's on the current device of a type. NULL: torch refused. */
-static handle vector(int32_t type, int dtype, int64_t size)
+/* A vector of torch's on a device of a type, the current one if its number is -1. NULL: torch refused. */
+static handle vector(int32_t type, int32_t number, int dtype, int64_t size)
 {
    static const int64_t one[1] = {1};
    handle made = NULL;
@@ -64,7 +64,7 @@ static handle vector(int32_t type, int dtype, int64_t size)
       br_aten_failed("no device is in use");
       return NULL;
    }
-   if (shim.empty(1, &size, one, br_torch.dtypes[dtype & ~BR_DEVICE], type, -1, &made)) {
+   if (shim.empty(1, &size, one, br_torch.dtypes[dtype & ~BR_DEVICE], type, number, &made)) {
       br_aten_failed(NULL);
       return NULL;
    }
@@ -74,7 +74,7 @@ static handle vector(int32_t type, int dtype, int64_t size)
 br_block *br_device_block(br_heap *heap, int dtype, int64_t size)
 {
    OUTERMOST();
-   handle owner = vector(heap->device, dtype, size);
+   handle owner = vector(heap->device, -1, dtype, size);
    if (!owner) return NULL;
    br_block *block = br_block_device(heap, br_device_address(owner), size * (int64_t)br_element_size(dtype), owner, NULL);
    if (!block) drop(owner);
@@ -149,15 +149,21 @@ br_block *br_device_grown(const br_storage *storage, int64_t size)
    return NULL;
 }
 
-void *br_device_handle(br_tensor *tensor)
+void *br_device_handle(br_tensor *tensor, const br_tensor *beside)
 {
    handle owner = tensor->storage && tensor->nDimension ? tensor->storage->block->device : NULL;
    if (tensor->handle && owner && tensor->handle_data == owner) return tensor->handle;
    br_tensor_changed(tensor);
-   /* Torch7's tensor without dimension is torch's vector of size 0 */
-   tensor->handle = owner ? br_device_view(tensor->storage, tensor->nDimension, tensor->size, tensor->stride,
-                                           tensor->storageOffset)
-                          : vector(shim.cpu ? shim.cpu() : 0, tensor->dtype, 0);
+   if (owner) {
+      tensor->handle = br_device_view(tensor->storage, tensor->nDimension, tensor->size, tensor->stride,
+                                      tensor->storageOffset);
+   } else { /* Torch7's tensor without dimension is torch's vector of size 0 */
+      int32_t type = shim.cpu ? shim.cpu() : 0, number = -1;
+      const br_storage *place = tensor->storage ? tensor->storage : beside ? beside->storage : NULL;
+      handle there = place ? place->block->device : NULL;
+      if (there && (shim.type(there, &type) || shim.number(there, &number))) return NULL;
+      tensor->handle = vector(type, number, tensor->dtype, 0);
+   }
    tensor->handle_data = owner;
    return tensor->handle;
 }
@@ -167,12 +173,9 @@ void *br_device_scalar(const br_tensor *like, double value)
    char bytes[8];
    handle made = NULL;
    int dtype = like->dtype & ~BR_DEVICE;
-   int32_t type, number;
-   handle owner = like->storage ? like->storage->block->device : NULL;
-   if (!owner || shim.type(owner, &type) || shim.number(owner, &number)) return NULL;
+   int32_t type = shim.cpu();
    element_encode(dtype, value, bytes);
-   if (shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, number, NULL, &made))
-      return NULL;
+   if (shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, -1, NULL, &made)) return NULL;
    return made;
 }
 

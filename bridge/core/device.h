@@ -25,6 +25,8 @@ int br_device_copy(br_tensor *r, br_tensor *a);
 int br_device_add(br_tensor *r, br_tensor *a, br_tensor *b, double v);
 /* The number of the device that holds a storage, from 0; of 'cpu' 0. */
 int br_device_number(const br_storage *storage);
+/* Does the CPU stand for the device of a tensor? Then nobody is told its address. */
+int br_device_hidden(void *handle);
 /* BRIDGE_CDEF end */
 
 #pragma GCC visibility pop
@@ -35,7 +37,8 @@ br_block *br_device_part(const br_storage *storage, int64_t start, int64_t size)
 br_block *br_device_block(br_heap *heap, int dtype, int64_t size);
 /* The same for a storage that grows, with what it holds. */
 br_block *br_device_grown(const br_storage *storage, int64_t size);
-/* A number as torch's tensor without dimension, of the type and on the device of another. NULL: torch refused. */
+/* A number as torch's tensor without dimension, of the type of another. It is in host memory, from where torch hands it
+   to a GPU with the call. NULL: torch refused. */
 void *br_device_scalar(const br_tensor *like, double value);
 /* A handle of its own, for whoever takes it, of a view of a storage on the device; n 0: of one element. NULL: torch
    refused, or the memory does not cover it. */
@@ -43,11 +46,10 @@ void *br_device_view(const br_storage *storage, int n, const int64_t *size, cons
 /* A vector over all `size` elements of a torch tensor's memory, without the Python object that the handle may have;
    `handle` is taken over. NULL: torch refused. */
 void *br_device_adopt(void *handle, int64_t size);
-/* Does the CPU stand for the device of a tensor? Then nobody is told its address. */
-int br_device_hidden(void *handle);
 /* Where a tensor's memory is on its device. NULL: nobody is told. */
 void *br_device_address(void *handle);
-/* br_tensor_handle of a tensor on the device. */
-void *br_device_handle(br_tensor *tensor);
+/* br_tensor_handle of a tensor on the device. One without memory is where the tensor `beside` it is, or, if that is NULL
+   or has none either, on the CPU. */
+void *br_device_handle(br_tensor *tensor, const br_tensor *beside);
 
 #endif

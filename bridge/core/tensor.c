@@ -311,7 +311,7 @@ int br_tensor_covered(const br_tensor *tensor)
 
 void *br_tensor_handle(br_tensor *tensor)
 {
-   if (tensor->dtype & BR_DEVICE) return br_device_handle(tensor);
+   if (tensor->dtype & BR_DEVICE) return br_device_handle(tensor, NULL);
    if (!br_torch.create_tensor_from_blob || !br_tensor_covered(tensor)) return NULL;
    void *data = tensor->storage ? *tensor->storage->live : NULL;
    if (tensor->handle && tensor->handle_data == data) return tensor->handle;

@@ -47,7 +47,11 @@ def gather(
     else:
         check_rows("out", tensor, shape, out)
     if not _is_plain(tensor):
-        out.copy_(tensor.index_select(0, indices.flatten()).view(shape))
+        flat = indices.flatten()
+        if out.is_contiguous():
+            torch.index_select(tensor.detach(), 0, flat, out=out.view(len(flat), *tensor.shape[1:]))
+        else:
+            out.copy_(tensor.index_select(0, flat).view(shape))
         return out
     target = out if out.is_contiguous() else torch.empty(shape, dtype=out.dtype)
     flat = indices.contiguous()
@@ -134,8 +138,11 @@ def check_indices(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor) -
         flat = indices.contiguous()
         position = _rows.first_outside(_place(flat), tensor.shape[0], torch.get_num_threads())
     else:
-        outside = ((indices < 0) | (indices >= tensor.shape[0])).flatten()
-        position = int(outside.to(torch.uint8).argmax()) if bool(outside.any()) else -1
+        low, high = torch.stack(torch.aminmax(indices)).tolist()  # waits for the GPU once
+        position = -1
+        if low < 0 or high >= tensor.shape[0]:
+            outside = ((indices < 0) | (indices >= tensor.shape[0])).flatten()
+            position = int(outside.to(torch.uint8).argmax())
     if position >= 0:
         value = int(indices.flatten()[position])
         raise IndexError(

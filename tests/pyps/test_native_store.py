@@ -16,7 +16,7 @@ def test_native_program(programs: Programs, program: str) -> None:
 
 
 @native
-@pytest.mark.parametrize("program", ["threads", "changes", "any_keys"])
+@pytest.mark.parametrize("program", ["threads", "changes", "any_keys", "glances"])
 def test_native_program_of_many_threads(threaded_programs: Programs, program: str) -> None:
     assert threaded_programs.run(program) == "ok\n"
 

@@ -58,7 +58,7 @@ MODULES: list[tuple[str, str, str]] = [
 def cudnn() -> Iterator[bridge.Lua]:
     """A state without a GPU."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("MOONTIDE_CUDA", raising=False)
+        patch.setenv("MOONTIDE_CUDA", "none")
         with bridge.Lua() as lua:
             lua.execute("require 'cudnn' require 'nngraph' checks = dofile(...)", str(CHECKS))
             yield lua

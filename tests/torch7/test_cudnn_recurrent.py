@@ -26,8 +26,9 @@ T, N, D, H = 5, 2, 4, 3
 
 @pytest.fixture(scope="module")
 def cudnn() -> Iterator[bridge.Lua]:
+    """A state without a GPU."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("MOONTIDE_CUDA", raising=False)
+        patch.setenv("MOONTIDE_CUDA", "none")
         with bridge.Lua() as lua:
             lua.execute("require 'cudnn' checks = dofile(...)", str(CHECKS))
             yield lua
@@ -172,6 +173,26 @@ def test_what_cannot_be_is_told(cudnn: bridge.Lua, code: str, message: str) -> N
     with pytest.raises(bridge.LuaError) as raised:
         cudnn.execute("x = torch.randn(5, 2, 4) " + code)
     assert message in raised.value.message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_device_computes_what_the_cpu_does(cuda: bridge.Lua, kind: str) -> None:
+    code = """
+    require 'cudnn'
+    local net = cudnn[...](4, 3, 2)
+    local function pass(net, x)
+       local y = net:forward(x)
+       net:zeroGradParameters()
+       return {y:float(), net:backward(x, y):float(), net.gradWeight:float()}, torch.type(net.gradWeight)
+    end
+    local x = torch.randn(5, 2, 4):float()
+    local expected = pass(net:clone():float(), x)
+    return expected, pass(net, x:cuda())
+    """
+    expected, got, type_there = cuda.execute(code, kind)
+    assert type_there == "torch.CudaTensor"
+    for there, here in zip(got, expected, strict=True):
+        np.testing.assert_allclose(there, here, rtol=1e-4, atol=1e-6)
 
 
 def test_it_is_made_of_the_devices_tensors(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import bridge
 
@@ -23,13 +24,16 @@ function far(a, b) return (a:double() - b:double()):abs():max() end
 """
 
 
-@pytest.fixture(scope="module", params=["none", "cpu"])
+GPU = [pytest.param("", id="gpu")] if torch.cuda.is_available() else []
+
+
+@pytest.fixture(scope="module", params=["none", "cpu", *GPU])
 def lasting(request: pytest.FixtureRequest) -> Iterator[bridge.Lua]:
-    """A state without a device, which has cunn's classes alone, and one whose device is the CPU."""
+    """A state without a device, which has cunn's classes alone, and those whose device is the CPU, or a GPU."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MOONTIDE_CUDA", request.param)
         with bridge.Lua() as lua:
-            assert lua.eval("(pcall(require, 'cunn'))") == (request.param == "cpu")
+            assert lua.eval("(pcall(require, 'cunn'))") == (request.param != "none")
             yield lua
 
 

@@ -1,6 +1,9 @@
 -- Each feature with mean 0 and variance 1 over the batch, then times its weight and plus its bias. In evaluation, mean
 -- and variance are those that training averaged; so they are in training where the batch has one sample, which leaves
 -- the averages, save_mean and save_std as they are.
+local native = require 'bridge.native'
+local elements = require 'torch.elements'
+local object = require 'torch.object'
 local aten = require 'torch.aten'
 local demand = require 'nn.demand'
 
@@ -18,10 +21,20 @@ local plainbackward = aten.into('native_batch_norm_backward', 'TTn?T?T?T?TbfI', 
 local INPUT, PARAMETERS, BOTH = aten.list{1, 0, 0}, aten.list{0, 1, 1}, aten.list{1, 1, 1}
 local buffers = {} -- tensor type -> what torch returns and nobody needs, gradients on their way
 
-local function buffer(role, like)
-   local key = role .. like:type()
-   buffers[key] = buffers[key] or like.new()
+local function buffer(role, dtype)
+   local key = role .. dtype
+   buffers[key] = buffers[key] or object.newtensor(dtype)
    return buffers[key]
+end
+
+-- The type of a batch's mean and standard deviation: the input's, but floats of halves on a GPU.
+local function statistic(input)
+   local dtype = object.dtype(input)
+   local storage = object.tensor(input).storage
+   if dtype == elements.DEVICE + elements.Half.id and native.C.br_device_hidden(storage.block.device) == 0 then
+      return elements.DEVICE + elements.Float.id
+   end
+   return dtype
 end
 
 function BatchNormalization:__init(nOutput, eps, momentum, affine)
@@ -107,14 +120,17 @@ function BatchNormalization:updateOutput(input)
    checkfields(self)
    input = batched(self, contiguous(self, '_input', input))
    self.output:resizeAs(input)
-   self.save_mean = self.save_mean or input.new()
-   self.save_mean:resizeAs(self.running_mean)
-   self.save_std = self.save_std or input.new()
-   self.save_std:resizeAs(self.running_var)
+   local dtype = statistic(input)
+   for _, field in ipairs{'save_mean', 'save_std'} do
+      if not self[field] or object.dtype(self[field]) ~= dtype then
+         self[field] = object.newtensor(dtype)
+      end
+      self[field]:resize(self.running_mean:size())
+   end
    local training = bybatch(self, input)
    -- with the averages torch gives empty tensors back
-   local mean = training and self.save_mean or buffer('empty', input)
-   local std = training and self.save_std or buffer('none', input)
+   local mean = training and self.save_mean or buffer('empty', dtype)
+   local std = training and self.save_std or buffer('none', dtype)
    if self.weight then
       forward(input, self.weight, self.bias, self.running_mean, self.running_var, training, self.momentum, self.eps,
          self.output, mean, std)
@@ -156,7 +172,8 @@ local function accumulate(self, gradWeight, gradBias, scale)
 end
 
 local function parameterbuffers(self)
-   return buffer('weight', self.weight):resizeAs(self.weight), buffer('bias', self.weight):resizeAs(self.weight)
+   local dtype = object.dtype(self.weight)
+   return buffer('weight', dtype):resizeAs(self.weight), buffer('bias', dtype):resizeAs(self.weight)
 end
 
 -- Both at once: they share most of their work.

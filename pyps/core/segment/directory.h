@@ -16,33 +16,45 @@ enum class Residence : uint64_t { absent = 0, owned = 1, shared = 2, awaited = 3
 
 constexpr uint32_t most_workers = 4094; // with one channel of the server
 constexpr uint32_t most_classes = 4096;
-constexpr uint32_t epochs = 64;
+constexpr uint32_t epochs = 32;
 
-// What holds the latch: a slot (1..4095; 0: nothing), a worker's or a channel's of the server, and how often that slot
-// had been claimed (mod 64), so that a slot's new owner is not taken for a dead former one.
+// What holds a latch: a slot (1..4095), a worker's or a channel's of the server, and how often that slot had been
+// claimed (mod 32), so that a slot's new owner is not taken for a dead former one.
 using Holder = uint64_t;
-constexpr Holder nobody = 0;
-constexpr Holder make_holder(uint32_t slot, uint32_t epoch) { return slot | uint64_t(epoch % epochs) << 12; }
+constexpr uint64_t held_bit = uint64_t(1) << 17;
+constexpr Holder make_holder(uint32_t slot, uint32_t epoch) { return held_bit | slot | uint64_t(epoch % epochs) << 12; }
 constexpr uint32_t slot_of(Holder holder) { return holder & 0xfff; }
 constexpr uint32_t epoch_of(Holder holder) { return holder >> 12 & (epochs - 1); }
 
-// bits 0-17 holder, 18-19 residence, 20-31 length class, 32-63 index of the value among those of its class.
-// All but the holder change only while the latch is held.
+// The latch of a key that nothing holds has a version: how often it was held (mod 2^17). Who reads the same word before
+// and after a value has read it whole, unless versions began anew meanwhile: then the header's `version_turns` is
+// another.
+constexpr uint64_t versions = held_bit;
+
+// bits 0-17 latch: holder or version; 18-19 residence, 20-31 length class, 32-63 index of the value among those of its
+// class. All but the latch change only while it is held.
 class Place {
 public:
     explicit constexpr Place(uint64_t word) : word_(word) {}
     constexpr Place(Residence residence, uint32_t length_class, uint32_t index)
         : word_(uint64_t(residence) << 18 | uint64_t(length_class) << 20 | uint64_t(index) << 32) {}
 
-    constexpr uint64_t word() const { return word_; } // without a holder if made from parts
-    constexpr Holder holder() const { return word_ & 0x3ffff; }
+    constexpr uint64_t word() const { return word_; } // version 0 if made from parts
+    constexpr bool is_held() const { return word_ & held_bit; }
+    constexpr Holder holder() const { return word_ & latch_bits; } // of one that is held
+    constexpr uint64_t version() const { return word_ & latch_bits; } // of one that is not
     constexpr Residence residence() const { return Residence(word_ >> 18 & 3); }
     constexpr uint32_t length_class() const { return word_ >> 20 & 0xfff; }
     constexpr uint32_t index() const { return uint32_t(word_ >> 32); }
     constexpr bool is_here() const { return residence() == Residence::owned || residence() == Residence::shared; }
-    constexpr Place held_by(Holder holder) const { return Place((word_ & ~uint64_t(0x3ffff)) | holder); }
+    constexpr Place held_by(Holder holder) const { return with_latch(holder); }
+    constexpr Place with_version(uint64_t version) const { return with_latch(version); }
+    constexpr Place latched_as(Place other) const { return with_latch(other.word_ & latch_bits); }
 
 private:
+    static constexpr uint64_t latch_bits = held_bit | (held_bit - 1);
+    constexpr Place with_latch(uint64_t latch) const { return Place((word_ & ~latch_bits) | latch); }
+
     uint64_t word_;
 };
 

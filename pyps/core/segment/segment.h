@@ -97,7 +97,8 @@ struct Header {
     ArrivalWord node_arrival, leave_arrival; // this node's
     std::atomic<uint32_t> sampling; // see sampling/sampling_area.cpp
     std::atomic<uint32_t> slots_used; // slots 1..slots_used were claimed at least once
-    std::atomic<uint64_t> joined, reclaimed, recovered, restored;
+    alignas(64) std::atomic<uint64_t> version_turns; // how often a latch's versions began anew: see latch.h
+    alignas(64) std::atomic<uint64_t> joined, reclaimed, recovered, restored;
     std::atomic<uint64_t> refused; // messages
     std::atomic<uint64_t> peers_refused; // connections, for want of the cluster's keys
     std::atomic<uint32_t> refusal_kept;

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t slots_ahead = 64, entries_ahead = 32, values_ahead = 16;
 constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
 constexpr int in_second_level = 2; // __builtin_prefetch's locality
+constexpr int most_looks = 4; // at a value that others keep writing, before a reader takes its latch
 
 [[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
     if (num_keys == 0)
@@ -37,7 +38,8 @@ void prefetch_value(const Segment &segment, Row row) {
 
 // The rows of the next keys of a batch. The keys belong to the caller, who may change them meanwhile: what happens next
 // happens to the row that was found last.
-template <class Rows, bool with_values>
+enum class Ahead { entries, values, values_to_write };
+template <class Rows, Ahead ahead>
 class RowsAhead {
 public:
     RowsAhead(const Segment &segment, const Rows &rows, const int64_t *keys, int64_t from, int64_t count)
@@ -64,13 +66,13 @@ private:
     void ask_for_slot(int64_t i) { at(i) = rows_.ask(uint64_t(keys_[i]), &view_); }
     void ask_for_entry(int64_t i) {
         Row row = rows_.guess(uint64_t(keys_[i]), at(i), view_);
-        if (row != no_row) __builtin_prefetch(&segment_.entry(row), with_values);
+        if (row != no_row) __builtin_prefetch(&segment_.entry(row), ahead == Ahead::values_to_write);
         at(i) = number_of(row);
     }
     void ask_for_value(int64_t i) {
         Row row{at(i)};
         if constexpr (Rows::has_slots) at(i) = number_of(row = rows_.confirm(row, uint64_t(keys_[i])));
-        if constexpr (with_values)
+        if constexpr (ahead != Ahead::entries)
             if (row != no_row) prefetch_value(segment_, row);
     }
 
@@ -97,9 +99,20 @@ inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_
     for (; at + 2 <= bytes; at += 2) std::memcpy(to + at, from + at, 2);
 }
 
+// From memory that others may be writing: a race, of which whoever calls finds out afterwards.
+#if defined(__SANITIZE_THREAD__)
+[[gnu::noinline, gnu::no_sanitize("thread")]] void copy_glanced(char *to, const volatile char *from, uint64_t bytes) {
+    for (uint64_t at = 0; at < bytes; at++) to[at] = from[at];
+}
+#else
+inline void copy_glanced(char *to, const char *from, uint64_t bytes) { copy_bytes(to, from, bytes); }
+#endif
+
 struct Pull {
     static constexpr bool writes = false;
-    void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(buffer, value, c.value_bytes); }
+    void operator()(char *value, char *buffer, const LengthClass &c) const {
+        copy_glanced(buffer, value, c.value_bytes);
+    }
 };
 
 // What the rule does, as a part of the loop.
@@ -175,6 +188,39 @@ inline bool run_key(const Segment &segment, Latches &latches, Row row, Place pla
     return true;
 }
 
+// What came of one key of a batch. does_not_fit: into what is left of the buffer.
+enum class Visit { done, lives_elsewhere, does_not_fit, busy };
+
+template <class Action>
+inline Visit visit_latched(const Segment &segment, Latches &latches, Row row, Patience patience, bool may_share,
+                           char *buffer, uint64_t room, Action action, const LengthClass **c) {
+    Place place(0);
+    if (!latches.acquire(row, patience, &place)) return Visit::busy;
+    *c = &segment.length_class(place.length_class());
+    const bool fits = (*c)->value_bytes <= room;
+    const bool done = fits && run_key(segment, latches, row, place, **c, buffer, may_share, action);
+    latches.release(row, place);
+    return done ? Visit::done : fits ? Visit::lives_elsewhere : Visit::does_not_fit;
+}
+
+// The same without the latch. busy: others write this value all the time, or one of them has stopped.
+template <class Action>
+inline Visit visit_at_a_glance(const Segment &segment, Row row, bool may_share, char *buffer, uint64_t room,
+                               Action action, const LengthClass **c) {
+    static_assert(!Action::writes);
+    for (int look = 0; look < most_looks; look++) {
+        const Glance glance(segment, row);
+        const Place place = glance.place();
+        if (place.is_held()) continue;
+        *c = &segment.length_class(place.length_class());
+        if ((*c)->value_bytes > room) return Visit::does_not_fit;
+        if (!place.is_here() || (place.residence() == Residence::shared && !may_share)) return Visit::lives_elsewhere;
+        action(segment.value(place), buffer, **c);
+        if (__builtin_expect(glance.was_steady(), 1)) return Visit::done;
+    }
+    return Visit::busy;
+}
+
 template <class Rows, class Action>
 int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere,
                  Action action) {
@@ -190,7 +236,7 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
     buffer += uint64_t(total_length(segment, keys, done)) * element;
     const uint64_t each = segment.length_class(0).value_bytes; // of keys that may be any
 
-    RowsAhead<Rows, true> rows(segment, all, keys, done, count);
+    RowsAhead<Rows, Action::writes ? Ahead::values_to_write : Ahead::values> rows(segment, all, keys, done, count);
     for (int64_t i = done; i < count; i++) {
         const Row row = rows.take(i);
         if (row == no_row && !Rows::has_slots) fail_at_key(i, keys[i], segment.header().num_keys);
@@ -201,22 +247,24 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
             buffer += each;
             continue;
         }
-        Place place(0);
-        if (!latches.acquire(row, patience, &place)) {
-            if (!for_server) return PS_EBUSY;
-            for (; i < count; i++) elsewhere->positions.push_back(i); // a key that comes twice keeps its order
-            break;
-        }
-        const LengthClass &c = segment.length_class(place.length_class());
-        bool fits = c.value_bytes <= uint64_t(end - buffer);
-        bool done_here = fits && run_key(segment, latches, row, place, c, buffer, !for_server, action);
-        latches.release(row, place);
-        if (__builtin_expect(!done_here, 0)) {
-            if (!fits) fail(PS_EINVAL, Where{i, keys[i], 0}, "the keys were changed during the call");
+        const LengthClass *c = nullptr;
+        const uint64_t room = uint64_t(end - buffer);
+        Visit visit = Visit::busy;
+        if constexpr (!Action::writes) visit = visit_at_a_glance(segment, row, !for_server, buffer, room, action, &c);
+        if (Action::writes || __builtin_expect(visit == Visit::busy, 0))
+            visit = visit_latched(segment, latches, row, patience, !for_server, buffer, room, action, &c);
+        if (__builtin_expect(visit != Visit::done, 0)) {
+            if (visit == Visit::does_not_fit)
+                fail(PS_EINVAL, Where{i, keys[i], 0}, "the keys were changed during the call");
+            if (visit == Visit::busy && !for_server) return PS_EBUSY;
+            if (visit == Visit::busy) {
+                for (; i < count; i++) elsewhere->positions.push_back(i); // a key that comes twice keeps its order
+                break;
+            }
             if (!elsewhere) return PS_ENOTLOCAL;
             elsewhere->positions.push_back(i);
         }
-        buffer += c.value_bytes;
+        buffer += c->value_bytes;
     }
     request.done = count;
     return PS_OK;
@@ -285,7 +333,7 @@ bool are_all(const Segment &segment, const Rows &all, const int64_t *keys, int64
     auto is_so = [&](Row row) { return (row != no_row && segment.place(row).is_here()) == here; };
     if (num_keys == 0) return true;
     if (!is_so(all.find(uint64_t(keys[0])))) return false; // often, and without a look ahead
-    RowsAhead<Rows, false> rows(segment, all, keys, 0, num_keys);
+    RowsAhead<Rows, Ahead::entries> rows(segment, all, keys, 0, num_keys);
     for (int64_t i = 0; i < num_keys; i++)
         if (!is_so(rows.take(i))) return false;
     return true;

@@ -43,14 +43,14 @@ bool Latches::contend(Row row, Patience patience, Place *place) {
     Entry &entry = segment_.entry(row);
     for (int spin = 0; spin < short_spins; spin++) {
         Place seen(entry.load(std::memory_order_relaxed));
-        if (seen.holder() == nobody && seize(row, seen, place)) return true;
+        if (!seen.is_held() && seize(row, seen, place)) return true;
         pause_briefly();
     }
     if (patience == Patience::try_briefly) return false;
     double start = monotonic_seconds(), timeout = segment_.header().latch_timeout;
     for (int round = 0;; round++) {
         Place seen(entry.load(std::memory_order_acquire));
-        if (seen.holder() == nobody) {
+        if (!seen.is_held()) {
             if (!seize(row, seen, place)) continue;
             break;
         }
@@ -78,11 +78,8 @@ bool Latches::contend(Row row, Patience patience, Place *place) {
 }
 
 bool Latches::seize(Row row, Place seen, Place *place) {
-    uint64_t word = seen.word();
-    if (!segment_.entry(row).compare_exchange_strong(word, seen.held_by(me_).word(), std::memory_order_acq_rel,
-                                                     std::memory_order_relaxed))
-        return false;
-    *place = Place(word);
+    if (!take(row, seen)) return false;
+    *place = seen.is_held() ? begin_versions_anew(seen) : seen;
     return true;
 }
 

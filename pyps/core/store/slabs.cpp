@@ -76,7 +76,7 @@ std::unique_lock<std::mutex> Slabs::alone() {
 }
 
 Place Slabs::place_at(Place place, Residence residence, uint32_t index) const {
-    return Place(residence, place.length_class(), index).held_by(place.holder());
+    return Place(residence, place.length_class(), index).latched_as(place);
 }
 
 void Slabs::count(std::atomic<uint64_t> &what, int change, uint64_t bytes) {

@@ -24,7 +24,7 @@ bool take_delta_of(SharedHead *head, const LengthClass &c, Bytes *delta) {
 }
 
 Place absent(Place place, uint32_t seen) {
-    return Place(Residence::absent, place.length_class(), seen).held_by(place.holder());
+    return Place(Residence::absent, place.length_class(), seen).latched_as(place);
 }
 
 } // namespace
@@ -153,9 +153,8 @@ void StoreValues::push(Key key, const Bytes &delta) { run(key, PS_PUSH, const_ca
 void StoreValues::set(Key key, const Bytes &value) { run(key, PS_SET, const_cast<char *>(value.data())); }
 
 void StoreValues::await(Key key) {
-    with(key, [](Place place) {
-        return Place(Residence::awaited, place.length_class(), place.index()).held_by(place.holder());
-    });
+    with(key,
+         [](Place place) { return Place(Residence::awaited, place.length_class(), place.index()).latched_as(place); });
 }
 
 void StoreValues::forget(Key key) {
@@ -244,7 +243,7 @@ bool StoreValues::retire(Key key, Bytes *delta) {
     with(key, [&](Place place) {
         any = take_delta_of(head_of(place), class_of(place), delta);
         place = slabs_.drop(place);
-        return Place(Residence::awaited, place.length_class(), 0).held_by(place.holder());
+        return Place(Residence::awaited, place.length_class(), 0).latched_as(place);
     });
     return any;
 }

@@ -18,7 +18,7 @@ void StoreWhereabouts::note_owner(const std::vector<Key> &keys, const AnswerBatc
         Entry &entry = segment_.entry(row);
         uint64_t word = entry.load(std::memory_order_relaxed);
         Place place(word), seen(Residence::absent, place.length_class(), seen_at(owner));
-        if (place.residence() == Residence::absent && place.holder() == nobody)
+        if (place.residence() == Residence::absent && !place.is_held())
             entry.compare_exchange_strong(word, seen.word(), std::memory_order_relaxed);
     }
 }

@@ -135,6 +135,15 @@ bool ps_worker::wait_for_order(const ps_request &request, Deadline &deadline) {
     return true;
 }
 
+// Before a worker has asked others for the first time its keys mostly are here, and a pull can be tried: what it has
+// read of a part is written over later. Pushes and sets look first where their keys are, in get_ready().
+int32_t ps_worker::pull_from_here(ps_request &request) {
+    const int64_t done = request.done;
+    int32_t code = run_here(request);
+    if (code == PS_ENOTLOCAL) request.done = done;
+    return code;
+}
+
 // Wait for what sending may wait for: to be known to the server, and for room.
 void ps_worker::get_ready(const ps_request &request, Deadline &deadline) {
     const Segment &segment = *attachment_->segment;
@@ -154,6 +163,10 @@ int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
         if (!all_local(segment, request.keys, request.num_keys)) return PS_EBUSY;
         int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
+    }
+    if (request.operation == PS_PULL && !remote_) {
+        int32_t code = pull_from_here(request);
+        if (code != PS_ENOTLOCAL) return code;
     }
     get_ready(request, deadline);
     bool is_fresh = request.done == 0; // else its first keys were done here, though they may have moved since

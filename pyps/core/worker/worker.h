@@ -62,6 +62,7 @@ private:
     int32_t finish(ps_request &request, ps::Deadline &deadline);
     void get_ready(const ps_request &request, ps::Deadline &deadline);
     int32_t run_here(ps_request &request);
+    int32_t pull_from_here(ps_request &request);
     bool wait_for_order(const ps_request &request, ps::Deadline &deadline);
     int32_t begin_everywhere(ps_request &request, ps::Deadline &deadline);
     bool is_buffer_free(const ps_request &request);

@@ -80,7 +80,7 @@ Identity identity_of(const WorkerSlot &slot) {
 
 Holder join(Segment &segment, uint32_t *ordinal) {
     Process self = Process::self();
-    Holder me = nobody;
+    Holder me = 0;
     if (!claim_any(segment, self, false, &me) && !claim_any(segment, self, true, &me)) {
         uint32_t limit = segment.header().max_workers;
         fail(PS_EWORKERS, Where{-1, limit, limit},

@@ -8,7 +8,7 @@
 
 namespace ps {
 
-// WorkerSlot::identity: bits 0-31 start time, 32-53 pid (0: the slot is free), 54-59 epoch, which grows with every
+// WorkerSlot::identity: bits 0-31 start time, 32-53 pid (0: the slot is free), 54-58 epoch, which grows with every
 // claim.
 struct Identity {
     Process process;

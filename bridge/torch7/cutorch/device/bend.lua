@@ -15,7 +15,7 @@ local above, below = op('gt.Tensor_out', 'TST'), op('lt.Tensor_out', 'TST')
 local from, upto = op('ge.Tensor_out', 'TST'), op('le.Tensor_out', 'TST')
 local multiply, divide, quotient = op('mul.out', 'TST'), op('div.out', 'TST'), op('div.out', 'TTT')
 local absolute, either = op('abs.out', 'TT'), op('bitwise_or.Tensor_out', 'TTT')
-local choose = op('where.self_out', 'MTTT')
+local choose, larger = op('where.self_out', 'MTTT'), op('fmax.out', 'TST')
 
 -- A mask of a's elements beyond v.
 local function beyond(compare, a, v)
@@ -56,6 +56,10 @@ end
 local maps, gates, triples = {}, {}, {}
 
 maps[C.BR_THRESHOLD] = function(r, a, v, w)
+   if v == w then -- the larger of both, and v instead of a nan
+      larger(a, v, r)
+      return
+   end
    choose(beyond(above, a, v), a, place.filled(a, w), r)
 end
 

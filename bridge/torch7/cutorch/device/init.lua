@@ -10,6 +10,7 @@ local elements = require 'torch.elements'
 local kernels = require 'torch.kernels'
 local aten = require 'torch.aten'
 local types = require 'cutorch.types'
+local place = require 'cutorch.device.place'
 
 local C = native.C
 
@@ -91,12 +92,12 @@ return function(kind)
       require('cutorch.device.tensors')(torch, kind ~= 'cuda')
       for _, room in ipairs(rooms) do
          for name, loop in pairs(require('cutorch.device.' .. room)) do
-            kernels.elsewhere[name] = loop
+            kernels.elsewhere[name] = place.transient(loop)
          end
       end
-      kernels.elsewhere.br_order = require('cutorch.device.order').loops.br_order
+      kernels.elsewhere.br_order = place.transient(require('cutorch.device.order').loops.br_order)
       for name, loop in pairs(require('cutorch.device.random')(torch)) do
-         kernels.elsewhere[name] = loop
+         kernels.elsewhere[name] = place.transient(loop)
       end
    end
 

@@ -20,10 +20,39 @@ local function check(code)
 end
 place.check = check
 
+local passing -- the tensors that the loop in progress has made on its way; nil outside of loops
+local weak = {__mode = 'v'}
+
+local function new(dtype)
+   local made = object.newtensor(dtype)
+   if passing then
+      passing.count = passing.count + 1
+      passing[passing.count] = made
+   end
+   return made
+end
+
+-- The loop, with what it makes on its way given back at its end: until the collector comes, a GPU would be asked for
+-- more memory at each call, which takes it longer than the work.
+function place.transient(loop)
+   return function(...)
+      local outer = passing
+      passing = setmetatable({count = 0}, weak) -- an error leaves the rest to the collector
+      local code, value = loop(...)
+      for i = 1, passing.count do
+         if passing[i] then
+            C.br_tensor_set_storage(tensor(passing[i]), nil)
+         end
+      end
+      passing = outer
+      return code, value
+   end
+end
+
 -- An uninitialised tensor with another's sizes, of its type unless one is given.
 local function fresh(like, dtype)
    local t = tensor(like)
-   local made = object.newtensor(dtype or t.dtype)
+   local made = new(dtype or t.dtype)
    geometry.resizeas(tensor(made), t)
    return made
 end
@@ -31,7 +60,7 @@ place.fresh = fresh
 
 -- An uninitialised vector of n elements.
 function place.vector(dtype, n)
-   local made = object.newtensor(dtype)
+   local made = new(dtype)
    geometry.resize1(tensor(made), n)
    return made
 end
@@ -39,7 +68,7 @@ end
 -- A tensor with one element, in as many dimensions as another has.
 function place.single(like, dtype)
    local n = tensor(like).nDimension
-   local made = object.newtensor(dtype)
+   local made = new(dtype)
    for d = 0, n - 1 do
       scratch[d] = 1
    end
