@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pyps
+from tests.pyps.cluster import Cluster
 
 
 @pytest.fixture(autouse=True)
@@ -84,3 +85,34 @@ def test_options_that_do_not_fit(luajit: Any, options: str, text: str) -> None:
     (line,) = luajit(source).finish()
     assert line.startswith("false luaps: ")
     assert text in line
+
+
+def test_a_key_without_room_at_its_home_is_refused_to_another_node(start: Any) -> None:
+    source = """
+    local v = ffi.new('int64_t[1]')
+    local ok, refused = pcall(kv.localize, kv, {number})
+    say(tostring(ok), tostring(refused))
+    kv:intent({number}, 0, 10)
+    kv:wait_sync()
+    say(select(2, pcall(kv.pull, kv, {number}, v)))
+    kv:localize({1})
+    kv:pull({1}, v)
+    say(shown(v, 1))
+    """
+    with Cluster(2, dtype="int64", capacity=50) as cluster:
+        used = 0
+        with cluster.nodes[0].worker() as kv, pytest.raises(MemoryError):
+            while used < 100:
+                kv.push([used + 1], np.ones((1, 1), np.int64))
+                used += 1
+        home, other = sorted(cluster.nodes, key=lambda node: -node.stats()["keys_held"])
+        assert (home.stats()["keys_held"], other.stats()["keys_held"]) == (50, used - 50)
+        localized, pulled, found = start(source, other.address, used + 1).finish()
+        assert localized.startswith("false ")
+        for line in (localized, pulled):
+            assert "its capacity is 50 keys" in line
+            assert "PS_ENOMEM" in line
+        assert found == "1"
+        assert other.stats()["keys_without_room"] == 1
+        assert home.is_open
+        assert other.is_open

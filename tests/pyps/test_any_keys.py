@@ -183,6 +183,49 @@ def test_what_is_refused_takes_no_room() -> None:
         assert (kv.pull(spread(100)) == 1).all()
 
 
+@pytest.fixture(params=[1, 3])
+def full(request: pytest.FixtureRequest) -> Iterator[tuple[pyps.Node, pyps.Node, list[int], int]]:
+    """Two nodes, of which the first has no room for more keys; the used ones, and one that would begin there."""
+    with Cluster(
+        2, value_length=LENGTH, dtype="int64", capacity=100, server_threads=request.param
+    ) as running:
+        used: list[int] = []
+        with running.nodes[0].worker() as kv, pytest.raises(MemoryError):
+            for key in spread(400).tolist():
+                kv.push([key], values(1))
+                used.append(key)
+        nodes = sorted(running.nodes, key=lambda node: -node.stats()["keys_held"])
+        assert [node.stats()["keys_held"] == 100 for node in nodes] == [True, False]
+        yield nodes[0], nodes[1], used, spread(1, first=len(used) + 1).tolist()[0]
+
+
+def test_what_has_no_room_at_its_home_is_refused_to_another_node_at_once(
+    full: tuple[pyps.Node, pyps.Node, list[int], int],
+) -> None:
+    home, other, used, unused = full
+    with other.worker() as kv, other.worker() as neighbour, home.worker() as far:
+        began = time.monotonic()
+        for _ in range(3):
+            with pytest.raises(MemoryError, match="its capacity is 100 keys"):
+                kv.localize([unused])
+            with pytest.raises(MemoryError, match="its capacity is 100 keys"):
+                kv.wait(kv.localize([used[0], unused], asynchronous=True))
+        kv.intent([unused], 0, 10)
+        kv.wait_sync()
+        assert other.stats()["keys_without_room"] == 1
+        with pytest.raises(MemoryError, match="its capacity is 100 keys"):
+            neighbour.pull([unused])
+        assert time.monotonic() - began < 5
+        assert kv.pull_if_local(used[:1], values(1))  # it came
+        for worker in (kv, neighbour, far):
+            worker.push(used, values(len(used)))
+        assert (far.pull(used) == 4).all()
+        kv.quiesce()
+    for node in (home, other):
+        assert node.is_open
+        assert node.stats()["refused"] == 0
+
+
 def test_the_memory_limit_is_kept_and_the_caller_told() -> None:
     limit = 8_000_000
     with (
