@@ -42,7 +42,7 @@ void check_key_space(const ps_node_options &options) {
     if (rows < 1 || rows > int64_t(UINT32_MAX))
         fail(PS_EINVAL, Where{-1, rows, UINT32_MAX}, "%s is %lld; it must be in [1, %lld]",
              is_range ? "num_keys" : "capacity", static_cast<long long>(rows), static_cast<long long>(UINT32_MAX));
-    if (!is_range && options.num_lengths > 1)
+    if (!is_range && options.num_lengths != 1)
         fail(PS_EINVAL, Where{-1, options.num_lengths, 1},
              "%lld value lengths were given; keys that may be any numbers have one: a length for each key needs "
              "num_keys",
