@@ -36,7 +36,8 @@ public:
     void extend(uint64_t bytes);
     // As `commit`, for what will all be used, in any order: in large pages where the system has some.
     void commit_large(uint64_t offset, uint64_t bytes);
-    bool make_large(uint64_t offset); // a large page of what is committed there; false: the system has none
+    // Large pages of what is there, and zeros, if the system has some; both are multiples of them.
+    void make_large(uint64_t offset, uint64_t bytes = large_page);
     void discard(uint64_t offset, uint64_t bytes) noexcept; // gives the whole pages inside back, if it can
     uint64_t committed() const; // with the pages that were extended to and used
     uint64_t committed(uint64_t offset, uint64_t bytes) const; // of the whole pages inside
