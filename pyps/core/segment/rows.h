@@ -72,6 +72,7 @@ private:
 
 class HashedRows {
     struct Bucket;
+    static const Bucket empty;
 
 public:
     using Word = std::atomic<uint64_t>;
@@ -114,7 +115,7 @@ public:
     static constexpr bool has_slots = true;
     struct View { // of the table where keys were made a moment ago
         uint64_t tables = 0, mask = 0;
-        const Bucket *buckets = nullptr; // there is none
+        const Bucket *buckets = &empty; // there is none
     };
     uint64_t ask(uint64_t key, View *view) const { // what to guess with
         const uint64_t tables = head_->tables.load(std::memory_order_acquire), hashed = mix(key);
@@ -122,11 +123,10 @@ public:
             const uint32_t table = current_of(tables);
             *view = {tables, size(table) - 1, buckets(table)};
         }
-        if (view->buckets) __builtin_prefetch(&view->buckets[hashed & view->mask]);
+        __builtin_prefetch(&view->buckets[hashed & view->mask]);
         return hashed;
     }
     Row guess(uint64_t, uint64_t asked, const View &view) const {
-        if (!view.buckets) return no_row;
         const uint64_t at = asked & view.mask;
         const Bucket &bucket = view.buckets[at];
         const uint64_t found = bucket.tags.with(tag_of(asked));
