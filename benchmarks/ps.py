@@ -38,6 +38,7 @@ TARGETS = {  # microseconds, by operation, keys and length
     ("push", 1000, 100): 70,
 }
 SCALING_TARGET = ">= 1.7x"
+SPREAD = np.int64(-0x61C8864680B583EB)  # times 1, 2, ...: keys as spread as hashes are
 
 
 def run(quick: bool) -> list[Row]:
@@ -56,6 +57,7 @@ def run(quick: bool) -> list[Row]:
         return [
             *rows,
             memory(),
+            *any_keys(quick),
             *operations(quick),
             *two_threads(quick),
             *server_threads(quick),
@@ -106,6 +108,50 @@ def one_worker(length: int, quick: bool) -> Iterator[Row]:
                     theirs=theirs,
                     target=f"<= {limit:g} us" if limit else "",
                 )
+
+
+def any_keys(quick: bool) -> Iterator[Row]:
+    """Compare keys that are any numbers with those of a range: pulls, pushes, and the memory of all but the values."""
+    length, count = 10, 1000
+    num_keys = 20_000 if quick else KEYS[length]
+    names = np.random.default_rng(0).permutation(np.arange(1, num_keys + 1, dtype=np.int64) * SPREAD)
+    vals = np.ones((count, length), np.float32)
+    with (
+        pyps.Server(value_length=length, capacity=num_keys) as server,
+        server.worker() as ours,
+        pyps.local(num_keys, length) as theirs,
+    ):
+        for first in range(0, num_keys, count):
+            ours.push(names[first : first + count], vals)
+            theirs.push(np.arange(first, first + count), vals)
+        numbers = [batch % num_keys for batch in batches(length, count)]
+        keys, other_keys = itertools.cycle([names[batch] for batch in numbers]), itertools.cycle(numbers)
+        functions: list[Callable[[], object]] = [
+            lambda: ours.pull(next(keys), vals),
+            lambda: theirs.pull(next(other_keys), vals),
+            lambda: ours.push(next(keys), vals),
+            lambda: theirs.push(next(other_keys), vals),
+        ]
+        pull, other_pull, push, other_push = (1e6 * t for t in seconds_per_call(*functions, quick=quick))
+        committed = server.stats()["committed_bytes"]
+    table = f"{ONE_NODE}: {num_keys:,} keys that are any numbers, values of {length} float32"
+    for operation, mine, peer in (("pull", pull, other_pull), ("push", push, other_push)):
+        yield Row(
+            table=table,
+            what=f"{operation} {count} keys",
+            ours=mine,
+            unit="us",
+            peer="with num_keys",
+            theirs=peer,
+            target="<= 1.6x",
+        )
+    yield Row(
+        table=table,
+        what="bytes per key beside its value",
+        ours=committed / num_keys - 4 * length,
+        unit="B",
+        target="<= 32 B",
+    )
 
 
 def tensors(quick: bool) -> Iterator[Row]:

@@ -10,10 +10,11 @@ Importing it starts no thread and opens no socket.
 from __future__ import annotations
 
 from pyps.errors import AttachError, ClosedError, Error, NodeLost, StartError, WaitTimeoutError
+from pyps.node import Node, Worker, attach
 from pyps.periods import Periods
 from pyps.rendezvous.dmlc import scheduler
 from pyps.rendezvous.launch import init
-from pyps.server import LocalWorker, Node, Server, Worker, attach, local
+from pyps.server import LocalWorker, Server, local
 from pyps.sharing import share
 from pyps.timestamps import Timestamp
 from pyps.tracing import TraceEvent

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pyps.server import Worker
+from pyps.node import Worker
 
 OF_WORKERS = (
     "pulls",

@@ -1,21 +1,20 @@
-"""The parameter server of one host: created, attached to, used through workers."""
+"""The parameter server of one host, or one of several: the node that this process creates."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pyps import _core, zeromq
-from pyps.arrays import as_keys, as_weights, read_lengths
+from pyps import zeromq
+from pyps.arrays import as_weights, read_lengths
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
+from pyps.node import Node, Worker
 from pyps.tracing import TraceEvent, begin_trace, take_trace
 
 logger = logging.getLogger(__name__)
@@ -23,74 +22,6 @@ logger = logging.getLogger(__name__)
 TECHNIQUES = ("all", "replication_only", "relocation_only")
 ON_LOSS = ("fail", "continue")
 DEFAULT_CAPACITY = 1_000_000
-
-
-@dataclass(frozen=True)
-class Job:
-    """Which process this is of those that were started together, by torchrun or `moontide launch`, say.
-
-    Attributes
-    ----------
-    rank, world_size : int
-        Of all processes; they differ from a node's `rank` and `num_nodes` where several processes share a node.
-    local_rank : int
-        Among those of this host; 0 where the job does not say.
-    """
-
-    rank: int = 0
-    world_size: int = 1
-    local_rank: int = 0
-
-
-class Node(_core.Node):
-    """A store of parameters in shared memory, and what this process may do with it.
-
-    Use it as a context manager, or call `shutdown`. After an exception the context manager closes it at once.
-
-    Attributes
-    ----------
-    num_keys : int or None
-        None where keys may be any numbers.
-    value_length : int or None
-        Elements of every key's value; None if they differ.
-    total_values : int
-        Elements of all values together; 0 where keys may be any numbers.
-    dtype : pyps.dtypes.Dtype
-    is_open : bool
-    job : Job
-        Which process this is, of a cluster that `pyps.init` started.
-    """
-
-    job = Job()
-
-    def worker(self) -> Worker:
-        """Return a new worker of this node, for one thread."""
-        return Worker(self)
-
-    def get_key_size(self, key: int = 0) -> int:
-        """Return the number of elements of a key's value.
-
-        Raises
-        ------
-        ValueError
-            The key is none of the store's.
-        """
-        return self.total_length(as_keys(key))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.shutdown(timeout=0 if kind else None)
-
-    def __repr__(self) -> str:
-        length = self.value_length or "varying"
-        state = "open" if self.is_open else "shut down"
-        keys = "any" if self.num_keys is None else self.num_keys
-        what = f"{keys} keys, value_length {length}, {self.dtype.name}"
-        return f"<pyps.{type(self).__name__} {what}, {state}>"
 
 
 class Server(Node):
@@ -352,38 +283,6 @@ class Server(Node):
         )
 
 
-class Worker(_core.SamplingWorker):
-    """A worker of a node: reads and changes parameters.
-
-    One per thread is fastest; calls of several threads with one worker run one after another. Use it as a
-    context manager, or call `finalize`.
-
-    Parameters
-    ----------
-    node : Node
-        Its server, here or attached.
-    """
-
-    def __init__(self, node: Node) -> None:
-        super().__init__(node)
-        self.node = node
-
-    def get_key_size(self, key: int = 0) -> int:
-        """Return the number of elements of a key's value."""
-        return self.node.get_key_size(key)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.finalize(None if kind is None else 0)  # what failed may be what would be waited for
-
-    def __repr__(self) -> str:
-        return f"<pyps.{type(self).__name__} {self.id or 'finalized'} of {self.node!r}>"
-
-
 class LocalWorker(Worker):
     """A worker with a server of its own, which ends with it."""
 
@@ -391,28 +290,6 @@ class LocalWorker(Worker):
         """Leave the node and shut it down. May be called again, and from any thread."""
         super().finalize(timeout)
         self.node.shutdown()
-
-
-def attach(address: str, *, timeout: float = 10.0) -> Node:
-    """Attach to the server of another process of this user on this host.
-
-    Parameters
-    ----------
-    address : str
-        The server's `address`.
-    timeout : float
-        Seconds to wait for its answer.
-
-    Raises
-    ------
-    ValueError
-        This is no address.
-    AttachError
-        Nobody answers there, or the server refused.
-    """
-    if not isinstance(address, str):
-        raise TypeError(f"address must be a str, not {type(address).__name__}")
-    return Node(address, timeout=timeout)
 
 
 @pointing(NODE)

@@ -191,7 +191,7 @@ def test_the_core_of_the_parameter_server_is_free_of_python() -> None:
 
 # The rooms of the core that decide without sockets, threads and clocks, and what each may include of the others.
 PURE_ROOMS = {
-    "protocol": ["divisor.h", "flat_map.h"],
+    "protocol": ["divisor.h", "flat_map.h", "mixing.h"],
     "membership": ["protocol/"],
     "wire": ["protocol/", "membership/"],
     "requests": ["flat_map.h", "errors.h", "ps.h", "protocol/", "wire/"],

@@ -33,6 +33,12 @@ def add_arguments(parser: CommandParser) -> None:
     shape = parser.add_argument_group("parameters, the same on all nodes")
     shape.add_argument("--num-keys", type=int, metavar="N", help="the keys are 0 to N - 1")
     shape.add_argument(
+        "--capacity",
+        type=int,
+        metavar="N",
+        help="instead: keys are any 64-bit numbers, of which each node can have N",
+    )
+    shape.add_argument(
         "--value-length", type=int, default=1, metavar="N", help="elements of each value (%(default)s)"
     )
     shape.add_argument("--dtype", default="float32", help="of the values (%(default)s)")
@@ -96,8 +102,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal comes; the status is 1 if the node failed, or closed before the others."""
     if arguments.generate_keys:
         return _print_keys()
-    if arguments.num_keys is None:
-        raise CommandError("--num-keys is missing: how many keys there are")
+    if arguments.num_keys is None and arguments.capacity is None:
+        raise CommandError(
+            "--num-keys is missing: how many keys there are, or --capacity if they are any numbers"
+        )
     import pyps
 
     signal.signal(signal.SIGTERM, _exit)  # while it starts
@@ -151,7 +159,7 @@ def _write(file: Path, text: str, node: pyps.Node) -> None:
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    names = ("dtype", "techniques", "server_threads", "max_workers", "memory_limit")
+    names = ("capacity", "dtype", "techniques", "server_threads", "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
     options = {name: getattr(arguments, name) for name in (*names, *places)}
     options["num_workers"] = 0  # it has none itself, and who attaches is not known

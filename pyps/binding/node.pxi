@@ -249,7 +249,7 @@ cdef class Node:
             Ever: `relocations_in` and `relocations_out`, keys that came here from other nodes and that were handed on
             to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed on to
             another node; `messages_received` by this node's server; `keys_without_room`, keys of intents that stayed
-            where they were because of `memory_limit`; `refused`, messages that did not fit; `peers_refused`,
+            where they were for want of room; `refused`, messages that did not fit; `peers_refused`,
             connections without the cluster's keys; `workers_joined`; after workers that died, `workers_reclaimed`,
             `latches_recovered`, and `values_restored`, which were half-written.
         """

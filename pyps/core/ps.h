@@ -132,7 +132,7 @@ typedef struct ps_node_stats {
                              * counts once in every server thread that has keys of it */
     int64_t intents_waiting; /* and that have not begun */
     int64_t messages_received; /* by this node's server, refused ones too */
-    int64_t keys_without_room; /* of intents that began: they stayed where they were, for want of memory_limit */
+    int64_t keys_without_room; /* of intents that began: they stayed where they were, for want of room */
 } ps_node_stats;
 
 /* What happens to a key on a node. */

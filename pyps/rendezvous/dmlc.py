@@ -9,13 +9,13 @@ import socket
 from typing import Any, cast
 
 from pyps.errors import NodeLost
+from pyps.node import Node
 from pyps.rendezvous.environment import Dmlc, Environment, read_environment
 from pyps.rendezvous.interfaces import at_port, find_address
 from pyps.rendezvous.places import place_of_node
 from pyps.rendezvous.presence import Reception, left_in_order, read_introduction
 from pyps.rendezvous.start import PATIENCE_AT_THE_END, START_TIMEOUT, Rendezvous, Wanted, start
 from pyps.rendezvous.store import reach_unused_store, serve_store
-from pyps.server import Node
 
 SCOPE = "dmlc"
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyps.familiar import NODE, pointing
+from pyps.node import Node
 from pyps.rendezvous import dmlc
 from pyps.rendezvous.environment import Torchrun, read_environment
 from pyps.rendezvous.interfaces import at_port, find_address, split_endpoint
 from pyps.rendezvous.places import Place, place_of_node, place_under_torchrun
 from pyps.rendezvous.start import START_TIMEOUT, Rendezvous, Wanted, start
 from pyps.rendezvous.store import Store, reach_store, reach_unused_store, serve_or_reach_store, serve_store
-from pyps.server import Node, Server
+from pyps.server import Server
 
 
 @pointing(NODE)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from pyps.arrays import read_lengths
 from pyps.dtypes import find_dtype
 from pyps.errors import WaitTimeoutError
+from pyps.node import Job, Node
 from pyps.rendezvous.guests import Guests, be_guest
 from pyps.rendezvous.interfaces import at_port, find_address, is_loopback
 from pyps.rendezvous.meeting import Meeting
@@ -25,7 +26,7 @@ from pyps.rendezvous.places import Place
 from pyps.rendezvous.presence import Reception, say_goodbye, visit
 from pyps.rendezvous.store import Store
 from pyps.rendezvous.watch import Watch
-from pyps.server import Job, Node, Server
+from pyps.server import Server
 
 ALIKE = (
     "techniques",

@@ -10,7 +10,7 @@ from typing import Self
 
 import torch
 
-from pyps.server import Node
+from pyps.node import Node
 from pyps.wholememory.rows import check_indices, check_rows
 
 AT_ONCE = 1 << 18  # rows that move in one operation

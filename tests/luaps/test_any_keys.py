@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import pyps
+from tests.pyps.any_keys import used_until_full
+from tests.pyps.cluster import Cluster
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +78,11 @@ def test_more_keys_than_the_capacity_are_an_error(luajit: Any) -> None:
         ("capacity = 0", "capacity is 0; it must be in [1,"),
         ("num_keys = 0", "num_keys is 0; it must be in [1,"),
         ("capacity = 'many'", "capacity must be a number"),
-        ("value_length = {1, 2}", "a length for each key needs num_keys"),
+        (
+            "value_length = {1, 2}",
+            "keys that may be any numbers have one: a length for each key needs num_keys",
+        ),
+        ("value_length = {}", "0 value lengths were given"),
     ],
 )
 def test_options_that_do_not_fit(luajit: Any, options: str, text: str) -> None:
@@ -84,3 +90,30 @@ def test_options_that_do_not_fit(luajit: Any, options: str, text: str) -> None:
     (line,) = luajit(source).finish()
     assert line.startswith("false luaps: ")
     assert text in line
+
+
+def test_a_key_without_room_at_its_home_is_refused_to_another_node(start: Any) -> None:
+    source = """
+    local v = ffi.new('int64_t[1]')
+    local ok, refused = pcall(kv.localize, kv, {number})
+    say(tostring(ok), tostring(refused))
+    kv:intent({number}, 0, 10)
+    kv:wait_sync()
+    say(select(2, pcall(kv.pull, kv, {number}, v)))
+    kv:localize({1})
+    kv:pull({1}, v)
+    say(shown(v, 1))
+    """
+    with Cluster(2, dtype="int64", capacity=50) as cluster:
+        used = len(used_until_full(cluster.nodes[0], list(range(1, 101))))
+        home, other = sorted(cluster.nodes, key=lambda node: -node.stats()["keys_held"])
+        assert (home.stats()["keys_held"], other.stats()["keys_held"]) == (50, used - 50)
+        localized, pulled, found = start(source, other.address, used + 1).finish()
+        assert localized.startswith("false ")
+        for line in (localized, pulled):
+            assert "its capacity is 50 keys" in line
+            assert "PS_ENOMEM" in line
+        assert found == "1"
+        assert other.stats()["keys_without_room"] == 1
+        assert home.is_open
+        assert other.is_open

@@ -52,6 +52,21 @@ def test_a_node_serves_until_a_signal(node: Start, number: signal.Signals) -> No
 
 
 @pytest.mark.slow
+def test_with_a_capacity_keys_are_any_numbers(node: Start) -> None:
+    process = node("--capacity=3", "--value-length=2")
+    _, address = lines(process, 2)
+    with pyps.attach(address.removeprefix("attach to ")) as attached, attached.worker() as kv:
+        assert attached.num_keys is None
+        keys = [-5, 2**60, 0]
+        kv.push(keys, np.ones((3, 2), np.float32))
+        with pytest.raises(MemoryError, match="its capacity is 3 keys"):
+            kv.pull([1])
+        assert (kv.pull(keys) == 1).all()
+    process.terminate()
+    assert process.communicate(timeout=TIMEOUT) == ("", "")
+
+
+@pytest.mark.slow
 def test_a_file_says_where_to_attach_while_a_node_works(node: Start, tmp_path: Path) -> None:
     file = tmp_path / "address"
     process = node("--num-keys=10", f"--address-file={file}")
@@ -111,6 +126,8 @@ def test_new_keys_are_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         ([], "--num-keys is missing"),
+        (["--num-keys=3", "--capacity=3"], "give one of them"),
+        (["--capacity=0"], "capacity must be above 0"),
         (["--num-keys=0"], "num_keys is 0"),
         (["--num-keys=3", "--dtype=text"], "text"),
         (["--num-keys=3", "--rank=1"], "say nothing without nodes"),

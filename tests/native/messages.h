@@ -166,7 +166,7 @@ inline Bytes some_message() {
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 16: return some_vote();
     case 17: return some_report();
-    case 18: return GoneBatch{node, keys}.encode(header());
+    case 18: return GoneBatch{draw(4) ? node : no_room, keys}.encode(header());
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();

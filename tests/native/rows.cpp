@@ -1,5 +1,5 @@
-// Rows of keys: the two ways answer alike, hashed ones follow a map through growth and removals within their memory,
-// and they stay whole for readers in other processes while who makes them is killed.
+// Rows of keys: tags are found among others, the two ways answer alike, hashed ones follow a map through growth and
+// removals within their memory, and they stay whole for readers in other processes while who makes them is killed.
 //
 // rows KILLS
 #include <sched.h>
@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <random>
 #include <vector>
@@ -23,19 +25,38 @@ namespace {
 
 struct Memory {
     explicit Memory(uint32_t rows)
-        : most_rows(rows), notes_at(round_up(HashedRows::bytes(rows), 4096)),
+        : most_rows(rows), directory_at(round_up(HashedRows::bytes(rows), 4096)),
+          notes_at(round_up(directory_at + rows * HashedRows::row_bytes, 4096)),
           mapping(Mapping::create(notes_at + round_up(rows * sizeof(uint64_t), 4096))) {}
 
-    RowMaker maker() { return RowMaker(mapping, 0, most_rows, {{notes_at, sizeof(uint64_t)}}); }
-    HashedRows rows() const { return HashedRows(mapping.at(0), most_rows); }
+    RowMaker maker() { return RowMaker(mapping, 0, directory_at, most_rows, {{notes_at, sizeof(uint64_t)}}); }
+    HashedRows rows() const { return HashedRows(mapping.at(0), mapping.at(directory_at)); }
     std::atomic<uint64_t> &note(Row row) const {
-        return reinterpret_cast<std::atomic<uint64_t> *>(mapping.at(notes_at))[number_of(row)];
+        auto *notes = reinterpret_cast<std::atomic<uint64_t> *>(mapping.at(notes_at));
+        return notes[number_of(row) / HashedRows::row_words];
     }
 
     const uint32_t most_rows;
-    const uint64_t notes_at;
+    const uint64_t directory_at, notes_at;
     Mapping mapping;
 };
+
+Row nth(uint64_t index) { return Row{index * HashedRows::row_words}; }
+
+template <class Compared>
+void a_slot_with_a_tag_is_found_if_there_is_one() {
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 100'000; round++) {
+        uint64_t words[2] = {random(), random()};
+        if (round % 2) words[0] &= 0x0101010101010101, words[1] &= 0x0301030103010301; // tags that are alike
+        Tag tags[16];
+        std::memcpy(tags, words, sizeof words);
+        const Tag wanted = round % 3 ? tags[random() % 16] : Tag(random());
+        const uint64_t found = Compared::with(words[0], words[1], wanted);
+        CHECK((found != 0) == (std::count(tags, tags + Tags::slots, wanted) > 0));
+        CHECK(!found || tags[Compared::first_of(found)] == wanted);
+    }
+}
 
 template <class Rows>
 uint64_t count_found(const Rows &rows, const std::vector<uint64_t> &keys) {
@@ -55,7 +76,7 @@ void both_ways_answer_alike() {
     std::vector<uint64_t> keys;
     for (uint64_t key = 0; key < 2000; key++) keys.push_back(key);
     CHECK(count_found(memory.rows(), keys) == 0);
-    for (uint64_t key = 0; key < 1000; key++) CHECK(maker.make(key) == Row{key}); // one after another, as they come
+    for (uint64_t key = 0; key < 1000; key++) CHECK(maker.make(key) == nth(key)); // one after another, as they come
     CHECK(count_found(RangeRows(1000, 1), keys) == 1000 && count_found(memory.rows(), keys) == 1000);
 }
 
@@ -70,7 +91,7 @@ void too_many_keys_are_refused() {
         code = failure.error().code;
     }
     CHECK(code == PS_ENOMEM && maker.live() == 100 && memory.rows().find(7) == no_row);
-    CHECK(maker.remove(~uint64_t(50)) && maker.make(7) == Row{50}); // that row is free
+    CHECK(maker.remove(~uint64_t(50)) && maker.make(7) == nth(50)); // that row is free
 }
 
 void they_follow_a_map() {
@@ -196,6 +217,8 @@ void whole_while_makers_are_killed(int kills) {
 int main(int count, char **arguments) {
     CHECK(count == 2);
     whole_while_makers_are_killed(std::atoi(arguments[1]));
+    a_slot_with_a_tag_is_found_if_there_is_one<ComparedInWords>();
+    a_slot_with_a_tag_is_found_if_there_is_one<Compared>();
     both_ways_answer_alike();
     too_many_keys_are_refused();
     they_follow_a_map();

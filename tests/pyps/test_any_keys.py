@@ -1,4 +1,4 @@
-"""Servers whose keys are any numbers: values, moves, replicas, capacity, memory, killed workers and nodes, errors."""
+"""Servers whose keys are any numbers: values, moves, replicas, killed workers and nodes, errors."""
 
 from __future__ import annotations
 
@@ -14,25 +14,15 @@ import pytest
 import torch
 
 import pyps
+from tests.pyps.any_keys import CAPACITY, LENGTH, NODES_AND_THREADS, spread, values
 from tests.pyps.cluster import Cluster
 from tests.pyps.nodes import Cluster as Processes
 
 TIMEOUT = 50.0
-LENGTH = 3
-CAPACITY = 20_000
 ENDS = [0, 1, -2, 2**63 - 1, -(2**63), 2**32, -(2**32)]
 
 
-def spread(count: int, first: int = 1) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Keys without any order, as hashes have."""
-    return (np.arange(first, first + count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)).view(np.int64)
-
-
-def values(count: int, number: int = 1) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.full((count, LENGTH), number, np.int64)
-
-
-@pytest.fixture(params=[(1, 1), (1, 3), (2, 1), (2, 3), (4, 1), (4, 3)], ids=str)
+@pytest.fixture(params=NODES_AND_THREADS, ids=str)
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     count, threads = request.param
     with Cluster(
@@ -154,61 +144,6 @@ def test_intents_bring_keys_and_replicas(cluster: Cluster) -> None:
         assert (workers[0].pull(keys) == 2 * len(workers)).all()
 
 
-def test_beyond_the_capacity_the_caller_alone_is_told(cluster: Cluster) -> None:
-    count = len(cluster.nodes)
-    with ExitStack() as stack:
-        workers = [stack.enter_context(node.worker()) for node in cluster.nodes]
-        workers[0].push(spread(1000), values(1000))
-        for operation in ("push", "pull", "set"):
-            many = spread(CAPACITY * count * 2, first=10_000)
-            with pytest.raises(MemoryError, match=f"capacity is {CAPACITY} keys"):
-                getattr(workers[-1], operation)(many, values(len(many)))
-        assert (workers[0].pull(spread(1000)) == 1).all()
-        workers[-1].push(spread(1000), values(1000))
-        assert (workers[0].pull(spread(1000)) == 2).all()
-    for node in cluster.nodes:
-        assert node.is_open
-        assert node.stats()["keys_held"] <= CAPACITY
-
-
-def test_what_is_refused_takes_no_room() -> None:
-    with pyps.Server(value_length=LENGTH, dtype="int64", capacity=100) as server, server.worker() as kv:
-        for _ in range(3):
-            with pytest.raises(MemoryError):
-                kv.push(spread(101), values(101))
-        assert server.stats()["keys_held"] == 0
-        kv.push(spread(100), values(100))
-        with pytest.raises(MemoryError):
-            kv.pull([12345])
-        assert (kv.pull(spread(100)) == 1).all()
-
-
-def test_the_memory_limit_is_kept_and_the_caller_told() -> None:
-    limit = 8_000_000
-    with (
-        pyps.Server(value_length=100, capacity=10**9, memory_limit=limit, max_workers=2) as server,
-        server.worker() as kv,
-    ):
-
-        def push_all() -> None:
-            for first in range(1, 10**6, 1000):
-                kv.push(spread(1000, first), np.ones((1000, 100), np.float32))
-
-        with pytest.raises(MemoryError, match=f"memory_limit {limit} bytes"):
-            push_all()
-        done = server.stats()["keys_held"]
-        assert done >= 5000
-        assert (kv.pull(spread(done)) == 1).all()
-        assert server.stats()["committed_bytes"] <= limit
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_keys_that_nobody_uses_take_no_memory(count: int) -> None:
-    with Cluster(count, value_length=LENGTH, capacity=2_000_000_000) as cluster:
-        for node in cluster.nodes:
-            assert node.stats()["committed_bytes"] < 16_000_000
-
-
 def test_attached_processes_are_workers_like_others(cluster: Cluster, program: Any) -> None:
     source = """
         keys = np.array(json.loads(sys.argv[1]))
@@ -264,8 +199,10 @@ def test_a_trace_begins_with_the_first_use() -> None:
 def test_what_does_not_fit_such_a_server_is_refused() -> None:
     with pytest.raises(ValueError, match="give one of them"):
         pyps.Server(10, capacity=10)
-    with pytest.raises(ValueError, match="a length for each key needs num_keys"):
-        pyps.Server(value_length=[1, 2, 3])
+    for lengths in ([1, 2, 3], [1, 1], []):
+        text = f"^{len(lengths)} value lengths were given; keys that may be any numbers have one: a length for each"
+        with pytest.raises(ValueError, match=text):
+            pyps.Server(value_length=lengths)
     with pytest.raises(ValueError, match=r"capacity is 4294967296; it must be in \[1, 4294967295\]"):
         pyps.Server(capacity=2**32)
     with pytest.raises(ValueError, match="must be above 0"):

@@ -56,6 +56,17 @@ def test_who_attaches_has_them_too(program: Any) -> None:
         assert (mapped_large() - before > BYTES) == system_has_some()
 
 
+def test_what_comes_key_by_key_has_them_in_the_end() -> None:
+    before, at_once = mapped_large(), 10_000
+    with pyps.Server(value_length=10, capacity=KEYS) as server, server.worker() as kv:
+        for first in range(0, KEYS, at_once):
+            kv.push(np.arange(first, first + at_once), np.ones((at_once, 10), np.float32))
+        assert (kv.pull(np.arange(KEYS)) == 1).all()
+        assert (mapped_large() - before > BYTES) == system_has_some()
+        assert server.stats()["committed_bytes"] <= (40 + 32) * KEYS
+    assert mapped_large() == before
+
+
 def test_a_small_store_stays_small() -> None:
     with pyps.Server(100, 10) as server:
         assert server.stats()["committed_bytes"] < 1_000_000

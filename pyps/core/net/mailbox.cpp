@@ -152,7 +152,7 @@ void Mailbox::gone(uint64_t waiter, Key, NodeId lost_with) { landed_(waiter, los
 
 void Mailbox::refuse(const Origin &origin, Key, NodeId lost_with) {
     AnswerBatch &batch = last_answer(origin, lost_with, 0);
-    batch.lost_with = lost_with;
+    batch.note_failure(lost_with);
     add_answer(batch, origin, {});
 }
 

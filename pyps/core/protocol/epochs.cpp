@@ -126,7 +126,7 @@ void Protocol::send_gone(NodeId to, Key key) {
 
 void Protocol::take(Key key, const Gone &message) {
     if (owns(key)) throw Unexpected("a key is lost that is here");
-    asked_.erase(key);
+    if (message.with != no_room) asked_.erase(key); // else what was asked is answered, unless it never left
     std::vector<Request> requests;
     auto found = replicas_.find(key);
     if (found != replicas_.end()) {
@@ -142,8 +142,12 @@ void Protocol::take(Key key, const Gone &message) {
     for (const Request &request : requests) post_.refuse(request.origin, key, message.with);
     for (Waiting &waiting : arrival.queue) {
         if (auto *request = std::get_if<Request>(&waiting)) post_.refuse(request->origin, key, message.with);
-        if (auto *want = std::get_if<Want>(&waiting))
-            if (want->node != self_) post_.send(want->node, key, message);
+        if (auto *want = std::get_if<Want>(&waiting)) {
+            if (want->node == self_)
+                asked_.erase(key);
+            else
+                post_.send(want->node, key, message);
+        }
         if (auto *delta = std::get_if<Delta>(&waiting))
             if (delta->node != self_) post_.send(delta->node, key, message);
     }

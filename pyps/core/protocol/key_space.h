@@ -6,6 +6,7 @@
 #include <string>
 
 #include "messages.h"
+#include "mixing.h"
 
 namespace ps {
 
@@ -23,14 +24,9 @@ public:
     }
     bool has(Key key) const { return is_range() ? key < num_keys_ : key != no_key; }
 
-    // After D. Stafford's variant 13 of MurmurHash3's finalizer.
-    static uint64_t hash(Key key) {
-        key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9;
-        key = (key ^ key >> 27) * 0x94d049bb133111eb;
-        return key ^ key >> 31;
-    }
-    // What keys are dealt out by. Tables of a node's keys use the hash's other half, which does not depend on the node.
-    uint64_t turn(Key key) const { return is_range() ? key : hash(key) >> 32; }
+    // What keys are dealt out by. A node's tables of its keys begin with the other half of that word (see rows.h),
+    // which does not depend on the node.
+    uint64_t turn(Key key) const { return is_range() ? key : mix(key) >> 32; }
 
 private:
     explicit KeySpace(uint64_t num_keys) : num_keys_(num_keys) {}

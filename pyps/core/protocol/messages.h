@@ -14,6 +14,7 @@ using NodeId = uint16_t;
 using Bytes = std::vector<char>;
 
 constexpr NodeId no_node = UINT16_MAX;
+constexpr NodeId no_room = no_node - 1; // in place of a node that keys were lost with: there was no room for them
 
 // A message that cannot come to where the key is; nothing was changed.
 class Unexpected : public std::logic_error {
@@ -98,7 +99,7 @@ struct Holds {
     bool lost = false;
 };
 
-// From the home: the key was lost, with this node.
+// From the home: the key was lost, with this node; or was never used, and the home has no room for it: no_room.
 struct Gone {
     NodeId with;
 };

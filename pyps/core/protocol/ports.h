@@ -35,6 +35,8 @@ public:
     // them. What is not taken from a key then (take_changed, take_delta) is not told again.
     virtual void take_changes(std::vector<Key> *keys) = 0;
 
+    // Before a key's latch is taken for another node. False: it was never used here, and there is no room for it.
+    virtual bool admit(Key) { return true; }
     // False: a worker has the key's latch and does not move.
     virtual bool latch(Key key) = 0;
     virtual void unlatch() = 0;
@@ -83,7 +85,7 @@ public:
     virtual bool takes_refreshes(NodeId to) const = 0;
     virtual void landed(uint64_t waiter, Key key) = 0; // of this node: a key that was to be localized was here
 
-    // The same of a key that was lost with a node.
+    // The same of a key that was lost with a node, or is without room.
     virtual void refuse(const Origin &origin, Key key, NodeId lost_with) = 0;
     virtual void gone(uint64_t waiter, Key key, NodeId lost_with) = 0;
 };

@@ -17,6 +17,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "arrivals.h"
 #include "channels.h"
@@ -80,6 +81,9 @@ public:
     Mark mark(); // of this moment; the next rounds bring it about
     bool reached(Mark *mark);
 
+    size_t take_roomless() {
+        return std::exchange(roomless_, 0);
+    } // wants since the last call, for which owners had no room
     size_t asked() const { return asked_.size(); } // keys that were wanted and are on their way, or replicas of them
     bool is_quiet() const; // no key is awaited, no delta or want is on its way, nobody waits for a Refresh
     bool remembers_nothing() const {
@@ -195,6 +199,7 @@ private:
     std::vector<Key> due_; // the next round looks at them, and at what workers have changed
     FlatMap<uint32_t> asked_; // wants on their way, with their numbers
     FlatMap<bool> wanted_; // by workers of this node
+    size_t roomless_ = 0;
     Parked parked_;
 };
 

@@ -170,8 +170,9 @@ void Protocol::serve(Key key, const Delta &delta) {
 
 void Protocol::take(Key key, const Ended &message) {
     const uint32_t *asked = asked_.find(key);
-    if (asked && *asked == message.number) { // the owner has no room for a replica's other end
+    if (asked && *asked == message.number) { // the owner has no room for a replica's other end, or the home for the key
         asked_.erase(key);
+        roomless_++;
         return;
     }
     auto found = replicas_.find(key);

@@ -88,7 +88,10 @@ void Protocol::receive_run(const std::vector<Key> &keys, const Localize &message
             homes_.move(key, message.to);
             give(key, message.to, &moves);
         };
-        if (!do_now(key, give_it)) parked_.add(key, {[=] { take(key, message); }});
+        if (!values_.admit(key))
+            post_.send(message.to, key, Gone{no_room});
+        else if (!do_now(key, give_it))
+            parked_.add(key, {[=] { take(key, message); }});
     });
     finish(message.to, &moves);
 }
@@ -116,7 +119,10 @@ void Protocol::receive_wants(const std::vector<Key> &keys, NodeId node, const st
             homes_.move(key, node);
             give(key, node, &moves);
         };
-        if (!do_now(key, give_it)) parked_.add(key, {[=] { take(key, message, from_home); }});
+        if (!values_.admit(key))
+            post_.send(node, key, Ended{numbers[i]});
+        else if (!do_now(key, give_it))
+            parked_.add(key, {[=] { take(key, message, from_home); }});
     });
     finish(node, &moves);
 }

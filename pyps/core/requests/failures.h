@@ -14,8 +14,6 @@
 
 namespace ps {
 
-constexpr NodeId no_room = no_node - 1; // in place of a node: this one had no room for the keys
-
 class Failures {
 public:
     static constexpr size_t most = 4096; // stretches

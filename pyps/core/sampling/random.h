@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "mixing.h"
+
 namespace ps {
 
 class Random {
@@ -45,11 +47,6 @@ private:
     static constexpr uint64_t golden = 0x9e3779b97f4a7c15;
 
     static uint64_t rotate(uint64_t word, int bits) { return word << bits | word >> (64 - bits); }
-    static uint64_t mix(uint64_t word) {
-        word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
-        word = (word ^ word >> 27) * 0x94d049bb133111eb;
-        return word ^ word >> 31;
-    }
 
     uint64_t state_[4];
 };

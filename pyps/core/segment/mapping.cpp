@@ -89,17 +89,16 @@ void Mapping::commit_large(uint64_t offset, uint64_t bytes) {
     if (next < last) {
         allocate(begin, next);
         allocate(end - page, end); // large pages are for what lies before the file's end
-        while (next < last && become_large(next)) next += large_page;
-        begin = next;
+        make_large(next, last - next);
     }
-    allocate(begin, end);
+    allocate(begin, end); // what has become none
 }
 
 // The system makes one of what is there and zeros, and gives back what it was made of. It may know no large pages, or
 // have none left.
-bool Mapping::become_large(uint64_t offset) {
-    allocate(offset, offset + page);
-    return ::madvise(at(offset), large_page, collapse) == 0;
+void Mapping::make_large(uint64_t offset, uint64_t bytes) {
+    for (uint64_t next = offset; next < offset + bytes; next += large_page) allocate(next, next + page);
+    (void)::madvise(at(offset), bytes, collapse); // at once: each call waits for all processors
 }
 
 void Mapping::allocate(uint64_t begin, uint64_t end) {

@@ -36,6 +36,8 @@ public:
     void extend(uint64_t bytes);
     // As `commit`, for what will all be used, in any order: in large pages where the system has some.
     void commit_large(uint64_t offset, uint64_t bytes);
+    // Large pages of what is there, and zeros, if the system has some; both are multiples of them.
+    void make_large(uint64_t offset, uint64_t bytes = large_page);
     void discard(uint64_t offset, uint64_t bytes) noexcept; // gives the whole pages inside back, if it can
     uint64_t committed() const; // with the pages that were extended to and used
     uint64_t committed(uint64_t offset, uint64_t bytes) const; // of the whole pages inside
@@ -44,7 +46,6 @@ public:
 private:
     Mapping(int fd, size_t reserved);
     void allocate(uint64_t begin, uint64_t end); // of the file, in pages
-    bool become_large(uint64_t offset); // of one large page's memory
 
     int fd_;
     size_t reserved_;

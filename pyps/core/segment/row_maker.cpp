@@ -7,29 +7,32 @@
 namespace ps {
 
 namespace {
-// Whose memory is committed together: few, then so many that a column of 8 bytes gets a large page.
-constexpr uint64_t few_rows = 1 << 13, many_rows = Mapping::large_page / sizeof(uint64_t);
-constexpr uint64_t rows_at_once(uint64_t rows) { return rows <= many_rows ? few_rows : many_rows; }
-constexpr uint32_t tables = 2 * 28; // the largest has more slots than there can be rows
-constexpr uint64_t fullest(uint64_t size) { return size / 8 * 7; }
+constexpr uint64_t rows_at_once = 1 << 12; // whose memory is committed together
+constexpr uint64_t rows_of_large_page = Mapping::large_page / HashedRows::row_bytes; // of the directory
+constexpr uint32_t tables = 2 * 24; // the largest has room for all rows that there can be
+constexpr uint64_t fullest(uint64_t slots) { return slots / 4 * 3; }
 constexpr uint32_t twin(uint32_t table) { return table % 2 ? table + 1 : table - 1; } // of the same size
 } // namespace
 
-RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vector<Column> columns)
-    : mapping_(mapping), at_(at), most_rows_(most_rows), rows_(mapping.at(at), most_rows),
+RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint64_t directory_at, uint32_t most_rows,
+                   std::vector<Column> columns)
+    : mapping_(mapping), at_(at), most_rows_(most_rows), rows_(mapping.at(at), mapping.at(directory_at)),
       columns_(std::move(columns)) {
     mapping_.commit(at_, sizeof(HashedRows::Head));
-    columns_.push_back({at_ + HashedRows::keys_at, sizeof(uint64_t)});
+    columns_.push_back({directory_at, HashedRows::row_bytes});
     uint64_t rows = rows_.head_->rows.load(std::memory_order_relaxed);
-    committed_ = std::min<uint64_t>(round_up(rows, rows_at_once(rows)), most_rows_);
-    for (uint64_t row = 0; row < rows; row++)
-        if (rows_.find(rows_.key(Row{row})) == Row{row})
+    committed_ = std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_);
+    for (uint64_t index = 0; index < rows; index++) {
+        Row row = HashedRows::row_at(index);
+        if (rows_.find(rows_.key(row)) == row)
             live_++;
         else
-            free_.push_back(uint32_t(row));
+            free_.push_back(row);
+    }
     if (uint32_t table = current()) {
-        for (uint64_t i = 0; i < HashedRows::size(table); i++)
-            used_ += rows_.slots(table)[i].load(std::memory_order_relaxed) != 0;
+        for (uint64_t at = 0; at < HashedRows::size(table); at++)
+            for (uint32_t slot = 0; slot < Tags::slots; slot++)
+                used_ += rows_.buckets(table)[at].tags.at(slot) != HashedRows::unused;
         uint32_t largest = table_for(most_rows_) + 1;
         for (uint32_t other = 1; other <= largest; other++)
             if (other != table && other != former()) discard(other); // one that was begun or given up
@@ -37,9 +40,8 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint32_t most_rows, std::vecto
 }
 
 void RowMaker::name(Row row, uint64_t key) {
-    rows_.keys_[number_of(row)].store(key, std::memory_order_release);
-    uint64_t hashed = HashedRows::hash(key);
-    put(current(), HashedRows::slot_of(row, hashed), hashed);
+    rows_.key_word(row).store(key, std::memory_order_release);
+    put(current(), row, mix(key));
     live_++;
 }
 
@@ -48,55 +50,60 @@ bool RowMaker::remove(uint64_t key) {
     if (row == no_row) return false;
     if (former()) erase_in(former(), key, row); // first: it could be moved again
     erase_in(current(), key, row);
-    free_.push_back(uint32_t(number_of(row)));
+    free_.push_back(row);
     live_--;
     return true;
 }
 
 Row RowMaker::take_row() {
     if (!free_.empty()) {
-        uint32_t row = free_.back();
+        Row row = free_.back();
         free_.pop_back();
-        return Row{row};
+        return row;
     }
-    uint64_t row = rows_.head_->rows.load(std::memory_order_relaxed);
-    if (row == most_rows_)
+    uint64_t index = rows_.head_->rows.load(std::memory_order_relaxed);
+    if (index == most_rows_)
         fail(PS_ENOMEM, Where{-1, most_rows_, most_rows_},
              "all %u rows for keys are taken: give the server more capacity", most_rows_);
-    if (row >= committed_) commit_rows(row + 1);
-    rows_.head_->rows.store(uint32_t(row + 1), std::memory_order_release);
-    return Row{row};
+    if (index >= committed_) commit_rows(index + 1);
+    rows_.head_->rows.store(uint32_t(index + 1), std::memory_order_release);
+    return HashedRows::row_at(index);
 }
 
 void RowMaker::commit_rows(uint64_t rows) {
-    uint64_t end = std::min<uint64_t>(round_up(rows, rows_at_once(rows)), most_rows_);
+    uint64_t end = std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_);
     for (const Column &column : columns_)
-        mapping_.commit_large(column.at + committed_ / column.group * column.group_bytes,
-                              (end - committed_ + column.group - 1) / column.group * column.group_bytes);
+        mapping_.commit(column.at + committed_ / column.group * column.group_bytes,
+                        (end - committed_ + column.group - 1) / column.group * column.group_bytes);
     committed_ = end;
+    if (end % rows_of_large_page == 0)
+        mapping_.make_large(columns_.back().at + (end - rows_of_large_page) * HashedRows::row_bytes);
 }
 
 // In a table without the key, which is not full.
-void RowMaker::put(uint32_t table, uint64_t slot, uint64_t hashed) {
-    Slot *slots = rows_.slots(table);
+void RowMaker::put(uint32_t table, Row row, uint64_t hashed) {
     const uint64_t mask = HashedRows::size(table) - 1;
     for (uint64_t at = hashed & mask;; at = (at + 1) & mask) {
-        uint64_t found = slots[at].load(std::memory_order_relaxed);
-        if (found != 0 && found != HashedRows::removed) continue;
-        used_ += found == 0;
-        slots[at].store(slot, std::memory_order_release);
+        Bucket &bucket = rows_.buckets(table)[at];
+        const uint64_t removed = bucket.tags.with(HashedRows::removed),
+                       free = removed ? removed : bucket.tags.with(HashedRows::unused);
+        if (!free) continue;
+        used_ += !removed;
+        const uint32_t slot = Tags::first_of(free);
+        bucket.rows[slot].store(HashedRows::index_of(row), std::memory_order_relaxed);
+        bucket.tags.set(slot, HashedRows::tag_of(hashed));
         return;
     }
 }
 
 void RowMaker::erase_in(uint32_t table, uint64_t key, Row row) {
-    Slot *slots = rows_.slots(table);
-    const uint64_t mask = HashedRows::size(table) - 1, hashed = HashedRows::hash(key);
-    const uint64_t wanted = HashedRows::slot_of(row, hashed);
+    const uint64_t mask = HashedRows::size(table) - 1, hashed = mix(key);
     for (uint64_t tried = 0, at = hashed & mask; tried <= mask; tried++, at = (at + 1) & mask) {
-        uint64_t found = slots[at].load(std::memory_order_relaxed);
-        if (found == 0) return;
-        if (found == wanted) slots[at].store(HashedRows::removed, std::memory_order_release);
+        Bucket &bucket = rows_.buckets(table)[at];
+        for (uint32_t slot = 0; slot < Tags::slots; slot++)
+            if (bucket.tags.at(slot) == HashedRows::tag_of(hashed) && bucket.row(slot) == row)
+                bucket.tags.set(slot, HashedRows::removed);
+        if (bucket.tags.with(HashedRows::unused)) return;
     }
 }
 
@@ -104,27 +111,31 @@ void RowMaker::erase_in(uint32_t table, uint64_t key, Row row) {
 void RowMaker::make_room() {
     if (!current()) begin(table_for(0));
     if (former()) move_some(at_once);
-    if (used_ < fullest(HashedRows::size(current()))) return;
+    if (used_ < fullest(HashedRows::size(current()) * Tags::slots)) return;
     if (former()) move_some(UINT64_MAX);
     uint32_t wanted = table_for(live_);
     begin(HashedRows::size(wanted) == HashedRows::size(current()) ? twin(current()) : wanted);
 }
 
 void RowMaker::begin(uint32_t table) {
-    mapping_.commit_large(at_ + uint64_t(reinterpret_cast<char *>(rows_.slots(table)) - mapping_.at(at_)),
-                          HashedRows::size(table) * sizeof(Slot));
+    mapping_.commit_large(place_of(table), HashedRows::size(table) * sizeof(Bucket));
     change_tables(table, current());
     used_ = moved_ = 0;
 }
 
-void RowMaker::move_some(uint64_t slots) {
+void RowMaker::move_some(uint64_t buckets) {
     uint32_t from = former();
     if (!from) return;
-    for (; slots > 0 && moved_ < HashedRows::size(from); slots--, moved_++) {
-        uint64_t slot = rows_.slots(from)[moved_].load(std::memory_order_relaxed);
-        if (slot == 0 || slot == HashedRows::removed) continue;
-        uint64_t key = rows_.key(HashedRows::row_in(slot)), hashed = HashedRows::hash(key);
-        if (rows_.find_in(current(), key, hashed) == no_row) put(current(), slot, hashed); // a dead one moved it
+    for (; buckets > 0 && moved_ < HashedRows::size(from); buckets--, moved_++) {
+        const Bucket &bucket = rows_.buckets(from)[moved_];
+        for (uint32_t slot = 0; slot < Tags::slots; slot++)
+            if (bucket.tags.at(slot) > HashedRows::removed) __builtin_prefetch(&rows_.key_word(bucket.row(slot)));
+        for (uint32_t slot = 0; slot < Tags::slots; slot++) {
+            if (bucket.tags.at(slot) <= HashedRows::removed) continue;
+            Row row = bucket.row(slot);
+            uint64_t key = rows_.key(row), hashed = mix(key);
+            if (rows_.find_in(current(), key, hashed) == no_row) put(current(), row, hashed); // a dead one moved it
+        }
     }
     if (moved_ == HashedRows::size(from)) finish();
 }
@@ -135,10 +146,9 @@ void RowMaker::finish() {
     discard(table);
 }
 
-void RowMaker::discard(uint32_t table) {
-    mapping_.discard(at_ + uint64_t(reinterpret_cast<char *>(rows_.slots(table)) - mapping_.at(at_)),
-                     HashedRows::size(table) * sizeof(Slot));
-}
+void RowMaker::discard(uint32_t table) { mapping_.discard(place_of(table), HashedRows::size(table) * sizeof(Bucket)); }
+
+uint64_t RowMaker::place_of(uint32_t table) const { return at_ + HashedRows::place(table) * sizeof(Bucket); }
 
 void RowMaker::change_tables(uint32_t current, uint32_t former) {
     uint64_t changes = (rows_.head_->tables.load(std::memory_order_relaxed) >> 16) + 1;
@@ -147,7 +157,7 @@ void RowMaker::change_tables(uint32_t current, uint32_t former) {
 
 uint32_t RowMaker::table_for(uint64_t keys) {
     uint32_t table = 1;
-    while (table < tables - 1 && HashedRows::size(table) / 16 * 7 < keys) table += 2;
+    while (table < tables - 1 && fullest(HashedRows::size(table) * Tags::slots) < 2 * keys) table += 2;
     return table;
 }
 

@@ -7,11 +7,15 @@
 // that begin on it, and the pages of all others take no memory before such a key is used there. The only node's rows
 // are its keys.
 //
-// HashedRows lie in shared memory: the key of each row, and a table of slots by the keys' hash, each with a row and
-// half of the hash. Whoever reads takes no latch. A row stays what it is as long as its key is there, so that a latch
-// in its entry keeps its meaning; only the table changes. A larger one is filled while the former one is still looked
-// at, and a reader that finds nothing looks whether the tables were others meanwhile. A row whose key went can get
-// another one: who has taken a latch asks once more what its row's key is.
+// HashedRows lie in shared memory: in the directory the key of each row beside its entry, so that who has found one has
+// both, and tables of which rows there are, by the keys' hash. A row's number is the directory's word that its entry
+// is, an even one. A bucket of a table is a line of the cache, with 12 slots: of each the row, and a tag of 8 bits of
+// the hash.
+//
+// Whoever reads takes no latch. A row stays what it is as long as its key is there, so that a latch in its entry keeps
+// its meaning; only the table changes. A larger one is filled while the former one is still looked at, and a reader
+// that finds nothing looks whether the tables were others meanwhile. A row whose key went can get another one: who has
+// taken a latch asks once more what its row's key is.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +23,8 @@
 #include <cstdint>
 
 #include "divisor.h"
-#include "protocol/key_space.h"
-#include "segment/mapping.h"
+#include "mixing.h"
+#include "segment/tags.h"
 
 namespace ps {
 
@@ -54,11 +58,11 @@ public:
         for (uint64_t key = 0; key < num_keys_; key++) body(row(key), key);
     }
 
-    // Finding a key in three steps, with others between them: see HashedRows.
+    // Finding the keys of a batch in steps: see HashedRows.
     static constexpr bool has_slots = false;
+    struct View {};
     void prefetch(uint64_t) const {}
-    Row guess(uint64_t key) const { return find(key); }
-    Row confirm(Row guessed, uint64_t) const { return guessed; }
+    Row guess(uint64_t key, uint64_t, const View &) const { return find(key); }
 
 private:
     uint64_t num_keys_, nodes_;
@@ -67,14 +71,21 @@ private:
 };
 
 class HashedRows {
-public:
-    static uint64_t bytes(uint32_t most_rows); // of addresses; what of them is committed follows the keys
-    static constexpr uint64_t keys_at = 4096; // of the rows, in these bytes
+    struct Bucket;
+    static const Bucket empty;
 
-    HashedRows(char *memory, uint32_t most_rows); // zeroed memory is that of no keys
+public:
+    using Word = std::atomic<uint64_t>;
+    static constexpr uint64_t row_words = 2; // of the directory: the entry and the key
+    static constexpr uint64_t row_bytes = row_words * sizeof(Word);
+
+    static uint64_t bytes(uint64_t most_rows); // of addresses; what of them is committed follows the keys
+    static constexpr uint64_t numbers(uint64_t most_rows) { return row_words * most_rows; } // above those of all rows
+
+    HashedRows(char *memory, char *directory); // zeroed memory is that of no keys
 
     Row find(uint64_t key) const { // or no_row
-        const uint64_t hashed = hash(key);
+        const uint64_t hashed = mix(key);
         for (uint64_t tables = head_->tables.load(std::memory_order_acquire);;) {
             Row row = find_in(current_of(tables), key, hashed);
             if (row == no_row && former_of(tables)) row = find_in(former_of(tables), key, hashed);
@@ -84,36 +95,48 @@ public:
             tables = now;
         }
     }
-    uint64_t key(Row row) const { return keys_[number_of(row)].load(std::memory_order_acquire); }
+    uint64_t key(Row row) const { return key_word(row).load(std::memory_order_acquire); }
     uint64_t count() const { return head_->rows.load(std::memory_order_acquire); } // rows that had a key at least once
     template <class Body>
     void for_each(Body &&body) const { // body(row, key), of the rows that have a key now
-        for (uint64_t number = 0, rows = count(); number < rows; number++) {
-            uint64_t key = this->key(Row{number});
-            if (find(key) == Row{number}) body(Row{number}, key);
+        for (uint64_t index = 0, rows = count(); index < rows; index++) {
+            const Row row = row_at(index);
+            uint64_t key = this->key(row);
+            if (find(key) == row) body(row, key);
         }
+    }
+    void prefetch(uint64_t key) const {
+        View view;
+        ask(key, &view);
     }
 
-    // Finding a key in three steps, so that what the next one looks at can come meanwhile: where its slot is, which row
-    // that slot names unless hashes are alike, and whether it is the key's.
+    // Finding the keys of a batch in steps, so that what the next one looks at can come meanwhile: ask for a key's
+    // bucket; guess the row, the key's unless hashes are alike or the bucket was full; and see whether it is that.
     static constexpr bool has_slots = true;
-    void prefetch(uint64_t key) const {
-        if (uint32_t table = current_of(head_->tables.load(std::memory_order_relaxed)))
-            __builtin_prefetch(&slots(table)[hash(key) & (size(table) - 1)]);
-    }
-    Row guess(uint64_t key) const {
-        const uint32_t table = current_of(head_->tables.load(std::memory_order_acquire));
-        if (!table) return no_row;
-        const uint64_t hashed = hash(key), mask = size(table) - 1;
-        for (uint64_t tried = 0, at = hashed & mask; tried < longest_guess; tried++, at = (at + 1) & mask) {
-            uint64_t slot = slots(table)[at].load(std::memory_order_acquire);
-            if (slot == 0) return no_row;
-            if (slot >> 32 != hashed >> 32 || slot == removed) continue;
-            Row row = row_in(slot);
-            __builtin_prefetch(&keys_[number_of(row)]);
-            return row;
+    struct View { // of the table where keys were made a moment ago
+        uint64_t tables = 0, mask = 0;
+        const Bucket *buckets = &empty; // there is none
+    };
+    uint64_t ask(uint64_t key, View *view) const { // what to guess with
+        const uint64_t tables = head_->tables.load(std::memory_order_acquire), hashed = mix(key);
+        if (__builtin_expect(tables != view->tables, 0)) {
+            const uint32_t table = current_of(tables);
+            *view = {tables, size(table) - 1, buckets(table)};
         }
-        return no_row;
+        __builtin_prefetch(&view->buckets[hashed & view->mask]);
+        return hashed;
+    }
+    Row guess(uint64_t, uint64_t asked, const View &view) const {
+        const uint64_t at = asked & view.mask;
+        const Bucket &bucket = view.buckets[at];
+        const uint64_t found = bucket.tags.with(tag_of(asked));
+        if (__builtin_expect(!found, 0)) {
+            __builtin_prefetch(&view.buckets[(at + 1) & view.mask]);
+            return no_row;
+        }
+        if (const uint64_t others = found & (found - 1); __builtin_expect(others != 0, 0))
+            __builtin_prefetch(&key_word(bucket.row(Tags::first_of(others))));
+        return bucket.row(Tags::first_of(found));
     }
     Row confirm(Row guessed, uint64_t key) const {
         return guessed != no_row && this->key(guessed) == key ? guessed : find(key);
@@ -128,42 +151,50 @@ private:
         std::atomic<uint64_t> tables;
         std::atomic<uint32_t> rows; // that had a key at least once: the first ones
     };
-    // Bits 0-31 the row + 1, 32-63 the upper half of the key's hash. 0 ends a search, `removed` does not.
-    using Slot = std::atomic<uint64_t>;
-    static constexpr uint64_t removed = uint64_t(1) << 32;
-    static constexpr uint64_t smallest = 512; // slots of a table: a page
-    static constexpr uint64_t longest_guess = 8; // slots: a line of the cache
 
-    static uint64_t hash(uint64_t key) { return KeySpace::hash(key); }
-    static uint64_t slot_of(Row row, uint64_t hashed) { return (number_of(row) + 1) | hashed >> 32 << 32; }
-    static Row row_in(uint64_t slot) { return Row{(slot & 0xffffffff) - 1}; }
+    // Of a slot. `unused` ends a search, `removed` does not; all others are of the hash of a key.
+    static constexpr Tag unused = 0, removed = 1;
+    static Tag tag_of(uint64_t hashed) { return Tag(std::max<uint64_t>(hashed >> 56, removed + 1)); }
+
+    struct alignas(64) Bucket {
+        Tags tags; // of a slot, written after its row
+        std::atomic<uint32_t> rows[Tags::slots]; // the halves of their numbers
+
+        Row row(uint32_t slot) const { return row_at(rows[slot].load(std::memory_order_relaxed)); }
+    };
+
+    static Row row_at(uint64_t index) { return Row{index * row_words}; }
+    static uint32_t index_of(Row row) { return uint32_t(number_of(row) / row_words); }
+    Word &key_word(Row row) const { return directory_[number_of(row) + 1]; }
 
     static uint32_t current_of(uint64_t tables) { return tables & 0xff; }
     static uint32_t former_of(uint64_t tables) { return tables >> 8 & 0xff; }
 
-    // Two tables of each size, 1 and 2 of the smallest one, so that one can be made anew.
+    // Two tables of each size, 1 and 2 of the smallest one, so that one can be made anew. Each lies at a multiple of
+    // its size, behind the head and all that are smaller: large ones can have large pages.
+    static constexpr uint64_t smallest = 64; // buckets: a page
     static uint64_t size(uint32_t table) { return smallest << (table - 1) / 2; }
-    static uint64_t place(uint32_t table) { // in slots behind the first table: all that are smaller, and its twin
-        return 2 * (size(table) - smallest) + ((table - 1) % 2) * size(table);
-    }
-    Slot *slots(uint32_t table) const { return tables_ + place(table); }
+    static uint64_t place(uint32_t table) { return (2 + (table - 1) % 2) * size(table); } // in buckets
+    Bucket *buckets(uint32_t table) const { return tables_ + place(table); }
 
     Row find_in(uint32_t table, uint64_t key, uint64_t hashed) const {
         if (!table) return no_row;
-        const Slot *slots = this->slots(table);
+        const Bucket *buckets = this->buckets(table);
         const uint64_t mask = size(table) - 1;
         for (uint64_t tried = 0, at = hashed & mask; tried <= mask; tried++, at = (at + 1) & mask) {
-            uint64_t slot = slots[at].load(std::memory_order_acquire);
-            if (slot == 0) return no_row;
-            Row row = row_in(slot);
-            if (slot >> 32 == hashed >> 32 && slot != removed && this->key(row) == key) return row;
+            const Bucket &bucket = buckets[at];
+            for (uint64_t found = bucket.tags.with(tag_of(hashed)); found; found &= found - 1) {
+                Row row = bucket.row(Tags::first_of(found));
+                if (this->key(row) == key) return row;
+            }
+            if (bucket.tags.with(unused)) return no_row;
         }
         return no_row;
     }
 
     Head *head_;
-    std::atomic<uint64_t> *keys_;
-    Slot *tables_;
+    Word *directory_;
+    Bucket *tables_;
 };
 
 } // namespace ps

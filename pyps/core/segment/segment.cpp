@@ -42,7 +42,7 @@ void check_key_space(const ps_node_options &options) {
     if (rows < 1 || rows > int64_t(UINT32_MAX))
         fail(PS_EINVAL, Where{-1, rows, UINT32_MAX}, "%s is %lld; it must be in [1, %lld]",
              is_range ? "num_keys" : "capacity", static_cast<long long>(rows), static_cast<long long>(UINT32_MAX));
-    if (!is_range && options.num_lengths > 1)
+    if (!is_range && options.num_lengths != 1)
         fail(PS_EINVAL, Where{-1, options.num_lengths, 1},
              "%lld value lengths were given; keys that may be any numbers have one: a length for each key needs "
              "num_keys",
@@ -172,14 +172,14 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
     plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(MemberSlot), 64);
     const RangeRows range(uint64_t(plan.num_keys), plan.num_nodes);
-    const uint64_t rows = plan.is_range() ? range.size() : uint64_t(plan.capacity);
+    const uint64_t rows = plan.is_range() ? range.size() : HashedRows::numbers(uint64_t(plan.capacity));
     const uint64_t before_own = plan.is_range() ? number_of(range.first(plan.node)) * sizeof(Entry) : 0;
     const uint64_t slots = plan.max_workers + plan.num_channels;
     plan.channels_at = plan.slots_at + slots * sizeof(WorkerSlot);
     plan.rows_at = plan.directory_at = plan.channels_at + plan.num_channels * sizeof(ChannelWords);
     if (!plan.is_range()) {
-        plan.rows_at = round_up(plan.rows_at + HashedRows::keys_at, Mapping::large_page) - HashedRows::keys_at;
-        plan.directory_at = round_up(plan.rows_at + HashedRows::bytes(uint32_t(plan.capacity)), Mapping::large_page);
+        plan.rows_at = round_up(plan.rows_at, Mapping::large_page);
+        plan.directory_at = round_up(plan.rows_at + HashedRows::bytes(uint64_t(plan.capacity)), Mapping::large_page);
     }
     if (before_own) plan.directory_at = round_up(plan.directory_at + before_own, Mapping::large_page) - before_own;
     plan.here_at = plan.directory_at + rows * sizeof(Entry);
@@ -249,18 +249,18 @@ Segment::Segment(Mapping mapping, Doorbell doorbell, const Rules &rules)
 // What lies before the undo areas, but for the rows of other nodes' keys of a range, and of any keys that may come.
 void Segment::commit_rows() {
     mapping_.commit(0, header_->channels_at + header_->num_channels * sizeof(ChannelWords));
-    std::vector<Column> columns{{header_->directory_at, sizeof(Entry)},
-                                {header_->here_at, sizeof(uint32_t), here_block}};
-    const uint64_t lowest = Changes::lowest_bytes(num_rows()), all = changes_bytes(num_rows());
+    std::vector<Column> columns{{header_->here_at, sizeof(uint32_t), here_block / HashedRows::row_words}};
+    const uint64_t lowest = Changes::lowest_bytes(row_numbers()), all = changes_bytes(row_numbers());
     for (uint32_t channel = 0; channel < header_->num_channels; channel++) {
         const uint64_t at = header_->changes_at + channel * all;
         mapping_.commit(at + lowest, all - lowest);
-        columns.push_back({at, sizeof(uint64_t), 64});
+        columns.push_back({at, sizeof(uint64_t), 64 / HashedRows::row_words});
     }
     if (header_->is_range())
         commit_range();
     else
-        maker_ = std::make_unique<RowMaker>(mapping_, header_->rows_at, uint32_t(header_->capacity), columns);
+        maker_ = std::make_unique<RowMaker>(mapping_, header_->rows_at, header_->directory_at,
+                                            uint32_t(header_->capacity), columns);
 }
 
 void Segment::commit_range() {
@@ -270,7 +270,7 @@ void Segment::commit_range() {
     mapping_.commit_large(begin, rows_at + keys * sizeof(Entry) - begin);
     mapping_.commit(header_->here_at, header_->changes_at - header_->here_at);
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
-        mapping_.commit(header_->changes_at + channel * changes_bytes(num_rows()) + first / 8, keys / 8);
+        mapping_.commit(header_->changes_at + channel * changes_bytes(row_numbers()) + first / 8, keys / 8);
 }
 
 Row Segment::make_row(uint64_t key, Place place, bool *is_new) {
@@ -283,9 +283,9 @@ Row Segment::make_row(uint64_t key, Place place, bool *is_new) {
     });
 }
 
-// All rows of this node's own keys, and pages of the others'. Of any keys, those that came.
+// All rows of this node's own keys, and pages of the others'. Of any keys, those that came, with the keys.
 uint64_t Segment::directory_bytes() const {
-    if (!header_->is_range()) return hashed_rows_->count() * sizeof(Entry);
+    if (!header_->is_range()) return hashed_rows_->count() * HashedRows::row_bytes;
     const uint64_t own = rows_.num_keys(header_->node) * sizeof(Entry);
     const uint64_t before = number_of(rows_.first(header_->node)) * sizeof(Entry), behind = before + own;
     return mapping_.committed(header_->directory_at, before) + own +
@@ -294,7 +294,7 @@ uint64_t Segment::directory_bytes() const {
 
 void Segment::find_parts() {
     rows_ = RangeRows(uint64_t(header_->num_keys), header_->num_nodes);
-    if (!header_->is_range()) hashed_rows_.emplace(base_ + header_->rows_at, uint32_t(header_->capacity));
+    if (!header_->is_range()) hashed_rows_.emplace(base_ + header_->rows_at, base_ + header_->directory_at);
     classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
     slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
@@ -302,7 +302,7 @@ void Segment::find_parts() {
     channels_ = reinterpret_cast<ChannelWords *>(base_ + header_->channels_at);
     channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->num_nodes), key_space());
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
-        changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(num_rows()), num_rows());
+        changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(row_numbers()), row_numbers());
 }
 
 } // namespace ps

@@ -166,7 +166,7 @@ struct alignas(64) WorkerSlot {
     alignas(64) Counters counters;
 };
 
-constexpr uint64_t here_block = 512; // rows whose keys are counted together: those of a page of the directory
+constexpr uint64_t here_block = 512; // numbers of rows whose keys are counted together: a page of the directory
 constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with its end
 
 class Segment {
@@ -264,7 +264,9 @@ private:
     void find_parts();
     void commit_rows();
     void commit_range();
-    uint64_t num_rows() const { return header_->is_range() ? rows_.size() : uint64_t(header_->capacity); }
+    uint64_t row_numbers() const { // above those of all rows
+        return header_->is_range() ? rows_.size() : HashedRows::numbers(uint64_t(header_->capacity));
+    }
 
     Mapping mapping_;
     Doorbell doorbell_;

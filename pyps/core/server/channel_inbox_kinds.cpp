@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "counting.h"
 #include "net/refusals.h"
 #include "server/channel_inbox.h"
 
@@ -132,6 +133,7 @@ void ChannelInbox::take_refresh(const Message &message) {
 void ChannelInbox::take_ended(const Message &message) {
     take_keys<EndedBatch>(
         message, [&](EndedBatch &batch, size_t i) { to_.protocol.receive(batch.keys[i], Ended{batch.numbers[i]}); });
+    count_in(to_.segment.header().keys_without_room, int64_t(to_.protocol.take_roomless()));
 }
 
 void ChannelInbox::take_moves(const Message &message) {

@@ -184,7 +184,7 @@ void Serving::forget_waiters() {
 
 void Serving::landed(uint64_t number, NodeId lost_with) {
     Waiter &waiter = waiters_.at(number);
-    if (lost_with != no_node) waiter.answer.lost_with = lost_with;
+    waiter.answer.note_failure(lost_with);
     if (--waiter.left > 0) return;
     mailbox_.answer_whole(waiter.answer);
     admitted_ -= waiter.bytes;

@@ -11,7 +11,7 @@ namespace ps {
 namespace {
 
 // How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
-constexpr int64_t slots_ahead = 48, entries_ahead = 32, values_ahead = 16;
+constexpr int64_t slots_ahead = 64, entries_ahead = 32, values_ahead = 16;
 constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
 constexpr int in_second_level = 2; // __builtin_prefetch's locality
 constexpr int most_looks = 4; // at a value that others keep writing, before a reader takes its latch
@@ -52,7 +52,7 @@ public:
 
     // Of the key at that position, which is the next one. no_row: there is no such key, or none that is known here.
     Row take(int64_t i) {
-        Row row = at(i);
+        Row row{at(i)};
         if constexpr (Rows::has_slots)
             if (i + slots_ahead < count_) ask_for_slot(i + slots_ahead);
         if (i + entries_ahead < count_) ask_for_entry(i + entries_ahead);
@@ -61,23 +61,27 @@ public:
     }
 
 private:
-    Row &at(int64_t i) { return found_[uint64_t(i) % entries_ahead]; }
-    void ask_for_slot(int64_t i) { rows_.prefetch(uint64_t(keys_[i])); }
+    static constexpr uint64_t places = Rows::has_slots ? 64 : entries_ahead;
+    uint64_t &at(int64_t i) { return found_[uint64_t(i) % places]; }
+    void ask_for_slot(int64_t i) { at(i) = rows_.ask(uint64_t(keys_[i]), &view_); }
     void ask_for_entry(int64_t i) {
-        Row row = at(i) = rows_.guess(uint64_t(keys_[i]));
+        Row row = rows_.guess(uint64_t(keys_[i]), at(i), view_);
         if (row != no_row) __builtin_prefetch(&segment_.entry(row), ahead == Ahead::values_to_write);
+        at(i) = number_of(row);
     }
     void ask_for_value(int64_t i) {
-        if constexpr (Rows::has_slots) at(i) = rows_.confirm(at(i), uint64_t(keys_[i]));
+        Row row{at(i)};
+        if constexpr (Rows::has_slots) at(i) = number_of(row = rows_.confirm(row, uint64_t(keys_[i])));
         if constexpr (ahead != Ahead::entries)
-            if (Row row = at(i); row != no_row) prefetch_value(segment_, row);
+            if (row != no_row) prefetch_value(segment_, row);
     }
 
     const Segment &segment_;
     const Rows rows_;
+    typename Rows::View view_;
     const int64_t *keys_;
     const int64_t count_;
-    Row found_[entries_ahead];
+    uint64_t found_[places]; // of each key what it was asked with, then its row
 };
 
 // Most values are short, and memcpy of a length that is not known in advance costs a call.

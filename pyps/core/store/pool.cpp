@@ -61,8 +61,23 @@ Pool::Slab &Pool::with_room(uint32_t *slab_number) {
     if (!slab.committed) {
         commit(begin_of(*slab_number), bytes_of(*slab_number));
         note_committed(*slab_number);
+        if (!slab.recycled && *slab_number == slabs_.size() - 1) make_large(*slab_number);
     }
     return slab;
+}
+
+// The large pages that the last slab completes. Not again for one that goes and comes: that would copy all the time.
+void Pool::make_large(uint32_t slab_number) {
+    const uint64_t slab_bytes = uint64_t(slots_per_slab_) * slot_bytes_,
+                   end = begin_of(slab_number) + bytes_of(slab_number);
+    uint64_t page = round_up(base_, Mapping::large_page);
+    page = std::max(page, round_down(begin_of(slab_number), Mapping::large_page));
+    for (; page + Mapping::large_page <= end; page += Mapping::large_page) {
+        auto first = slabs_.begin() + ptrdiff_t((page - base_) / slab_bytes);
+        bool is_whole = std::all_of(first, slabs_.begin() + slab_number,
+                                    [](const Slab &slab) { return slab.committed; });
+        if (is_whole) segment_.mapping().make_large(page);
+    }
 }
 
 // With other nodes, keys come that were admitted before they were asked for.

@@ -36,6 +36,7 @@ private:
 
     Slab &with_room(uint32_t *slab_number);
     void commit(uint64_t offset, uint64_t bytes);
+    void make_large(uint32_t slab_number);
     void note_committed(uint32_t slab_number);
     void empty(uint32_t slab_number);
     void give_back(uint32_t slab_number);

@@ -69,6 +69,10 @@ Row StoreValues::make_row(Key key) {
     return row;
 }
 
+bool StoreValues::admit(Key key) {
+    return segment_.header().is_range() || segment_.row(key) != no_row || make_row(key) != no_row;
+}
+
 bool StoreValues::latch(Key key) {
     if (latched_ != no_key) throw std::logic_error("a second latch");
     row_ = segment_.row(key);

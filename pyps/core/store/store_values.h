@@ -3,7 +3,7 @@
 //
 // Of keys that may be any numbers those have rows that something was done to here: this makes them, with values of
 // zeros where the keys begin. A key whose row does not fit is as one whose latch is busy, so who asks for it is refused
-// before (make_rows). Rows stay as long as the node.
+// before (make_rows, admit). Rows stay as long as the node.
 #pragma once
 
 #include "protocol/homes.h"
@@ -20,6 +20,7 @@ public:
 
     bool make_rows(const std::vector<Key> &keys); // for those that have none; false: one does not fit
 
+    bool admit(Key key) override;
     bool latch(Key key) override;
     void unlatch() override;
 

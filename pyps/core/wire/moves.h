@@ -18,7 +18,7 @@ struct KeysBatch {
 };
 using LocalizeBatch = KeysBatch<Kind::localize>; // are to live there
 using RelocateBatch = KeysBatch<Kind::relocate>; // are to be handed over to it
-using GoneBatch = KeysBatch<Kind::gone>;         // were lost with it
+using GoneBatch = KeysBatch<Kind::gone>;         // were lost with it; or no_room
 
 struct TransferBatch {
     static constexpr Kind kind = Kind::transfer;

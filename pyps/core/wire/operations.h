@@ -40,7 +40,7 @@ struct AnswerBatch {
     Operation operation{};
     bool whole = false;     // all keys of the operation, in its order
     bool forwarded = false; // they may have been asked of another node first
-    bool refused = false;   // the node has no room for the keys, and has done nothing to them nor asked for them
+    bool refused = false;   // there is no room for the keys, and nothing was done to them
     NodeId node = no_node;  // of the worker that it is for
     uint32_t worker = 0;
     uint64_t number = 0;
@@ -49,6 +49,10 @@ struct AnswerBatch {
     Bytes values;                    // of a pull
     NodeId lost_with = no_node;      // instead: the keys were lost, with this node
     uint32_t position(uint32_t index) const { return whole ? index : positions[index]; }
+    void note_failure(NodeId with) { // of one of the keys; no_node: it is none
+        refused |= with == no_room;
+        if (with != no_node) lost_with = refused ? no_node : with;
+    }
     bool has_values() const { return lost_with == no_node && !refused; } // of a pull
 
     static AnswerBatch to(const RequestBatch &request); // to all its keys, their positions left out

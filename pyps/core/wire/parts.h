@@ -59,7 +59,8 @@ inline void put_keys(FrameWriter &writer, NodeId node, const std::vector<Key> &k
 
 inline NodeId get_node_and_keys(FrameReader &reader, const FrameHeader &header, const Shape &shape,
                                 std::vector<Key> *keys) {
-    NodeId node = get_node(reader, shape);
+    auto node = reader.get<NodeId>();
+    if (header.kind != Kind::gone || node != no_room) checked(node, shape);
     reader.zeros(6);
     get_keys(reader, header, shape, keys);
     return node;

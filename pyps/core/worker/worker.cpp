@@ -135,8 +135,8 @@ bool ps_worker::wait_for_order(const ps_request &request, Deadline &deadline) {
     return true;
 }
 
-// Before a worker has asked others for the first time its keys mostly are here, and a pull can be tried: what it has
-// read of a part is written over later. Pushes and sets look first where their keys are, in get_ready().
+// Before a worker has asked others for the first time, and on the only node, its keys mostly are here, and a pull can
+// be tried: what it has read of a part is written over later. Pushes and sets look first where their keys are.
 int32_t ps_worker::pull_from_here(ps_request &request) {
     const int64_t done = request.done;
     int32_t code = run_here(request);
@@ -164,7 +164,7 @@ int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
         int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
-    if (request.operation == PS_PULL && !remote_) {
+    if (request.operation == PS_PULL && (!remote_ || segment.header().num_nodes == 1)) {
         int32_t code = pull_from_here(request);
         if (code != PS_ENOTLOCAL) return code;
     }

@@ -124,7 +124,7 @@ inline std::vector<NodeId> Client::expected_targets(const std::vector<Key> &keys
     for (size_t i = 0; i < keys.size(); i++) {
         NodeId seen = seen_.at(i);
         bool is_member = std::count(members_.begin(), members_.end(), seen);
-        uint64_t turn = shape_.is_range ? keys[i] : KeySpace::hash(keys[i]) >> 32;
+        uint64_t turn = shape_.is_range ? keys[i] : mix(keys[i]) >> 32;
         NodeId base = NodeId(turn % shape_.nodes);
         if (!std::count(members_.begin(), members_.end(), base))
             base = members_[(turn / shape_.nodes) % members_.size()];
