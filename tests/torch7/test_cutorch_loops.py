@@ -31,9 +31,11 @@ def loops() -> dict[str, str]:
 
 
 def test_the_headers_are_read() -> None:
-    assert {"br_fill": "loops.h", "br_max_pool_back": "max_pooling.h", "br_random_fill": "random.h"}.items() <= (
-        loops().items()
-    )
+    assert {
+        "br_fill": "loops.h",
+        "br_max_pool_back": "max_pooling.h",
+        "br_random_fill": "random.h",
+    }.items() <= (loops().items())
 
 
 @pytest.mark.parametrize("name", sorted(loops()))
