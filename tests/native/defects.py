@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # What the simulations are made of; without sockets and the rest, so that little is built anew.
 ROOMS = ["membership", "protocol", "requests", "sampling", "segment", "store", "wire"]
-SINGLE = ["counting.h", "divisor.h", "errors.cpp", "errors.h", "flat_map.h", "ps.h"]
+SINGLE = ["counting.h", "divisor.h", "errors.cpp", "errors.h", "flat_map.h", "mixing.h", "ps.h"]
 SINGLE += [f"worker/{name}.{kind}" for name in ("barrier", "loss", "workers") for kind in ("cpp", "h")]
 SIMULATIONS = {"interleavings": 1500, "losses": 1500}  # seeds
 LIMIT = 120.0  # seconds that a simulation gets; one that hangs has not caught anything

@@ -58,16 +58,25 @@ public:
         for (uint64_t key = 0; key < num_keys_; key++) body(row(key), key);
     }
 
-    // Finding the keys of a batch in steps: see HashedRows.
-    static constexpr bool has_slots = false;
-    struct View {};
+    static constexpr bool has_slots = false; // which takes time, and steps: see HashedRows
     void prefetch(uint64_t) const {}
-    Row guess(uint64_t key, uint64_t, const View &) const { return find(key); }
 
 private:
     uint64_t num_keys_, nodes_;
     Divisor divisor_;
     uint32_t bits_ = 0; // a row's lower ones count the keys of a home, the upper ones are the home
+};
+
+// RangeRows of the only node, whose rows are its keys: for loops over many.
+class OwnRows {
+public:
+    explicit OwnRows(uint64_t num_keys) : num_keys_(num_keys) {}
+    Row find(uint64_t key) const { return key < num_keys_ ? Row{key} : no_row; }
+
+    static constexpr bool has_slots = false;
+
+private:
+    uint64_t num_keys_;
 };
 
 class HashedRows {
@@ -126,7 +135,7 @@ public:
         __builtin_prefetch(&view->buckets[hashed & view->mask]);
         return hashed;
     }
-    Row guess(uint64_t, uint64_t asked, const View &view) const {
+    Row guess(uint64_t asked, const View &view) const {
         const uint64_t at = asked & view.mask;
         const Bucket &bucket = view.buckets[at];
         const uint64_t found = bucket.tags.with(tag_of(asked));

@@ -4,16 +4,13 @@
 #include <cstring>
 
 #include "errors.h"
+#include "store/rows_ahead.h"
 #include "store/rules.h"
 
 namespace ps {
 
 namespace {
 
-// How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
-constexpr int64_t slots_ahead = 64, entries_ahead = 32, values_ahead = 16;
-constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
-constexpr int in_second_level = 2; // __builtin_prefetch's locality
 constexpr int most_looks = 4; // at a value that others keep writing, before a reader takes its latch
 
 [[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
@@ -24,65 +21,6 @@ constexpr int most_looks = 4; // at a value that others keep writing, before a r
     fail(PS_EKEY, Where{position, key, num_keys}, "key %lld at position %lld is outside [0, %lld)",
          static_cast<long long>(key), static_cast<long long>(position), static_cast<long long>(num_keys));
 }
-
-// Into the second-level cache: the first has places for fewer lines on their way than 16 values of some hundred bytes
-// have. Not for writing, which would make other workers' caches give up lines before they have to.
-void prefetch_value(const Segment &segment, Row row) {
-    Place place = segment.place(row);
-    const LengthClass &c = segment.length_class(place.length_class());
-    const char *value = segment.value(c, place.index());
-    uint64_t end = std::min<uint64_t>(c.slot_bytes, cache_line * most_lines_ahead);
-    for (uint64_t byte = 0; byte < end; byte += cache_line) __builtin_prefetch(value + byte, 0, in_second_level);
-    __builtin_prefetch(value + end - 1, 0, in_second_level);
-}
-
-// The rows of the next keys of a batch. The keys belong to the caller, who may change them meanwhile: what happens next
-// happens to the row that was found last.
-enum class Ahead { entries, values, values_to_write };
-template <class Rows, Ahead ahead>
-class RowsAhead {
-public:
-    RowsAhead(const Segment &segment, const Rows &rows, const int64_t *keys, int64_t from, int64_t count)
-        : segment_(segment), rows_(rows), keys_(keys), count_(count) {
-        if constexpr (Rows::has_slots)
-            for (int64_t i = from; i < std::min(count, from + slots_ahead); i++) ask_for_slot(i);
-        for (int64_t i = from; i < std::min(count, from + entries_ahead); i++) ask_for_entry(i);
-        for (int64_t i = from; i < std::min(count, from + values_ahead); i++) ask_for_value(i);
-    }
-
-    // Of the key at that position, which is the next one. no_row: there is no such key, or none that is known here.
-    Row take(int64_t i) {
-        Row row{at(i)};
-        if constexpr (Rows::has_slots)
-            if (i + slots_ahead < count_) ask_for_slot(i + slots_ahead);
-        if (i + entries_ahead < count_) ask_for_entry(i + entries_ahead);
-        if (i + values_ahead < count_) ask_for_value(i + values_ahead);
-        return row;
-    }
-
-private:
-    static constexpr uint64_t places = Rows::has_slots ? 64 : entries_ahead;
-    uint64_t &at(int64_t i) { return found_[uint64_t(i) % places]; }
-    void ask_for_slot(int64_t i) { at(i) = rows_.ask(uint64_t(keys_[i]), &view_); }
-    void ask_for_entry(int64_t i) {
-        Row row = rows_.guess(uint64_t(keys_[i]), at(i), view_);
-        if (row != no_row) __builtin_prefetch(&segment_.entry(row), ahead == Ahead::values_to_write);
-        at(i) = number_of(row);
-    }
-    void ask_for_value(int64_t i) {
-        Row row{at(i)};
-        if constexpr (Rows::has_slots) at(i) = number_of(row = rows_.confirm(row, uint64_t(keys_[i])));
-        if constexpr (ahead != Ahead::entries)
-            if (row != no_row) prefetch_value(segment_, row);
-    }
-
-    const Segment &segment_;
-    const Rows rows_;
-    typename Rows::View view_;
-    const int64_t *keys_;
-    const int64_t count_;
-    uint64_t found_[places]; // of each key what it was asked with, then its row
-};
 
 // Most values are short, and memcpy of a length that is not known in advance costs a call.
 inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_t bytes) {
@@ -272,6 +210,9 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
 
 template <class Action>
 int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
+    const Header &header = segment.header();
+    if (header.is_range() && header.num_nodes == 1)
+        return run_rows(OwnRows(uint64_t(header.num_keys)), segment, latches, request, elsewhere, action);
     return segment.with_rows(
         [&](const auto &rows) { return run_rows(rows, segment, latches, request, elsewhere, action); });
 }

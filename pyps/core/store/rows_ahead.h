@@ -1,0 +1,107 @@
+// The rows of a batch's keys, with what the next ones need on its way from memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "segment/segment.h"
+
+namespace ps {
+
+// How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
+constexpr int64_t slots_ahead = 64, entries_ahead = 32, values_ahead = 16;
+constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
+constexpr int in_second_level = 2; // __builtin_prefetch's locality
+
+// Into the second-level cache: the first has places for fewer lines on their way than 16 values of some hundred bytes
+// have. Not for writing, which would make other workers' caches give up lines before they have to.
+[[gnu::always_inline]] inline void prefetch_value(const Segment &segment, Row row) {
+    Place place = segment.place(row);
+    const LengthClass &c = segment.length_class(place.length_class());
+    const char *value = segment.value(c, place.index());
+    uint64_t end = std::min<uint64_t>(c.slot_bytes, cache_line * most_lines_ahead);
+    for (uint64_t byte = 0; byte < end; byte += cache_line) __builtin_prefetch(value + byte, 0, in_second_level);
+    __builtin_prefetch(value + end - 1, 0, in_second_level);
+}
+
+// The rows of the next keys of a batch, found anew at each step: to remember them takes longer. The keys belong to the
+// caller, who may change them meanwhile: what happens next happens to the row that was found last.
+enum class Ahead { entries, values, values_to_write };
+template <class Rows, Ahead ahead>
+class RowsAhead {
+public:
+    RowsAhead(const Segment &segment, const Rows &rows, const int64_t *keys, int64_t from, int64_t count)
+        : segment_(segment), rows_(rows), keys_(keys), count_(count) {
+        for (int64_t i = from; i < std::min(count, from + entries_ahead); i++) ask_for_entry(i);
+        for (int64_t i = from; i < std::min(count, from + values_ahead); i++) ask_for_value(i);
+    }
+
+    // Of the key at that position, which is the next one. no_row: there is no such key, or none that is known here.
+    [[gnu::always_inline]] Row take(int64_t i) {
+        if (i + entries_ahead < count_) ask_for_entry(i + entries_ahead);
+        if (i + values_ahead < count_) ask_for_value(i + values_ahead);
+        return row(i);
+    }
+
+private:
+    Row row(int64_t i) const { return rows_.find(uint64_t(keys_[i])); }
+    void ask_for_entry(int64_t i) {
+        if (Row row = this->row(i); row != no_row)
+            __builtin_prefetch(&segment_.entry(row), ahead == Ahead::values_to_write);
+    }
+    void ask_for_value(int64_t i) {
+        if constexpr (ahead != Ahead::entries)
+            if (Row row = this->row(i); row != no_row) prefetch_value(segment_, row);
+    }
+
+    const Segment &segment_;
+    const Rows rows_;
+    const int64_t *keys_;
+    const int64_t count_;
+};
+
+// The same of keys that are any, step by step.
+template <Ahead ahead>
+class RowsAhead<HashedRows, ahead> {
+public:
+    RowsAhead(const Segment &segment, const HashedRows &rows, const int64_t *keys, int64_t from, int64_t count)
+        : segment_(segment), rows_(rows), keys_(keys), count_(count) {
+        for (int64_t i = from; i < std::min(count, from + slots_ahead); i++) ask_for_slot(i);
+        for (int64_t i = from; i < std::min(count, from + entries_ahead); i++) ask_for_entry(i);
+        for (int64_t i = from; i < std::min(count, from + values_ahead); i++) ask_for_value(i);
+    }
+
+    [[gnu::always_inline]] Row take(int64_t i) {
+        Row row{at(i)};
+        if (i + slots_ahead < count_) ask_for_slot(i + slots_ahead);
+        if (i + entries_ahead < count_) ask_for_entry(i + entries_ahead);
+        if (i + values_ahead < count_) ask_for_value(i + values_ahead);
+        return row;
+    }
+
+private:
+    static constexpr uint64_t places = 64;
+    static_assert(slots_ahead <= int64_t(places));
+    uint64_t &at(int64_t i) { return found_[uint64_t(i) % places]; }
+    void ask_for_slot(int64_t i) { at(i) = rows_.ask(uint64_t(keys_[i]), &view_); }
+    void ask_for_entry(int64_t i) {
+        Row row = rows_.guess(at(i), view_);
+        if (row != no_row) __builtin_prefetch(&segment_.entry(row), ahead == Ahead::values_to_write);
+        at(i) = number_of(row);
+    }
+    void ask_for_value(int64_t i) {
+        Row row = rows_.confirm(Row{at(i)}, uint64_t(keys_[i]));
+        at(i) = number_of(row);
+        if constexpr (ahead != Ahead::entries)
+            if (row != no_row) prefetch_value(segment_, row);
+    }
+
+    const Segment &segment_;
+    const HashedRows rows_;
+    HashedRows::View view_;
+    const int64_t *keys_;
+    const int64_t count_;
+    uint64_t found_[places]; // of each key what it was asked with, then its row
+};
+
+} // namespace ps
