@@ -58,8 +58,11 @@ public:
         for (uint64_t key = 0; key < num_keys_; key++) body(row(key), key);
     }
 
-    static constexpr bool has_slots = false; // which takes time, and steps: see HashedRows
+    // Finding the keys of a batch in steps: see HashedRows.
+    static constexpr bool has_slots = false;
+    struct View {};
     void prefetch(uint64_t) const {}
+    Row guess(uint64_t key, uint64_t, const View &) const { return find(key); }
 
 private:
     uint64_t num_keys_, nodes_;
@@ -67,7 +70,7 @@ private:
     uint32_t bits_ = 0; // a row's lower ones count the keys of a home, the upper ones are the home
 };
 
-// RangeRows of the only node, whose rows are its keys: for loops over many.
+// RangeRows of the only node, whose rows are its keys: for loops over many, since nothing is left to find.
 class OwnRows {
 public:
     explicit OwnRows(uint64_t num_keys) : num_keys_(num_keys) {}
@@ -135,7 +138,7 @@ public:
         __builtin_prefetch(&view->buckets[hashed & view->mask]);
         return hashed;
     }
-    Row guess(uint64_t asked, const View &view) const {
+    Row guess(uint64_t, uint64_t asked, const View &view) const {
         const uint64_t at = asked & view.mask;
         const Bucket &bucket = view.buckets[at];
         const uint64_t found = bucket.tags.with(tag_of(asked));
