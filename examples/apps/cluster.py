@@ -32,6 +32,10 @@ class Failure(RuntimeError):
     """A node's program failed; the message has its traceback."""
 
 
+class Consequence(Failure):
+    """It failed because another node ended."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a worker is.
@@ -139,13 +143,14 @@ def run(
 
 
 def _collect(pipes: list[Connection], end: float) -> list[list[Any]]:
-    """Receive the results of every node; raise the first failure."""
+    """Receive the results of every node; raise the first failure, and a consequence only if no cause comes soon."""
     messages: dict[int, Any] = {}
+    consequence: Consequence | None = None
     while len(messages) < len(pipes):
         missing = {pipe: rank for rank, pipe in enumerate(pipes) if rank not in messages}
         ready = wait(list(missing), max(end - time.monotonic(), 0.0))
         if not ready:
-            raise Failure(f"nodes {sorted(missing.values())} did not end in time")
+            raise consequence or Failure(f"nodes {sorted(missing.values())} did not end in time")
         for pipe in ready:
             assert isinstance(pipe, Connection)
             rank = missing[pipe]
@@ -153,8 +158,13 @@ def _collect(pipes: list[Connection], end: float) -> list[list[Any]]:
                 messages[rank] = pipe.recv()
             except EOFError:
                 raise Failure(f"node {rank} died") from None
-            if isinstance(messages[rank], Failure):
+            if isinstance(messages[rank], Consequence):
+                consequence = consequence or messages[rank]
+                end = min(end, time.monotonic() + ENDING)
+            elif isinstance(messages[rank], Failure):
                 raise messages[rank]
+    if consequence:
+        raise consequence
     return [messages[rank] for rank in range(len(pipes))]
 
 
@@ -194,8 +204,9 @@ def _node(
             with ThreadPoolExecutor(workers) as pool:
                 results = list(pool.map(work, range(workers)))
             pipe.send(results)
-    except Exception:
-        pipe.send(Failure(f"node {rank}:\n{traceback.format_exc()}"))
+    except Exception as error:
+        kind = Consequence if isinstance(error, pyps.NodeLost) else Failure
+        pipe.send(kind(f"node {rank}:\n{traceback.format_exc()}"))
 
 
 def _end_with_parent() -> None:
