@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 # What a file can hold.
 Value: TypeAlias = "Plain | NDArray[Any] | Tensor | LegacyObject"
 
-Session.class_of = staticmethod(
-    class_of
-)  # a session shows objects, whose classes are made of sessions' calls
+# A session shows objects, whose classes are made of sessions' calls.
+Session.class_of = staticmethod(class_of)
 
 __all__ = ["load", "nn", "optim", "save", "state", "use"]
 

@@ -164,9 +164,9 @@ static uint64_t bits(double x)
    return b;
 }
 
-/* The value of one argument as the dispatcher takes it; how many entries of `a` it used, 0: torch refused it. `first`:
-   the first tensor of the call that has memory, or NULL. */
-static int convert(char kind, const br_argument *a, const br_tensor *first, uint64_t *value)
+/* The value of one argument as the dispatcher takes it; how many entries of `a` it used, 0: torch refused it. `beside`:
+   whose type a number has, and where a tensor without memory goes. */
+static int convert(char kind, const br_argument *a, const br_tensor *beside, uint64_t *value)
 {
    handle made;
    switch (kind) {
@@ -175,7 +175,8 @@ static int convert(char kind, const br_argument *a, const br_tensor *first, uint
       if (!br_tensor_handle(a->tensor) || shim.view_dtype(br_tensor_handle(a->tensor), shim.bool_dtype(), &made)) return 0;
       *value = (uint64_t)(uintptr_t)made;
       return 1;
-   case 'T': return (*value = (uint64_t)(uintptr_t)own(a->tensor, first)) != 0;
+   case 'T': return (*value = (uint64_t)(uintptr_t)own(a->tensor, beside)) != 0;
+   case 'S': return beside && (*value = (uint64_t)(uintptr_t)br_device_scalar(beside, a->number)) != 0;
    case 'i': *value = (uint64_t)a->integer; return 1;
    case 'f': *value = bits(a->number); return 1;
    case 'b': *value = a->integer != 0; return 1;
@@ -213,7 +214,7 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
    char made[MOST], optional[MOST];
    int n = 0, places = 0, small = 1; /* 1: the CPU, 2: the device */
    if (!shim.call_dispatcher) return br_aten_failed("torch is not loaded");
-   const br_tensor *first = first_tensor(kinds, arguments);
+   const br_argument *first = arguments;
    for (const char *k = kinds; *k; k++, n++) {
       int boxed = *k == '?';
       if (boxed) k++;
@@ -226,11 +227,9 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
          continue;
       }
       if (*k == 'T' || *k == 'M') places |= arguments->tensor->dtype & BR_DEVICE ? 2 : 1;
-      int used = 0;
-      if (*k == 'S') {
-         stack[n] = (uint64_t)(uintptr_t)(first ? br_device_scalar(first, arguments->number) : NULL);
-         used = stack[n] != 0;
-      } else if (places != 3) used = convert(*k, arguments, first, &stack[n]);
+      int used = 0, is_placed = *k != 'S' && (*k != 'T' || arguments->tensor->storage);
+      const br_tensor *beside = is_placed ? NULL : first_tensor(kinds, first);
+      if (places != 3) used = convert(*k, arguments, beside, &stack[n]);
       if (!used) {
          br_aten_failed(places == 3 ? "some of the tensors are on the device, others on the CPU" : NULL);
          while (n-- > 0) give_back(made[n], stack[n]);

@@ -4,6 +4,7 @@
 local native = require 'bridge.native'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
+local geometry = require 'torch.geometry'
 local aten = require 'torch.aten'
 local demand = require 'nn.demand'
 
@@ -115,18 +116,23 @@ local function bybatch(self, input)
    return self.train and input:size(1) >= self.leastBatch
 end
 
+-- What a field is to be filled with, if it is of that type, else a new tensor; as large as the averages.
+local function saved(self, field, dtype)
+   if not field or object.dtype(field) ~= dtype then
+      field = object.newtensor(dtype)
+   end
+   geometry.resizeas(object.tensor(field), object.tensor(self.running_mean))
+   return field
+end
+
 function BatchNormalization:updateOutput(input)
    self:checkInputDim(input)
    checkfields(self)
    input = batched(self, contiguous(self, '_input', input))
    self.output:resizeAs(input)
    local dtype = statistic(input)
-   for _, field in ipairs{'save_mean', 'save_std'} do
-      if not self[field] or object.dtype(self[field]) ~= dtype then
-         self[field] = object.newtensor(dtype)
-      end
-      self[field]:resize(self.running_mean:size())
-   end
+   self.save_mean = saved(self, self.save_mean, dtype)
+   self.save_std = saved(self, self.save_std, dtype)
    local training = bybatch(self, input)
    -- with the averages torch gives empty tensors back
    local mean = training and self.save_mean or buffer('empty', dtype)

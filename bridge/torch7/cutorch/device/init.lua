@@ -16,6 +16,13 @@ local C = native.C
 
 local rooms = {'pointwise', 'reduce', 'pick', 'products', 'pool'}
 
+-- Do the work of the loops of these names, where tensors are on the device.
+local function offer(loops)
+   for name, loop in pairs(loops) do
+      kernels.elsewhere[name] = place.transient(loop)
+   end
+end
+
 -- The rows of torch.elements for the types on the device.
 local function describe()
    for id = 0, elements.count - 1 do
@@ -91,14 +98,10 @@ return function(kind)
       require('cutorch.device.storages')(torch)
       require('cutorch.device.tensors')(torch, kind ~= 'cuda')
       for _, room in ipairs(rooms) do
-         for name, loop in pairs(require('cutorch.device.' .. room)) do
-            kernels.elsewhere[name] = place.transient(loop)
-         end
+         offer(require('cutorch.device.' .. room))
       end
-      kernels.elsewhere.br_order = place.transient(require('cutorch.device.order').loops.br_order)
-      for name, loop in pairs(require('cutorch.device.random')(torch)) do
-         kernels.elsewhere[name] = place.transient(loop)
-      end
+      offer(require('cutorch.device.order').loops)
+      offer(require('cutorch.device.random')(torch))
    end
 
    return device
