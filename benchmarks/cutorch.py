@@ -24,17 +24,18 @@ NAME = "cutorch: Lua on a GPU"
 LAYERS = "layers, float"
 OPERATORS = "what an operator costs beside few numbers"
 ROWS = "rows of 128 floats of a tensor in the memory of all GPUs; ours looks at the indices first"
-ROUNDS = 50
 GPU = torch.cuda.is_available()
+ROUNDS = 50 if GPU else 1
+TARGET = "<= 1.1x"
 DEVICE = "cuda" if GPU else "cpu"
 
-# what, of a and b (4 x 4) in Lua and in Python
-CALLS: list[tuple[str, str, Callable[[torch.Tensor, torch.Tensor], object]]] = [
-    ("a:add(1)", "a:add(1)", lambda a, b: a.add_(1)),
-    ("a:cmul(b)", "a:cmul(b)", lambda a, b: a.mul_(b)),
-    ("a:addmm(b, b)", "a:addmm(b, b)", lambda a, b: a.addmm_(b, b)),
-    ("a:copy(b)", "a:copy(b)", lambda a, b: a.copy_(b)),
-    ("a:sum()", "a:sum()", lambda a, b: a.sum().item()),
+# of a and b (4 x 4), in Lua and in Python
+CALLS: list[tuple[str, Callable[[torch.Tensor, torch.Tensor], object]]] = [
+    ("a:add(1)", lambda a, b: a.add_(1)),
+    ("a:cmul(b)", lambda a, b: a.mul_(b)),
+    ("a:addmm(b, b)", lambda a, b: a.addmm_(b, b)),
+    ("a:copy(b)", lambda a, b: a.copy_(b)),
+    ("a:sum()", lambda a, b: a.sum().item()),
 ]
 
 
@@ -45,8 +46,8 @@ def run(quick: bool) -> list[Row]:
         return []
     with patch.dict(os.environ, MOONTIDE_CUDA="" if GPU else "aten"), bridge.Lua() as lua:
         lua.execute("require 'cutorch' require 'nn' torch.setdefaulttensortype('torch.CudaTensor')")
-        sizes: list[nn.Layer] = [("LeNet, 32 images", nn.LENET, nn.lenet, (32, 1, 32, 32))]
-        layers = [*sizes, nn.CONVOLUTION, *nn.LARGE, nn.POOL]
+        lenet: nn.Layer = ("LeNet, 32 images", nn.LENET, nn.lenet, (32, 1, 32, 32))
+        layers = [lenet, nn.CONVOLUTION, *nn.LARGE, nn.POOL]
         rows = [row for layer in layers for row in passes(lua, *layer, quick)]
         rows += [operator(lua, *call, quick) for call in CALLS]
     return [*rows, *gathered(quick)] if GPU else rows
@@ -56,7 +57,7 @@ def waited(function: Callable[[], object]) -> Callable[[], None]:
     """Do it some times, then wait for the GPU."""
 
     def loop() -> None:
-        for _ in range(ROUNDS if GPU else 1):
+        for _ in range(ROUNDS):
             function()
         if GPU:
             torch.cuda.synchronize()
@@ -65,12 +66,11 @@ def waited(function: Callable[[], object]) -> Callable[[], None]:
 
 
 def beside(
-    table: str, what: str, ours: Callable[[], object], theirs: Callable[[], object], quick: bool, target: str
+    table: str, what: str, ours: Callable[[], object], theirs: Callable[[], object], quick: bool
 ) -> Row:
     """Time both in turn, in microseconds a call."""
-    here, there = (
-        1e6 * t / ROUNDS for t in seconds_per_call(waited(ours), waited(theirs), quick=quick, least=0.05)
-    )
+    seconds = seconds_per_call(waited(ours), waited(theirs), quick=quick, least=0.05)
+    here, there = (1e6 * t / ROUNDS for t in seconds)
     return Row(
         table=f"{table} ({torch.cuda.get_device_name() if GPU else 'CPU'})",
         what=what,
@@ -78,7 +78,7 @@ def beside(
         unit="us",
         peer="PyTorch there",
         theirs=there,
-        target=target,
+        target=TARGET,
     )
 
 
@@ -108,12 +108,12 @@ def passes(
         leaf: Any = x.detach().requires_grad_()
         module(leaf).backward(g)
 
-    yield beside(LAYERS, f"{what}, forward", ours[0], forward, quick, "<= 1.1x")
-    yield beside(LAYERS, f"{what}, forward + backward", ours[1], backward, quick, "<= 1.1x")
+    yield beside(LAYERS, f"{what}, forward", ours[0], forward, quick)
+    yield beside(LAYERS, f"{what}, forward + backward", ours[1], backward, quick)
 
 
 def operator(
-    lua: bridge.Lua, what: str, code: str, call: Callable[[torch.Tensor, torch.Tensor], object], quick: bool
+    lua: bridge.Lua, code: str, call: Callable[[torch.Tensor, torch.Tensor], object], quick: bool
 ) -> Row:
     """Compare one operator, called from Lua's loop and from Python's."""
     loop = f"""
@@ -126,7 +126,7 @@ def operator(
         for _ in range(20):
             call(a, b)
 
-    return beside(OPERATORS, f"20 x {what}", lua.execute(loop), theirs, quick, "<= 1.1x")
+    return beside(OPERATORS, f"20 x {code}", lua.execute(loop), theirs, quick)
 
 
 def gathered(quick: bool) -> list[Row]:
@@ -147,7 +147,6 @@ def gathered(quick: bool) -> list[Row]:
                 lambda: wm.gather(shared, chosen, out=out),
                 lambda: torch.index_select(plain, 0, chosen, out=out),
                 quick,
-                "<= 1.1x",
             )
         ]
     finally:

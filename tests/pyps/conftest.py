@@ -17,6 +17,7 @@ import pytest
 
 import pyps
 from tests.conftest import Processes
+from tests.pyps.any_keys import CAPACITY, LENGTH, NODES_AND_THREADS
 from tests.pyps.cluster import Cluster, WorkerProcesses
 from tests.pyps.native import Programs
 from tests.pyps.network import may_make_hosts
@@ -176,6 +177,16 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Start]:
     """Start so many connected nodes in this process; they end with the test."""
     with ExitStack() as stack:
         yield starting(stack, request.param)
+
+
+@pytest.fixture(params=NODES_AND_THREADS, ids=str)
+def any_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Nodes whose keys are any numbers."""
+    count, threads = request.param
+    with Cluster(
+        count, value_length=LENGTH, dtype="int64", capacity=CAPACITY, server_threads=threads
+    ) as running:
+        yield running
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 import torch
 
 import pyps
-from tests.pyps.any_keys import CAPACITY, LENGTH, NODES_AND_THREADS, spread, values
+from tests.pyps.any_keys import CAPACITY, LENGTH, spread, values
 from tests.pyps.cluster import Cluster
 from tests.pyps.nodes import Cluster as Processes
 
@@ -22,19 +21,10 @@ TIMEOUT = 50.0
 ENDS = [0, 1, -2, 2**63 - 1, -(2**63), 2**32, -(2**32)]
 
 
-@pytest.fixture(params=NODES_AND_THREADS, ids=str)
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    count, threads = request.param
-    with Cluster(
-        count, value_length=LENGTH, dtype="int64", capacity=CAPACITY, server_threads=threads
-    ) as running:
-        yield running
-
-
-def test_keys_begin_with_zeros_and_keep_what_is_done_to_them(cluster: Cluster) -> None:
+def test_keys_begin_with_zeros_and_keep_what_is_done_to_them(any_cluster: Cluster) -> None:
     keys = np.concatenate([spread(1000), ENDS])
     with ExitStack() as stack:
-        workers = [stack.enter_context(node.worker()) for node in cluster.nodes]
+        workers = [stack.enter_context(node.worker()) for node in any_cluster.nodes]
         assert (workers[0].pull(keys) == 0).all()
         for kv in workers:
             kv.push(keys, values(len(keys)))
@@ -47,19 +37,19 @@ def test_keys_begin_with_zeros_and_keep_what_is_done_to_them(cluster: Cluster) -
             assert (kv.pull(ENDS) == count).all()
             assert kv.pull([7, 8])[:, 0].tolist() == [9, 0]
     used = len(ENDS) + 2000 + 2
-    assert sum(node.stats()["keys_held"] for node in cluster.nodes) == used
-    assert sum(node.stats()["refused"] for node in cluster.nodes) == 0
+    assert sum(node.stats()["keys_held"] for node in any_cluster.nodes) == used
+    assert sum(node.stats()["refused"] for node in any_cluster.nodes) == 0
 
 
-def test_a_key_that_comes_twice_in_a_call_counts_twice(cluster: Cluster) -> None:
-    with cluster.nodes[0].worker() as kv:
+def test_a_key_that_comes_twice_in_a_call_counts_twice(any_cluster: Cluster) -> None:
+    with any_cluster.nodes[0].worker() as kv:
         keys = np.repeat(spread(100), 2)
         kv.push(keys, values(200))
         assert (kv.pull(keys) == 2).all()
 
 
-def test_asynchronous_calls_are_waited_for(cluster: Cluster) -> None:
-    with cluster.nodes[0].worker() as kv:
+def test_asynchronous_calls_are_waited_for(any_cluster: Cluster) -> None:
+    with any_cluster.nodes[0].worker() as kv:
         for _ in range(3):
             kv.push(spread(500), values(500), asynchronous=True)
         kv.wait_sync()
@@ -68,7 +58,7 @@ def test_asynchronous_calls_are_waited_for(cluster: Cluster) -> None:
         assert (out == 3).all()
 
 
-def test_many_workers_at_once_lose_nothing(cluster: Cluster) -> None:
+def test_many_workers_at_once_lose_nothing(any_cluster: Cluster) -> None:
     keys, rounds = spread(3000), 20
 
     def work(node: pyps.Node, seed: int) -> None:
@@ -79,7 +69,7 @@ def test_many_workers_at_once_lose_nothing(cluster: Cluster) -> None:
 
     threads = [
         threading.Thread(target=work, args=(node, 2 * rank + number))
-        for rank, node in enumerate(cluster.nodes)
+        for rank, node in enumerate(any_cluster.nodes)
         for number in range(2)
     ]
     for thread in threads:
@@ -87,24 +77,24 @@ def test_many_workers_at_once_lose_nothing(cluster: Cluster) -> None:
     for thread in threads:
         thread.join(TIMEOUT)
         assert not thread.is_alive()
-    with cluster.nodes[0].worker() as kv:
+    with any_cluster.nodes[0].worker() as kv:
         assert (kv.pull(keys) == rounds * len(threads)).all()
 
 
-def test_what_was_used_is_local_on_one_node_and_at_homes_on_several(cluster: Cluster) -> None:
+def test_what_was_used_is_local_on_one_node_and_at_homes_on_several(any_cluster: Cluster) -> None:
     keys = spread(4000)
-    with cluster.nodes[0].worker() as kv:
+    with any_cluster.nodes[0].worker() as kv:
         kv.push(keys, values(4000))
         local = sum(kv.pull_if_local([key], values(1)) for key in keys.tolist())
-    count = len(cluster.nodes)
+    count = len(any_cluster.nodes)
     assert abs(local - 4000 / count) < 200
     assert local == 4000 or count > 1
 
 
-def test_keys_move_to_who_localizes_them(cluster: Cluster) -> None:
+def test_keys_move_to_who_localizes_them(any_cluster: Cluster) -> None:
     keys = spread(1000)
     with ExitStack() as stack:
-        workers = [stack.enter_context(node.worker()) for node in cluster.nodes]
+        workers = [stack.enter_context(node.worker()) for node in any_cluster.nodes]
         for kv in workers:
             kv.localize(keys)  # the first one's are new
             kv.push(keys, values(1000))
@@ -112,13 +102,13 @@ def test_keys_move_to_who_localizes_them(cluster: Cluster) -> None:
         assert workers[-1].pull_if_local(keys, values(1000))
         for kv in workers:
             assert (kv.pull(keys) == len(workers)).all()
-    assert cluster.nodes[-1].stats()["keys_held"] == 1000
+    assert any_cluster.nodes[-1].stats()["keys_held"] == 1000
 
 
-def test_intents_bring_keys_and_replicas(cluster: Cluster) -> None:
+def test_intents_bring_keys_and_replicas(any_cluster: Cluster) -> None:
     keys = spread(300)
     with ExitStack() as stack:
-        workers = [stack.enter_context(node.worker()) for node in cluster.nodes]
+        workers = [stack.enter_context(node.worker()) for node in any_cluster.nodes]
         for kv in workers:
             kv.intent(keys, 0, 2)
         end = time.monotonic() + TIMEOUT
@@ -144,7 +134,7 @@ def test_intents_bring_keys_and_replicas(cluster: Cluster) -> None:
         assert (workers[0].pull(keys) == 2 * len(workers)).all()
 
 
-def test_attached_processes_are_workers_like_others(cluster: Cluster, program: Any) -> None:
+def test_attached_processes_are_workers_like_others(any_cluster: Cluster, program: Any) -> None:
     source = """
         keys = np.array(json.loads(sys.argv[1]))
         node = pyps.attach(sys.argv[2])
@@ -155,15 +145,15 @@ def test_attached_processes_are_workers_like_others(cluster: Cluster, program: A
     """
     source = "\n".join(line[8:] for line in source.splitlines())
     keys = spread(200)
-    running = [program(source, str(keys.tolist()), node.address) for node in cluster.nodes]
+    running = [program(source, str(keys.tolist()), node.address) for node in any_cluster.nodes]
     for process in running:
         assert int(process.communicate(timeout=TIMEOUT)[0]) >= 1
         assert process.returncode == 0
-    with cluster.nodes[0].worker() as kv:
+    with any_cluster.nodes[0].worker() as kv:
         assert (kv.pull(keys) == len(running)).all()
 
 
-def test_killed_workers_leave_whole_values(cluster: Cluster, program: Any) -> None:
+def test_killed_workers_leave_whole_values(any_cluster: Cluster, program: Any) -> None:
     source = """
 node = pyps.attach(sys.argv[1])
 kv = node.worker()
@@ -174,15 +164,15 @@ while True:
 """
     keys = spread(2000)
     for turn in range(6):
-        process = program(source, cluster.nodes[turn % len(cluster.nodes)].address)
+        process = program(source, any_cluster.nodes[turn % len(any_cluster.nodes)].address)
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.05 + 0.02 * turn)
         process.send_signal(signal.SIGKILL)
         process.wait(TIMEOUT)
-        with cluster.nodes[0].worker() as kv:
+        with any_cluster.nodes[0].worker() as kv:
             found = kv.pull(keys)
         assert (found == found[:, :1]).all()
-    with cluster.nodes[-1].worker() as kv:
+    with any_cluster.nodes[-1].worker() as kv:
         before = kv.pull(keys)
         kv.push(keys, values(2000))
         assert (kv.pull(keys) == before + 1).all()

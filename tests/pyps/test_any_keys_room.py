@@ -10,25 +10,16 @@ import numpy as np
 import pytest
 
 import pyps
-from tests.pyps.any_keys import CAPACITY, LENGTH, NODES_AND_THREADS, spread, used_until_full, values
+from tests.pyps.any_keys import CAPACITY, LENGTH, spread, used_until_full, values
 from tests.pyps.cluster import Cluster
 
 TIMEOUT = 50.0
 
 
-@pytest.fixture(params=NODES_AND_THREADS, ids=str)
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    count, threads = request.param
-    with Cluster(
-        count, value_length=LENGTH, dtype="int64", capacity=CAPACITY, server_threads=threads
-    ) as running:
-        yield running
-
-
-def test_beyond_the_capacity_the_caller_alone_is_told(cluster: Cluster) -> None:
-    count = len(cluster.nodes)
+def test_beyond_the_capacity_the_caller_alone_is_told(any_cluster: Cluster) -> None:
+    count = len(any_cluster.nodes)
     with ExitStack() as stack:
-        workers = [stack.enter_context(node.worker()) for node in cluster.nodes]
+        workers = [stack.enter_context(node.worker()) for node in any_cluster.nodes]
         workers[0].push(spread(1000), values(1000))
         for operation in ("push", "pull", "set"):
             many = spread(CAPACITY * count * 2, first=10_000)
@@ -37,7 +28,7 @@ def test_beyond_the_capacity_the_caller_alone_is_told(cluster: Cluster) -> None:
         assert (workers[0].pull(spread(1000)) == 1).all()
         workers[-1].push(spread(1000), values(1000))
         assert (workers[0].pull(spread(1000)) == 2).all()
-    for node in cluster.nodes:
+    for node in any_cluster.nodes:
         assert node.is_open
         assert node.stats()["keys_held"] <= CAPACITY
 
@@ -123,6 +114,6 @@ def test_the_memory_limit_is_kept_and_the_caller_told() -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_keys_that_nobody_uses_take_no_memory(count: int) -> None:
-    with Cluster(count, value_length=LENGTH, capacity=2_000_000_000) as cluster:
-        for node in cluster.nodes:
+    with Cluster(count, value_length=LENGTH, capacity=2_000_000_000) as any_cluster:
+        for node in any_cluster.nodes:
             assert node.stats()["committed_bytes"] < 16_000_000
