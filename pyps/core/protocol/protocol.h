@@ -81,9 +81,8 @@ public:
     Mark mark(); // of this moment; the next rounds bring it about
     bool reached(Mark *mark);
 
-    size_t take_roomless() {
-        return std::exchange(roomless_, 0);
-    } // wants since the last call, for which owners had no room
+    // Wants since the last call, for which owners had no room.
+    size_t take_roomless() { return std::exchange(roomless_, 0); }
     size_t asked() const { return asked_.size(); } // keys that were wanted and are on their way, or replicas of them
     bool is_quiet() const; // no key is awaited, no delta or want is on its way, nobody waits for a Refresh
     bool remembers_nothing() const {

@@ -59,7 +59,7 @@ public:
     }
 
     // Finding the keys of a batch in steps: see HashedRows.
-    static constexpr bool has_slots = false;
+    static constexpr bool has_slots = false, are_keys = false;
     struct View {};
     void prefetch(uint64_t) const {}
     Row guess(uint64_t key, uint64_t, const View &) const { return find(key); }
@@ -70,13 +70,14 @@ private:
     uint32_t bits_ = 0; // a row's lower ones count the keys of a home, the upper ones are the home
 };
 
-// RangeRows of the only node, whose rows are its keys: for loops over many, since nothing is left to find.
+// RangeRows of the only node, whose rows are its keys: for loops over many.
 class OwnRows {
 public:
     explicit OwnRows(uint64_t num_keys) : num_keys_(num_keys) {}
     Row find(uint64_t key) const { return key < num_keys_ ? Row{key} : no_row; }
 
-    static constexpr bool has_slots = false;
+    static constexpr bool has_slots = false, are_keys = true;
+    struct View {};
 
 private:
     uint64_t num_keys_;
@@ -124,7 +125,7 @@ public:
 
     // Finding the keys of a batch in steps, so that what the next one looks at can come meanwhile: ask for a key's
     // bucket; guess the row, the key's unless hashes are alike or the bucket was full; and see whether it is that.
-    static constexpr bool has_slots = true;
+    static constexpr bool has_slots = true, are_keys = false;
     struct View { // of the table where keys were made a moment ago
         uint64_t tables = 0, mask = 0;
         const Bucket *buckets = &empty; // there is none

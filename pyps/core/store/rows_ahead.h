@@ -24,8 +24,9 @@ constexpr int in_second_level = 2; // __builtin_prefetch's locality
     __builtin_prefetch(value + end - 1, 0, in_second_level);
 }
 
-// The rows of the next keys of a batch, each found once. The keys belong to the caller, who may change them meanwhile:
-// what happens next happens to the row that was found last.
+// The rows of the next keys of a batch, each found once, but where rows are keys: to remember them would take longer.
+// The keys belong to the caller, who may change them meanwhile: what happens next happens to the row that was found
+// last.
 enum class Ahead { entries, values, values_to_write };
 template <class Rows, Ahead ahead>
 class RowsAhead {
@@ -40,7 +41,7 @@ public:
 
     // Of the key at that position, which is the next one. no_row: there is no such key, or none that is known here.
     [[gnu::always_inline]] Row take(int64_t i) {
-        Row row{at(i)};
+        Row row = this->row(i);
         if constexpr (Rows::has_slots)
             if (i + slots_ahead < count_) ask_for_slot(i + slots_ahead);
         if (i + entries_ahead < count_) ask_for_entry(i + entries_ahead);
@@ -51,17 +52,22 @@ public:
 private:
     static constexpr uint64_t places = Rows::has_slots ? slots_ahead : entries_ahead;
     uint64_t &at(int64_t i) { return found_[uint64_t(i) % places]; }
+    Row row(int64_t i) {
+        if constexpr (Rows::are_keys)
+            return rows_.find(uint64_t(keys_[i]));
+        else
+            return Row{at(i)};
+    }
     void ask_for_slot(int64_t i) { at(i) = rows_.ask(uint64_t(keys_[i]), &view_); }
     void ask_for_entry(int64_t i) {
-        Row row = rows_.guess(uint64_t(keys_[i]), at(i), view_);
-        if (row != no_row) __builtin_prefetch(&segment_.entry(row), ahead == Ahead::values_to_write);
-        at(i) = number_of(row);
+        if constexpr (!Rows::are_keys) at(i) = number_of(rows_.guess(uint64_t(keys_[i]), at(i), view_));
+        if (Row row = this->row(i); row != no_row)
+            __builtin_prefetch(&segment_.entry(row), ahead == Ahead::values_to_write);
     }
     void ask_for_value(int64_t i) {
-        Row row{at(i)};
-        if constexpr (Rows::has_slots) at(i) = number_of(row = rows_.confirm(row, uint64_t(keys_[i])));
+        if constexpr (Rows::has_slots) at(i) = number_of(rows_.confirm(Row{at(i)}, uint64_t(keys_[i])));
         if constexpr (ahead != Ahead::entries)
-            if (row != no_row) prefetch_value(segment_, row);
+            if (Row row = this->row(i); row != no_row) prefetch_value(segment_, row);
     }
 
     const Segment &segment_;
@@ -70,39 +76,6 @@ private:
     const int64_t *keys_;
     const int64_t count_;
     uint64_t found_[places]; // of each key what it was asked with, then its row
-};
-
-// The same of the only node: to remember rows would take longer than to find them.
-template <Ahead ahead>
-class RowsAhead<OwnRows, ahead> {
-public:
-    RowsAhead(const Segment &segment, const OwnRows &rows, const int64_t *keys, int64_t from, int64_t count)
-        : segment_(segment), rows_(rows), keys_(keys), count_(count) {
-        for (int64_t i = from; i < std::min(count, from + entries_ahead); i++) ask_for_entry(i);
-        for (int64_t i = from; i < std::min(count, from + values_ahead); i++) ask_for_value(i);
-    }
-
-    [[gnu::always_inline]] Row take(int64_t i) {
-        if (i + entries_ahead < count_) ask_for_entry(i + entries_ahead);
-        if (i + values_ahead < count_) ask_for_value(i + values_ahead);
-        return row(i);
-    }
-
-private:
-    Row row(int64_t i) const { return rows_.find(uint64_t(keys_[i])); }
-    void ask_for_entry(int64_t i) {
-        if (Row row = this->row(i); row != no_row)
-            __builtin_prefetch(&segment_.entry(row), ahead == Ahead::values_to_write);
-    }
-    void ask_for_value(int64_t i) {
-        if constexpr (ahead != Ahead::entries)
-            if (Row row = this->row(i); row != no_row) prefetch_value(segment_, row);
-    }
-
-    const Segment &segment_;
-    const OwnRows rows_;
-    const int64_t *keys_;
-    const int64_t count_;
 };
 
 } // namespace ps
