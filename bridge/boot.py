@@ -107,9 +107,9 @@ def source() -> str:
 
 @cache
 def _declarations() -> list[str]:
-    """Return the parts of the native headers that LuaJIT's FFI reads, tensor.h first."""
+    """Return the parts of the native headers that LuaJIT's FFI reads, layout.h first."""
     headers = sorted(
-        (PACKAGE / "core").rglob("*.h"), key=lambda header: (header.name != "tensor.h", header.name)
+        (PACKAGE / "core").rglob("*.h"), key=lambda header: (header.name != "layout.h", header.name)
     )
     found = (
         re.search(r"BRIDGE_CDEF begin \*/(.*?)/\* BRIDGE_CDEF end", h.read_text(), re.DOTALL) for h in headers

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bridge.convert import modules
+from bridge.convert import torch_modules
 from bridge.convert.shape import one_hot
 
 BATCH = 2  # not 1: sizes of 1 mean too much to those who trace a model
@@ -142,7 +142,7 @@ def typed(
     rows += [
         layer.settings["size"]
         for layer in model.modules()
-        if isinstance(layer, modules.Function) and layer.function is one_hot
+        if isinstance(layer, torch_modules.Function) and layer.function is one_hot
     ]
     return torch.randint(base, min(rows, default=2) + base, size, generator=generator).to(dtype)
 
@@ -156,7 +156,7 @@ def opened(model: nn.Module, asked: Sequence[Asked], x: Any) -> Any:
         found = [one.opened for one in asked]
         return found[0] if len(found) == 1 else found
     layer = first(model)
-    sequence = isinstance(layer, nn.Embedding | modules.FeaturesLast) and x.dim() > 1
+    sequence = isinstance(layer, nn.Embedding | torch_modules.FeaturesLast) and x.dim() > 1
     return frozenset({0, 1} if sequence else {0})
 
 
@@ -172,7 +172,7 @@ def computed(model: nn.Module, x: Tensor) -> int | None:
 
 def first(model: nn.Module) -> nn.Module | None:
     """Return the first layer that tells something of its input, through containers and layers that take anything."""
-    if isinstance(model, modules.Function) and not model._parameters:
+    if isinstance(model, torch_modules.Function) and not model._parameters:
         return None
     children = list(model.children())
     if not children or type(model) in KNOWN:
@@ -197,7 +197,7 @@ def guesses(layer: Any) -> Iterator[tuple[int, ...]]:
         yield from ((BATCH, planes, size, size) for size in (*IMAGES, 1))
     elif isinstance(layer, nn.Conv3d | nn.ConvTranspose3d):
         yield from ((BATCH, layer.in_channels, size, size, size) for size in VOLUMES)
-    elif isinstance(layer, modules.FeaturesLast) and isinstance(layer.module, nn.Conv1d):
+    elif isinstance(layer, torch_modules.FeaturesLast) and isinstance(layer.module, nn.Conv1d):
         yield from ((BATCH, size, layer.module.in_channels) for size in FRAMES)
     elif isinstance(layer, nn.BatchNorm1d):
         yield (BATCH, layer.num_features)
@@ -211,7 +211,7 @@ KNOWN = (
     nn.ConvTranspose2d,
     nn.ConvTranspose3d,
     nn.Embedding,
-    modules.Embedding,
-    modules.FeaturesLast,
+    torch_modules.Embedding,
+    torch_modules.FeaturesLast,
     nn.Linear,
 )

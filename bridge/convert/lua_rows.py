@@ -15,7 +15,7 @@ from bridge.convert import (
     lua_layers,
     lua_recurrent,
 )
-from bridge.convert.builder import Row
+from bridge.convert.lua_builder import Row
 
 ROWS: Mapping[type[nn.Module], Row] = {
     kind: row

@@ -9,7 +9,7 @@ from torch import nn
 
 from bridge._boundary import LuaObject
 from bridge.convert import traced
-from bridge.convert.builder import Builder
+from bridge.convert.lua_builder import Builder
 from bridge.convert.lua_rows import ROWS
 
 if TYPE_CHECKING:

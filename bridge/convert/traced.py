@@ -10,7 +10,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from bridge.convert.builder import Builder, refused
+from bridge.convert.lua_builder import Builder, refused
 
 # A module of nngraph called with nodes: a node.
 NODE = "function(module, nodes) if #nodes > 0 then return module(nodes) end return module() end"

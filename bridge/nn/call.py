@@ -1,4 +1,4 @@
-"""A forward of a LuaModule and its backward, as `function.py` runs them."""
+"""A forward in Lua and its backward, as `function.py` runs them: what modules and criterions share, and a module's."""
 
 from __future__ import annotations
 
@@ -10,11 +10,36 @@ import torch
 
 from bridge._boundary import LuaObject
 from bridge.nn.function import InLua, evaluate
+from bridge.nn.host import LuaHost
 from bridge.nn.leases import Lease
 from bridge.nn.trees import pick, unflatten
 
 
-class ModuleCall:
+class HostCall:
+    """One forward of a LuaHost, whose first `count` tensors are those of its inputs."""
+
+    def __init__(self, host: LuaHost, dtype: torch.dtype, inputs: Any, count: int) -> None:
+        self.state = host.state
+        self.take = host.take
+        self.structure: Any = None
+        self._dtype = dtype
+        self._inputs = inputs
+        self._count = count
+
+    def _input_gradients(
+        self, found: Any, tensors: tuple[torch.Tensor, ...], needed: tuple[bool, ...], target: LuaObject
+    ) -> list[torch.Tensor | None]:
+        """Return the gradient of each tensor: those of inputs from what Lua gave, None for the others."""
+        by_place: dict[int, torch.Tensor] = {}
+        pick(self._inputs, found, by_place)
+        result: list[torch.Tensor | None] = [None] * len(tensors)
+        for place in range(self._count):
+            if needed[place]:
+                result[place] = input_gradient(by_place.get(place), tensors[place], place, target)
+        return result
+
+
+class ModuleCall(HostCall):
     """One forward of a LuaModule."""
 
     def __init__(
@@ -25,19 +50,10 @@ class ModuleCall:
         count: int,
         parameters: list[tuple[torch.Tensor, int]],
     ) -> None:
+        super().__init__(module, dtype, inputs, count)
         self.module = module
-        self.state = module.state
-        self._dtype = dtype
-        self.structure: Any = None
-        self._inputs = inputs
-        self._count = count
         self._parameters = parameters  # Lua's, and which of the call's tensors each is
         self._given: list[torch.Tensor] | None = None  # copies of the inputs that Lua has written to
-
-    def take(self) -> Lease:
-        """Lease the copy that computes it."""
-        lease: Lease = self.module.take()
-        return lease
 
     def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> Any:
         """Return Lua's output."""
@@ -81,12 +97,7 @@ class ModuleCall:
             found, buffers, addresses = module.run(
                 module._lua.backward, target, unflatten(self._inputs, given), gradOutput, learning
             )
-        result: list[torch.Tensor | None] = [None] * len(tensors)
-        by_place: dict[int, torch.Tensor] = {}
-        pick(self._inputs, found, by_place)
-        for place in range(count):
-            if needed[place]:
-                result[place] = input_gradient(by_place.get(place), tensors[place], place, target)
+        result = self._input_gradients(found, tensors, needed, target)
         places = {lua.data_ptr(): place for lua, place in self._parameters}
         seen = set()
         for address, buffer in zip(addresses, buffers, strict=True):

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from bridge.nn.call import apply, input_gradient
+from bridge.nn.call import HostCall, apply, numbers_as_tensors
 from bridge.nn.host import LuaHost
 from bridge.nn.leases import Lease
-from bridge.nn.trees import flatten, pick, unflatten
+from bridge.nn.trees import flatten, unflatten
 
 
 class LuaCriterion(LuaHost):
@@ -47,23 +47,15 @@ class LuaCriterion(LuaHost):
             return apply(call, tensors)[0]
 
 
-class CriterionCall:
+class CriterionCall(HostCall):
     """One forward of a LuaCriterion."""
 
     def __init__(
         self, criterion: LuaCriterion, dtype: torch.dtype, inputs: Any, targets: Any, count: int
     ) -> None:
+        super().__init__(criterion, dtype, inputs, count)
         self.criterion = criterion
-        self.state = criterion.state
-        self._dtype = dtype
-        self.structure: Any = None
-        self._inputs = inputs
         self._targets = targets
-        self._count = count
-
-    def take(self) -> Lease:
-        """Lease the copy that computes it."""
-        return self.criterion.take()
 
     def _arguments(self, tensors: tuple[torch.Tensor, ...]) -> tuple[Any, Any]:
         return unflatten(self._inputs, tensors), unflatten(self._targets, tensors)
@@ -73,9 +65,8 @@ class CriterionCall:
         loss = self.criterion.call(lease.copy.target, "forward", *self._arguments(tensors))
         if isinstance(loss, list):  # some criterions add a total weight
             loss = loss[0]
-        if isinstance(loss, torch.Tensor):
-            return loss.reshape(())
-        return torch.tensor(loss, dtype=self._dtype)
+        value: torch.Tensor = numbers_as_tensors(loss, self._dtype)
+        return value.reshape(())
 
     def backward(
         self,
@@ -86,10 +77,6 @@ class CriterionCall:
     ) -> list[torch.Tensor | None]:
         """Return the gradients of the inputs; targets have none."""
         target = lease.copy.target
-        found: dict[int, torch.Tensor] = {}
-        pick(self._inputs, self.criterion.call(target, "backward", *self._arguments(tensors)), found)
-        result: list[torch.Tensor | None] = [None] * len(tensors)
-        for place in range(self._count):
-            if needed[place]:
-                result[place] = input_gradient(found.get(place), tensors[place], place, target) * gradients[0]
-        return result
+        found = self.criterion.call(target, "backward", *self._arguments(tensors))
+        result = self._input_gradients(found, tensors, needed, target)
+        return [gradient if gradient is None else gradient * gradients[0] for gradient in result]

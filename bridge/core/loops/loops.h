@@ -2,7 +2,7 @@
  *
  * Results must have the right number of elements before the call; shapes may differ. Every loop checks that the memory
  * behind each tensor still covers it. Nothing here calls Lua or Python, so a loop may run from compiled Lua and beside a
- * busy Python thread. The text between the BRIDGE_CDEF lines is read by ffi.cdef, after tensor.h. */
+ * busy Python thread. The text between the BRIDGE_CDEF lines is read by ffi.cdef, after layout.h. */
 #ifndef BRIDGE_LOOPS_H
 #define BRIDGE_LOOPS_H
 

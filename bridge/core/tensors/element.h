@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tensors/tensor.h"
+#include "tensors/layout.h"
 
 #define INTEGER_TYPES(X) X(u8) X(i8) X(i16) X(i32) X(i64)
 #define FLOAT_TYPES(X) X(f16) X(f32) X(f64)

@@ -6,7 +6,7 @@
 #ifndef BRIDGE_TH_STORAGE_H
 #define BRIDGE_TH_STORAGE_H
 
-#include "tensors/tensor.h"
+#include "tensors/block.h"
 
 #pragma GCC visibility push(default)
 

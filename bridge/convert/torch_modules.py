@@ -1,4 +1,4 @@
-"""The modules that PyTorch has no layer for: modules side by side, a module around a module, and plain functions.
+"""What `to_torch` makes where PyTorch has no layer: modules side by side or around a module, and plain functions.
 
 Torch7's tables are lists here: what takes a table takes a list or tuple, what gives one gives a list.
 """

@@ -1,4 +1,4 @@
-"""What makes a network in a Lua state: each layer once, with its parameters, type and mode."""
+"""What `to_lua` makes a network with, in a Lua state: each layer once, with its parameters, type and mode."""
 
 from __future__ import annotations
 
