@@ -127,7 +127,7 @@ void br_block_release(br_block *block)
       br_heap_release(block->heap);
    }
    if (block->device) br_torch.delete_tensor_object(block->device);
-   if (block->drop.object) br_drop_later(&block->drop);  /* the drop frees the node, which begins the block */
+   if (block->drop.object) br_drop_later(&block->drop);  /* freed by whoever takes the node, the block's first field */
    else {
       if (block->give_back) block->give_back(block->data);
       memory_free(block->origin, block->data, block->nbytes, block->span);
@@ -137,7 +137,8 @@ void br_block_release(br_block *block)
 
 /* ---- storages */
 
-/* Read the data where it can move under us (`live`), or from the storage itself. Memory on a device covers no byte here. */
+/* `live`, `live_nbytes`: where a foreign owner keeps a pointer and a size that it may change; NULL: the storage's own.
+   Memory on a device counts as 0 bytes, because the CPU cannot read it. */
 static void storage_attach(br_storage *storage, br_block *block, void **live, int64_t *live_nbytes)
 {
    storage->block = block;
