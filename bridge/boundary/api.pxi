@@ -1,4 +1,4 @@
-# What the native half offers to the boundary: Lua's API table, tensors and the frames of trampoline.h.
+# Declarations of the C functions and structs that the boundary uses: Lua's API table, tensors, and trampoline.h.
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t, uintptr_t
 
