@@ -22,7 +22,6 @@ from bridge.marks import Index, index, null, shift_index
 from bridge.refusals import explained
 from bridge.signature import signature
 
-include "boundary/api.pxi"
 include "boundary/memory.pxi"
 include "boundary/torch.pxi"
 include "boundary/push.pxi"

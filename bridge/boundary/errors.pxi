@@ -32,6 +32,10 @@ cdef int raise_short_stack() except -1:
         "containers are nested, too deeply; a thread gets more by threading.stack_size(bytes)")
 
 
+cdef void set_exception(object exception) noexcept:
+    PyErr_SetObject(type(exception), exception)
+
+
 cdef int raise_current() except -1:
     """Report the exception that C code has set."""
     return -1 if PyErr_Occurred() != NULL else 0

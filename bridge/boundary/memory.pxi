@@ -27,19 +27,6 @@ cdef extern from "boundary/dlpack.h":
     object br_dlpack_tensor(const br_dlpack_api *, br_block *, void *data, int dtype, int ndim, const int64_t *size,
                             const int64_t *stride)
 
-cdef enum:
-    MAX_DIMENSIONS = 64
-
-cdef struct View:
-    void *data                  # the first element
-    int dtype
-    int ndim
-    int64_t size[MAX_DIMENSIONS]
-    int64_t stride[MAX_DIMENSIONS]    # elements
-    void **live                 # where a torch storage keeps its data pointer and size, or NULL
-    int64_t *live_nbytes
-    PyObject *owner             # a reference that the View owns and the block takes over
-
 cdef tuple TYPE_NAMES = ("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double")
 cdef list DTYPES = [numpy.dtype(name) for name in
                     ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")]

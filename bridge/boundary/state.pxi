@@ -1,11 +1,5 @@
 # A LuaJIT state: making and closing it, keeping other threads out, and calling Lua functions.
 cdef extern from "boundary/prepare.h":
-    ctypedef struct br_known:
-        int tensor_metatables[16]
-        const void *tensor_pointers[16]
-        const void *storage_pointers[16]
-        const void *cuda_tensor_pointers[8]
-        const void *cuda_storage_pointers[8]
     ctypedef struct br_birth:
         void *state
         br_heap *heap
@@ -28,10 +22,6 @@ cdef extern from "<dlfcn.h>":
     void *dlopen(const char *, int)
     void *dlsym(void *, const char *)
     int RTLD_LAZY, RTLD_NOLOAD
-
-cdef void set_exception(object exception) noexcept:
-    PyErr_SetObject(type(exception), exception)
-
 
 cdef class State:
     """One LuaJIT state and what the boundary keeps for it.
@@ -60,33 +50,6 @@ cdef class State:
     MemoryError
         There is no memory for the state.
     """
-    cdef lua_State *main
-    cdef lua_State *current                  # the coroutine that runs; not `main` in a callback
-    cdef br_heap *heap
-    cdef br_known known
-    cdef br_pinned pinned
-    cdef readonly bint closed
-    cdef bint return_torch, return_bytes, always_dict, foreign, interruptible
-    cdef int torch_forced                    # above 0: arguments are pulled as torch tensors whatever as_torch says
-    cdef int text_forced                     # above 0: strings are str whatever as_bytes says
-    cdef bint proxies_wanted, copies_wanted  # while results are pulled: tables as proxies; arrays as copies
-    cdef public bint copying                 # results of calls are copies unless a call says otherwise
-    cdef int object_metatable, exception_metatable, is_sequence, read_integer
-    cdef const void *object_pointer
-    cdef const void *exception_pointer
-    cdef int native                          # reference in the registry of the table that boot.lua gets
-    cdef dict helpers                        # name -> reference of a Lua function that boot.lua returned
-    cdef list forgotten                      # references to release when a thread has entered the state
-    cdef unsigned long owner                 # the thread inside, 0 for none
-    cdef int depth
-    cdef int entered_in                      # the value of `forks` in the process of the thread inside
-    cdef int waiters
-    cdef object available                    # a Condition, for threads that wait
-    cdef double busy_timeout
-    cdef list outer                          # real Torch7: the state this thread was in before each entry
-    cdef object token                        # identifies this state in `here` (foreign.pxi)
-    cdef object unwinding                    # an exception that no pcall may swallow
-    cdef readonly dict attached              # objects that Python packages keep with this state, by package name
 
     def __cinit__(self, str api, *, bint as_torch=False, bint always_dict=False, double busy_timeout=60.0,
                   bint interruptible=True, bint foreign=False, bint as_bytes=False, bint copying=False):
