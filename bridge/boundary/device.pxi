@@ -1,4 +1,4 @@
-# Tensors on a device, without a copy: torch's own handles in both directions, always torch tensors in Python.
+# Tensors on a device, without a copy: torch's handles are passed in both directions; in Python they are torch tensors.
 import weakref
 
 from cpython.pycapsule cimport PyCapsule_New
@@ -13,8 +13,8 @@ cdef extern from "core/tensors/device.h":
 cdef extern from "core/tensors/shim.h":
     const char *br_torch_error() nogil
 
-# Where the CPU stands for the device: the memory of tensors that came from there, by its address in torch. Those come
-# back as tensors on the device, like those of a GPU.
+# If the CPU simulates the device (MOONTIDE_CUDA=cpu): the memory of tensors that Lua returned from it, by its address
+# in torch. By this table such a tensor is recognised when it is passed to Lua again.
 cdef object came_from_device = weakref.WeakValueDictionary()
 
 
@@ -25,7 +25,7 @@ cdef bint is_on_device(object tensor) except -1:
         return False
     try:
         return tensor.untyped_storage()._cdata in came_from_device
-    except NotImplementedError:          # a tensor of torch.func: it has none
+    except NotImplementedError:          # a tensor of torch.func has no storage
         return False
 
 
@@ -70,7 +70,7 @@ cdef int push_device_tensor(State state, lua_State *L, object tensor) except -1:
 
 cdef br_storage *device_storage(State state, lua_State *L, View *view, object tensor, object owner,
                                 int64_t size) except NULL:
-    """A storage over all memory of a tensor; that of memory which Lua has already reads the same block."""
+    """A storage over all memory of a tensor. Memory that Lua has already keeps its block."""
     cdef br_block *block = block_of(state, L, view.owner)
     cdef br_storage *storage
     cdef void *handle

@@ -1,4 +1,4 @@
-"""The table of `to_lua`: PyTorch's class -> the function that makes Torch7's layer of one."""
+"""The table of `to_lua`: PyTorch's class -> the function that makes the Torch7 layer for a module of it."""
 
 from __future__ import annotations
 

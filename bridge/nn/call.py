@@ -52,8 +52,8 @@ class ModuleCall(HostCall):
     ) -> None:
         super().__init__(module, dtype, inputs, count)
         self.module = module
-        self._parameters = parameters  # Lua's, and which of the call's tensors each is
-        self._given: list[torch.Tensor] | None = None  # copies of the inputs that Lua has written to
+        self._parameters = parameters  # pairs of Lua's parameter and its index among the call's tensors
+        self._given: list[torch.Tensor] | None = None  # copies of the inputs, if Lua overwrites them
 
     def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> Any:
         """Return Lua's output."""
@@ -66,7 +66,7 @@ class ModuleCall(HostCall):
 
     @contextmanager
     def _standing_in(self, tensors: tuple[torch.Tensor, ...]) -> Iterator[None]:
-        """Give Lua's parameters the values of the tensors that stand in for them, for as long as Lua computes."""
+        """Give Lua's parameters the values of tensors that are used in their place, while Lua computes."""
         swaps = []
         for lua, place in self._parameters:
             value = tensors[place]
@@ -103,9 +103,7 @@ class ModuleCall(HostCall):
         for address, buffer in zip(addresses, buffers, strict=True):
             place = places[address]
             key = (place, buffer.data_ptr(), buffer.shape, buffer.stride())
-            if (
-                not needed[place] or key in seen
-            ):  # modules that share a gradient's memory have added to it already
+            if not needed[place] or key in seen:  # a gradient that several modules share is taken once
                 continue
             seen.add(key)
             before = result[place]
@@ -114,7 +112,7 @@ class ModuleCall(HostCall):
 
 
 def apply(call: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Run a call, for autograd if it is wanted."""
+    """Run a call, recorded by autograd if a tensor requires it."""
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         return list(InLua.apply(call, *tensors))  # type: ignore[no-untyped-call]
     lease, outputs = evaluate(call, tuple(tensor.detach() for tensor in tensors))
@@ -123,7 +121,7 @@ def apply(call: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def numbers_as_tensors(value: Any, dtype: torch.dtype) -> Any:
-    """Return an output with its numbers as tensors without dimension, so that gradients find them."""
+    """Return an output with its numbers as tensors without dimension, so that they can have gradients."""
     if isinstance(value, list):
         return [numbers_as_tensors(item, dtype) for item in value]
     if isinstance(value, dict):
@@ -136,7 +134,7 @@ def numbers_as_tensors(value: Any, dtype: torch.dtype) -> Any:
 def input_gradient(
     gradient: torch.Tensor | None, given: torch.Tensor, place: int, target: LuaObject
 ) -> torch.Tensor:
-    """Return an input's gradient in memory of its own; raises RuntimeError where Lua gave none of that size."""
+    """Return a copy of an input's gradient. Raises RuntimeError if Lua returned none of the input's size."""
     if gradient is None or gradient.numel() != given.numel():
         size = "none" if gradient is None else f"one of size {tuple(gradient.shape)}"
         raise RuntimeError(

@@ -13,20 +13,20 @@ from bridge.nn.trees import flatten, unflatten
 
 
 class LuaCriterion(LuaHost):
-    """A Torch7 criterion inside a PyTorch model: `criterion(input, target)` is a loss that autograd goes back through.
+    """A Torch7 criterion as a PyTorch loss: `criterion(input, target)`, with gradients by autograd.
 
     Parameters
     ----------
     net : bridge.legacy.nn.Criterion or LuaObject
         The Lua criterion.
     base : {0, 1}
-        Where classes in targets start: 0 as in Python, or 1 as in Lua.
+        The number of the first class in targets: 0 as in Python, or 1 as in Lua.
 
     Raises
     ------
     TypeError
-        `net` is no Lua criterion; an input's dtype is not the one it computes in (`.float()` and `.double()` convert
-        it); or the target requires grad, which Torch7's criterions have none for.
+        `net` is not a Lua criterion. From a call: an input's dtype is not the criterion's (`.float()` and `.double()`
+        convert the criterion), or the target requires grad, for which Torch7's criterions have no gradient.
     LuaError
         From a call: an error in Lua.
     """
@@ -34,7 +34,7 @@ class LuaCriterion(LuaHost):
     parent = "nn.Criterion"
 
     def forward(self, input: Any, target: Any) -> torch.Tensor:  # noqa: A002, Torch7's and PyTorch's name
-        """Return the loss of an input (a tensor, or a list of them) and a target, as a tensor without dimension."""
+        """Return the loss of an input (a tensor or a list of tensors) and a target, as a tensor without dimension."""
         tensors: list[torch.Tensor] = []
         inputs = flatten(input, tensors)
         count = len(tensors)
@@ -63,7 +63,7 @@ class CriterionCall(HostCall):
     def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> torch.Tensor:
         """Return the loss."""
         loss = self.criterion.call(lease.copy.target, "forward", *self._arguments(tensors))
-        if isinstance(loss, list):  # some criterions add a total weight
+        if isinstance(loss, list):  # some criterions also return a total weight
             loss = loss[0]
         value: torch.Tensor = numbers_as_tensors(loss, self._dtype)
         return value.reshape(())

@@ -55,7 +55,8 @@ const char *br_device_load(br_heap *heap, const char *path, const char *device)
 
 static void drop(handle h) { br_torch.delete_tensor_object(h); }
 
-/* A vector of torch's on a device of a type, the current one if its number is -1. NULL: torch refused. */
+/* A new torch vector on a device of this type: the one with this number, or the current one for -1. NULL: torch
+   refused. */
 static handle vector(int32_t type, int32_t number, int dtype, int64_t size)
 {
    static const int64_t one[1] = {1};

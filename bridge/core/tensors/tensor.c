@@ -9,7 +9,8 @@
 
 /* ---- storages */
 
-/* Read the data where it can move under us (`live`), or from the storage itself. Memory on a device covers no byte here. */
+/* `live`, `live_nbytes`: where a foreign owner keeps a pointer and a size that it may change; NULL: the storage's own.
+   Memory on a device counts as 0 bytes, because the CPU cannot read it. */
 static void storage_attach(br_storage *storage, br_block *block, void **live, int64_t *live_nbytes)
 {
    storage->block = block;
