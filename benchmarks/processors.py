@@ -39,7 +39,10 @@ def workers(quick: bool) -> Iterator[Row]:
         for operation in ("pull", "push"):
             with pyps.Server(num_keys, LENGTH) as server:
                 one, *more = medians(
-                    [[ps.rate(server, operation, "process", n, seconds(quick)) for n in counts] for _ in turns(quick)]
+                    [
+                        [ps.rate(server, operation, "process", n, seconds(quick)) for n in counts]
+                        for _ in turns(quick)
+                    ]
                 )
             for count, keys in zip(counts[1:], more, strict=True):
                 yield Row(
@@ -62,7 +65,10 @@ def server_threads(quick: bool) -> Iterator[Row]:
             with ExitStack() as stack:
                 nodes = [stack.enter_context(cluster(2, NUM_KEYS, LENGTH, n))[0].node for n in threads]
                 one, *more = medians(
-                    [[rate(n, operation, count, num_workers, seconds(quick)) for n in nodes] for _ in turns(quick)]
+                    [
+                        [rate(n, operation, count, num_workers, seconds(quick)) for n in nodes]
+                        for _ in turns(quick)
+                    ]
                 )
             for n, calls in zip(threads[1:], more, strict=True):
                 yield Row(
