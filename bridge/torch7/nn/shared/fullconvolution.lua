@@ -8,8 +8,9 @@ local function listed(parts)
    return (table.concat(parts, ', '):gsub('(.*), ', '%1 and '))
 end
 
--- Give a class its methods; `letters` are its axes in the order of tensors, `printed` in that of its constructor. Returns
--- what the constructor calls: init(self, nInputPlane, nOutputPlane, {k = {kW, kH}, d = {dW, dH}, pad = ..., adj = ...}).
+-- Give a class its methods; `letters` are its axes in the order of tensors, `printed` in that of its constructor.
+-- Returns what the constructor calls, with its arguments by kind: init(self, nInputPlane, nOutputPlane, {k = {kW, kH},
+-- d = {dW, dH}, pad = {padW, padH}, adj = {adjW, adjH}}).
 return function(class, parent, letters, printed)
    local output, gradinput, gradparameters = convolution.kind(letters, true)
    local defaults = {d = 1, pad = 0, adj = 0}
