@@ -66,7 +66,7 @@ def taken(net: Any) -> list[Taken]:
 
 
 def by_row(net: Any) -> bool:
-    """Whether rows are independent: not in recurrent layers, whose rows may be steps and whose calls have a state."""
+    """Whether rows are independent: not in recurrent layers, whose rows may be time steps and which keep a state."""
     names = [one.typename for one in net.listModules() if one.typename != "nn.Sequential"]
     return not any(mark in name for name in names for mark in RECURRENT)
 
