@@ -82,11 +82,11 @@ def shared_memory() -> set[str]:
 
 
 def of_others(leaked: set[str]) -> set[str]:
-    """Shared memory among it that other programs on the machine have mapped, and no process here."""
+    """Shared memory among it that is gone by now, or that other programs have mapped and no process here."""
     segments = {}
-    for path in Path("/dev/shm").iterdir():
-        if f"shared memory {path}" in leaked:
-            segments[f"shared memory {path}"] = _mark_in_maps(path)
+    for name in leaked:
+        if (path := name.removeprefix("shared memory ")) != name:
+            segments[name] = _mark_in_maps(Path(path))
     if not segments:  # the maps of all processes are long
         return set()
     here = {os.getpid(), *descendants(os.getpid())}
@@ -96,15 +96,15 @@ def of_others(leaked: set[str]) -> set[str]:
             ours += read(process / "maps")
         else:
             theirs += read(process / "maps")
-    return {name for name, mark in segments.items() if mark in theirs and mark not in ours}
+    return {name for name, mark in segments.items() if mark is None or (mark in theirs and mark not in ours)}
 
 
-def _mark_in_maps(path: Path) -> str:
+def _mark_in_maps(path: Path) -> str | None:
     """Its device and inode: a semaphore is mapped under another name than the one it has in the end."""
     try:
         status = path.stat()
     except OSError:  # removed since the listing
-        return "removed"
+        return None
     return f" {os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x} {status.st_ino} "
 
 
@@ -125,12 +125,18 @@ def in_use() -> set[str]:
 def leaked_since(before: set[str], patience: float = PATIENCE) -> list[str]:
     """Return what is in use now and was not before, after the patience for endings that are under way."""
     deadline = time.monotonic() + patience
-    leaked = in_use() - before
-    while leaked - of_others(leaked) and time.monotonic() < deadline:
+    while leaked := unaccounted(before):
+        if time.monotonic() >= deadline:
+            break
         gc.collect()
         time.sleep(0.01)
-        leaked = in_use() - before
-    return sorted(leaked - of_others(leaked))
+    return sorted(leaked)
+
+
+def unaccounted(before: set[str]) -> set[str]:
+    """Return what is in use now, was not before, and is of this process."""
+    leaked = in_use() - before
+    return leaked - of_others(leaked)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -66,11 +66,9 @@ def test_a_program_takes_its_place(
     launcher: Callable[[Start, str], list[subprocess.Popen[str]]], program: str, start: Start, tmp_path: Path
 ) -> None:
     (tmp_path / "program.py").write_text(program + PLACE)
-    output = ""
-    for process in launcher(start, "program.py"):
-        text, _ = process.communicate(timeout=TIMEOUT)
-        assert process.returncode == 0, text
-        output += text
+    running = launcher(start, "program.py")
+    output = "".join(process.communicate(timeout=TIMEOUT)[0] for process in running)
+    assert [process.returncode for process in running] == [0] * len(running), output
     assert sorted(re.findall(r"node \d of \d", output)) == ["node 0 of 2", "node 1 of 2"]
 
 

@@ -269,6 +269,8 @@ def _create(
             node.connect([offer.endpoint for offer in offers])
         node.watch(rendezvous.find_line(meeting, place.node), rendezvous.name)
         meeting.works(place.node, place.num_nodes)
+        if several:
+            node.barrier(wanted.timeout)  # until they have heard of each other: a shutdown waits for no others
         on_failure.pop_all()
     if several and wanted.curve is None and not is_loopback(node.endpoint):
         logger.warning(

@@ -144,6 +144,53 @@ def test_processes_that_torchrun_restarts_begin_anew(spawn: Spawn, tmp_path: Pat
     assert lines == ["Server 0 after 1", "Server 1 after 1"]
 
 
+# Connections of this node to the others take half a second, so that they hear of it late.
+LATE = """
+import contextlib, socket, threading
+from pyps.rendezvous.start import ClusterServer
+
+def pump(one, other):
+    with contextlib.suppress(OSError):  # an end was reset
+        while piece := one.recv(65536):
+            other.sendall(piece)
+        other.shutdown(socket.SHUT_WR)
+
+def carry(line, place):
+    time.sleep(0.5)
+    with line, socket.create_connection(place) as other:
+        back = threading.Thread(target=pump, args=(other, line), daemon=True)
+        back.start()
+        pump(line, other)
+        back.join()
+
+def relay(endpoint):
+    host, port = endpoint.removeprefix("tcp://").split(":")
+    listening = socket.create_server((host, 0))
+    def accept():
+        while True:
+            line, _ = listening.accept()
+            threading.Thread(target=carry, args=(line, (host, int(port))), daemon=True).start()
+    threading.Thread(target=accept, daemon=True).start()
+    return f"tcp://{host}:{listening.getsockname()[1]}"
+
+def connect(self, endpoints):
+    direct(self, [end if node == self.rank else relay(end) for node, end in enumerate(endpoints)])
+
+direct, ClusterServer.connect = ClusterServer.connect, connect
+"""
+
+
+@pytest.mark.slow
+def test_a_node_that_shuts_down_at_once_waits_for_one_that_it_hears_of_late(spawn: Spawn) -> None:
+    """It has seen at the rendezvous that the other works."""
+    where = f"{OWN}:{free_port(OWN)}"
+    begin = f"node = pyps.init(30, 2, rendezvous='tcp://{where}', num_nodes=2, rank=%d, timeout=40)\n"
+    use = "with node.worker() as kv: print(kv.pull([0]).shape)\n"
+    early = spawn("-c", PROLOGUE + begin % 0 + "node.shutdown()")
+    late = spawn("-W", "ignore", "-c", PROLOGUE + LATE + begin % 1 + use + "node.shutdown()")
+    assert [output(node) for node in (late, early)] == [["(1, 2)"], []]
+
+
 @pytest.mark.slow
 def test_rank_0_serves_the_store_when_no_agent_does(spawn: Spawn) -> None:
     variables = {"WORLD_SIZE": "2", "MASTER_ADDR": OWN, "MASTER_PORT": str(free_port(OWN))}
