@@ -25,7 +25,7 @@ uint64_t field(const std::string &path, const std::string &name, uint64_t otherw
 uint64_t number(const std::string &path, uint64_t otherwise) {
     std::ifstream file(path);
     uint64_t value;
-    return file >> value ? value : otherwise; // "max" is no number
+    return file >> value ? value : otherwise; // the file may have "max" instead of a number
 }
 
 uint64_t room(const std::string &group, const char *limit_name, const char *used_name, const char *cache_name) {
