@@ -1,6 +1,6 @@
-"""bridge: legacy Lua/Torch7 models inside Python, on tensors shared with numpy and torch.
+"""bridge: Lua/Torch7 models inside Python, on tensors whose memory numpy and torch share.
 
-Importing it starts nothing; a LuaJIT state is made by `Lua()`.
+Importing the package starts nothing; `Lua()` makes a LuaJIT state.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bridge import legacy, nn, t7
     from bridge.convert import to_lua, to_torch
 
-    LuaModule = LuaFile  # the name that it had; a layer inside PyTorch is bridge.nn.LuaModule
+    LuaModule = LuaFile  # another name of LuaFile; a layer for PyTorch models is bridge.nn.LuaModule
 
 __all__ = [
     "Lua",
@@ -43,10 +43,10 @@ __all__ = [
     "to_torch",
 ]
 
-if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+if not TYPE_CHECKING:  # with it, a type checker would accept any name
 
     def __getattr__(name):
-        """Load what not everybody needs when it is asked for."""
+        """Import the parts that few programs need when they are first used."""
         if name in ("legacy", "nn", "t7"):
             return import_whole(f"bridge.{name}")
         if name in ("to_lua", "to_torch"):

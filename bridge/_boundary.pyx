@@ -1,7 +1,9 @@
 """The boundary between Python and Lua: one `State` per LuaJIT state, conversions, calls in both directions.
 
-lupa makes and owns the LuaJIT state; everything else reaches it through Lua's C API directly. A Lua error never
-unwinds a frame that holds Python references (boundary/trampoline.h), and the GIL is given up while Lua runs.
+The LuaJIT library is lupa's; the boundary calls its C API directly, through a table of function pointers. A Lua error
+never unwinds a frame that holds Python references (boundary/trampoline.h), and the GIL is released while Lua runs.
+
+The module is one unit of several files; boundary/README.md says what each is about and which calls which.
 """
 cimport cython
 
@@ -20,7 +22,6 @@ from bridge.marks import Index, index, null, shift_index
 from bridge.refusals import explained
 from bridge.signature import signature
 
-include "boundary/api.pxi"
 include "boundary/memory.pxi"
 include "boundary/torch.pxi"
 include "boundary/push.pxi"

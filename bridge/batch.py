@@ -1,7 +1,7 @@
-"""A file's model on batches of rows, in whatever process they turn up: the model is sent as a name, not as a state.
+"""A file's model as a function of batches that can be sent to other processes.
 
-For engines that move functions between processes (Spark, Ray, Dask): a `BatchModel` is a few strings, so it pickles;
-the process that calls it loads the model once and keeps it.
+For engines that move functions between processes, such as Spark, Ray and Dask. A `BatchModel` is a few strings, so it
+can be pickled. A process that calls it loads the model once and keeps it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from bridge import models
 from bridge.lua import Lua
 
-KEPT = 8  # models that one process keeps loaded: the files and functions of a few jobs
+KEPT = 8  # models that one process keeps loaded, enough for a few jobs
 
 
 class BatchError(RuntimeError):
@@ -33,11 +33,11 @@ class BatchModel:
     Parameters
     ----------
     file : str
-        A .t7, .lua, .pt2 or .onnx file, as for `bridge.models.load`; its name is what errors say.
+        A .t7, .lua, .pt2 or .onnx file, as for `bridge.models.load`; errors name it.
     function, key : str, optional
-        Which function or method, and where in the file's tables.
+        The function or method, and the place in the file's tables.
     fetch : callable, optional
-        Returns the path that the file has in the process that calls; by default it is `file` everywhere.
+        Returns the file's path in the process that calls the model; by default the path is `file` in all processes.
 
     Raises
     ------
@@ -56,18 +56,18 @@ class BatchModel:
         Parameters
         ----------
         *inputs : array or list
-            One for each input, the rows along the first dimension. Texts are a list, or an array of objects.
+            An array for each input, with the rows along the first dimension. Texts are a list, or an array of objects.
 
         Returns
         -------
         array, list, tuple or dict
-            What the model returned; arrays have memory of their own, which no later call fills anew.
+            The model's result; its arrays are copies, which no later call changes.
         """
         loaded = self.load()
         given = [one.tolist() if _holds_objects(one) else one for one in inputs]
         try:
             called = loaded.chosen()
-            # several inputs of a network are one table, whatever its first layers tell
+            # a network takes several inputs as one table
             together = len(given) > 1 and loaded.platform == "torch7" and self.function is None
             return called(given) if together else called(*given)
         except Exception as error:
@@ -75,7 +75,7 @@ class BatchModel:
             raise BatchError(f"{self} failed on a batch of {shapes}: {error}") from error
 
     def load(self) -> models.Model:
-        """Return the model as this process has it, loaded if this is the first time."""
+        """Return the model, which this process loads the first time."""
         try:
             path = Path(self.fetch() if self.fetch else self.file).absolute()
             status = path.stat()
@@ -93,13 +93,13 @@ class BatchModel:
 
 
 def _holds_objects(values: Any) -> bool:
-    """Whether these are texts, as pandas and pyarrow hand them over."""
+    """Whether these are texts, as pandas and pyarrow pass them."""
     return isinstance(values, np.ndarray) and values.dtype.kind in "OU"
 
 
-# What this process has loaded. It is kept by the process and not by an object, since engines unpickle their functions
-# anew for each task: only the process outlives them. Its number is in the key because a forked child has threads, and
-# so Lua states, of its own. What is dropped ends when its last user does.
+# The models that this process has loaded. Engines unpickle a new BatchModel for every task, so the models are kept here
+# and not in an object. The process id is part of the key because a forked child must make Lua states of its own. A
+# model that is dropped from the cache is closed when its last user ends.
 _loading = threading.Lock()  # two threads that need one model load it once
 
 
@@ -107,9 +107,9 @@ _loading = threading.Lock()  # two threads that need one model load it once
 def _loaded(
     _process: int, path: Path, _stamp: tuple[int, int], function: str | None, key: str | None
 ) -> models.Model:
-    """Load a model into a state of its own, which finds what the file requires beside it.
+    """Load a model into a state of its own, whose `require` also looks in the file's directory.
 
-    Threads of the process take turns on it for as long as it takes; SIGPROF stays the engine's.
+    Threads of the process wait for the state without a limit. SIGPROF is left to the engine.
     """
     lua = Lua(copy=True, busy_timeout=threading.TIMEOUT_MAX, interruptible=False, path=[path.parent])
     try:

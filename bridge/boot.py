@@ -1,4 +1,4 @@
-"""What a new Lua state is given: where its files lie, its native headers, the functions of Python's that it calls."""
+"""The options of a new Lua state: where its files are, its native headers, and the Python functions that it calls."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def torch7_prefix(prefix: str | os.PathLike[str]) -> Path:
 
 
 def share_lua_symbols() -> None:
-    """Let a real Torch7's C modules find the Lua API.
+    """Make the Lua API visible to the C modules of a real Torch7.
 
-    lupa's default Lua is started first: its module has the same symbols, and must have bound its own by then.
+    lupa's default Lua has functions with the same names. It is started first, so that it is already bound to its own.
     """
     lupa.LuaRuntime()
     ctypes.CDLL(lupa.luajit21.__file__, mode=ctypes.RTLD_GLOBAL)
@@ -55,9 +55,10 @@ def options(
     interruptible: bool,
     new_state: Callable[..., Any],
 ) -> dict[str, Any]:
-    """Return what `boot.lua` is given.
+    """Return the options for `boot.lua`.
 
-    `new_state(allow_functions=...)` makes the states of threads that Lua starts; see `bridge.lua.Lua` for the others.
+    `new_state(allow_functions=...)` makes a state for a thread that Lua starts. The other parameters are those of
+    `bridge.lua.Lua`.
     """
     directories: list[Path | str] = [os.fspath(directory) for directory in path]
     directories.append(PACKAGE / "torch7" if torch7 is None else torch7 / "share" / "lua" / "5.1")
@@ -89,7 +90,7 @@ def options(
 
 
 def _export_paths(torch7: Path, _threads: Any) -> None:
-    """Let states that a real Torch7's threads make find its packages: they know the environment alone."""
+    """Set LUA_PATH and LUA_CPATH, by which the threads of a real Torch7 find its packages."""
     for variable, templates in (
         ("LUA_PATH", ";".join(_templates(torch7 / "share" / "lua" / "5.1"))),
         ("LUA_CPATH", _libraries(torch7)),
@@ -107,9 +108,9 @@ def source() -> str:
 
 @cache
 def _declarations() -> list[str]:
-    """Return the parts of the native headers that LuaJIT's FFI reads, tensor.h first."""
+    """Return the parts of the native headers that LuaJIT's FFI reads, layout.h first."""
     headers = sorted(
-        (PACKAGE / "core").rglob("*.h"), key=lambda header: (header.name != "tensor.h", header.name)
+        (PACKAGE / "core").rglob("*.h"), key=lambda header: (header.name != "layout.h", header.name)
     )
     found = (
         re.search(r"BRIDGE_CDEF begin \*/(.*?)/\* BRIDGE_CDEF end", h.read_text(), re.DOTALL) for h in headers
@@ -117,14 +118,14 @@ def _declarations() -> list[str]:
     return [match.group(1) for match in found if match]
 
 
-# ---- what Lua calls
+# ---- functions that Lua calls
 
 
 def _python_package(name: str) -> list[str]:
-    """Return the directories of a Python package, in which Lua files may lie too; none if there is no such package."""
+    """Return the directories of a Python package, which may have Lua files too; an empty list if there is none."""
     try:
         spec = find_spec(name)
-    except ValueError:  # a module that was not imported from anywhere, such as __main__
+    except ValueError:  # a module without a file, such as __main__
         return []
     return list(spec.submodule_search_locations or ()) if spec else []
 
@@ -145,7 +146,7 @@ def _flush(stream: str) -> None:
 
 
 def _finalizer_failed(error: Any) -> None:
-    """Say what a finalizer raised, which nobody can catch; an exception that ends the program goes on by itself."""
+    """Print an error in a finalizer, which nobody can catch. SystemExit and KeyboardInterrupt are raised later."""
     if not isinstance(error, BaseException) or isinstance(error, Exception):
         sys.stderr.write(f"error in a Lua finalizer: {error}\n")
 
@@ -161,7 +162,7 @@ def _torch_lacks(name: str) -> None:
 
 
 def _torch_operator(name: str, *arguments: Any) -> Any:
-    """Tier 3 of the kernels: a function of Python's torch, or of a companion, named by its dotted path."""
+    """Call a function of Python's torch, or of a companion, by its dotted name: for kernels without a C function."""
     import torch
 
     companion = companions.find(name)

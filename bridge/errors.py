@@ -1,4 +1,4 @@
-"""What goes wrong at the border, as Python exceptions."""
+"""The exceptions of the boundary between Lua and Python."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import re
 from pathlib import Path
 from typing import Any
 
-# What nn's containers put around the error of a module inside: places, cause, the traceback of the cause, a warning.
+# The text that nn's containers make of an error in a module inside: places, cause, its traceback, a warning.
 CONTAINED = re.compile(
     r"\A[^\n]*\n(?P<places>(?:In \d+ module of [^\n]+:\n)+)(?P<cause>.*?)\s*"
     r"(?:\n(?P<traceback>stack traceback:\n.*?))?(?:\s*\nWARNING: If you see a stack trace below.*)?\Z",
     re.DOTALL,
 )
-# A message that brings the traceback of another place, such as another thread's.
+# A message that contains a traceback of another place, such as another thread.
 TRACED = re.compile(r"\A(?P<cause>.*?)\s*\n(?P<traceback>stack traceback:\n.*)\Z", re.DOTALL)
 PLACE = re.compile(r"In (\d+) module of ([^\n]+):\n")
 ADDRESS = re.compile(
     r"\n\s*\[C\]: at 0x[0-9a-f]+|(\b(?:table|function|userdata|thread)|cdata<[^>\n]*>|<Lua\w+(?: [\w.]+)?):? "
     r"0x[0-9a-f]{4,16}\b|(\bfile) \(0x[0-9a-f]+\)"
 )
-# Where in our own Lua files an error was raised says nothing to those who call them; the note has it. Of a long path
-# Lua tells the end.
+# The line of our own Lua files that raised an error does not help a caller, so the message leaves it out (the note has
+# it). Lua shortens a long path to its end.
 OUR_PLACE = re.compile(
     rf"\A(?:{re.escape(str(Path(__file__).resolve().parent))}"
     r"|\.\.\.(?:[^\n:]*/bridge|b?r?i?d?g?e)/(?:torch7|runtime))/[^\n:]+:\d+: "
@@ -30,19 +30,19 @@ OUR_PLACE = re.compile(
 class LuaError(Exception):
     """An error raised in Lua.
 
-    `str` gives the cause on its first line, and where in a network it happened; Lua's traceback is a note
+    The first line of `str` is the cause; then it says where in a network it happened. Lua's traceback is a note
     (`__notes__`), which Python prints below.
 
     Attributes
     ----------
     message : str
-        Lua's message as a program in Lua sees it; for an error with a table, its `message` or its text.
+        The message as a Lua program sees it; for an error whose value is a table, its field `message` or its text.
     traceback : str
-        Lua's traceback at the place of the error.
+        Lua's traceback of the error.
     value : object
-        What was given to Lua's `error`, converted.
+        The argument of Lua's `error`, converted.
     original : BaseException or None
-        The exception of the Python callback that the error came from; also the `__cause__`.
+        The exception of a Python callback that caused the error; also the `__cause__`.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class LuaError(Exception):
             kind = self._noted[0]
             shown = f"{shown}: it is {kind if kind == 'nil' else 'a ' + kind}"
         elif self._noted:
-            # bridge.legacy leaves what is below 0 as it was given
+            # bridge.legacy does not shift numbers below 0
             value, low, high = (n if n < 0 else n - 1 + self._base for n in map(float, self._noted))
             shown = f"{shown.rstrip('. ')}: got {value:g}, where {low:g} to {high:g} exist, counted from {self._base}"
         for number, container in PLACE.findall(match.groupdict().get("places", "") if match else ""):
@@ -83,18 +83,18 @@ class LuaError(Exception):
         return shown
 
     def count_from(self, base: int) -> None:
-        """Tell positions counted from 0 or 1 from now on: those of a caller for whom the first is `base`."""
+        """Let the message count positions from `base`, 0 or 1, as the caller does."""
         self._base = base
 
 
 class LuaTypeError(LuaError, TypeError):
-    """A module of nn was given what it cannot compute with; says what, and the way out."""
+    """A module of nn was given an argument of a wrong type; the message names it and says what to pass."""
 
     reason = ""
 
     @classmethod
     def of(cls, reason: str, error: LuaError) -> LuaTypeError:
-        """Return the error for a reason that was found behind another error."""
+        """Return the error with `reason`, the cause that was found for another error."""
         made = cls(error.message, error.traceback, error.value)
         made.reason = reason
         made.add_note(f"Lua's own words: {error}")
@@ -113,11 +113,11 @@ class StateBusy(TimeoutError):
 
 
 def without_addresses(text: str) -> str:
-    """Return a text of Lua's without the addresses of its values, which differ from run to run."""
+    """Return a text from Lua without the addresses of objects, which differ from run to run."""
     return ADDRESS.sub(lambda match: match.group(1) or match.group(2) or "", text)
 
 
 def _noted(detail: str, message: str) -> list[str]:
-    """Return what was noted for this message: a value with its least and largest, the type of a value, or nothing."""
+    """Return the lines that were noted for this message: a value and its limits, or a value's type; or none."""
     noted, _, said = detail.partition(" | ")
     return noted.split() if said and said in message else []

@@ -1,6 +1,6 @@
-"""Names that people know from python2torch, lutorpy and torchfile, and what to write in their place.
+"""Names from the packages python2torch, lutorpy and torchfile, and what to write here instead.
 
-What those programs have and this package has not is refused with the way out. docs/names.md has the same names.
+A name or keyword that exists there but not here raises an error that says what to do. docs/names.md lists the names.
 """
 
 from __future__ import annotations
@@ -18,35 +18,36 @@ UTF8 = ("UTF-8", "utf-8", "UTF8", "utf8")
 
 @dataclass(frozen=True)
 class Keyword:
-    """A keyword of another program's call that is none here.
+    """A keyword of another package's functions that does not exist here.
 
     Attributes
     ----------
     instead : str
-        What to do.
+        What to do instead.
     same : tuple
-        Values that ask for what is done here anyway: with these it may stay.
+        Values that ask for what this package does anyway: with these the keyword is accepted.
     """
 
     instead: str
     same: tuple[object, ...] = ()
 
     def asks_for_the_same(self, value: object) -> bool:
-        """Whether a value changes nothing."""
+        """Whether a value asks for what this package does anyway."""
         return any(type(value) is type(one) and value == one for one in self.same)
 
 
 @dataclass(frozen=True)
 class Program:
-    """What of another program has no such name here.
+    """The names of another package that do not exist here.
 
     Attributes
     ----------
     name : str
+        The package.
     keywords : mapping of str to Keyword
-        Of its calls.
+        Keywords of its functions.
     names : mapping of str to str
-        Functions and classes, each with what to do instead.
+        Its functions and classes, each with what to do instead.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Program:
     names: Mapping[str, str]
 
     def pointing(self, function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        """Let a function answer the program's keywords with a TypeError that says what to write."""
+        """Let a function raise a TypeError for the package's keywords that says what to write instead."""
 
         @functools.wraps(function)
         def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
@@ -152,7 +153,7 @@ TORCHFILE = Program(
 
 
 def pointer(name: str, *programs: Program) -> str:
-    """Return how an AttributeError goes on for a name of one of the programs; "" for any other."""
+    """Return the end of an AttributeError's message for a name of one of the packages; "" for any other name."""
     for program in programs:
         if name in program.names:
             return f", which is {program.name}'s: {program.names[name]}"

@@ -1,6 +1,6 @@
-"""Importing torch when it is first needed, so that Ctrl-C cannot cut the import short.
+"""Importing torch when it is first needed, without letting Ctrl-C interrupt the import.
 
-A torch whose import was broken off cannot be imported again in the same process.
+After an interrupted import, torch cannot be imported again in the same process.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from types import FrameType, ModuleType
 
 
 def import_torch() -> ModuleType:
-    """Return torch, imported unless it is; a Ctrl-C that comes meanwhile has its effect afterwards."""
+    """Import torch if necessary and return it. A Ctrl-C during the import takes effect after it."""
     return import_whole("torch")
 
 
 def import_whole(name: str) -> ModuleType:
-    """Import a module that needs torch, likewise."""
+    """Import a module that needs torch. A Ctrl-C during the import takes effect after it."""
     if name in sys.modules:
         return importlib.import_module(name)
     with ctrl_c_deferred():
@@ -29,7 +29,7 @@ def import_whole(name: str) -> ModuleType:
 
 @contextmanager
 def ctrl_c_deferred() -> Iterator[None]:
-    """Let Ctrl-C wait until the block has ended, where Python would handle it in this thread."""
+    """Delay Ctrl-C until the block has ended, if this is the thread in which Python handles it."""
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield

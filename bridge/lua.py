@@ -22,36 +22,37 @@ Source = str | os.PathLike[str]
 
 
 class Lua:
-    """A LuaJIT 2.1 state that knows Torch7.
+    """A LuaJIT 2.1 state with a Torch7-compatible runtime.
 
-    Globals are attributes: `lua.torch.zeros(3)`, `lua.greeting = "hello"`. A state is used by one thread at a time
-    (others wait); make one per thread, or a `LuaPool`, to run in parallel. Use it as a context manager, or `close` it.
+    Lua's globals are attributes: `lua.torch.zeros(3)`, `lua.greeting = "hello"`. One thread at a time uses a state, and
+    others wait; to run in parallel, make a state per thread or a `LuaPool`. Use it as a context manager, or `close` it.
 
     Parameters
     ----------
     tensors : {"numpy", "torch"}
-        What Lua tensors become on their way back; the memory is shared in both cases.
+        Whether Lua tensors are returned as arrays or as torch tensors; both share Lua's memory.
     tables : {"auto", "dict"}
-        "auto": a table with the keys 1..n is a list, any other a dict. "dict": always a dict with Lua's own keys.
+        "auto": a table with exactly the keys 1..n is returned as a list, any other as a dict. "dict": every table is
+        returned as a dict with its keys in Lua.
     strings : {"text", "bytes"}
-        "text": strings that are UTF-8 come back as str, others as bytes. "bytes": all come back as bytes, keys of
-        tables too, so that a type does not depend on the content.
+        "text": strings that are UTF-8 are returned as str, others as bytes. "bytes": all strings, also keys of tables,
+        are returned as bytes, so that the type does not depend on the contents.
     copy : bool
-        Whether tensors in the results of calls come in memory of their own. Without it they come over Lua's own memory,
-        which costs nothing, and which the module that made them fills anew: `[net.forward(x) for x in xs]` is n times
-        the last output. A single call says `net.forward(x, copy=True)` (or False). Fields, such as `net.weight`, are
-        Lua's memory in any case.
+        Whether calls return copies of tensors. By default the results share Lua's memory, which costs nothing, but a
+        module overwrites its output at the next call: all elements of `[net.forward(x) for x in xs]` are the last
+        output. A single call can say `net.forward(x, copy=True)` or False. Fields, such as `net.weight`, always share
+        Lua's memory.
     torch7 : path, optional
         The prefix of a real Torch7 installation to use in place of the runtime that comes with this package.
     busy_timeout : float
         Seconds to wait while another thread uses the state; then `StateBusy`.
     interruptible : bool
-        Let Ctrl-C stop Lua loops that run in the main thread. Takes the process's SIGPROF timer.
+        Let Ctrl-C stop Lua loops that run in the main thread. Uses the process's SIGPROF timer.
     path : sequence of str
-        Directories put first on Lua's path. What is not on the path, `require` looks for where Python finds packages.
+        Directories to put first on Lua's path. `require` also looks where Python finds packages.
     allow_functions : bool
-        Let functions that `torch.load` finds in a file run. They are code of whoever wrote the file, and native code
-        at that; without this they load as functions that raise when called. Loading itself never runs code.
+        Let functions that `torch.load` finds in a file run. They are code of the file's author and can do anything.
+        Without this option they are loaded as functions that raise when called. Loading itself never runs code.
 
     Raises
     ------
@@ -107,23 +108,23 @@ class Lua:
     def execute(
         self, code: str | bytes, *arguments: Any, name: str = "=(python)", copy: bool | None = None
     ) -> Any:
-        """Run a chunk of Lua with `...` as given; None, its value, or a tuple of its values."""
+        """Run Lua code with the arguments as `...`. Returns None, its value, or a tuple of several values."""
         copies = self._state.copying if copy is None else copy
         return self._state.helper("execute", _source(code), name, *arguments, copies=copies)
 
     def eval(self, expression: str | bytes, *arguments: Any, copy: bool | None = None) -> Any:
-        """Return the value of a Lua expression (several: a tuple), which may use `...`."""
+        """Return the value of a Lua expression, or a tuple of several values. In it, `...` are the arguments."""
         source = _source(expression)
         source = f"return {source}" if isinstance(source, str) else b"return " + source
         return self.execute(source, *arguments, copy=copy)
 
     def compile(self, code: str | bytes, name: str = "=(python)") -> LuaFunction:
-        """Compile a chunk to a function that is not yet run."""
+        """Compile Lua code to a function, without running it."""
         function: LuaFunction = self._state.helper("load", _source(code), name)
         return function
 
     def load(self, file: Source, *arguments: Any) -> LuaFile:
-        """Run a Lua file; the globals that it defines, or the table that it returns, as attributes.
+        """Run a Lua file. Returns an object whose attributes are the globals it defines, or the table it returns.
 
         Raises
         ------
@@ -138,7 +139,7 @@ class Lua:
             return LuaFile(self, path, [names[i] for i in range(1, len(names) + 1)], returned)
 
     def require(self, name: str) -> Any:
-        """Lua's `require`; a table comes back by reference."""
+        """Call Lua's `require`. Returns a table by reference."""
         return self._state.helper("require", name, proxies=True)
 
     # ---- globals
@@ -180,7 +181,7 @@ class Lua:
         with self._state.texts():
             return sorted({*object.__dir__(self), *(key for key in self.globals if isinstance(key, str))})
 
-    # ---- life
+    # ---- sharing and closing
 
     @property
     def closed(self) -> bool:
@@ -188,12 +189,12 @@ class Lua:
         return self._state.closed
 
     def exclusive(self) -> _boundary.State:
-        """Keep other threads out for several calls: `with lua.exclusive(): ...`.
+        """Keep other threads out during several calls: `with lua.exclusive(): ...`.
 
         Raises
         ------
         StateBusy
-            On entering, when another thread uses the state for longer than `busy_timeout`.
+            On entering: another thread has used the state for longer than `busy_timeout`.
         """
         return self._state
 
@@ -224,7 +225,7 @@ class Lua:
 
 
 class LuaFile:
-    """What a Lua file defined: made by `Lua.load`."""
+    """The globals that a Lua file has defined, or the table that it has returned. Made by `Lua.load`."""
 
     def __init__(self, lua: Lua, path: str, names: list[str], returned: Any) -> None:
         self._lua = lua
@@ -253,15 +254,15 @@ class LuaFile:
 
 
 OPTIONS = frozenset(inspect.signature(Lua.__init__).parameters) - {"self"}
-# What `lua.name` means in Python, whatever globals Lua has.
+# Names that as `lua.name` belong to Python, whatever globals Lua has.
 NAMES = OPTIONS | {name for name in vars(Lua) if not name.startswith("_")}
 
 
 def _meant(name: str) -> str | None:
-    """Return the option or method that a name is, or is most likely a slip of; None for any other name."""
+    """Return the option or method that a name is, or is likely a misspelling of; None for any other name."""
     if name in NAMES:
         return name
-    long = [one for one in NAMES if "_" in one]  # short words are too near to those of programs
+    long = [one for one in NAMES if "_" in one]  # short words are too similar to names that programs use
     return next(iter(difflib.get_close_matches(name, long, 1, 0.85)), None)
 
 

@@ -1,7 +1,7 @@
 """Marks for values whose conversion depends on their meaning: indices, and an explicit null.
 
-Data never shifts by itself; what means an index is translated here, by name. (What nn's modules read in their inputs
-while `bridge.legacy` calls them cannot be seen from here; `bridge/runtime/legacy.lua` does that.)
+Numbers are never shifted unless they are marked as indices. (Indices in the inputs of nn's modules, which
+`bridge.legacy` counts from 0, are shifted in `bridge/runtime/legacy.lua`.)
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def index(value: Any) -> Index:
 
 
 def shift_index(value: Any, offset: int) -> Any:
-    """Add `offset` to what means an index; raises TypeError for what cannot be one."""
+    """Add `offset` to a value marked as indices. Raises TypeError for a value that cannot be an index."""
     if value is None or isinstance(value, Index):
         return value if value is None else shift_index(value.value, offset)
     if isinstance(value, bool | numpy.bool_):
@@ -83,12 +83,12 @@ def shift_index(value: Any, offset: int) -> Any:
 
 
 def shift_position(value: Any, offset: int) -> Any:
-    """Add `offset` to what counts from the start; a negative position, from the end, is the same in both languages.
+    """Add `offset` to positions that count from the start. Negative ones count from the end and are not shifted.
 
     Parameters
     ----------
     value : int, array of integers, or a list, tuple or dict of those
-        Anything else, such as the name of a field, is left alone.
+        Anything else, such as the name of a field, is returned unchanged.
     offset : int
         1 on the way to Lua, -1 on the way back.
     """

@@ -1,4 +1,4 @@
-"""The networks inside the tables of a file, and the way to one: `protos.rnn`, `models.0`."""
+"""Finding networks inside the tables of a file, by keys such as `protos.rnn` or `models.0`."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from bridge._boundary import LuaObject
 from bridge.t7.objects import TorchObject
 
 LEAVES = (str, bytes, int, float, bool, type(None))
-DEPTH = 16  # tables inside tables that are looked into
+DEPTH = 16  # levels of tables inside tables that are searched
 
 
 def network(value: Any, key: str | None = None) -> Any:
-    """Return the network that a file's value is, or has in its tables: the only one, or that of a key.
+    """Return the network of a file: its value, or the only network in its tables, or the one of a key.
 
     Parameters
     ----------
     value : object
-        What `bridge.t7.load`, or `torch.load` of a Lua state, gave.
+        The result of `bridge.t7.load`, or of `torch.load` in a Lua state.
     key : str, optional
-        The way to it, such as "protos.rnn".
+        The keys that lead to the network, such as "protos.rnn".
 
     Raises
     ------
     ValueError
-        When there is no network, or when there are several: with their names.
+        There is no network, or there are several; the message lists their names.
     """
     if key is not None:
         try:
@@ -45,7 +45,7 @@ def network(value: Any, key: str | None = None) -> Any:
 
 
 def is_network(value: Any) -> bool:
-    """Whether a value is a network, and no criterion."""
+    """Whether a value is a network (a criterion is not)."""
     if isinstance(value, TorchObject):
         name = value.torch_typename()
         if not isinstance(value.torch_payload(), dict):
@@ -71,9 +71,9 @@ def entries(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def found(value: Any, wanted: Callable[[Any], bool]) -> dict[str, Any]:
-    """Return what is wanted of a value, or in tables inside it, by the way there; "" is the value itself.
+    """Return the wanted values in a value and its tables, by the keys that lead to them; "" is the value itself.
 
-    Each is there once, under the shortest way; what is wanted is not looked into.
+    Each is listed once, with the fewest keys that lead to it. Wanted values are not searched themselves.
     """
     result: dict[str, Any] = {}
     seen: set[int] = set()
@@ -97,12 +97,12 @@ def found(value: Any, wanted: Callable[[Any], bool]) -> dict[str, Any]:
 
 
 def at(value: Any, key: str) -> Any:
-    """Return the entry that a key such as "protos.rnn" leads to; a key of a table may have points itself.
+    """Return the entry that a key such as "protos.rnn" leads to; a single key may contain dots itself.
 
     Raises
     ------
     KeyError
-        There is none; with the names that there are at the place where it ends.
+        There is none; the message lists the names that exist where the search ended.
     """
     here = dict(entries(value)) if isinstance(value, dict | list | tuple | TorchObject) else fields(value)
     if key in here:
@@ -116,6 +116,6 @@ def at(value: Any, key: str) -> Any:
 
 
 def fields(value: Any) -> dict[str, Any]:
-    """Return the fields of an object of a Lua state by name."""
+    """Return the fields of an object in a Lua state, by name."""
     of = getattr(value, "fields", None)
     return {str(name): entry for name, entry in of().items()} if of is not None else {}

@@ -1,4 +1,4 @@
-"""Values in memory of their own, for when the Lua state that they came from is given to somebody else."""
+"""Copying values out of a Lua state's memory, before another caller gets the state."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import numpy
 def own(value: Any, made: dict[int, Any] | None = None) -> Any:
     """Return a value whose arrays share no memory with Lua.
 
-    Looks into lists, tuples, dicts and dataclasses; an object of any other class is returned as it is.
+    Lists, tuples, dicts and dataclasses are searched for arrays; an object of any other class is returned unchanged.
 
     Parameters
     ----------
     value : object
-        A numpy array whose memory is numpy's own is returned itself; others, and torch tensors, are copied.
+        A numpy array with memory of numpy's own is returned itself; other arrays, and torch tensors, are copied.
     made : dict, optional
-        What values met so far became, by `id`: what was shared stays shared.
+        The results for values met so far, by `id`, so that an object that occurs twice is copied once.
 
     Raises
     ------
     TypeError
-        A generator or coroutine, whose work is still to be done.
+        The value is or contains a generator or coroutine, whose code has not run yet.
     """
     if made is None:
         made = {}
@@ -71,7 +71,7 @@ def _own_tuple(value: tuple[Any, ...], made: dict[int, Any]) -> Any:
 
 
 def _own_contents(value: Any, made: dict[int, Any]) -> Any:
-    """Copy a list, dict or dataclass of any kind, and then put what is its own in the places."""
+    """Copy a list, dict or dataclass, also of a subclass, and replace the values in it by their copies."""
     result = made[id(value)] = copy.copy(value)
     if isinstance(value, dict):
         for key, item in value.items():

@@ -1,4 +1,4 @@
-"""`LuaPool`: several Lua states behind one object, for many callers in many threads or tasks."""
+"""`LuaPool`: several Lua states that callers in many threads or tasks borrow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class Entry:
-    """A state of the pool, what is lent with it, and the thread that has it (0: none, or a task waits to run)."""
+    """A state of the pool, the value that is lent with it, and the thread that has it (0: none, or a waiting task)."""
 
     lua: Lua
     value: Any
@@ -35,11 +35,11 @@ class LuaPool:
     Parameters
     ----------
     size : int
-        How many states; they run in parallel, because Lua runs without the GIL.
+        Number of states; they run in parallel, because Lua runs without the GIL.
     prepare : callable, optional
-        Called with each new state (load the model here); what it returns is lent together with the state.
+        Called with each new state, for example to load a model; its result is the value that callers get.
     timeout : float
-        Seconds to wait for a free state, and for borrowers when the pool is closed; then `StateBusy`.
+        Seconds to wait for a free state, and for borrowers when the pool is closed; then `StateBusy` is raised.
     **options
         As for `Lua`.
 
@@ -59,7 +59,7 @@ class LuaPool:
         self._timeout = timeout
         self._free: list[Entry] = []
         self._lent: set[Entry] = set()
-        self._lost = 0  # states that others had when this process was forked
+        self._lost = 0  # states that other threads had when this process was forked
         self._waiting: deque[Future[Entry]] = deque()
         self._changed = threading.Condition()  # guards all of the above
         self._process = os.getpid()
@@ -79,9 +79,9 @@ class LuaPool:
 
     @contextmanager
     def lend(self) -> Iterator[Any]:
-        """Lend what `prepare` made of a state (the state itself without `prepare`) for a `with` block.
+        """Lend a state's value of `prepare`, or the state itself without `prepare`, for a `with` block.
 
-        Arrays that come from Lua are over its memory, as ever: what is to be used after the block must be copied in it.
+        Arrays from Lua share its memory, as always: to use one after the block, copy it within the block.
         """
         entry = self._take()
         try:
@@ -90,10 +90,10 @@ class LuaPool:
             self._give(entry)
 
     def run(self, function: Callable[[Any], T]) -> T:
-        """Call `function` with what is lent, and return its result, in memory of its own.
+        """Call `function` with a state's value, and return its result without memory of the state.
 
-        While it runs, arrays and tensors in the results of Lua's functions are copies (`copy=False` in a call shares);
-        in what it returns, so are those that were read from fields. See `own` for where they are looked for.
+        While it runs, Lua functions return copies of arrays and tensors (unless called with `copy=False`). Arrays in
+        its result that share Lua's memory, such as fields, are copied too; see `own` for where they are looked for.
 
         Raises
         ------
@@ -109,10 +109,10 @@ class LuaPool:
             self._give(entry)
 
     async def arun(self, function: Callable[[Any], T]) -> T:
-        """`run` for tasks of asyncio: the function runs in a thread of the pool's, the loop goes on meanwhile.
+        """Do as `run` for asyncio tasks: the function runs in a thread of the pool while the event loop goes on.
 
-        As many threads run as there are states; who waits for a state occupies none. A task that is cancelled while its
-        function runs ends at once, and the state comes free when the function has returned.
+        There are as many threads as states; a task that waits for a state uses none. A task that is cancelled while its
+        function runs ends at once, and the state becomes free when the function has returned.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class LuaPool:
                 self._threads = ThreadPoolExecutor(self.size, thread_name_prefix="bridge.LuaPool")
             return self._threads
 
-    # ---- who has which state
+    # ---- taking states and giving them back
 
     def _take(self) -> Entry:
         me = threading.get_ident()
@@ -172,7 +172,7 @@ class LuaPool:
         return entry
 
     def _ask(self) -> Future[Entry]:
-        """Ask for a state: a future that has one, or gets one in turn."""
+        """Ask for a state. Returns a future for it; waiting callers are served in order."""
         asked: Future[Entry] = Future()
         with self._locked():
             if self._closed:
@@ -190,12 +190,12 @@ class LuaPool:
         return asked
 
     def _withdraw(self, asked: Future[Entry]) -> None:
-        """Give up waiting; a state that came at the last moment goes on to others."""
+        """Give up waiting; a state that the future has got already is given back."""
         if not asked.cancel() and asked.exception() is None:
             self._give(asked.result())
 
     def _give(self, entry: Entry) -> None:
-        """Pass a state on: to who waits longest, or to those that are free."""
+        """Give a state to the caller that has waited longest, or to the free ones."""
         with self._locked():
             entry.borrower = 0
             while self._waiting and not self._closed:
@@ -220,7 +220,7 @@ class LuaPool:
     # ---- after a fork
 
     def _locked(self) -> threading.Condition:
-        """Return the lock; first, in a forked child, forget the parent's other threads and what they had."""
+        """Return the lock. In a forked child, first forget the parent's other threads and their states."""
         if os.getpid() != self._process:
             self._process = os.getpid()
             self._changed = threading.Condition()
@@ -234,16 +234,16 @@ class LuaPool:
     def _said_lost(self) -> str:
         return f" ({self._lost} of them were lent when the process forked)" if self._lost else ""
 
-    # ---- life
+    # ---- closing
 
     def close(self) -> None:
-        """Close every state, those that are lent as soon as they come back.
+        """Close every state; a lent state is closed when it is given back.
 
         Raises
         ------
         StateBusy
-            Some were not given back within the pool's `timeout`; each is closed when it is. What this thread itself has
-            is not waited for.
+            Some states were not given back within the pool's `timeout`; they are closed when they are. States that this
+            thread itself has borrowed are not waited for.
         """
         deadline = time.monotonic() + self._timeout
         with self._locked():
@@ -278,7 +278,7 @@ class LuaPool:
 
 
 def _call(entry: Entry, function: Callable[[Any], T]) -> T:
-    """Call a function with a state whose calls give copies meanwhile."""
+    """Call a function with a state whose calls return copies while it runs."""
     state = entry.lua.exclusive()
     before, state.copying = state.copying, True
     try:

@@ -1,7 +1,7 @@
-"""`PyTorch(file)`: the object that python2torch gave its users, on this runtime.
+"""`PyTorch(file)`: the interface of the package python2torch, on this runtime.
 
-A Lua file's global functions are attributes; every call returns a list of the results. Beyond what python2torch could
-do, None, dicts and non-contiguous arrays pass in both directions.
+The global functions of a Lua file are attributes, and every call returns a list of results. Unlike in python2torch,
+None, dicts and non-contiguous arrays can be passed in both directions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class PyTorch:
     file : path
         The Lua file; `require 'torch'` is done before it runs.
     **options
-        As for `Lua`; `tables` defaults to "dict", python2torch's rule (always a dict with Lua's keys).
+        As for `Lua`; `tables` defaults to "dict", as in python2torch: every table becomes a dict with its keys in Lua.
 
     Raises
     ------
@@ -52,7 +52,7 @@ class PyTorch:
         return _Function(value) if isinstance(value, LuaFunction) else value
 
     def __call__(self, function_name: str, args: Sequence[Any]) -> list[Any]:
-        """Call the function of this name; the list of its results.
+        """Call the function of this name and return the list of its results.
 
         Raises
         ------
@@ -64,14 +64,14 @@ class PyTorch:
 
     @property
     def function_names(self) -> list[str]:
-        """The names of all global functions of the Lua state, the file's and Lua's own, sorted."""
+        """The names of all global functions of the Lua state, also Lua's own, sorted."""
         return self._lua.global_functions()
 
     def __dir__(self) -> list[str]:
         return sorted({"close", "function_names", *dir(self._module), *self.function_names})
 
     def close(self) -> None:
-        """Close the Lua state behind this object."""
+        """Close the Lua state of this object."""
         self._lua.close()
 
     def __enter__(self) -> PyTorch:
@@ -85,7 +85,7 @@ class PyTorch:
 
 
 class _Function:
-    """A Lua function whose results always come as a list."""
+    """A Lua function that always returns a list of its results."""
 
     def __init__(self, function: LuaFunction) -> None:
         self._function = function

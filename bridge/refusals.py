@@ -1,4 +1,4 @@
-"""What was wrong with the arguments of a module's pass, found out after it failed: a table says what nn takes."""
+"""Better errors for calls of nn's modules: after a call has failed, its arguments are checked for the cause."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy
 from bridge.errors import LuaError, LuaTypeError
 from bridge.marks import Index
 
-# The passes of modules and criterions, and what their arguments are called.
+# Methods of modules and criterions, and the names of their arguments.
 PASSES = {
     "accGradParameters": ("input", "gradOutput", "scale"),
     "accUpdateGradParameters": ("input", "gradOutput", "lr"),
@@ -21,7 +21,7 @@ PASSES = {
     "updateGradInput": ("input", "gradOutput"),
     "updateOutput": ("input", "target"),
 }
-# Lua's words where a value had the wrong type.
+# Parts of Lua's messages for values of a wrong type.
 ABOUT_TYPES = re.compile(
     r"attempt to |invalid arguments|bad argument|bad self|expect|not supported|mismatch of types"
 )
@@ -33,7 +33,7 @@ INTEGERS = {
     "int32": "IntTensor",
     "int64": "LongTensor",
 }
-# A method of tensors that was called on a table, or an operator.
+# Messages for a method of tensors, or an operator, that was applied to a table.
 TABLE_FOR_TENSOR = re.compile(
     r"attempt to call method '(?:dim|size|nElement|nDimension|new|type|isContiguous|contiguous|view|narrow|select)' |"
     r"invalid arguments: .*\btable\b"
@@ -50,18 +50,18 @@ return torch.typename(object), ok and tostring(typename) or ''
 
 
 def explained(error: LuaError, target: Any, name: str, arguments: tuple[Any, ...]) -> LuaError:
-    """Return the error that names an argument which the pass cannot take; the error itself where none is to blame.
+    """Return an error that names the wrong argument of a call; the given error if no argument is wrong.
 
     Parameters
     ----------
     error : LuaError
-        What the call raised.
+        The error that the call raised.
     target : LuaObject
         The object whose method was called.
     name : str
         The method.
     arguments : tuple
-        Without the object itself.
+        The arguments, without the object itself.
     """
     if name not in PASSES or error.original is not None:
         return error
@@ -87,7 +87,7 @@ def explained(error: LuaError, target: Any, name: str, arguments: tuple[Any, ...
 
 
 def _refused(argument: Any, label: str, tensors: str, words: str) -> str | None:
-    """Return why a module cannot take an argument, or None; `words` are those of Lua's error."""
+    """Return why a module cannot take an argument, or None. `words`: the message of Lua's error."""
     if argument is None and label == "input":
         return f"{label} is None, which is nil in Lua; pass an array or a tensor"
     if isinstance(argument, list | tuple) and argument and all(map(_is_number, _leaves(argument))):
@@ -98,7 +98,7 @@ def _refused(argument: Any, label: str, tensors: str, words: str) -> str | None:
     for leaf in _leaves(argument):
         dtype = _dtype(leaf)
         wanted = FLOATS.get(tensors)
-        # integers may be indices: they are to blame where Lua names their type
+        # integers may be right as indices: they are wrong only if Lua's message names their type
         if dtype and wanted and dtype != wanted and (dtype in METHODS or INTEGERS[dtype] in words):
             cast = f'x.astype("{wanted}")' if isinstance(leaf, numpy.ndarray) else f"x.{METHODS[wanted]}()"
             turn = f", or turn the module with .{METHODS[dtype]}()" if dtype in METHODS else ""
@@ -135,7 +135,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _dtype(value: Any) -> str | None:
-    """Return "float32", "int64" for an array or tensor of such, None for anything else."""
+    """Return the dtype of an array or tensor as "float32" or "int64"; None for any other value."""
     torch = sys.modules.get("torch")
     if not isinstance(value, numpy.ndarray) and (torch is None or not isinstance(value, torch.Tensor)):
         return None
@@ -144,7 +144,7 @@ def _dtype(value: Any) -> str | None:
 
 
 def _is_opaque(value: Any) -> bool:
-    """Tell whether a value is an object that Lua can do nothing with."""
+    """Return whether a value is an object that Lua cannot use."""
     from bridge._boundary import Proxy
 
     torch = sys.modules.get("torch")

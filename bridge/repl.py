@@ -1,7 +1,7 @@
 """The interactive mode of `th`: read an entry, run it, show its values, until the input ends.
 
-On a terminal with readline, lines can be edited, names completed, and earlier entries found again, also those of
-former sessions: `~/.local/state/moontide/th_history` (or below XDG_STATE_HOME), which only its owner can read.
+On a terminal with readline, lines can be edited, names completed and earlier entries recalled. Entries are kept in
+`~/.local/state/moontide/th_history` (or below XDG_STATE_HOME), which only its owner can read.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from types import ModuleType
 
 from bridge.lua import Lua
 
-NAME = "=(th)"  # of our own chunks, as th leaves them out of tracebacks
+NAME = "=(th)"  # name of our own chunks, which th leaves out of tracebacks
 HISTORY = 10_000  # lines kept
-WORDS = " \t\n`~!@#$%^&*()-+=[{]}\\|;'\",<>/?"  # what ends a word; dots and colons belong to it
+WORDS = " \t\n`~!@#$%^&*()-+=[{]}\\|;'\",<>/?"  # characters that end a word; dots and colons do not
 
 Reported = Callable[[Callable[[], None]], int]
 
 
 def interact(lua: Lua, reported: Reported) -> int:
-    """Take entries until the input ends or one says `exit`; the exit status.
+    """Run entries until the input ends or an entry is `exit`. Returns the exit status.
 
-    `reported` runs an action and writes the error that it raises, if any.
+    `reported` runs an action and prints the error that it raises, if any.
     """
     lines = _edited(lua)
     timed = sys.stdin.isatty() and sys.stdout.isatty()
@@ -54,12 +54,12 @@ def interact(lua: Lua, reported: Reported) -> int:
 
 
 def _unfinished(lua: Lua, entry: str, reported: Reported) -> bool:
-    """Run an entry, unless it goes on in the next line."""
+    """Run an entry, unless it is incomplete. Returns whether it is."""
     more = False
 
     def action() -> None:
         nonlocal more
-        source = entry.encode(errors="surrogateescape")  # the bytes that came
+        source = entry.encode(errors="surrogateescape")  # the bytes as they were read
         more = bool(lua.execute("return require('bridge.runtime.th').entry(...)", source, name=NAME))
 
     reported(action)
@@ -67,7 +67,7 @@ def _unfinished(lua: Lua, entry: str, reported: Reported) -> bool:
 
 
 class _Lines:
-    """Lines as they come."""
+    """Lines of the input, without editing."""
 
     def keep(self) -> None:
         """Write the last line to the history."""
@@ -90,7 +90,7 @@ class _Edited(_Lines):
             readline.parse_and_bind("tab: complete")
         readline.clear_history()
         if self.file is not None:
-            with contextlib.suppress(OSError):  # not readable: begin without
+            with contextlib.suppress(OSError):  # not readable: begin with an empty history
                 readline.read_history_file(self.file)
         self.length = readline.get_current_history_length()
 
@@ -129,7 +129,7 @@ def _completions(lua: Lua, word: str) -> list[str]:
 
 
 def _history_file() -> Path | None:
-    """Return the file, made if it is missing; None where there is no place for one."""
+    """Return the history's file, which is made if it is missing; None if it cannot be made."""
     state = os.environ.get("XDG_STATE_HOME") or ""
     try:
         directory = (Path(state) if Path(state).is_absolute() else Path.home() / ".local/state") / "moontide"
@@ -137,9 +137,9 @@ def _history_file() -> Path | None:
         file = directory / "th_history"
         descriptor = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
         try:
-            os.fchmod(descriptor, 0o600)  # it may have been there, open to others
+            os.fchmod(descriptor, 0o600)  # an existing file may be readable by others
         finally:
             os.close(descriptor)
-    except (OSError, RuntimeError):  # no home, or none that we may write to
+    except (OSError, RuntimeError):  # no home directory, or not writable
         return None
     return file

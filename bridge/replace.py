@@ -1,4 +1,4 @@
-"""Files that are replaced only when they are complete: written beside, flushed to the disk, then renamed."""
+"""Replacing a file only when the new one is complete: written beside the old, flushed to disk, then renamed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a path to write to; when the block ends, what was written takes the file's place.
+    """Give a path to write to; when the block ends, the file written there replaces `file`.
 
     Parameters
     ----------
@@ -21,12 +21,12 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
     Yields
     ------
     Path
-        An empty file in the same directory. It is removed, and the old file stays, if the block raises.
+        An empty file in the same directory. If the block raises, it is removed and the old file stays.
 
     Raises
     ------
     OSError
-        When the file cannot be written; nothing was changed.
+        The file cannot be written; nothing was changed.
     """
     target = Path(os.path.realpath(file))
     descriptor, name = tempfile.mkstemp(
@@ -48,7 +48,7 @@ def replacing(file: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _mode(target: Path) -> int:
-    """Return the permissions of the file to be replaced, or those that a new file gets."""
+    """Return the permissions of the file to be replaced, or those of a new file."""
     try:
         return target.stat().st_mode & 0o7777
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def _mode(target: Path) -> int:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Make the new name itself last."""
+    """Flush the directory, so that the new name survives a crash."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

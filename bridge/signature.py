@@ -1,4 +1,4 @@
-"""The parameters of a Lua function as Python's `inspect` shows them."""
+"""Signatures of Lua functions for Python's `inspect`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from inspect import Parameter, Signature
 
 
 def signature(names: list[str], bound: bool) -> Signature:
-    """Return the signature of a function with these parameters; "..." are any more.
+    """Return the signature of a function with these parameters.
 
-    All are given by position, and those that are left out are nil.
+    All of them are positional; those that a call leaves out are nil.
 
     Parameters
     ----------
     names : list of str
-        In Lua's order.
+        The parameters' names in order; "..." stands for any number of further ones.
     bound : bool
-        Whether the object that comes first is given already.
+        Whether the function is a method whose first argument, the object, is already given.
     """
     parameters = [
         Parameter("args", Parameter.VAR_POSITIONAL)

@@ -1,4 +1,4 @@
-"""The `th` command: runs Torch7 programs, or takes Lua interactively."""
+"""The `th` command: runs Torch7 programs, or Lua interactively."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ usage: th [options] [script.lua [arguments]]
 
   -e CODE   run this code (may be repeated)
   -l NAME   require this library (may be repeated)
-  -i        take Lua interactively after the script
-  -g        tell of global variables that the program creates, or reads without them being there
+  -i        start the interactive mode after the script
+  -g        report global variables that the program creates, or reads although they do not exist
   -gg       the same, as errors
   -h, --help
   --version
 
-Code and libraries run before the script, in the order given. Without a script or code, th takes Lua
-interactively from a terminal, and runs what it reads from a pipe. `-` as the script: read it from standard
-input.
+Code and libraries run before the script, in the order given. Without a script or code, th starts the
+interactive mode on a terminal, and runs the code that it reads from a pipe. With `-` as the script, th
+reads it from standard input.
 """
 
 MONITORS = {"-g": "print", "--globals": "print", "-gg": "error", "--gglobals": "error"}
-OURS = "=(th)"  # the name of our own chunks, left out of tracebacks
+OURS = "=(th)"  # the name of our own chunks, which tracebacks leave out
 
 
 @dataclass
 class Arguments:
-    """What the command line asks for."""
+    """The options of a command line."""
 
     before: list[tuple[str, str]] = field(default_factory=list)  # ("code" | "library", text) in order
     script: str | None = None
@@ -47,7 +47,7 @@ class Arguments:
 
 
 class UsageError(Exception):
-    """The command line makes no sense."""
+    """The command line has an error."""
 
 
 def parse(argv: Sequence[str]) -> Arguments:
@@ -117,7 +117,7 @@ def _run(lua: Lua, arguments: Arguments) -> None:
     def call(what: str, *values: object) -> None:
         lua.execute(f"return require('bridge.runtime.th').{what}(...)", *values, name=OURS)
 
-    rest = [os.fsencode(word) for word in arguments.rest]  # any bytes, as the shell gave them
+    rest = [os.fsencode(word) for word in arguments.rest]  # the bytes that the shell passed
     call("start", _leave)
     options = [os.fsencode(word) for word in ("th", *arguments.options)]
     call("arguments", os.fsencode(arguments.script or ""), options, *rest)
@@ -143,7 +143,7 @@ def _interactive(arguments: Arguments) -> bool:
 
 
 def _leave(code: int) -> None:
-    """End the process as os.exit does in Lua: at once, whatever pcall is around it, all output written."""
+    """End the process as Lua's os.exit does: at once, also within a pcall, after writing all output."""
     finish()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -151,7 +151,7 @@ def _leave(code: int) -> None:
 
 
 def _reported(action: Callable[[], None]) -> int:
-    """Run an action; the exit status, errors being written to standard error."""
+    """Run an action and print its errors to standard error. Returns the exit status."""
     try:
         action()
     except LuaError as error:
@@ -170,7 +170,7 @@ def _reported(action: Callable[[], None]) -> int:
 
 
 def _unheard() -> int:
-    """Nobody reads our output any more: drop the rest of it; the status that a shell knows for that."""
+    """Drop the rest of the output, which nobody reads. Returns the status that shells use for that."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -178,7 +178,7 @@ def _unheard() -> int:
 
 
 def _described(error: LuaError) -> str:
-    """Its message, and the part of the traceback that is the program's own."""
+    """Return an error's message, and the lines of its traceback that are about the program."""
     frames = [
         line
         for line in error.traceback.splitlines()[1:]

@@ -1,4 +1,4 @@
-"""Which versions of torch work here, and what to say of one that does not."""
+"""The versions of torch that work here, and the errors for others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OLDEST, NEWEST = "2.10", "2.15"  # the newest that was tried; later ones may wor
 
 @cache
 def library() -> str | None:
-    """Return where torch's library lies, without importing torch; None if there is none."""
+    """Return the path of torch's library, without importing torch; None if torch is not installed."""
     found = importlib.util.find_spec("torch")
     return str(Path(found.origin).parent / "lib" / "libtorch_cpu.so") if found and found.origin else None
 
@@ -24,12 +24,12 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def check(torch: Any) -> None:
-    """Refuse a torch that is too old, by its name.
+    """Check that torch is not too old.
 
     Raises
     ------
     ImportError
-        With the version, the oldest that works, and the command that gets one.
+        It is; the message names the oldest version that works and the command that installs it.
     """
     if numbers(torch.__version__) < numbers(OLDEST):
         raise ImportError(
@@ -39,7 +39,7 @@ def check(torch: Any) -> None:
 
 
 def without(torch: Any, what: str) -> ImportError:
-    """Return the error for a torch that lacks or hides something that is needed."""
+    """Return the error for a torch that lacks something we need."""
     return ImportError(
         f"torch {torch.__version__} has no {what}, which moontide needs; it works with torch {OLDEST} to {NEWEST}: "
         f"pip install 'torch=={NEWEST}.*', or a newer moontide"

@@ -65,6 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="moontide",
         description="Torch7 models inside Python; a parameter server that Lua and PyTorch train on together.",
     )
+    parser.set_defaults(parser=parser)  # for the command that describes all of them
     parser.add_argument("--version", action="version", version=f"moontide {__version__}")
     subparsers = parser.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", required=True, parser_class=CommandParser

@@ -6,6 +6,11 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+PAGES = [
+    "README.md",
+    "deploy/README.md",
+    *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))),
+]
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -114,14 +114,51 @@ def test_circles_are_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set(), "e": {"d"}}) == {"a", "b", "c"}
 
 
-def test_no_module_of_the_bridge_imports_one_that_imports_it() -> None:
+@pytest.mark.parametrize("place", ["bridge", "moontide", "pyps"])
+def test_no_module_imports_one_that_imports_it(place: str) -> None:
     """Nor by way of others; inside a function would only put off the circle."""
-    modules = {module_of(path): path for path in files("bridge", ".py", ".pyx")}
+    modules = {module_of(path): path for path in files(place, ".py", ".pyx")}
     imports = {
         name: modules_imported(path, set(modules)) - {name} if path.suffix == ".py" else set()
         for name, path in modules.items()
     }
     assert circles(imports) == set()
+
+
+def test_no_file_of_luaps_requires_one_that_requires_it() -> None:
+    requires = {f"luaps.{path.stem}": lua_requires(path) for path in files("luaps", ".lua")}
+    assert requires["luaps.worker"]
+    assert circles(requires) == set()
+
+
+def includes(place: str) -> dict[str, set[str]]:
+    """Which files of a place each of its files includes, by their paths in it."""
+    found = files(place, ".c", ".cpp", ".h")
+    known = {str(path.relative_to(ROOT / place)) for path in found}
+    result = {}
+    for path in found:
+        own = path.relative_to(ROOT / place)
+        named = re.findall(r'^\s*#\s*include "([^"]+)"', path.read_text(), re.MULTILINE)
+        result[str(own)] = {name if name in known else str(own.with_name(name)) for name in named} & known
+    return result
+
+
+@pytest.mark.parametrize("place", ["bridge/core", "pyps/core"])
+def test_no_header_includes_one_that_includes_it(place: str) -> None:
+    found = includes(place)
+    assert any(found.values())
+    assert circles(found) == set()
+
+
+def test_no_part_of_the_bridges_core_needs_one_that_needs_it() -> None:
+    """A part is a header with the file of its name, so what a header declares needs no more than its includes say."""
+    parts: dict[str, set[str]] = {}
+    for name, included in includes("bridge/core").items():
+        part = str(Path(name).with_suffix(""))
+        parts.setdefault(part, set()).update(str(Path(other).with_suffix("")) for other in included)
+    for part, needed in parts.items():
+        needed.discard(part)
+    assert circles(parts) == set()
 
 
 def test_luaps_requires_only_itself_ffi_and_an_optional_torch() -> None:

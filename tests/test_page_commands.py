@@ -21,22 +21,18 @@ import pytest
 import bridge
 import pyps
 from moontide.cli import COMMANDS, build_parser
-from tests.pages import ROOT, blocks
+from tests.pages import PAGES, ROOT, blocks
 from tests.python_path import python_path
 from tests.system import descendants
 
 TIMEOUT = 100.0
-PAGES = [
-    "README.md",
-    "deploy/README.md",
-    *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))),
-]
 BLOCK = re.compile(r"^( *)```(?:sh|bash|shell|console)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 
 # By how they begin: commands that no test runs, and why.
 NOT_RUN = {
     "make demo": "makes .venv with packages of a registry; tests/moontide/test_demo.py runs what it ends with",
     "make test": "is what runs this test",
+    "make env": "fetches packages of a registry",
     "pip install": "fetches packages of a registry; tests/test_packaging.py installs what is built",
     "docker ": "needs Docker; tests/deploy/ compares what it starts with the command line",
     "kubectl ": "needs a cluster of Kubernetes; tests/deploy/ checks the manifests",
@@ -79,10 +75,6 @@ def free_port() -> int:
 
 
 def serve(place: Path, commands: str) -> None:
-    with bridge.Lua() as lua:
-        save = "require 'nn' torch.save(..., nn.Sequential():add(nn.Linear(4, 3)):add(nn.SoftMax()):float())"
-        lua.execute(save, str(place / "model.t7"))
-    (place / "functions.lua").write_text("function greet(whom) return 'hello ' .. whom end")
     port = free_port()
     commands = commands.replace("moontide serve", f"moontide serve --port {port} --no-grpc")
     output = run(place, commands.replace("localhost:8080", f"localhost:{port}"))
@@ -93,7 +85,7 @@ def serve(place: Path, commands: str) -> None:
 
 def write_train(place: Path) -> None:
     """Write the program that docs/cluster.md gives for clusters of several processes a node."""
-    (program,) = (block for block in blocks("docs/cluster.md", "python") if "job.rank" in block)
+    (program,) = (block for block in blocks("docs/cluster.md", "python") if "job.world_size" in block)
     (place / "train.py").write_text(program)
 
 
@@ -119,6 +111,13 @@ def torchrun(place: Path, command: str) -> None:
     here = command.replace("host0:29400", f"127.0.0.1:{free_port()}")
     output = run(place, f"{here} &\none=$!\n{here}\nwait $one")
     assert sorted(re.findall(r"process \d of \d, node \d: \d workers", output)) == lines_of_train(2, 2)
+
+
+def dmlc(place: Path, commands: str) -> None:
+    write_train(place)
+    assert "9091" in commands
+    output = run(place, commands.replace("9091", str(free_port())))
+    assert sorted(re.findall(r"process \d of \d, node \d: \d workers", output)) == lines_of_train(2, 1)
 
 
 def node(place: Path, command: str) -> None:
@@ -172,9 +171,10 @@ class Way:
 
 
 WAYS = {
-    "moontide serve": Way(serve),
+    "th -e": Way(serve),
     "moontide launch": Way(launch),
     "torchrun": Way(torchrun),
+    "export DMLC_NUM_SERVER": Way(dmlc),
     "moontide node": Way(node, slow=False),
     'eval "$(moontide node --generate-keys)"': Way(generate_keys, slow=False),
     "python -m examples.apps": Way(app),

@@ -1,4 +1,4 @@
-"""The Python snippets of README and docs run as they stand, and the files that README names exist."""
+"""README is short and begins with two commands; snippets of README and docs/ run; the places that pages name exist."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.pages import PAGES, ROOT, blocks
+
 README = (ROOT / "README.md").read_text()
-DOCS = [path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))]
-SNIPPETS = re.findall(r"^```python\n(.*?)^```", "\n".join([README, *DOCS]), re.MULTILINE | re.DOTALL)
+SNIPPETS = [snippet for page in PAGES for snippet in blocks(page, "python")]
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda text: text.strip().splitlines()[-1].strip()[:40])
@@ -33,7 +33,13 @@ def test_the_first_two_lines_are_the_two_commands() -> None:
     assert [line.split("  ")[0] for line in block[1:3]] == ["make demo", "make test"]
 
 
-def test_the_places_it_names_exist() -> None:
-    named = re.findall(r"`((?:bridge|pyps|luaps|moontide|benchmarks|examples|tests|docs)/[\w./]*)`", README)
+def test_it_is_read_in_some_minutes() -> None:
+    assert len(README.splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/layout.md", "CONTRIBUTING.md"])
+def test_the_places_that_a_page_names_exist(page: str) -> None:
+    places = r"`((?:bridge|pyps|luaps|moontide|benchmarks|examples|tests|docs|deploy)/[\w./]*)`"
+    named = re.findall(places, (ROOT / page).read_text())
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []

@@ -1,7 +1,7 @@
-# Python functions called from Lua: arguments pulled, results pushed, exceptions turned into Lua errors.
+# Python functions that Lua calls: arguments are pulled, results pushed, exceptions turned into Lua errors.
 
 cdef class OwnFunction:
-    """A Python function of ours for Lua: strings arrive as str whatever the state makes of them for others."""
+    """A function of this package that Lua calls: its arguments' strings are str whatever as_bytes says."""
     cdef object function
 
     def __init__(self, function):
@@ -13,21 +13,21 @@ cdef class OwnFunction:
 
 @cython.final
 cdef class TorchFunction(OwnFunction):
-    """One that is also given torch tensors whatever the state returns to Python."""
+    """An OwnFunction whose tensors are torch.Tensor whatever as_torch says."""
 
 
 def own_function(function):
-    """A function for Lua whose strings arrive as str."""
+    """Wrap a function for Lua: strings are passed to it as str."""
     return OwnFunction(function)
 
 
 def torch_function(function):
-    """A function for Lua whose tensors arrive as torch.Tensor; torch is imported when it is first called."""
+    """Wrap a function for Lua: tensors are passed to it as torch.Tensor. torch is imported at the first call."""
     return TorchFunction(function)
 
 
 cdef int run_callback(State state, lua_State *L, object function) except -1:
-    """Call a Python function with the arguments on L; the number of results pushed."""
+    """Call a Python function with the arguments on L's stack. Returns the number of results pushed."""
     cdef int n = lua.lua_gettop(L), i, top
     cdef bint wants_torch = isinstance(function, TorchFunction)
     cdef bint own = isinstance(function, OwnFunction)
@@ -66,7 +66,7 @@ cdef int run_callback(State state, lua_State *L, object function) except -1:
 
 
 cdef int callback(lua_State *L, void *state_pointer, br_reference *reference) noexcept:
-    """What every Python function in Lua runs: results on the stack, or an exception there and -1."""
+    """Called for every Python function that Lua calls. Pushes results and returns their number, or an error and -1."""
     cdef State state = <State>state_pointer
     cdef lua_State *outer = state.current
     state.current = L
@@ -83,7 +83,7 @@ cdef int callback(lua_State *L, void *state_pointer, br_reference *reference) no
 
 
 cdef int push_exception(State state, lua_State *L, object exception) noexcept:
-    """Leave an exception on the stack as Lua's error value; always -1."""
+    """Push an exception as Lua's error value. Returns -1."""
     cdef br_call call
     arguments = (exception,)
     call.state = <void *>state

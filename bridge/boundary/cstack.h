@@ -1,5 +1,5 @@
-/* How much of the C stack is left: Lua and Python that call each other, and nested containers, go as deep as there is
- * room, and threads may have little. */
+/* How much of the thread's C stack is left. Lua and Python may call each other, and containers may be nested, as deeply
+ * as the stack allows; it is small in some threads. */
 #ifndef BRIDGE_CSTACK_H
 #define BRIDGE_CSTACK_H
 
@@ -9,11 +9,12 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* Bytes that stay free for what one more level calls, and for raising the error: a quarter of a small stack. */
+/* Bytes kept free for the functions that one more level calls, and for raising an error; at most a quarter of the
+   stack. */
 enum { BR_STACK_RESERVE = 64 << 10 };
 
 typedef struct br_stack {
-   char *low, *high; /* of the thread's own stack; both NULL until it was asked for */
+   char *low, *high; /* of the thread's own stack; NULL before br_find_stack */
    ptrdiff_t reserve;
 } br_stack;
 
@@ -33,7 +34,7 @@ static void br_find_stack(void)
    pthread_attr_destroy(&attributes);
 }
 
-/* Is there too little left for one more level? Never on a stack that is not the thread's own, whose end nobody knows. */
+/* Is there too little left for one more level? Always no on another stack than the thread's own: its end is unknown. */
 static inline int br_stack_is_short(void)
 {
    char *here = (char *)__builtin_frame_address(0);

@@ -1,4 +1,4 @@
-# Tensors on a device, without a copy: torch's own handles in both directions, always torch tensors in Python.
+# Tensors on a device, without a copy: torch's handles are passed in both directions; in Python they are torch tensors.
 import weakref
 
 from cpython.pycapsule cimport PyCapsule_New
@@ -10,11 +10,11 @@ cdef extern from "core/tensors/device.h":
     void *br_device_address(void *) nogil
     int br_device_hidden(void *) nogil
 
-cdef extern from "core/tensors/aten.h":
-    const char *br_aten_error() nogil
+cdef extern from "core/tensors/shim.h":
+    const char *br_torch_error() nogil
 
-# Where the CPU stands for the device: the memory of tensors that came from there, by its address in torch. Those come
-# back as tensors on the device, like those of a GPU.
+# If the CPU simulates the device (MOONTIDE_CUDA=cpu): the memory of tensors that Lua returned from it, by its address
+# in torch. By this table such a tensor is recognised when it is passed to Lua again.
 cdef object came_from_device = weakref.WeakValueDictionary()
 
 
@@ -25,7 +25,7 @@ cdef bint is_on_device(object tensor) except -1:
         return False
     try:
         return tensor.untyped_storage()._cdata in came_from_device
-    except NotImplementedError:          # a tensor of torch.func: it has none
+    except NotImplementedError:          # a tensor of torch.func has no storage
         return False
 
 
@@ -70,7 +70,7 @@ cdef int push_device_tensor(State state, lua_State *L, object tensor) except -1:
 
 cdef br_storage *device_storage(State state, lua_State *L, View *view, object tensor, object owner,
                                 int64_t size) except NULL:
-    """A storage over all memory of a tensor; that of memory which Lua has already reads the same block."""
+    """A storage over all memory of a tensor. Memory that Lua has already keeps its block."""
     cdef br_block *block = block_of(state, L, view.owner)
     cdef br_storage *storage
     cdef void *handle
@@ -82,7 +82,7 @@ cdef br_storage *device_storage(State state, lua_State *L, View *view, object te
         handle = PyCapsule_GetPointer(torch._C._aoti.unsafe_alloc_void_ptr_from_tensor(whole), NULL)
         handle = br_device_adopt(handle, size)
         if handle == NULL:
-            raise RuntimeError(br_aten_error().decode(errors="replace"))
+            raise RuntimeError(br_torch_error().decode(errors="replace"))
         br_relieve(L, state.heap, nbytes)
         Py_INCREF(owner)
         block = br_block_device(state.heap, br_device_address(handle), nbytes, handle, <void *>owner)
@@ -106,7 +106,7 @@ cdef object device_value(State state, br_storage *storage, int dtype, ptrdiff_t 
         return torch.empty(0, dtype=TORCH_DTYPES[dtype - BR_DEVICE], device="cuda" if state.heap.device else "cpu")
     handle = br_device_view(storage, ndim, size, stride, offset)
     if handle == NULL:
-        raise ValueError(br_aten_error().decode(errors="replace"))
+        raise ValueError(br_torch_error().decode(errors="replace"))
     hidden = br_device_hidden(handle)
     tensor = torch._C._aoti.alloc_tensor_by_stealing_from_void_ptr(PyCapsule_New(handle, NULL, NULL))
     if hidden:

@@ -36,7 +36,8 @@ typedef struct br_dlpack_api {
    void *current_work_stream;
 } br_dlpack_api;
 
-/* The table of the version declared here: torch puts the newest first, each before the one it replaces. NULL: none. */
+/* The table of the version declared here. torch's list begins with its newest; `previous` is the next older. NULL:
+   none. */
 static const br_dlpack_api *br_dlpack_known(const br_dlpack_api *api)
 {
    while (api && api->version.major != 1) api = (const br_dlpack_api *)api->previous;

@@ -1,7 +1,7 @@
-# Errors of Lua as exceptions, and what the boundary itself raises in several places.
+# Lua errors as Python exceptions, and exceptions that several files of the boundary raise.
 
 cdef int raise_lua_error(State state, lua_State *L) except -1:
-    """Raise what lies on top of the stack, with the traceback that the message handler left."""
+    """Raise the error on top of the stack as LuaError, with the traceback that the message handler kept."""
     cdef int top = lua.lua_gettop(L)
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.pinned.traceback)
     traceback = string_value(L, top + 1) if lua.lua_type(L, top + 1) == LUA_TSTRING else ""
@@ -20,7 +20,7 @@ cdef int raise_lua_error(State state, lua_State *L) except -1:
     if isinstance(value, BaseException):
         if not isinstance(value, Exception):
             raise value
-        # one that has crossed the border before keeps its message, which would grow with each crossing
+        # a LuaError that has crossed the boundary before keeps its message, which would grow with every crossing
         message = value.message if isinstance(value, LuaError) else f"{type(value).__name__}: {value}"
         raise LuaError(message, traceback, value, value) from value
     raise LuaError(error_message(value), traceback, value, None, detail)
@@ -32,8 +32,12 @@ cdef int raise_short_stack() except -1:
         "containers are nested, too deeply; a thread gets more by threading.stack_size(bytes)")
 
 
+cdef void set_exception(object exception) noexcept:
+    PyErr_SetObject(type(exception), exception)
+
+
 cdef int raise_current() except -1:
-    """Go on with the exception that is set already."""
+    """Report the exception that C code has set."""
     return -1 if PyErr_Occurred() != NULL else 0
 
 

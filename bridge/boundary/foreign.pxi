@@ -1,5 +1,5 @@
-# Tensors and storages of a real Torch7 installation: their structs are read where they lie, and their memory is kept
-# for whoever reads it (core/tensors/th_storage.h). bridge/runtime/foreign.lua makes new ones.
+# Tensors and storages of a real Torch7 installation. Their structs are read in place, and their memory stays alive
+# while an array reads it (core/tensors/th_storage.h). bridge/runtime/foreign.lua makes new ones.
 cdef extern from "core/tensors/th_storage.h":
     ctypedef struct br_th_storage:
         void *data
@@ -13,8 +13,9 @@ cdef extern from "core/tensors/th_storage.h":
     br_block *br_th_share(br_th_storage *, int64_t, int *) nogil
 
 
-# TH knows by the thread whose errors it raises and whom it has collect: `.answers` is that state's token, `.inside` the
-# state whose Lua this thread runs now, which gets the thread back when another one is left.
+# For every thread, TH keeps one Lua state: the one in which it raises errors and collects garbage. `here.answers` is
+# the token of that state for this thread. `here.inside` is the state this thread is in; when the thread leaves a state
+# that it entered from another one, TH is switched back to that one.
 cdef object here = threading.local()
 
 
@@ -38,7 +39,7 @@ cdef int return_thread(State state) except -1:
 
 
 cdef int answer_thread(State state) except -1:
-    """Have TH, on this thread, answer to a state."""
+    """Tell TH to use this state for this thread, unless it does so already."""
     cdef lua_State *L = state.current
     cdef int top
     if getattr(here, "answers", None) is state.token or L == NULL or "answer_thread" not in state.helpers:
@@ -54,7 +55,7 @@ cdef int answer_thread(State state) except -1:
 
 
 cdef int push_foreign(State state, lua_State *L, View *view, object array) except -1:
-    """Leave a real Torch7's tensor over a View's memory on the stack; the View's owner goes with it."""
+    """Push a real Torch7's tensor over a View's memory. It takes over the View's owner."""
     cdef int64_t nbytes
     cdef br_block *block
     if view.ndim == 0:
@@ -79,7 +80,7 @@ cdef int push_foreign(State state, lua_State *L, View *view, object array) excep
 
 
 cdef int hold_still(View *view, object tensor) except -1:
-    """Own a torch tensor's memory by a numpy array, which keeps torch from moving it."""
+    """Make a numpy array the owner of a torch tensor's memory: torch does not move memory that numpy has seen."""
     owner = tensor.detach().numpy()
     Py_DECREF(<object>view.owner)
     Py_INCREF(owner)
@@ -88,7 +89,7 @@ cdef int hold_still(View *view, object tensor) except -1:
 
 
 cdef int make_foreign(State state, lua_State *L, View *view, int64_t extent, br_block *block) except -1:
-    """Leave the tensor on the stack; it has the block then, unless this raises."""
+    """Push the tensor. It takes over the block, unless this raises."""
     cdef int top = lua.lua_gettop(L)
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.helpers["foreign_tensor"])
     lua.lua_pushnumber(L, view.dtype)
@@ -133,7 +134,7 @@ cdef object foreign_storage_value(State state, br_th_storage *storage, int dtype
 
 cdef object foreign_view(State state, br_th_storage *storage, int dtype, ptrdiff_t offset, int ndim, int64_t *size,
                          int64_t *stride):
-    """A view of a storage's memory as an array: shared, or copied where the memory cannot be kept."""
+    """A view of a storage's memory as an array, which shares it, or is a copy if the memory cannot be kept alive."""
     cdef int shared, d
     cdef int64_t itemsize = br_element_size(dtype), last = offset
     cdef br_block *block

@@ -1,9 +1,11 @@
-/* Stopping Lua code that runs: a tick of LuaJIT's profiler (which compiled code checks for) installs a hook, and the
- * hook lets Python handle its signals. An exception that comes of it, or that a callback must not lose (SystemExit,
- * KeyboardInterrupt), is raised again at every instruction until Python has it back, so that no pcall can swallow it.
+/* Stopping Lua code with Ctrl-C. LuaJIT's profiler interrupts a state at regular ticks, also in compiled code. A tick
+ * installs a hook, and the hook lets Python handle its signals. If that raises an exception, or if a callback has
+ * raised SystemExit or KeyboardInterrupt, the exception is raised at every Lua instruction until Python has it back, so
+ * that no pcall can swallow it.
  *
- * LuaJIT runs no hooks while a finalizer runs. Where it notes that is found by looking (br_find_hook_mask), so that a
- * tick can undo it. A state that is being closed has ticks of our own, because LuaJIT stops its profiler first. */
+ * LuaJIT runs no hooks during a finalizer. The byte in which it stores that is found by br_find_hook_mask, so that a
+ * tick can change it. While a state is being closed its ticks come from our own timer, because LuaJIT has stopped its
+ * profiler. */
 #ifndef BRIDGE_INTERRUPT_H
 #define BRIDGE_INTERRUPT_H
 
@@ -15,11 +17,10 @@
 #include "trampoline.h"
 
 #define BR_STATE "bridge.state"
-enum { BR_TICK = 100 }; /* milliseconds of processor time between two looks for a signal */
-#define BR_EVERY (LUA_MASKCOUNT | LUA_MASKLINE) /* not calls: the message handler itself is one */
+enum { BR_TICK = 100 }; /* milliseconds of processor time between two ticks */
+#define BR_EVERY (LUA_MASKCOUNT | LUA_MASKLINE) /* no hook at calls: the message handler itself is a call */
 
-/* Leaves the exception to raise on L's stack and answers the state's main thread, or answers NULL. Called with the GIL
- * held. */
+/* Pushes the exception to raise on L's stack and returns the state's main thread; NULL: no exception. Needs the GIL. */
 static lua_State *(*br_exception_to_raise)(lua_State *L, void *state);
 
 static int br_in_finalizer(lua_State *main);
@@ -42,8 +43,8 @@ static void br_hook(lua_State *L, lua_Debug *ar)
    if (main) {
       lua.lua_sethook(L, br_hook, BR_EVERY, 1);
       if (br_in_finalizer(main)) {
-         br_allow_hooks(main);  /* a pcall in it leaves them as they are now */
-         br_tick_every(1);      /* and the next finalizer begins without */
+         br_allow_hooks(main);  /* for the rest of this finalizer: a pcall in it does not change that */
+         br_tick_every(1);      /* the next finalizer disables hooks again: tick soon */
       }
       lua.lua_error(L);
    }
@@ -69,7 +70,7 @@ static void br_unhook(lua_State *L)
 
 /* ---- hooks in finalizers */
 
-/* Bits of LuaJIT's hook mask: hooks wait while one runs, or a finalizer; what compiled code looks for. */
+/* Bits of LuaJIT's hook mask: no hooks are called; a finalizer runs; a tick has come, which compiled code checks. */
 enum { BR_HOOK_ACTIVE = 0x10, BR_HOOK_GC = 0x40, BR_HOOK_PROFILE = 0x80 };
 
 static int br_hook_mask_place; /* bytes from a main lua_State to its hook mask; 0: not known */
@@ -87,7 +88,7 @@ static int br_note_mask(lua_State *L)
    return 0;
 }
 
-/* What the byte is while a finalizer runs. */
+/* The byte at `place` while a finalizer runs. */
 static unsigned char br_mask_in_finalizer(lua_State *L, unsigned char *place)
 {
    unsigned char found = 0;
@@ -103,8 +104,8 @@ static unsigned char br_mask_in_finalizer(lua_State *L, unsigned char *place)
    return found;
 }
 
-/* The global state lies behind the main thread in one piece of memory. The byte there that follows every mask that is
- * set, and has the two bits above in a finalizer and not outside, is the hook mask. `L` is new and the main thread. */
+/* LuaJIT's global state follows the main thread in memory. The hook mask is the one byte there that equals every mask
+ * we set, and that has the bits ACTIVE and GC while a finalizer runs. `L` is a new state's main thread. */
 static void br_find_hook_mask(lua_State *L)
 {
    static const unsigned char masks[] = {LUA_MASKLINE, LUA_MASKCOUNT, LUA_MASKLINE | LUA_MASKCOUNT, LUA_MASKCALL, 0};
@@ -128,15 +129,15 @@ static volatile unsigned char *br_mask_in(lua_State *main) { return (unsigned ch
 
 static int br_in_finalizer(lua_State *main) { return br_hook_mask_place && *br_mask_in(main) & BR_HOOK_GC; }
 
-/* From here on hooks run in the finalizer that runs now, if one does. */
+/* If a finalizer runs, let hooks run in the rest of it. */
 static void br_allow_hooks(lua_State *main)
 {
    if (br_in_finalizer(main)) *br_mask_in(main) &= (unsigned char)~BR_HOOK_ACTIVE;
 }
 
-/* ---- ticks: SIGPROF, of which LuaJIT's own handler makes compiled code leave for the interpreter */
+/* ---- ticks: SIGPROF, whose handler in LuaJIT makes compiled code return to the interpreter */
 
-static lua_State *volatile br_closing; /* the state that ticks while it is closed, until its last finalizer has run */
+static lua_State *volatile br_closing; /* the state being closed with ticks; NULL once its last finalizer has run */
 
 static struct {
    lua_State *L;
@@ -161,7 +162,8 @@ static void br_on_tick(int signal, siginfo_t *info, void *context)
       return;
    }
    if (br_ticking.L) {
-      if (br_in_finalizer(br_ticking.L)) *br_mask_in(br_ticking.L) |= BR_HOOK_PROFILE;  /* LuaJIT's handler would not */
+      /* LuaJIT's handler sets this bit too, but not in a finalizer. */
+      if (br_in_finalizer(br_ticking.L)) *br_mask_in(br_ticking.L) |= BR_HOOK_PROFILE;
       br_allow_hooks(br_ticking.L);
       br_hook_now(br_ticking.L);  /* lua_sethook may be called from a signal handler */
    }
@@ -184,8 +186,8 @@ static void br_start_ticking(lua_State *L)
    char mode[16];
    snprintf(mode, sizeof mode, "li%d", BR_TICK);
    br_ticking.thread = pthread_self();
-   /* A tick may still be on its way when the profiler stops and gives the signal back to what it had before: that must
-      not be the default, which ends the process. */
+   /* A tick may still arrive after the profiler has stopped and restored the former handler. That must not be the
+      default one, which ends the process. */
    sigaction(SIGPROF, NULL, &action);
    if (!(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL) signal(SIGPROF, SIG_IGN);
    lua.luaJIT_profile_start(L, mode, br_no_sample, NULL);
@@ -213,7 +215,8 @@ static int br_all_finalized(lua_State *L)
    return 0;
 }
 
-/* Made before anything else with a finalizer, and so finalized last: after it nothing may touch the state. */
+/* Make the object that is finalized last, because it is made before all others: after it, ticks must not touch the
+   state. */
 static void br_push_last_finalized(lua_State *L)
 {
    lua.lua_newuserdata(L, 1);
@@ -236,8 +239,8 @@ static void br_on_closing_tick(int signal)
    br_hook_now(L);
 }
 
-/* Close a state, whose finalizers Ctrl-C ends if it `ticks`. Called without the GIL; with ticks, in the main thread, whose
- * other ticks have been stopped. */
+/* Close a state. With `ticks`, Ctrl-C stops its finalizers. Called without the GIL; with `ticks` only in the main
+ * thread, and after br_stop_ticking. */
 static void br_close(lua_State *L, int ticks)
 {
    struct sigaction action, before;
@@ -256,7 +259,7 @@ static void br_close(lua_State *L, int ticks)
    lua.lua_close(L);
    br_closing = NULL;
    setitimer(ITIMER_PROF, &every, NULL);
-   /* A tick may still be on its way, and the default action ends the process. */
+   /* A tick may still arrive, and the default action would end the process. */
    if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL) before.sa_handler = SIG_IGN;
    sigaction(SIGPROF, &before, NULL);
 }

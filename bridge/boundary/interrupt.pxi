@@ -1,4 +1,4 @@
-# Letting Python handle its signals while Lua runs: one state of the main thread has ticks (interrupt.h).
+# Ctrl-C while Lua runs. One state of the main thread has ticks (see interrupt.h), at which Python handles its signals.
 cdef extern from "boundary/prepare.h":
     lua_State *(*br_exception_to_raise)(lua_State *, void *) noexcept
     void br_find_hook_mask(lua_State *) nogil
@@ -10,17 +10,17 @@ cdef extern from "boundary/prepare.h":
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
 
-cdef lua_State *ticking = NULL           # the state of the main thread whose loops Ctrl-C stops
+cdef lua_State *ticking = NULL           # the state with ticks: Ctrl-C stops its loops
 cdef unsigned long main_thread = threading.main_thread().ident
-cdef int forks = 0                       # how often this process is a child of one with the boundary in it
-cdef unsigned long survivor = 0          # after a fork: the thread that forked, the only one that went on
+cdef int forks = 0                       # forks between the process that imported this module and this one
+cdef unsigned long survivor = 0          # in a forked child: its only thread, the one that forked
 
 
 cdef bint looked_for_hook_mask = False
 
 
 cdef void find_hook_mask(lua_State *L) noexcept:
-    """Find, in the first state, where LuaJIT notes that hooks have to wait."""
+    """Find, in the first state, where LuaJIT stores that hooks must not run."""
     global looked_for_hook_mask
     if not looked_for_hook_mask:
         looked_for_hook_mask = True
@@ -28,7 +28,7 @@ cdef void find_hook_mask(lua_State *L) noexcept:
 
 
 cdef void start_ticking(lua_State *L) noexcept:
-    """Move the process's one profiler to this state."""
+    """Move LuaJIT's profiler, of which a process has one, to this state."""
     global ticking
     stop_ticking(ticking)
     ticking = L
@@ -44,7 +44,10 @@ cdef void stop_ticking(lua_State *L) noexcept:
 
 
 cdef lua_State *exception_to_raise(lua_State *L, void *state_pointer) noexcept:
-    """For the hook: let Python handle its signals; push what came of it."""
+    """Called by the hook: let Python handle its signals, and push the exception that this raises.
+
+    Returns the state's main thread, or NULL if there is no exception.
+    """
     cdef State state = <State>state_pointer
     if state.unwinding is None:
         try:
@@ -58,7 +61,7 @@ cdef lua_State *exception_to_raise(lua_State *L, void *state_pointer) noexcept:
 
 
 def _after_fork():
-    """A child has one thread, and no ticks: the timer stayed with its parent."""
+    """A forked child has one thread, and no ticks: the timer is its parent's."""
     global main_thread, forks, survivor
     forks += 1
     main_thread = survivor = threading.main_thread().ident

@@ -1,6 +1,6 @@
-# Tensors of numpy and torch as Lua tensors and back, without a copy.
+# numpy arrays and torch tensors as Lua tensors, and back, without a copy.
 #
-# A View describes foreign memory; a br_block keeps its owner alive for as long as any side reads it.
+# A View describes the memory of an array. A br_block keeps the memory's owner alive as long as Lua or Python reads it.
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyBuffer_Release, PyObject_GetBuffer
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdlib cimport free, malloc
@@ -27,19 +27,6 @@ cdef extern from "boundary/dlpack.h":
     object br_dlpack_tensor(const br_dlpack_api *, br_block *, void *data, int dtype, int ndim, const int64_t *size,
                             const int64_t *stride)
 
-cdef enum:
-    MAX_DIMENSIONS = 64
-
-cdef struct View:
-    void *data                  # the first element
-    int dtype
-    int ndim
-    int64_t size[MAX_DIMENSIONS]
-    int64_t stride[MAX_DIMENSIONS]    # elements
-    void **live                 # where a torch storage keeps its data pointer and size, or NULL
-    int64_t *live_nbytes
-    PyObject *owner             # a reference that the View owns; goes to the block
-
 cdef tuple TYPE_NAMES = ("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double")
 cdef list DTYPES = [numpy.dtype(name) for name in
                     ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")]
@@ -50,7 +37,7 @@ cdef type numpy_bool = numpy.bool_
 
 @cython.final
 cdef class Memory:
-    """A block as a Python buffer of bytes: what keeps an array's memory alive."""
+    """A block as a Python buffer of bytes. An array over it keeps the block alive."""
     cdef br_block *block
     cdef Py_ssize_t nbytes, stride
 
@@ -114,7 +101,7 @@ cdef inline int format_dtype(const char *format) noexcept:
 
 
 cdef int view_numpy(object array, View *view) except -1:
-    """Describe an array; one that Lua could not read or must not write is copied first."""
+    """Describe an array. It is copied first if it is read-only or has a layout that a Lua tensor cannot have."""
     cdef Py_buffer buffer
     cdef int d, dtype
     cdef bint copy = False
@@ -159,7 +146,7 @@ cdef int dlpack_dtype(DLDataType dtype) noexcept:
 
 
 cdef int view_torch(object tensor, View *view) except -1:
-    """Describe a torch tensor on the CPU over its whole storage, so that growth of the storage is seen."""
+    """Describe a torch tensor on the CPU. The View refers to its whole storage, so that Lua sees it when that grows."""
     cdef DLTensor read
     cdef int d, dtype
     cdef uintptr_t *storage_words
@@ -201,7 +188,7 @@ cdef int view_torch(object tensor, View *view) except -1:
         view.live = <void **>&storage_words[storage_data_word]
         view.live_nbytes = <int64_t *>&storage_words[storage_nbytes_word]
     else:
-        tensor.detach().numpy()        # its storage can no longer be moved by resize_
+        tensor.detach().numpy()        # from now on resize_ refuses to move its storage
     view.owner = <PyObject *>owner
     Py_INCREF(owner)
     return 0
@@ -227,7 +214,7 @@ cdef int refuse_layout(object tensor, object reason) except -1:
 
 
 cdef bint is_made_up(object tensor) except -1:
-    """Whether a subclass of Tensor answers torch's operators itself: then nobody knows what its memory means."""
+    """Whether a subclass of Tensor implements torch's operators itself: its memory may then mean anything."""
     return type(tensor) is not Tensor and type(tensor).__torch_dispatch__ is not Tensor.__torch_dispatch__
 
 
@@ -268,7 +255,7 @@ cdef int64_t view_nbytes(View *view) noexcept:
 
 
 cdef br_block *block_of(State state, lua_State *L, PyObject *owner) noexcept:
-    """The block over an owner's memory that Lua has already, or NULL; the caller gets no reference."""
+    """The block that Lua already has over an owner's memory, or NULL. Gives no new reference."""
     cdef int top = lua.lua_gettop(L)
     cdef br_tensor *known
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.pinned.lent)
@@ -282,9 +269,9 @@ cdef br_block *block_of(State state, lua_State *L, PyObject *owner) noexcept:
 
 
 cdef br_block *lent_block(State state, lua_State *L, View *view, void *start, int64_t nbytes) except NULL:
-    """The block over a View's memory, which takes over the View's owner.
+    """A reference to the block over a View's memory. The block takes over the View's owner.
 
-    Memory that Lua has already is one block, counted once, however often it is lent.
+    Memory that is passed to Lua several times has one block, so that its bytes are counted once.
     """
     cdef br_block *block = block_of(state, L, view.owner)
     if block != NULL and block.data == start and block.nbytes == nbytes:
@@ -300,7 +287,7 @@ cdef br_block *lent_block(State state, lua_State *L, View *view, void *start, in
 
 
 cdef br_storage *view_storage(State state, lua_State *L, View *view, ptrdiff_t *offset) except NULL:
-    """The storage of a View, whose owner goes to its block; `offset` in elements."""
+    """A storage over a View's memory; its block takes over the View's owner. `offset`: of the first element."""
     cdef int64_t nbytes = view_nbytes(view)
     cdef int64_t itemsize = br_element_size(view.dtype)
     cdef void *start = view.data
@@ -343,7 +330,7 @@ cdef object shared_value(br_storage *storage, int dtype, ptrdiff_t offset, int n
     cdef char *first = <char *>storage.live[0] + offset * itemsize
     cdef int d
     if block.drop.object != NULL and storage.live != &storage.data:
-        # torch owns the memory and may move it: its own view follows, and numpy() keeps the storage where it is
+        # torch owns the memory and may move it. A torch view follows such a move, and numpy() prevents it.
         shared = torch.empty(0, dtype=TORCH_DTYPES[dtype]).set_(
             <object>block.drop.object, offset, [size[d] for d in range(ndim)], [stride[d] for d in range(ndim)])
         return shared if as_torch else shared.numpy()

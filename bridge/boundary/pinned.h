@@ -1,24 +1,24 @@
-/* What a state keeps for the calls that cross the border: functions, keys and places of its registry.
+/* Values in a state's registry that calls across the boundary need: functions, keys, and places for results.
  *
- * Outside of a protected call, where Python's frames are, nothing may ask Lua for memory: an error there would end the
- * process. So everything that such code pushes is made once, when the state is, and found again by its number. */
+ * Outside of a protected call, code must not make Lua allocate memory: if that failed, Lua would end the process. So
+ * everything that such code pushes is made together with the state and found by its number in the registry. */
 #ifndef BRIDGE_PINNED_H
 #define BRIDGE_PINNED_H
 
 #include <stdint.h>
 #include "../core/module.h"
 
-/* Where torch/arguments.lua leaves what an error text does not say. */
+/* The registry key under which torch/arguments.lua keeps details that an error's text does not have. */
 #define BR_DETAIL "bridge.detail"
 
 typedef struct br_pinned {
    int on_error, enter_lua, push_only, take_reference, collect; /* the C functions of trampoline.h */
-   int traceback;                                      /* a place for the traceback of the last error */
+   int traceback;                                      /* where the traceback of the last error is kept */
    int typename;                                       /* the string "__typename" */
-   int callables, objects, lent;                       /* weak tables of what stands for a Python object */
+   int callables, objects, lent;                       /* weak tables: address of a Python object -> its Lua value */
 } br_pinned;
 
-/* An address as a Lua value. Not a light userdata, for which LuaJIT may need memory; a double holds every address. */
+/* An address as a Lua number, which can hold every address. For a light userdata LuaJIT may have to allocate memory. */
 static inline void br_push_address(lua_State *L, const void *address)
 {
    lua.lua_pushnumber(L, (double)(uintptr_t)address);

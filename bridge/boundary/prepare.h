@@ -1,4 +1,5 @@
-/* Making a Lua state: its libraries, what it pins in its registry, and its table of native functions. */
+/* Preparing a new Lua state: its libraries, the values of pinned.h in its registry, and its table of native
+   functions. */
 #ifndef BRIDGE_PREPARE_H
 #define BRIDGE_PREPARE_H
 
@@ -10,7 +11,7 @@ typedef struct br_birth {
    br_heap *heap;
    br_known *known;
    br_pinned *pinned;
-   int native;           /* reference of the table that bridge/runtime/boot.lua gets */
+   int native;           /* reference of the table of native functions, for bridge/runtime/boot.lua */
 } br_birth;
 
 static int br_pin_function(lua_State *L, lua_CFunction function)

@@ -1,7 +1,8 @@
 # Python objects that refer to Lua values: functions, tables by reference, and objects of torch classes.
 cdef extern from *:
     """
-    /* A class with `[]` passes for a sequence, whose items numpy and torch ask for by number; a mapping does not. */
+    /* numpy and torch take a class with `[]` for a sequence and ask for items by number; they do not if it has no
+       sq_item, as a mapping. */
     static void br_is_mapping(PyObject *type) { ((PyTypeObject *)type)->tp_as_sequence->sq_item = NULL; }
     """
     void br_is_mapping(object)
@@ -9,13 +10,13 @@ cdef extern from *:
 cdef class Proxy:
     """A Lua value that stays in Lua; base of LuaFunction, LuaTable and LuaObject.
 
-    What has contents is used as a dict is, with Lua's own keys: `[]` and KeyError, `in`, `for` and `keys()` are about
-    keys. `len` is Lua's `#`. It is no array: numpy is told so.
+    Tables and objects are used like dicts, with the keys they have in Lua: `[]` (KeyError if there is no such key),
+    `in`, `for` and `keys()`. `len` is Lua's `#`. A proxy is not an array, and numpy refuses it.
     """
     cdef readonly State state
     cdef int reference
 
-    __array_ufunc__ = None      # numpy compares it as Python does
+    __array_ufunc__ = None      # array == proxy is left to Proxy.__eq__
 
     def __dealloc__(self):
         if self.state is not None:
@@ -50,10 +51,10 @@ cdef class Proxy:
 cdef class LuaFunction(Proxy):
     """A Lua function: call it with positional arguments; `returns=bridge.index` subtracts 1 from returned indices.
 
-    Tensors come back over Lua's memory, which a later call may fill anew; with `copy=True` they come in memory of their
-    own. The state's option `copy` is what counts without it.
+    Returned tensors share Lua's memory, which a later call may overwrite; with `copy=True` they are copies. The default
+    is the state's option `copy`.
 
-    Calling raises `LuaError` for an error in Lua, TypeError or OverflowError for an argument that has no Lua form.
+    Calling raises `LuaError` for an error in Lua, TypeError or OverflowError for an argument that Lua cannot have.
     """
 
     def __call__(self, *args, returns=None, copy=None):
@@ -111,7 +112,7 @@ cdef class LuaMethod:
 
 
 cdef object signature_of(State state, LuaFunction function, bint bound_):
-    """What inspect shows: the parameters that the function names, all by position."""
+    """The signature for `inspect`: the function's parameter names, all positional."""
     if state.closed:
         raise AttributeError("__signature__")
     names = state.ask_text("parameters", (function,))
@@ -119,7 +120,7 @@ cdef object signature_of(State state, LuaFunction function, bint bound_):
 
 
 cdef inline bint copies(State state, object copy) except -1:
-    """Whether a call's results are copies: as it says, or else as the state does."""
+    """Whether a call's results are copies: `copy`, or the state's setting if that is None."""
     return state.copying if copy is None else copy
 
 
@@ -130,9 +131,9 @@ cdef object shift_results(object result, object returns):
 
 
 cdef class LuaTable(Proxy):
-    """A Lua table by reference, as a namespace: `lua.torch.zeros`, `table["key"]` (keys as they are in Lua).
+    """A reference to a Lua table: `lua.torch.zeros`, `table["key"]`. Keys are those of Lua.
 
-    Tables found inside it are references too; `value()` converts it with everything in it.
+    Tables inside it are returned as references too; `value()` converts it with everything in it.
     """
 
     def __getattr__(self, str name):
@@ -197,7 +198,7 @@ cdef class LuaTable(Proxy):
 
 
 cdef class LuaObject(Proxy):
-    """An object of a Torch7 class (or any other Lua value with behaviour): fields as attributes, methods without self.
+    """An object of a Torch7 class, or another Lua value with methods: `object.field`, `object.method(...)`.
 
     A method may also be written with a leading underscore, `net._forward(x)`.
     """
@@ -264,7 +265,7 @@ cdef class LuaObject(Proxy):
             self.state.text_forced -= 1
 
     def keys(self):
-        """The keys of what it holds, its fields or elements, as a list in Lua's order."""
+        """The keys of its fields or elements, as a list in Lua's order."""
         return self.state.ask_list("contents", (self,))
 
     @property
@@ -273,7 +274,7 @@ cdef class LuaObject(Proxy):
         return self.state.ask_text("typename", (self,))
 
     def fields(self):
-        """Its fields as a dict (tables in it converted)."""
+        """Its fields as a dict; tables in it are converted."""
         return self.state.ask("fields", (self,))
 
 

@@ -1,6 +1,6 @@
-# Lua values from a stack to Python.
+# Pulling Lua values from a stack to Python.
 #
-# Reading does not raise Lua errors; the one thing that can (a reference that Lua has no memory for) is protected.
+# Reading a value raises no Lua error. Making a reference can, if Lua is out of memory; it runs in a protected call.
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.math cimport signbit
@@ -37,7 +37,7 @@ cdef bytes bytes_value(lua_State *L, int index):
 
 
 cdef object pull_value(State state, lua_State *L, int index, dict memo):
-    """The value at an absolute stack index. `memo` maps the tables met so far in this value to what they became."""
+    """The value at an absolute stack index. `memo` maps tables found so far in this value to their Python objects."""
     cdef int kind = lua.lua_type(L, index)
     if kind == LUA_TNUMBER:
         return number_value(lua.lua_tonumber(L, index))
@@ -72,7 +72,7 @@ cdef object pull_function(State state, lua_State *L, int index):
 
 
 cdef object referred(br_reference *reference):
-    """The Python object that a userdata stands for; a finalizer may see the userdata after its own."""
+    """The Python object that a userdata represents. Raises ReferenceError if the userdata was finalized before."""
     if reference.drop == NULL:
         raise ReferenceError("this Python object is gone: Lua has collected what stood for it")
     return <object>reference.drop.object
@@ -121,7 +121,7 @@ cdef object pull_userdata(State state, lua_State *L, int index):
 
 
 cdef object pull_cdata(State state, lua_State *L, int index):
-    """A 64-bit integer as an int; any other cdata stays Lua's."""
+    """A 64-bit integer as an int; any other cdata as a proxy."""
     cdef int64_t number = 0
     cdef int top = lua.lua_gettop(L), what
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, state.read_integer)
@@ -196,7 +196,7 @@ cdef Py_ssize_t sequence_length(State state, lua_State *L, int index) except -2:
             if count > n:
                 lua_pop(L, 1)
                 return -1
-        # n keys, and 1..n are among them unless one of these is nil
+        # there are n keys: they are 1..n unless one of these is nil
         for count in range(1, n + 1):
             lua.lua_rawgeti(L, index, <int>count)
             if lua.lua_type(L, -1) == LUA_TNIL:
@@ -214,7 +214,7 @@ cdef Py_ssize_t sequence_length(State state, lua_State *L, int index) except -2:
 
 
 cdef object pull_list(State state, lua_State *L, int index, Py_ssize_t n, uintptr_t identity, dict memo):
-    # Nothing but this function and the memo sees the list before it is full.
+    # No Python code can reach the list before it is full: only this function and the memo have it.
     cdef list result = PyList_New(n)
     cdef Py_ssize_t i = 0, k, some
     cdef int first = lua.lua_gettop(L) + 1
@@ -248,7 +248,7 @@ cdef object pull_dict(State state, lua_State *L, int index, uintptr_t identity, 
 
 
 cdef object pull_key(State state, lua_State *L, int index):
-    """A table used as a key stays Lua's: a list could not be a key in Python."""
+    """A key. A table or another unhashable value becomes a proxy, because a list cannot be a key in Python."""
     cdef int kind = lua.lua_type(L, index)
     if kind == LUA_TTABLE:
         return proxy_of(state, L, index, LuaObject if is_instance(state, L, index) else LuaTable)

@@ -1,7 +1,7 @@
-# Python values onto a Lua stack.
+# Pushing Python values onto a Lua stack.
 #
-# Everything here runs inside a protected call (trampoline.h) with the GIL held. A Lua error, which at this point can
-# only mean that Lua has no memory, unwinds these frames.
+# Everything here runs inside a protected call (trampoline.h) with the GIL held. The only Lua error possible here is
+# that Lua is out of memory; it unwinds these frames.
 from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
@@ -15,14 +15,14 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    /* up to here every integer is a double */
+    /* up to here a double can hold every integer */
     #define BR_EXACT (1LL << 53)
     """
     const long long EXACT "BR_EXACT"
 
 
 cdef int push_call(br_call *call, lua_State *L) noexcept:
-    """The arguments of a call (after the object itself, if there is one); -1 with an exception set."""
+    """Push the arguments of a call, after `call.self` if it has one. Returns how many, or -1 with an exception set."""
     cdef State state = <State>call.state
     cdef Py_ssize_t i, n = PyTuple_GET_SIZE(<object>call.arguments)
     cdef int extra = 0
@@ -41,7 +41,7 @@ cdef int push_call(br_call *call, lua_State *L) noexcept:
 
 
 cdef int push_value(State state, lua_State *L, object value, int memo) except -1:
-    """Push one value; `memo` is the stack index of the table of containers being pushed, 0 for none yet."""
+    """Push one value. `memo`: the stack index of a table from containers being pushed to their tables; 0: none yet."""
     cdef const char *text
     cdef Py_ssize_t length
     if PyFloat_CheckExact(value):
@@ -86,7 +86,7 @@ cdef int push_int(lua_State *L, object value) except -1:
 
 
 cdef int push_rare(State state, lua_State *L, object value) except -1:
-    """What is not on the everyday path: subclasses, numpy scalars, torch tensors, callables, any other object."""
+    """Push a value of a rarer type: subclasses, numpy scalars, torch tensors, callables, any other object."""
     cdef const char *text
     cdef Py_ssize_t length
     if isinstance(value, str):
@@ -159,21 +159,21 @@ cdef int push_container(State state, lua_State *L, object value, int memo) excep
         memo = push_list(state, L, <list>value, table, memo)
     else:
         memo = push_list(state, L, list(value), table, memo)
-        # the temporary list kept nothing alive that `value` does not
+        # the temporary list may go: `value` keeps its elements alive
     if not top:
         lua.lua_settop(L, table)
     return 0
 
 
 cdef int push_list(State state, lua_State *L, list value, int table, int memo) except -1:
-    """Fill a table with a list's elements; returns the memo, which the first nested container makes."""
+    """Fill a table with a list's elements. Returns the memo, which is made for the first nested container."""
     cdef Py_ssize_t i = 0
     cdef PyObject *item
     cdef int overflow
     cdef long long number
     if PyList_GET_SIZE(value) > 0x7ffffff:
         raise OverflowError(f"a Lua table holds at most {0x7ffffff} elements, got {len(value)}; pass an array")
-    while i < PyList_GET_SIZE(value):          # a conversion may run Python code that changes the list
+    while i < PyList_GET_SIZE(value):          # converting may run Python code that changes the list
         item = PyList_GET_ITEM(value, i)
         i += 1
         if PyFloat_CheckExact(<object>item):
@@ -193,7 +193,7 @@ cdef int push_list(State state, lua_State *L, list value, int table, int memo) e
 
 cdef int push_item(State state, lua_State *L, object item, object container, int table, int memo) except -1:
     if item is None:
-        lua.lua_pushlightuserdata(L, NULL)     # keeps its place
+        lua.lua_pushlightuserdata(L, NULL)     # not nil, which would shorten the table
         return memo
     if not memo and isinstance(item, (list, tuple, range, dict)):
         lua.lua_createtable(L, 0, 8)
@@ -204,7 +204,7 @@ cdef int push_item(State state, lua_State *L, object item, object container, int
 
 
 cdef int push_items(State state, lua_State *L, dict value, int table, int memo) except -1:
-    """Fill a table from a dict: keys keep their value, a value of None means that the key is absent."""
+    """Fill a table from a dict. Keys are not shifted; a key whose value is None is left out."""
     for key, item in list(value.items()):
         if item is None:
             continue
@@ -218,7 +218,7 @@ cdef int push_items(State state, lua_State *L, dict value, int table, int memo) 
 
 
 cdef bint remembered(lua_State *L, object value, int memo) noexcept:
-    """Push the table made for a container before; False and nothing pushed when there is none."""
+    """Push the table that was made for this container. False, and nothing pushed, if there is none yet."""
     br_push_address(L, <void *>value)
     lua.lua_rawget(L, memo)
     if lua.lua_type(L, -1) == LUA_TNIL:
@@ -265,14 +265,14 @@ cdef int push_tensor(State state, lua_State *L, object array) except -1:
 
 
 cdef br_tensor *bare_tensor(lua_State *L) noexcept:
-    """Memory for a tensor, on the stack. It comes before anything that a Lua error would lose, and owns nothing yet."""
+    """Push an empty tensor. This may raise a Lua error, so it is done before anything that the error would leak."""
     cdef br_tensor *tensor = <br_tensor *>lua_newuserdata(L, sizeof(br_tensor))
     br_tensor_init(tensor, 0)
     return tensor
 
 
 cdef int push_view(State state, lua_State *L, View *view, br_tensor *tensor, object array) except -1:
-    """Leave `array`, which the View describes, on the stack, in the tensor that lies there."""
+    """Fill the empty tensor on top of the stack with `array`, which the View describes."""
     cdef ptrdiff_t offset = 0
     cdef br_storage *storage = NULL
     if view.ndim == 0:
@@ -289,7 +289,7 @@ cdef int push_view(State state, lua_State *L, View *view, br_tensor *tensor, obj
 
 cdef int place_tensor(State state, lua_State *L, View *view, br_tensor *tensor, br_storage *storage,
                       ptrdiff_t offset) except -1:
-    """Make the bare tensor on the stack one with a View's type and sizes over a storage, which it takes over."""
+    """Give the empty tensor on top of the stack a View's type and sizes and a storage, which it takes over."""
     cdef void *owner = view.owner
     cdef int d
     tensor.dtype = view.dtype
@@ -312,7 +312,7 @@ cdef int place_tensor(State state, lua_State *L, View *view, br_tensor *tensor, 
     return 0
 
 
-# ---- Python objects and Lua's own values coming home
+# ---- Python objects, and Lua values that come back to Lua
 
 cdef int push_proxy(State state, lua_State *L, Proxy proxy) except -1:
     if proxy.state is not state:
@@ -322,13 +322,13 @@ cdef int push_proxy(State state, lua_State *L, Proxy proxy) except -1:
 
 
 cdef int push_object(State state, lua_State *L, object value, int cache) except -1:
-    """The userdata (or, for a callable, the function) that stands for an object, the same one while Lua holds it."""
+    """Push the userdata (for a callable, the function) that represents an object; always the same while Lua has it."""
     if not lua.lua_checkstack(L, 8):
         raise MemoryError("no room on Lua's stack for a reference to a Python object")
     lua.lua_rawgeti(L, LUA_REGISTRYINDEX, cache)
     br_push_address(L, <void *>value)
     lua.lua_rawget(L, -2)
-    if lua.lua_type(L, -1) != LUA_TNIL and not state.closed:     # a state that is being closed has finalized it
+    if lua.lua_type(L, -1) != LUA_TNIL and not state.closed:     # a state that is being closed may have finalized it
         lua.lua_remove(L, -2)
         return 0
     lua_pop(L, 1)

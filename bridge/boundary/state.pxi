@@ -1,11 +1,5 @@
-# A LuaJIT state: entering it, calling into it, and being called from it.
+# A LuaJIT state: making and closing it, keeping other threads out, and calling Lua functions.
 cdef extern from "boundary/prepare.h":
-    ctypedef struct br_known:
-        int tensor_metatables[16]
-        const void *tensor_pointers[16]
-        const void *storage_pointers[16]
-        const void *cuda_tensor_pointers[8]
-        const void *cuda_storage_pointers[8]
     ctypedef struct br_birth:
         void *state
         br_heap *heap
@@ -29,55 +23,33 @@ cdef extern from "<dlfcn.h>":
     void *dlsym(void *, const char *)
     int RTLD_LAZY, RTLD_NOLOAD
 
-cdef void set_exception(object exception) noexcept:
-    PyErr_SetObject(type(exception), exception)
-
-
 cdef class State:
-    """One LuaJIT state and what the boundary knows of it.
+    """One LuaJIT state and what the boundary keeps for it.
 
     Parameters
     ----------
     api : str
         Path of lupa's shared object, whose LuaJIT makes the state.
     as_torch, always_dict : bool
-        Tensors come back as torch.Tensor; tables come back as dicts with their own keys.
+        Return tensors as torch.Tensor (else as arrays); return every table as a dict with its keys in Lua.
     busy_timeout : float
         Seconds to wait for a state that another thread uses.
     interruptible : bool
-        Let Ctrl-C stop loops of the main thread (takes the process's SIGPROF).
+        Let Ctrl-C stop loops of the main thread (uses the process's SIGPROF).
     foreign : bool
-        The state's tensors are a real Torch7's, not ours.
+        The state's tensors are those of a real Torch7 installation, not ours.
     as_bytes : bool
-        Strings come back as bytes.
+        Return strings as bytes.
+    copying : bool
+        Results of calls are copies unless a call says otherwise.
+
+    Raises
+    ------
+    ImportError
+        lupa is not loaded, or its LuaJIT lacks a function.
+    MemoryError
+        There is no memory for the state.
     """
-    cdef lua_State *main
-    cdef lua_State *current                  # the coroutine that runs now, in a callback
-    cdef br_heap *heap
-    cdef br_known known
-    cdef br_pinned pinned
-    cdef readonly bint closed
-    cdef bint return_torch, return_bytes, always_dict, foreign, interruptible
-    cdef int torch_forced                    # depth of callbacks that take torch tensors whatever the option says
-    cdef int text_forced                     # depth of calls whose strings are str whatever the option says
-    cdef bint proxies_wanted, copies_wanted  # of the results that are pulled now
-    cdef public bint copying                 # whether results of calls are copies unless a call says otherwise
-    cdef int object_metatable, exception_metatable, is_sequence, read_integer
-    cdef const void *object_pointer
-    cdef const void *exception_pointer
-    cdef int native                          # registry: the table that boot.lua gets
-    cdef dict helpers                        # name -> registry reference of a Lua function of ours
-    cdef list forgotten                      # references to give back when somebody is inside
-    cdef unsigned long owner                 # the thread inside, 0 for none
-    cdef int depth
-    cdef int entered_in                      # the process that the thread inside belongs to, by `forks`
-    cdef int waiters
-    cdef object available                    # a Condition, for threads that wait
-    cdef double busy_timeout
-    cdef list outer                          # of a real Torch7: who was inside on this thread before each entry
-    cdef object token                        # its name in `here`, which no other state ever has
-    cdef object unwinding                    # an exception that no pcall may swallow
-    cdef readonly dict attached              # what Python keeps with this state, by the name of the package
 
     def __cinit__(self, str api, *, bint as_torch=False, bint always_dict=False, double busy_timeout=60.0,
                   bint interruptible=True, bint foreign=False, bint as_bytes=False, bint copying=False):
@@ -109,7 +81,7 @@ cdef class State:
         self.make()
 
     cdef int make(self) except -1:
-        """Make the LuaJIT state; its Lua side goes on in bridge/runtime/boot.lua."""
+        """Make the LuaJIT state; bridge/runtime/boot.lua then prepares it from inside."""
         cdef br_birth birth
         birth.state = <void *>self
         birth.heap = self.heap
@@ -125,7 +97,7 @@ cdef class State:
         return 0
 
     def boot(self, str source, str name, tuple arguments):
-        """Run boot.lua with (native, *arguments); the table of helpers that it returns is kept by name."""
+        """Run boot.lua with (native, *arguments) and keep the functions that it returns as `helpers`, by name."""
         cdef lua_State *L = self.main
         cdef int top = lua.lua_gettop(L)
         cdef LuaTable made, native = LuaTable.__new__(LuaTable)
@@ -152,7 +124,7 @@ cdef class State:
         lua.lua_settop(L, top)
 
     cdef int keep(self, lua_State *L, str name) except -1:
-        """Take what lies on top of the stack as the helper `name`."""
+        """Pop the value on top of the stack and keep it as the helper `name`."""
         cdef int reference, top = lua.lua_gettop(L)
         if br_reference_to(L, &self.pinned, top, &reference) != 0:
             raise MemoryError("no memory for a Lua state's helpers")
@@ -188,10 +160,10 @@ cdef class State:
             self.depth += 1
             return 0
         if self.owner != 0:
-            self.wait_for_turn()     # returns with no step of Python between seeing it free and here
+            self.wait_for_turn()     # no Python code runs between its seeing `owner` 0 and the lines below
         if self.entered_in != forks:
             self.entered_in = forks
-            self.available = threading.Condition()       # who waited, and held its lock, is in the parent
+            self.available = threading.Condition()       # the threads that waited, and held its lock, are in the parent
             self.waiters = 0
         self.owner = me
         self.depth = 1
@@ -199,13 +171,13 @@ cdef class State:
         if self.forgotten:
             self.give_back_references()
         if me != main_thread:
-            stop_ticking(self.main)      # a state with ticks is idle or the main thread's: so they can always be moved
+            stop_ticking(self.main)      # so a state with ticks is idle or the main thread's, which may move them
         elif self.interruptible and ticking != self.main:
             start_ticking(self.main)
         return 0
 
     def __enter__(self):
-        """Keep other threads out for several calls, until `__exit__`; may be nested."""
+        """Keep other threads out until `__exit__`, for several calls together; may be nested."""
         self.enter()
         return self
 
@@ -259,16 +231,17 @@ cdef class State:
         return 0
 
     def close(self):
-        """Close the state; values that came from it stay usable where they share memory, proxies do not.
+        """Close the state. Arrays and tensors that share its memory stay usable; proxies do not.
 
-        Lua's finalizers run, without the GIL. In the main thread Ctrl-C ends them; the state is closed all the same.
+        Lua's finalizers run, without the GIL. In the main thread, Ctrl-C stops them; the state is closed nevertheless.
+        Raises RuntimeError from within a callback of this state.
         """
         cdef lua_State *L = self.main
         cdef bint ticks
-        if self.closed or L == NULL:     # NULL: it was never made
+        if self.closed or L == NULL:     # NULL: making it failed
             return
         if self.owner != 0 and self.entered_in != forks:
-            self.closed = True       # the thread inside is not in this process: nobody may touch what it left half done
+            self.closed = True       # only: the thread inside, in the parent process, left the Lua state half changed
             return
         self.enter()
         if self.depth > 1:
@@ -303,7 +276,11 @@ cdef class State:
 
     cdef object call(self, int function, tuple arguments, int self_reference, bint proxies, bint copies,
                      bint as_list=False):
-        """Call a function by reference; None, the value, or a tuple of several; or always a list."""
+        """Call a Lua function by its reference.
+
+        Returns None, the value, or a tuple of several values; with `as_list` always a list. `self_reference`: the
+        object to pass before the arguments, or 0. `proxies`, `copies`: tables as proxies, arrays as copies.
+        """
         cdef br_call call
         cdef lua_State *L
         cdef int top, n, rc, i
@@ -359,7 +336,7 @@ cdef class State:
         return self.call(self.helpers[helper], arguments, 0, True, False)
 
     cdef object ask_text(self, str helper, tuple arguments):
-        """Call a function of boot.lua whose answer is for Python's own use: its strings are str."""
+        """Call a function of boot.lua and return its strings as str, because this package itself uses them."""
         self.text_forced += 1
         try:
             return self.ask(helper, arguments)
@@ -367,7 +344,7 @@ cdef class State:
             self.text_forced -= 1
 
     cdef list ask_list(self, str helper, tuple arguments):
-        """Call a function of boot.lua that returns a sequence: a list whatever the state makes of tables."""
+        """Call a function of boot.lua that returns a sequence, and return it as a list whatever always_dict says."""
         cdef bint always_dict = self.always_dict
         self.always_dict = False
         try:
@@ -380,7 +357,7 @@ cdef class State:
         return self.call(self.helpers[name], arguments, 0, proxies, copies)
 
     def texts(self):
-        """Have strings come back as str for several calls, whatever the state makes of them: `with state.texts():`."""
+        """Return strings as str for several calls, whatever as_bytes says: `with state.texts():`."""
         return Texts(self)
 
     @property
@@ -395,7 +372,7 @@ cdef class State:
         return self.return_torch or self.torch_forced > 0
 
     cdef int need_torch7(self, lua_State *L) except -1:
-        """Have `require 'torch'` done before the first tensor arrives."""
+        """Load the torch package (`require 'torch'`) before the first tensor is pushed."""
         cdef int top = lua.lua_gettop(L)
         if self.known.tensor_metatables[0]:
             return 0
@@ -406,7 +383,7 @@ cdef class State:
         return 0
 
     cdef int need_device(self, lua_State *L) except -1:
-        """Have `require 'cutorch'` done before the first tensor on a device arrives."""
+        """Load cutorch before the first tensor on a device is pushed. Raises TypeError if the state has no device."""
         cdef int top = lua.lua_gettop(L)
         if self.known.tensor_metatables[BR_DEVICE]:
             return 0

@@ -1,8 +1,8 @@
-# Strings as str for what is Python's own use, in a state that gives programs bytes.
+# Strings as str for this package's own calls, in a state that returns bytes to programs.
 
 @cython.final
 cdef class Texts:
-    """What `State.texts` returns."""
+    """The context manager that `State.texts` returns."""
     cdef State state
 
     def __init__(self, State state):

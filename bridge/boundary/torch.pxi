@@ -1,18 +1,21 @@
-# torch, once the program has imported it or Lua has needed it: its functions that are reached without Python, found by
-# name in its library, and where its storages keep their memory.
+# Connecting to torch, when the program has imported it or Lua first needs it: the addresses of C functions in its
+# library, and where its storages keep their memory.
 cdef object torch = None
 cdef object Tensor = None
 cdef object UntypedStorage = None
 cdef list TORCH_DTYPES = []
 cdef const br_dlpack_api *dlpack = NULL
-cdef int storage_data_word = -1      # where a StorageImpl keeps its data pointer and its size, in 8-byte words
+cdef int storage_data_word = -1      # where a StorageImpl has its data pointer and size, in 8-byte words; -1: unknown
 cdef int storage_nbytes_word = -1
-cdef bint ready = False              # all of the above is set; written last
+cdef bint ready = False              # all of the above is set; this is set last
 cdef object reaching = threading.RLock()
 
 
 cdef int use_torch() except -1:
-    """Import torch and reach its C shim, threads and DLPack exchange table; once."""
+    """Import torch and find its C functions and its DLPack exchange table, once.
+
+    Raises ImportError if torch is not installed or lacks a function.
+    """
     global torch, Tensor, UntypedStorage, TORCH_DTYPES, dlpack, ready
     cdef void *library
     cdef int i
@@ -44,7 +47,7 @@ cdef int use_torch() except -1:
 
 
 cdef find_storage_layout(module):
-    """Find, by looking, where a StorageImpl keeps its data pointer and its size; proved by growing one."""
+    """Find the words of a StorageImpl that are its data pointer and size: by their values, before and after growth."""
     global storage_data_word, storage_nbytes_word
     storage = module.empty(1009, dtype=module.uint8).untyped_storage()
     cdef uintptr_t *words = <uintptr_t *><uintptr_t>storage._cdata
@@ -69,7 +72,7 @@ cdef void *required(void *library, str name) except NULL:
 
 
 cdef const br_dlpack_api *exchange_table(module) except NULL:
-    """torch's table for exchanging tensors, of the major version that dlpack.h declares."""
+    """torch's table for exchanging tensors, in the major version that dlpack.h declares."""
     cdef const br_dlpack_api *table
     capsule = getattr(module.Tensor, "__dlpack_c_exchange_api__", None)
     if capsule is None:
@@ -85,6 +88,6 @@ cdef str torch_library(module):
 
 
 def load_torch():
-    """Import torch, reach its C shim, and answer the path of the library that holds it."""
+    """Import torch, connect to it, and return the path of its library. Raises ImportError."""
     use_torch()
     return torch_library(torch)

@@ -1,5 +1,5 @@
-/* The frames between Python and Lua that a Lua error may unwind. They hold no Python references: a Lua error
- * passes them as if they were not there. Whoever calls into Lua is told by `saved` whether the GIL was given up. */
+/* The C functions between Python and Lua. A Lua error skips their frames (it is a longjmp), so these hold no Python
+ * references. After a call, `saved` tells whether the GIL was released when the error came. */
 #ifndef BRIDGE_TRAMPOLINE_H
 #define BRIDGE_TRAMPOLINE_H
 
@@ -17,7 +17,8 @@ typedef struct br_call {
    PyThreadState *saved;   /* not NULL while the GIL is given up */
 } br_call;
 
-/* The message handler: leaves the error as it is and its traceback in the registry, at upvalue 1. */
+/* The message handler: keeps the traceback in the registry, at the place in upvalue 1, and returns the error
+   unchanged. */
 static int br_on_error(lua_State *L)
 {
    lua.luaL_traceback(L, L, NULL, 1);
@@ -42,8 +43,8 @@ static int br_enter_lua(lua_State *L)
    return lua.lua_gettop(L);
 }
 
-/* Call a Lua function; on return the GIL is held. 0 and the results on the stack above `top`, or Lua's error code
- * and the error there. -1: a Python exception is set. */
+/* Call a Lua function; on return the GIL is held. Returns 0 with the results on top of the stack, or Lua's error code
+ * with the error there. -1: a Python exception is set. */
 static int br_call_lua(lua_State *L, br_call *call)
 {
    if (!lua.lua_checkstack(L, 8)) return 4; /* LUA_ERRMEM */
@@ -72,7 +73,7 @@ static int br_push_only(lua_State *L)
    return n;
 }
 
-/* Push a tuple's values, protected, the GIL held throughout. Returns as br_call_lua does. */
+/* Push a tuple's values in a protected call, with the GIL held all the time. Returns what br_call_lua returns. */
 static int br_push_values(lua_State *L, br_call *call)
 {
    if (!lua.lua_checkstack(L, 8)) return LUA_ERRMEM;
@@ -82,7 +83,8 @@ static int br_push_values(lua_State *L, br_call *call)
    return rc != 0 && PyErr_Occurred() ? -1 : rc;
 }
 
-/* The value becomes a reference in the registry. Protected: 0, or Lua's error code with the error on the stack. */
+/* Make a reference in the registry to a value, in a protected call. br_reference_to returns 0, or Lua's error code with
+   the error on the stack. */
 static int br_take_reference(lua_State *L)
 {
    int *reference = (int *)br_to_address(L, 2);
@@ -106,7 +108,7 @@ static int br_collect(lua_State *L)
    return 0;
 }
 
-/* Free what a call that ran out of memory has left: Lua itself does so only when it next allocates enough. */
+/* Collect garbage after a call that ran out of memory: Lua itself would do so only after further allocations. */
 static void br_recover(lua_State *L, const br_pinned *pinned)
 {
    int top = lua.lua_gettop(L);
@@ -116,8 +118,9 @@ static void br_recover(lua_State *L, const br_pinned *pinned)
    lua.lua_settop(L, top);
 }
 
-/* A Python callable as Lua sees it: upvalue 1 the object's userdata, upvalue 2 the State. The work is done by
- * `br_callback`, which holds the GIL while it runs and leaves either results or one error object on the stack. */
+/* The C function that represents a Python callable in Lua; upvalue 1 is the object's userdata, upvalue 2 the State.
+ * `br_callback` (callback.pxi) does the work, with the GIL, and pushes the results, or one error object and returns
+ * -1. */
 static int (*br_callback)(lua_State *L, void *state, br_reference *function);
 
 static int br_enter_python(lua_State *L)
@@ -131,7 +134,7 @@ static int br_enter_python(lua_State *L)
    return n >= 0 ? n : lua.lua_error(L);
 }
 
-/* Deleting drops needs the GIL and nothing else; also called by Python's own pending-call queue. */
+/* Drop the queued references. Needs only the GIL; also called by Python as a pending call. */
 static int br_drain(void *unused)
 {
    (void)unused;
@@ -145,8 +148,8 @@ static int br_drain(void *unused)
    return 0;
 }
 
-/* Run Lua's collector when memory that Python lends, `nbytes` more of it, presses; the limit follows what stays. GIL
- * held: what the collector let go is dropped at once. */
+/* Called before Python lends `nbytes` more memory to Lua: if that passes the heap's limit, run Lua's collector, drop at
+ * once what it released, and set the limit by what stays alive. Needs the GIL. */
 static void br_relieve(lua_State *L, br_heap *heap, int64_t nbytes)
 {
    if (br_heap_held(heap) + nbytes <= heap->limit) return;
@@ -156,12 +159,12 @@ static void br_relieve(lua_State *L, br_heap *heap, int64_t nbytes)
    heap->limit = limit > BR_MIN_LIMIT ? limit : BR_MIN_LIMIT;
 }
 
-/* Where the metatables of this state's tensors and storages are. */
+/* The metatables of this state's tensors and storages. */
 typedef struct br_known {
    int tensor_metatables[BR_TYPES];          /* references in the registry; 0 until torch (cutorch) is loaded */
    const void *tensor_pointers[BR_TYPES];
    const void *storage_pointers[BR_TYPES];
-   const void *cuda_tensor_pointers[BR_DTYPES]; /* NULL unless the CPU stands for the device */
+   const void *cuda_tensor_pointers[BR_DTYPES]; /* NULL unless the CPU simulates the device */
    const void *cuda_storage_pointers[BR_DTYPES];
 } br_known;
 
@@ -188,8 +191,8 @@ static int br_register(lua_State *L)
    return 0;
 }
 
-/* Leave the userdata that stands for a Python object, whose metatable is at `metatable` in the registry. 0, or -1: out
- * of memory. Lua's part comes first, because it may raise an error. */
+/* Push a userdata that represents a Python object; `metatable` is its metatable's reference. 0, or -1: out of memory.
+ * The Lua calls come first, because they may raise an error. */
 static int br_push_reference(lua_State *L, PyObject *object, int metatable)
 {
    br_reference *reference = (br_reference *)lua.lua_newuserdata(L, sizeof *reference);

@@ -1,7 +1,8 @@
-"""What Lua packages ask of Python, where C has no such thing: pictures, plots, devices, HDF5, a display server.
+"""Python functions for Lua packages that need more than C and Lua offer: pictures, plots, devices, HDF5, displays.
 
-`COMPANIONS` is the index. A companion is loaded when Lua calls it first, by `native.python('package.function', ...)`.
-`threads.py` is none of them: it works without torch, and `bridge.boot` hands its functions to Lua.
+A companion is a module here that serves one Lua package; `COMPANIONS` lists them. It is loaded when Lua first calls one
+of its functions, by `native.python('package.function', ...)`. `threads.py` is not a companion: `bridge.boot` passes its
+functions to every Lua state.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ COMPANIONS = {
 
 
 def find(name: str) -> Callable[..., Any] | None:
-    """Return the function "package.function" of a companion; None when no such package has one."""
+    """Return a companion's function by the name "package.function"; None if the package has no companion."""
     package, _, function = name.partition(".")
     if package not in COMPANIONS:
         return None
@@ -34,7 +35,7 @@ def find(name: str) -> Callable[..., Any] | None:
 
 
 def finish() -> None:
-    """Do what was put off: draw the last curves of programs that plot often."""
+    """Finish what companions have postponed: draw the last curves of programs that plot often."""
     curves = sys.modules.get(f"{__name__}.curves")
     if curves is not None:
         curves.flush()

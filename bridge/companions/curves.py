@@ -1,7 +1,7 @@
-"""Curves as pictures, for the `optim.Logger` of Lua; matplotlib is loaded when the first one is drawn.
+"""Drawing curves into files for `optim.Logger` of Lua, by matplotlib, which is imported when the first one is drawn.
 
-Programs plot after each step, so a file is drawn a few times a second at most. What came in between waits for the next
-plot, for the end of the Lua state or for that of the process: the last curves are always drawn.
+Programs plot after every step, so a file is drawn only a few times a second. Curves that come too soon are kept and
+drawn with the next plot, or when the Lua state or the process ends: the last curves are always drawn.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PAUSE = 0.25  # seconds between two drawings of a file, at least
-SHARE = 4  # of the time, one part is spent on drawing at most
+PAUSE = 0.25  # least seconds between two drawings of a file
+SHARE = 4  # at most 1 / SHARE of the time is spent on drawing
 
 _log = logging.getLogger(__name__)
 _guard = threading.Lock()
-_next: dict[str, float] = {}  # file -> when it may be drawn again
-_waiting: dict[str, tuple[Any, ...]] = {}  # file -> what is to be drawn
-_owner = 0  # the process that is to draw it: no child of it
+_next: dict[str, float] = {}  # file -> the time from which it may be drawn again
+_waiting: dict[str, tuple[Any, ...]] = {}  # file -> arguments of _now, to be drawn later
+_owner = 0  # id of the process that draws them; a forked child does not
 
 
 STYLES: dict[str, dict[str, Any]] = {
@@ -39,14 +39,14 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def draw(path: str, title: str, logscale: bool, *curves: Any) -> str | None:
-    """Draw curves into a file, now or soon; its ending says which kind (.png, .eps, .svg, .pdf).
+    """Draw curves into a file, now or soon. The suffix is the format: .png, .eps, .svg, .pdf.
 
     Parameters
     ----------
     path : str
     title : str
     logscale : bool
-        Both axes.
+        Whether both axes are logarithmic.
     *curves : str, torch.Tensor, str, ...
         For each curve its name, its values at 1, 2, ... (a vector) and its style: `.` dots, `+` points, `-` lines,
         `+-` both, `~` smooth lines, `|` boxes; anything else is drawn as lines.
@@ -54,7 +54,7 @@ def draw(path: str, title: str, logscale: bool, *curves: Any) -> str | None:
     Returns
     -------
     str or None
-        Why nothing was drawn, where matplotlib is missing.
+        The reason if nothing was drawn, because matplotlib is missing.
     """
     try:
         import matplotlib.figure  # noqa: F401
@@ -73,7 +73,7 @@ def draw(path: str, title: str, logscale: bool, *curves: Any) -> str | None:
 
 
 def flush() -> None:
-    """Draw what waits."""
+    """Draw the curves that were kept for later."""
     if _owner != os.getpid():
         return
     with _guard:
@@ -113,10 +113,10 @@ def _draw(path: str, title: str, logscale: bool, *curves: Any) -> None:
     if logscale:
         axes.set_xscale("log")
         axes.set_yscale("log")
-    # A title is text: what looks like mathematics to matplotlib stays as it is.
+    # Titles are plain text; without this, matplotlib would interpret $...$ as mathematics.
     axes.set_title(title, parse_math=False)
     axes.grid(visible=True)
-    legend = axes.legend(framealpha=1.0)  # EPS knows no transparency
+    legend = axes.legend(framealpha=1.0)  # EPS has no transparency
     for entry in legend.get_texts():
         entry.set_parse_math(False)
     figure.savefig(path)
@@ -138,7 +138,7 @@ def _curve(axes: Axes, name: str, values: NDArray[np.float64], style: str) -> No
 def _smooth(
     places: NDArray[np.float64], values: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cubic Hermite pieces through all points, whose slopes are the central differences."""
+    """Points of a smooth curve through all values: cubic Hermite pieces, whose slopes are central differences."""
     slopes = np.gradient(values)
     dense = np.linspace(places[0], places[-1], 16 * len(places))
     piece = np.minimum(dense.astype(int) - 1, len(places) - 2)

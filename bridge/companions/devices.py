@@ -1,8 +1,8 @@
-"""Devices of torch for the cutorch package of Torch7: what is not an operator of torch's.
+"""Devices, their random numbers and streams for Torch7's cutorch package.
 
-`kind` is "cuda", or "cpu": the CPU as the one device, on which the device's code is checked where there is no GPU.
-Its work is done when a call returns, so that it has nothing to wait for. Devices and streams are counted from 0;
-stream 0 is the default one.
+`kind` is "cuda" or "cpu". "cpu" means that the CPU simulates a single device, so that programs for a GPU can be tested
+without one; its work is done when a call returns, so nothing has to be waited for. Devices and streams are counted from
+0; stream 0 is the default one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-_streams: dict[tuple[int, int], torch.cuda.Stream] = {}  # (device, number from 1) -> what stands for it
+_streams: dict[tuple[int, int], torch.cuda.Stream] = {}  # (device, number from 1) -> torch's stream
 
 
 def count(kind: str) -> int:
@@ -27,7 +27,7 @@ def count(kind: str) -> int:
 
 
 def select(kind: str, device: int) -> None:
-    """Make new tensors of this thread on a device."""
+    """Make new tensors of this thread on this device."""
     import torch
 
     if kind == "cuda":
@@ -35,7 +35,7 @@ def select(kind: str, device: int) -> None:
 
 
 def synchronize(kind: str, device: int | None = None) -> None:
-    """Wait until a device (the current one) has done all it was given."""
+    """Wait until a device (None: the current one) has done all its work."""
     import torch
 
     if kind == "cuda":
@@ -43,7 +43,7 @@ def synchronize(kind: str, device: int | None = None) -> None:
 
 
 def memory(kind: str, device: int | None = None) -> tuple[int, int]:
-    """Return the bytes of a device's memory: free, all. What torch keeps to use again counts as free."""
+    """Return the free and the total bytes of a device's memory. Memory that torch keeps for reuse counts as free."""
     import torch
 
     if kind == "cpu":
@@ -54,7 +54,7 @@ def memory(kind: str, device: int | None = None) -> tuple[int, int]:
 
 
 def properties(kind: str, device: int) -> dict[str, Any]:
-    """Return what cutorch.getDeviceProperties tells, under CUDA's names."""
+    """Return the properties for cutorch.getDeviceProperties, by CUDA's names."""
     import torch
 
     free, total = memory(kind, device)
@@ -81,14 +81,14 @@ def properties(kind: str, device: int) -> dict[str, Any]:
 
 
 def peers(kind: str, device: int, other: int) -> bool:
-    """Return whether a device reaches the other's memory."""
+    """Return whether a device can access the other's memory."""
     import torch
 
     return device == other or (kind == "cuda" and torch.cuda.can_device_access_peer(device, other))
 
 
 def version(kind: str) -> int:
-    """Return CUDA's version as it counts them: 12040 for 12.4; 8000, as of CUDA 8.0, without CUDA."""
+    """Return CUDA's version as CUDA's own number, such as 12040 for 12.4. Without CUDA 8000, which stands for 8.0."""
     import torch
 
     if kind == "cpu" or torch.version.cuda is None:
@@ -98,7 +98,7 @@ def version(kind: str) -> int:
 
 
 def add(out: Tensor, a: Tensor, b: Tensor, alpha: float) -> None:
-    """Write ``a + alpha * b`` of integers, where alpha is truncated, into `out`."""
+    """Write ``a + int(alpha) * b`` into `out`, for integer tensors."""
     import torch
 
     torch.add(a, b, alpha=int(alpha), out=out)
@@ -117,26 +117,26 @@ def _generator(kind: str, device: int) -> torch.Generator:
 
 
 def seed(kind: str, device: int, value: float | None = None) -> int:
-    """Seed a device's generator, with a number of its own choice unless one is given; the seed."""
+    """Seed a device's generator with a number, or with a random one. Returns the seed."""
     generator = _generator(kind, device)
     if value is None:
-        value = generator.seed() % 2**53  # what a Lua number holds
+        value = generator.seed() % 2**53  # so that a Lua number can hold it
     generator.manual_seed(int(value))
     return int(value)
 
 
 def initial_seed(kind: str, device: int) -> int:
-    """Return what a device's generator was seeded with last, as a Lua number holds it."""
+    """Return the last seed of a device's generator, modulo 2^53 so that a Lua number can hold it."""
     return _generator(kind, device).initial_seed() % 2**53
 
 
 def state(kind: str, device: int) -> Tensor:
-    """Return the state of a device's generator: a uint8 tensor on the CPU."""
+    """Return the state of a device's generator, as a uint8 tensor on the CPU."""
     return _generator(kind, device).get_state()
 
 
 def restore(kind: str, device: int, saved: Tensor) -> None:
-    """Give a device's generator a state back."""
+    """Set a device's generator to a saved state."""
     _generator(kind, device).set_state(saved)
 
 
@@ -155,10 +155,10 @@ def _stream(number: int, device: int | None = None) -> torch.cuda.Stream:
 
 
 def use_stream(kind: str, number: int) -> None:
-    """Let what this thread does on the current device run in a stream, after what it has done until now.
+    """Use a stream for this thread's further work on the current device; it runs after the thread's earlier work.
 
-    Torch keeps the memory that a stream has freed for that stream, however another one still reads it. The order of
-    the streams that a thread uses is what makes that safe.
+    torch may reuse memory that was freed in a stream for later work of that stream, although another stream still reads
+    it. That is safe because the streams of a thread run one after the other.
     """
     import torch
 
@@ -170,7 +170,7 @@ def use_stream(kind: str, number: int) -> None:
 
 
 def synchronize_stream(kind: str, number: int) -> None:
-    """Wait for all that is in a stream of the current device."""
+    """Wait until all work in a stream of the current device is done."""
     if kind == "cuda":
         _stream(int(number)).synchronize()
 
@@ -178,13 +178,13 @@ def synchronize_stream(kind: str, number: int) -> None:
 def wait_stream(
     kind: str, number: int, other: int, device: int | None = None, other_device: int | None = None
 ) -> None:
-    """Let what comes in a stream wait for what is in another."""
+    """Let further work of a stream wait for the present work of another."""
     if kind == "cuda":
         _stream(int(number), device).wait_stream(_stream(int(other), other_device))
 
 
 def record(kind: str, event: Any = None) -> Any:
-    """Set a mark, or a new one, behind what is in the current stream; None where nothing is ever waited for."""
+    """Record an event (None: a new one) after the present work of the current stream. Returns it; None on the CPU."""
     import torch
 
     if kind == "cpu":
@@ -196,7 +196,7 @@ def record(kind: str, event: Any = None) -> Any:
 
 
 def wait_event(kind: str, event: Any) -> None:
-    """Let what comes in the current stream wait for a mark."""
+    """Let further work of the current stream wait for an event."""
     import torch
 
     if kind == "cuda" and event is not None:
@@ -204,11 +204,11 @@ def wait_event(kind: str, event: Any) -> None:
 
 
 def finish(event: Any) -> None:
-    """Wait for a mark."""
+    """Wait for an event."""
     if event is not None:
         event.synchronize()
 
 
 def passed(event: Any) -> bool:
-    """Return whether all before a mark has been done."""
+    """Return whether all work before an event is done."""
     return event is None or bool(event.query())

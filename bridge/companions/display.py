@@ -1,4 +1,4 @@
-"""What the display package of Lua needs to reach a display server: data URLs and posts over HTTP."""
+"""Access to a display server for the Lua package display: data URLs and HTTP posts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def source(content: Tensor, kind: str = "image/jpg") -> str:
 
 
 def post(url: str, command: str | bytes) -> str | None:
-    """Post a command; what is wrong, where nobody takes it."""
+    """Post a command to a server. Returns None, or the error."""
     from urllib.request import Request, urlopen
 
     body = command.encode() if isinstance(command, str) else command

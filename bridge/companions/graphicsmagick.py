@@ -1,7 +1,7 @@
-"""Pictures for the graphicsmagick package of Torch7, through Pillow, loaded when first used.
+"""Pictures for Torch7's graphicsmagick package, by Pillow, which is imported when first used.
 
-Pictures are uint8 tensors of height x width x channels: grey, grey and alpha, RGB, RGBA. What is wrong with a file is
-returned, not raised: Lua says it.
+Pictures are uint8 tensors of height x width x channels: grey, grey and alpha, RGB, RGBA. Errors in files are returned
+as text, not raised: the Lua code raises them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
-# GraphicsMagick's names of filters, and Pillow's that stand for them.
+# GraphicsMagick's filters, and the filters of Pillow that are used for them.
 FILTERS = {
     "Undefined": "LANCZOS",
     "Lanczos": "LANCZOS",
@@ -29,7 +29,7 @@ FILTERS = {
 
 
 def _picture(pixels: Tensor) -> Any:
-    """Return a Pillow picture of a tensor."""
+    """Return a tensor as a Pillow picture."""
     from PIL import Image
 
     array = pixels.contiguous().numpy()
@@ -38,7 +38,7 @@ def _picture(pixels: Tensor) -> Any:
 
 
 def _pixels(picture: Any) -> Tensor:
-    """Return a tensor of a Pillow picture."""
+    """Return a Pillow picture as a tensor."""
     import numpy
     import torch
 
@@ -52,19 +52,20 @@ def _pixels(picture: Any) -> Tensor:
 
 
 def read(where: str | bytes | Tensor, width: int = 0, height: int = 0) -> tuple[Tensor | None, str]:
-    """Read a picture of any format that Pillow knows.
+    """Read a picture in any format that Pillow knows.
 
     Parameters
     ----------
     where : str, bytes or uint8 tensor
-        A path, or the content of a file.
+        A path (str or bytes), or the contents of a file (tensor).
     width, height : int
-        A hint: no larger picture than this is needed. A JPEG is then decoded at a fraction of its size that covers it.
+        A hint, 0 for none: no larger picture is needed. A JPEG may then be decoded at a fraction of its size that is
+        at least this large.
 
     Returns
     -------
     tuple
-        The picture and the name of its format; or None and what is wrong.
+        The picture and the name of its format; or None and the error.
     """
     from PIL import Image
 
@@ -80,7 +81,7 @@ def read(where: str | bytes | Tensor, width: int = 0, height: int = 0) -> tuple[
 
 
 def write(pixels: Tensor, kind: str, quality: int) -> tuple[Tensor | None, str]:
-    """Return the content of a file of a format, which may be the suffix of a path; or None and what is wrong."""
+    """Return a picture as the contents of a file; or None and the error. `kind`: a format or a file name's suffix."""
     import torch
     from PIL import Image
 
@@ -97,7 +98,7 @@ def write(pixels: Tensor, kind: str, quality: int) -> tuple[Tensor | None, str]:
 
 
 def resize(pixels: Tensor, width: int, height: int, kernel: str) -> Tensor | None:
-    """Return the picture in another size; None: no such filter."""
+    """Return the picture in another size; None if there is no filter of this name."""
     from PIL import Image
 
     if kernel not in FILTERS:
@@ -106,7 +107,7 @@ def resize(pixels: Tensor, width: int, height: int, kernel: str) -> Tensor | Non
 
 
 def rotate(pixels: Tensor, degrees: float, red: float, green: float, blue: float) -> Tensor:
-    """Return the picture turned clockwise, with a background of a colour (0 to 1) where it was not."""
+    """Return the picture turned clockwise. New corners get a colour (components from 0 to 1)."""
     from PIL import Image
 
     colour = tuple(round(255 * part) for part in (red, green, blue))
@@ -119,7 +120,7 @@ def rotate(pixels: Tensor, degrees: float, red: float, green: float, blue: float
 
 
 def blur(pixels: Tensor, sigma: float) -> Tensor:
-    """Return the picture under a Gaussian."""
+    """Return the picture blurred by a Gaussian."""
     from PIL import ImageFilter
 
     return _pixels(_picture(pixels).filter(ImageFilter.GaussianBlur(sigma)))

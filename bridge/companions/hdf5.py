@@ -1,4 +1,4 @@
-"""HDF5 files for the hdf5 package of Lua, through h5py, which is loaded when the first one is opened."""
+"""HDF5 files for the Lua package hdf5, by h5py, which is imported when the first file is opened."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Numbers that torch has no type for, and the type that holds them.
+# Types of numbers that Torch7 has no tensor for, and the type that can hold them.
 WIDER = {"bool": "uint8", "uint16": "int32", "uint32": "int64", "uint64": "int64"}
 HELD = {"uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"}
 
 
 def require() -> None:
-    """Refuse to be used without h5py.
+    """Check that h5py is installed.
 
     Raises
     ------
     ImportError
-        It is not installed.
+        It is not.
     """
     if find_spec("h5py") is None:
         raise ImportError(
@@ -29,12 +29,12 @@ def require() -> None:
 
 
 def open_file(path: str, mode: str) -> Any:
-    """Open a file in h5py's modes r, r+, w, w- and a.
+    """Open a file in one of h5py's modes: r, r+, w, w-, a.
 
     Raises
     ------
     ValueError
-        There is no such file, or it is no HDF5 file.
+        There is no such file or directory, or the file cannot be opened as HDF5.
     """
     import h5py
 
@@ -50,7 +50,7 @@ def open_file(path: str, mode: str) -> Any:
 
 
 def children(group: Any) -> list[list[Any]]:
-    """Return for each child of a group its name, itself, and whether it is a group."""
+    """Return [name, child, whether it is a group] for each child of a group."""
     import h5py
 
     return [[name, child, isinstance(child, h5py.Group)] for name, child in group.items()]
@@ -77,12 +77,14 @@ def _slices(dataset: Any, ranges: list[list[int]]) -> tuple[slice, ...]:
 
 
 def read(dataset: Any, ranges: list[list[int]] | None = None) -> Tensor:
-    """Return a dataset's numbers as a tensor of their own type: all, or from first to last (from 1) of each dimension.
+    """Return a dataset's numbers as a tensor of the same type, or of a larger one if torch lacks it.
+
+    `ranges` has [first, last] (from 1) for each dimension; None: all numbers.
 
     Raises
     ------
     ValueError
-        The dataset holds no numbers, or the ranges are not in it.
+        No tensor can hold the numbers, or the ranges are not within the dataset.
     """
     import numpy
     import torch
@@ -101,7 +103,7 @@ def read(dataset: Any, ranges: list[list[int]] | None = None) -> Tensor:
 
 
 def write(group: Any, name: str, numbers: Tensor, chunks: list[int] | None, level: int | None) -> Any:
-    """Return a new dataset with a tensor's numbers, in chunks and compressed if asked for."""
+    """Return a new dataset with a tensor's numbers. `chunks`: its chunk size; `level`: of gzip; None: without."""
     array = numbers.detach().cpu().contiguous().numpy()
     if chunks is not None:
         if len(chunks) != array.ndim:
@@ -119,7 +121,7 @@ def write(group: Any, name: str, numbers: Tensor, chunks: list[int] | None, leve
 
 
 def assign(dataset: Any, numbers: Tensor, ranges: list[list[int]]) -> None:
-    """Write a tensor's numbers over a part of a dataset."""
+    """Write a tensor's numbers into a part of a dataset; `ranges` as for `read`."""
     dataset[_slices(dataset, ranges)] = numbers.detach().cpu().contiguous().numpy()
 
 

@@ -1,6 +1,7 @@
-"""Files of pictures for the image package of Torch7: PNG and JPEG. Pillow does what is left, loaded when first used.
+"""PNG and JPEG files for Torch7's image package. Pillow, imported when first used, decodes JPEG and writes both.
 
-Pictures are byte tensors of channels x height x width. What is wrong with a file is returned, not raised: Lua says it.
+Pictures are uint8 tensors of channels x height x width. Errors in files are returned as text, not raised: the Lua code
+raises them.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FORMATS = {"png": "PNG", "jpg": "JPEG"}
-MODES = {1: "L", 3: "RGB", 4: "RGBA"}  # of Pillow, by the number of channels
+MODES = {1: "L", 3: "RGB", 4: "RGBA"}  # Pillow's names, by the number of channels
 
 
 def _content(file: str | bytes | Tensor) -> memoryview:
-    """Return a file's bytes: Lua's strings come as text where they are UTF-8."""
+    """Return a file's bytes. A Lua string arrives as str if it happens to be UTF-8."""
     if isinstance(file, str):
         return memoryview(file.encode())
     if isinstance(file, bytes):
@@ -28,12 +29,12 @@ def _content(file: str | bytes | Tensor) -> memoryview:
 
 
 def scanlines(file: str | bytes | Tensor) -> tuple[Any, ...]:
-    """Return the rows of a PNG file, not unfiltered yet, and how to read them: `png.scanlines`."""
+    """Return the rows of a PNG file, still filtered, and what is needed to decode them: see `png.scanlines`."""
     return png.scanlines(_content(file))
 
 
 def pngsize(file: str | bytes | Tensor) -> tuple[Any, ...]:
-    """Return PNG's number of the colour type, height and width; or None and what is wrong."""
+    """Return the number of the PNG colour type, height and width; or None and the error."""
     try:
         found = png.header(_content(file))
     except png.Damage as damage:
@@ -42,7 +43,7 @@ def pngsize(file: str | bytes | Tensor) -> tuple[Any, ...]:
 
 
 def jpegsize(file: str | bytes | Tensor) -> tuple[Any, ...]:
-    """Return channels, height and width; or None and what is wrong."""
+    """Return channels, height and width; or None and the error."""
     try:
         return jpeg.frame(_content(file))[:3]
     except jpeg.Damage as damage:
@@ -50,7 +51,7 @@ def jpegsize(file: str | bytes | Tensor) -> tuple[Any, ...]:
 
 
 def jpegpixels(file: str | bytes | Tensor) -> tuple[Tensor | None, str]:
-    """Return the pixels of a JPEG file, grey where its end is missing, as in libjpeg; or None and what is wrong."""
+    """Return the pixels of a JPEG file, grey where the file is cut off, as in libjpeg; or None and the error."""
     import numpy
     import torch
     from PIL import Image
@@ -58,10 +59,10 @@ def jpegpixels(file: str | bytes | Tensor) -> tuple[Tensor | None, str]:
     content = _content(file)
     try:
         jpeg.frame(content)
-        # Pillow refuses files that stop before their end, libjpeg ends them itself.
+        # Pillow refuses files without an end marker; libjpeg supplies it.
         ended = io.BytesIO(b"".join((content, bytes((0xFF, jpeg.EOI)))))
         with Image.open(ended, formats=["JPEG"]) as picture:
-            inverted = picture.mode == "CMYK"  # by Pillow, as most programs write it
+            inverted = picture.mode == "CMYK"  # Pillow inverts CMYK, as most programs do
             pixels = numpy.array(picture)
     except jpeg.Damage as damage:
         return None, str(damage)
@@ -72,7 +73,7 @@ def jpegpixels(file: str | bytes | Tensor) -> tuple[Tensor | None, str]:
 
 
 def encode(pixels: Tensor, kind: str, quality: int) -> tuple[Tensor | None, str]:
-    """Return the content of a file: a uint8 tensor, or None and what is wrong.
+    """Return a picture as the contents of a file, a uint8 tensor; or None and the error.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def encode(pixels: Tensor, kind: str, quality: int) -> tuple[Tensor | None, str]
         height x width, or channels x height x width.
     kind : {"png", "jpg"}
     quality : int
-        Of JPEG, 1 to 100.
+        Quality of a JPEG, 1 to 100.
     """
     import numpy
     import torch

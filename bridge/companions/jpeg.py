@@ -1,6 +1,6 @@
-"""The markers of JPEG files: what libjpeg would say of a damaged one, and the size of the picture.
+"""Reading the markers of JPEG files: the size of the picture, and libjpeg's error messages for damaged files.
 
-Pillow decodes the pixels, but says of most damage only that there is some. Torch7's programs saw libjpeg's words.
+Pillow decodes the pixels, but its messages for damaged files say little. Torch7's programs know those of libjpeg.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ TABLES = 4
 
 
 class Damage(Exception):
-    """What is wrong with a file, in libjpeg's words."""
+    """An error in a file, with libjpeg's message."""
 
 
 class Frame(NamedTuple):
-    """What a file says of its picture."""
+    """The size and channels of a picture."""
 
     channels: int
     height: int
@@ -30,7 +30,7 @@ class Frame(NamedTuple):
 
 
 class _Reader:
-    """Bytes of a file; behind its end comes the marker of the end again and again, as in libjpeg."""
+    """Reads the bytes of a file. After its end it yields end markers for ever, as libjpeg does."""
 
     def __init__(self, content: memoryview) -> None:
         self.content = content
@@ -122,7 +122,7 @@ def _scan(reader: _Reader, frame: Frame | None) -> Frame:
 
 
 def frame(content: memoryview) -> Frame:
-    """Return what the markers before the pixels say of the picture."""
+    """Return the picture's size and channels from the markers before the pixels. Raises Damage."""
     if not content:
         raise Damage("Empty input file")
     reader = _Reader(content)

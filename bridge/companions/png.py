@@ -1,6 +1,6 @@
-"""PNG files taken apart: the chunks are checked, the picture's rows are decompressed.
+"""Reading PNG files: their chunks are checked and the picture's rows decompressed.
 
-What is wrong with a file is returned in libpng's words, for that is what Torch7's programs saw.
+Errors are reported with libpng's messages, because Torch7's programs know those.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ PART = 1 << 20  # bytes decompressed at a time
 
 
 class Damage(Exception):
-    """What is wrong with a file, in libpng's words."""
+    """An error in a file, with libpng's message."""
 
 
 class Chunk(NamedTuple):
-    """A part of a file."""
+    """A chunk of a file."""
 
     name: str
     data: memoryview
@@ -36,21 +36,21 @@ class Chunk(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What a file says of its picture."""
+    """The format of a picture."""
 
     width: int
     height: int
-    bits: int  # of a sample
+    bits: int  # of each sample
     colour: int
     interlaced: bool
 
     def row(self, width: int) -> int:
-        """Return how many bytes a row of so many pixels takes, its filter included."""
+        """Return the bytes of a row of `width` pixels, with its filter byte."""
         return 1 + (width * self.bits * CHANNELS[self.colour] + 7) // 8
 
     @property
     def size(self) -> int:
-        """How many bytes all rows take."""
+        """The bytes of all rows together."""
         if not self.interlaced:
             return self.height * self.row(self.width)
         total = 0
@@ -68,7 +68,7 @@ def _shown(name: bytes) -> str:
 
 
 def _chunks(content: memoryview) -> Iterator[Chunk]:
-    """Yield the chunks in their order; the caller stops at the last."""
+    """Yield the chunks in order; the caller stops at the last one."""
     at = len(SIGNATURE)
     while True:
         if len(content) - at < 8:
@@ -127,7 +127,7 @@ def _information(chunks: Iterator[Chunk]) -> tuple[Header, bytes, Chunk]:
 
 def _palette(chunk: Chunk, header: Header) -> bytes:
     if header.colour != PALETTE:
-        return b""  # a suggestion for screens of few colours
+        return b""  # only a suggestion for screens with few colours
     if len(chunk.data) % 3 or not 0 < len(chunk.data) <= 768:
         raise Damage("PLTE: invalid")
     if not chunk.intact:
@@ -136,7 +136,7 @@ def _palette(chunk: Chunk, header: Header) -> bytes:
 
 
 def _pixels(header: Header, chunk: Chunk, chunks: Iterator[Chunk]) -> bytearray:
-    """Return all rows; the rest of the file is checked, too."""
+    """Return all rows, and check the rest of the file."""
     rows, size, stream = bytearray(), header.size, zlib.decompressobj()
     while chunk.name == "IDAT":
         data: memoryview | bytes = chunk.data
@@ -164,24 +164,24 @@ def _pixels(header: Header, chunk: Chunk, chunks: Iterator[Chunk]) -> bytearray:
 
 
 def header(content: memoryview) -> Header:
-    """Return what the file says of its picture."""
+    """Return the format of a file's picture. Raises Damage."""
     return _information(_chunks(content))[0]
 
 
 def scanlines(content: memoryview) -> tuple[Tensor, int, int, int, int, bool, Tensor] | tuple[None, str, str]:
-    """Take a file apart.
+    """Read the rows of a picture, still filtered.
 
     Parameters
     ----------
     content : memoryview
-        The file, from its signature on.
+        The file's bytes.
 
     Returns
     -------
     tuple
-        The rows (uint8; each begins with its filter; of interlaced pictures the rows of all passes), width, height,
-        bits of a sample, PNG's number of the colour type, whether the picture is interlaced, and the palette (uint8);
-        or None, the step at which reading fails ("init_io" or "read_image"), and what is wrong.
+        The rows (a uint8 vector; each row begins with its filter byte; for an interlaced picture the rows of all
+        passes), width, height, bits of a sample, number of the PNG colour type, whether the picture is interlaced, and
+        the palette (a uint8 vector). Or None, the step that failed ("init_io" or "read_image"), and the error.
     """
     import torch
 

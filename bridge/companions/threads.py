@@ -1,6 +1,6 @@
-"""Threads that Lua starts: each has a Lua state of its own and runs without the GIL.
+"""Threads that Lua programs start: each has a Lua state of its own and runs without the GIL.
 
-What such threads wait for is native (bridge/core/threads/sync.h); when the process ends, those waits are ended first.
+These threads wait in C code (bridge/core/threads/sync.h). When the process ends, those waits are ended first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from bridge import _boundary
 
-PATIENCE = 5.0  # seconds that threads get to finish what they run when the process ends
+PATIENCE = 5.0  # seconds that threads have to finish when the process ends
 
 _running: set[LuaThread] = set()
 _guard = threading.Lock()
@@ -28,15 +28,15 @@ class LuaThread(threading.Thread):
     Parameters
     ----------
     new_state : callable
-        Makes the state, a `bridge.Lua`, given `allow_functions`.
+        Called with `allow_functions`; returns the thread's state, a `bridge.Lua`.
     code : str or bytes
-        A chunk of Lua.
+        Lua source to run.
     path, cpath : str
-        Lua's search paths there.
+        Lua's search paths in the new state.
     allow_functions : bool
         As for `bridge.Lua`.
     leave : callable, optional
-        What os.exit does, given the status; by default it ends the thread.
+        Called by os.exit with the status; by default os.exit ends the thread.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class LuaThread(threading.Thread):
         self._leave = leave
 
     def run(self) -> None:
-        """Run the code; what goes wrong is written to standard error."""
+        """Run the code; an error is written to standard error."""
         try:
             with self._new_state(allow_functions=self._allow_functions) as lua:
                 lua.execute("package.path, package.cpath = ...", *self._paths)
@@ -78,7 +78,7 @@ def start(
     allow_functions: bool,
     leave: Callable[[int], None] | None = None,
 ) -> LuaThread:
-    """Start a `LuaThread`; raises RuntimeError where the system allows no more."""
+    """Start a `LuaThread`. Raises RuntimeError if the system allows no further thread."""
     global _ending_arranged  # noqa: PLW0603
     thread = LuaThread(new_state, code, path, cpath, allow_functions, leave)
     with _guard:
@@ -96,17 +96,17 @@ def start(
 
 
 def join(thread: Any, seconds: float) -> bool:
-    """Wait for a thread, and tell whether it has ended."""
+    """Wait for a thread, at most for some seconds. Returns whether it has ended."""
     thread.join(seconds)
     return not thread.is_alive()
 
 
 def heed_signals() -> None:
-    """Nothing: that Python runs at all lets it handle its signals, if this is the main thread."""
+    """Do nothing. Lua calls this so that Python gets control and handles pending signals, such as Ctrl-C."""
 
 
 def _end() -> None:
-    """Let no thread run Lua while the process is taken apart."""
+    """Wait for Lua threads to end, so that none runs while the interpreter is shut down."""
     ctypes.CDLL(_boundary.__file__).br_end_waits()
     deadline = time.monotonic() + PATIENCE
     with _guard:

@@ -1,7 +1,7 @@
 """Torch7 models as PyTorch modules (`to_torch`), and PyTorch modules as Torch7 models (`to_lua`).
 
-One table (`rows`) has a conversion for each Torch7 class, in one file per family of layers; a class without a row
-stays a Lua layer. Where a model comes from is `source`'s matter: a converter sees fields of a `TorchObject` only.
+The table in `rows` has a converter for each Torch7 class; there is a file for each family of layers. A layer of a class
+without a row remains a Lua layer. `source` reads models of all origins, so that converters see only `TorchObject`s.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ import numpy
 import torch
 from torch import Tensor, nn
 
-from bridge.convert import modules
+from bridge.convert import torch_modules
 from bridge.convert.layer import Layer
-from bridge.convert.modules import Function
+from bridge.convert.torch_modules import Function
 
 
 def function(call: Callable[..., Any], **fields: Any) -> Callable[[Layer], nn.Module]:
@@ -161,7 +161,7 @@ def copy(layer: Layer) -> nn.Module:
     output = layer.get("output")
     typed = torch.from_numpy(output) if isinstance(output, numpy.ndarray) else output
     dtype = typed.dtype if isinstance(typed, Tensor) else None
-    return Function(modules.cast, dtype=dtype)
+    return Function(torch_modules.cast, dtype=dtype)
 
 
 ROWS = {
@@ -181,15 +181,15 @@ ROWS = {
     "nn.LeakyReLU": leaky,
     "nn.Log": function(torch.log),
     "nn.LogSigmoid": plain(nn.LogSigmoid),
-    "nn.LogSoftMax": plain(lambda: modules.LogSoftmax(-1)),
+    "nn.LogSoftMax": plain(lambda: torch_modules.LogSoftmax(-1)),
     "nn.MulConstant": function(times, constant=("constant_scalar", 1)),
     "nn.Power": function(power, exponent=("pow", 1)),
     "nn.RReLU": rrelu,
     "nn.ReLU": threshold,
     "nn.ReLU6": plain(nn.ReLU6),
     "nn.Sigmoid": plain(nn.Sigmoid),
-    "nn.SoftMax": plain(lambda: modules.Softmax(-1)),
-    "nn.SoftMin": plain(lambda: modules.Softmin(-1)),
+    "nn.SoftMax": plain(lambda: torch_modules.Softmax(-1)),
+    "nn.SoftMin": plain(lambda: torch_modules.Softmin(-1)),
     "nn.SoftPlus": softplus,
     "nn.SoftShrink": softshrink,
     "nn.SoftSign": plain(nn.Softsign),

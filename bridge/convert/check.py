@@ -1,4 +1,4 @@
-"""Whether a converted model computes what the Torch7 model computes: the whole, and each layer by itself."""
+"""Checking that a converted model computes what the Torch7 model computes, as a whole and layer by layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOLERANCES = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 1e-2}
 
 @dataclass(frozen=True)
 class LayerReport:
-    """What became of a layer, and how far its output is from Torch7's.
+    """A converted layer, and the difference of its output from Torch7's.
 
     Attributes
     ----------
@@ -28,14 +28,14 @@ class LayerReport:
     layer : str
         The PyTorch class.
     settings : str
-        What the PyTorch layer says of itself.
+        The settings of the PyTorch layer, as `repr` shows them.
     parameters : int
-        Numbers to learn in it and inside it.
+        Number of parameters in it and in the layers inside it.
     wrapped : bool
         Whether it is still computed by Lua.
     difference : float or None
-        The largest difference of the outputs on the same input, relative to the largest number of the output; None for
-        a layer that did not run.
+        The largest difference of the outputs for the same input, relative to the output's largest number; None for a
+        layer that did not run.
     """
 
     name: str
@@ -50,19 +50,19 @@ class LayerReport:
 def check(
     conversion: Conversion, x: Any, *, told: Callable[[int, int], None] | None = None
 ) -> list[LayerReport]:
-    """Run both sides in evaluation, on the same input, and compare each layer's output.
+    """Run both models in evaluation mode on the same input, and compare the outputs of each layer.
 
-    Every layer of Torch7 gets the input that the converted one got, so that differences do not add up and layers that
-    work in place do not matter; the model itself is compared as a whole.
+    Every Torch7 layer gets the input of the converted layer, so that differences do not add up and layers that work in
+    place do no harm. The model itself is compared as a whole.
 
     Parameters
     ----------
     conversion : Conversion
-        Of a model of a Lua state (`bridge.Lua(tensors="torch")`).
+        The conversion of a model in a Lua state (`bridge.Lua(tensors="torch")`).
     x : Tensor or list
-        The input as the converted module takes it.
+        An input for the converted module.
     told : callable, optional
-        Called before each layer with how many were compared, and how many there are.
+        Called before each layer, with the number of layers compared so far and of all layers.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def check(
     Raises
     ------
     ValueError
-        When the model did not come from a Lua state.
+        The model did not come from a Lua state.
     """
     root = conversion.layers[0].lua
     if root is None:
@@ -104,7 +104,7 @@ def _report(layer: ConvertedLayer, seen: dict[int, tuple[Any, Any]], base: int) 
     if id(layer.module) in seen and layer.lua is not None:
         given, output = seen[id(layer.module)]
         theirs = layer.lua.forward(translated(given, base))
-        # what hands indices on, such as nn.Identity, still counts them as its side does
+        # the output may be indices (of nn.Identity, for example), which the two sides count differently
         found = difference(translated(output, base) if holds_indices(given) else output, theirs)
     settings = "" if list(layer.module.children()) else layer.module.extra_repr()
     return LayerReport(
@@ -126,14 +126,14 @@ def copied(value: Any) -> Any:
 
 
 def holds_indices(value: Any) -> bool:
-    """Tell whether a value is, or a list has, a tensor of indices."""
+    """Return whether a value is a tensor of indices, or a list with one."""
     if isinstance(value, Tensor):
         return value.dtype in (torch.int64, torch.int32)
     return isinstance(value, list | tuple) and any(map(holds_indices, value))
 
 
 def translated(value: Any, base: int) -> Any:
-    """Return an input as Torch7 takes it: whole numbers are indices, and count from 1."""
+    """Return an input for Torch7. Integers are indices and are shifted to count from 1."""
     if isinstance(value, Tensor):
         index = value.dtype in (torch.int64, torch.int32) and base == 0
         return value + 1 if index else value.clone()

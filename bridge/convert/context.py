@@ -1,4 +1,4 @@
-"""`convert` and `to_torch`: a Torch7 model layer by layer through the table of rows."""
+"""`convert` and `to_torch`: converting a Torch7 model layer by layer, by the table in `rows`."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from bridge.convert.rows import row
 from bridge.convert.source import Source
 from bridge.t7.objects import TorchObject
 
-# What a layer's fields lead to when they are not what its class needs.
+# The exceptions of converters when a layer's fields are not what its class needs.
 DAMAGE = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 def to_torch(model: Any, *, key: str | None = None, base: int = 0, share: bool = False) -> nn.Module:
     """Return a PyTorch module with the outputs and gradients of a Torch7 model.
 
-    Layers become those of `torch.nn` under the same names; tables become lists. A layer that PyTorch has no counterpart
-    for stays one: it runs in its Lua state, with gradients (`bridge.nn.LuaModule`).
+    Layers become those of `torch.nn` with the same names; tables become lists. A layer without a counterpart in PyTorch
+    continues to run in its Lua state, with gradients (`bridge.nn.LuaModule`).
 
     Parameters
     ----------
     model : path, LuaObject, bridge.legacy.nn.Module or TorchObject
-        A `.t7` file, a network of a `bridge.Lua` or of `bridge.legacy`, or what `bridge.t7.load` gave. Files and what
-        was loaded from them need no Lua.
+        A `.t7` file, a network in a `bridge.Lua` or of `bridge.legacy`, or a result of `bridge.t7.load`. Files, and
+        results of `bridge.t7.load`, need no Lua.
     key : str, optional
-        The way to the network in a table that has several, such as "protos.rnn".
+        The keys that lead to the network in a table with several, such as "protos.rnn".
     base : {0, 1}
-        What indices count from that the module takes (LookupTable, OneHot, Index, targets of criterions): 0 as
-        PyTorch's layers do, 1 as the Torch7 model did, so that data prepared for it can stay.
+        The first index in the module's inputs (of LookupTable, OneHot, Index, targets of criterions): 0 as in PyTorch,
+        or 1 as in Torch7, so that data prepared for the Torch7 model can be used.
     share : bool
-        Whether parameters and running statistics lie in the model's own memory, so that both sides learn at once;
-        by default they are copies.
+        Whether parameters and running statistics share the model's memory, so that training one side trains both; by
+        default they are copies.
 
     Returns
     -------
     Module
-        In the same mode, training or evaluation, as each layer was.
+        The module; each layer has the mode, training or evaluation, that it had.
 
     Raises
     ------
     ConversionError
-        For a layer whose fields make no sense, with its place and class.
+        A layer's fields are not valid; the message names its place and class.
     TypeError
-        For what is no Torch7 model.
+        `model` is not a Torch7 model.
     """
     return convert(model, key=key, base=base, share=share).module
 
 
 def convert(model: Any, *, key: str | None = None, base: int = 0, share: bool = False) -> Conversion:
-    """Convert as `to_torch` does, and tell what became of each layer."""
+    """Convert a model like `to_torch`. Returns the module together with a list of the converted layers."""
     return Conversion(Source(model, key), base=base, share=share)
 
 
 @dataclass(frozen=True)
 class ConvertedLayer:
-    """What became of one layer.
+    """A converted layer.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class ConvertedLayer:
     typename : str
         The Torch7 class.
     module : Module
-        What it became.
+        The PyTorch module.
     lua : LuaObject or None
-        The layer in its Lua state, for a model that came from one.
+        The layer in its Lua state, if the model came from one.
     wrapped : bool
         Whether it is still computed by Lua.
     """
@@ -83,20 +83,20 @@ class ConvertedLayer:
 
 
 class Conversion:
-    """A model and what became of it.
+    """The conversion of a model.
 
     Attributes
     ----------
     module : Module
-        The result.
+        The converted module.
     layers : list of ConvertedLayer
-        One for each layer of the model, a layer that is used twice once, in the order of their names.
+        The converted layers, in the order of their names; a layer that is used twice is listed once.
     base : {0, 1}
-        What indices count from.
+        The first index in inputs.
     share : bool
         Whether memory is shared with the model.
     dtype : torch.dtype
-        What the model computes in.
+        The type that the model computes in.
     """
 
     def __init__(self, source: Source, *, base: int, share: bool) -> None:
@@ -118,7 +118,7 @@ class Conversion:
         self.dtype = next(floats, Layer(source.root, self).dtype)
 
     def module_of(self, obj: Any) -> nn.Module:
-        """Convert an object; one that was converted already is the same module again."""
+        """Convert an object. The same object always gives the same module."""
         if not isinstance(obj, TorchObject):
             raise ConversionError(f"{self._place()}: a layer was expected, got {obj!r:.60}")
         if id(obj) in self._converted:
@@ -140,7 +140,7 @@ class Conversion:
         return module
 
     def _set_mode(self, module: nn.Module, training: bool) -> None:
-        """Give a module, and what is new inside of it, the layer's mode; layers inside have their own already."""
+        """Set the layer's mode in a module and in the modules that were made for it. Inner layers keep theirs."""
         if id(module) in self._in_mode:
             return
         self._in_mode.add(id(module))
@@ -149,7 +149,7 @@ class Conversion:
             self._set_mode(part, training)
 
     def child(self, parent: Layer, obj: Any, name: str) -> nn.Module:
-        """Convert a layer inside another; errors tell the way to it."""
+        """Convert a layer inside another. Errors name its place."""
         if id(obj) in self._open:
             raise ConversionError(f"{self._place()} ({parent.typename}) is inside itself")
         if len(self._path) > 200:
@@ -181,7 +181,7 @@ class Conversion:
         return made
 
     def _in_lua(self, obj: TorchObject) -> Any:
-        """Return the layer in its Lua state, in one made for it if it came from a file."""
+        """Return the layer in its Lua state; if it came from a file, in a state that is made for it."""
         if id(obj) in self._source.lua:
             found: Any = self._source.lua[id(obj)]
             return found if self.share else found.clone()

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bridge.convert.layer import Layer
-from bridge.convert.modules import Function
+from bridge.convert.torch_modules import Function
 
 
 def fields(prefix: str, letters: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from bridge.convert import modules
+from bridge.convert import torch_modules
 from bridge.convert.layer import Layer
 
 
@@ -78,5 +78,5 @@ ROWS = {
     "nn.MultiMarginCriterion": multi_margin,
     "nn.SmoothL1Criterion": loss(nn.SmoothL1Loss),
     "nn.SoftMarginCriterion": loss(nn.SoftMarginLoss),
-    "nn.SpatialClassNLLCriterion": of_classes(modules.SpatialNLLLoss),
+    "nn.SpatialClassNLLCriterion": of_classes(torch_modules.SpatialNLLLoss),
 }

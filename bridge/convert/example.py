@@ -1,4 +1,4 @@
-"""An input for a model: of given sizes, or of those that its first layer tells."""
+"""Making an example input for a model, of given shapes or of those that its first layer takes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bridge.convert import modules
+from bridge.convert import torch_modules
 from bridge.convert.shape import one_hot
 
-BATCH = 2  # not 1: sizes of 1 mean too much to those who trace a model
+BATCH = 2  # not 1, because tracers treat a size of 1 specially
 IMAGES, VOLUMES, FRAMES = (32, 224, 28, 64, 96, 128, 227, 256, 299, 16, 8), (16, 8, 32), (16, 32, 64, 128)
 
 
@@ -32,31 +32,31 @@ DTYPES = {
     "int": torch.int32,
     "long": torch.int64,
 }
-LENGTH = 8  # of a dimension that stays open, but the first
+LENGTH = 8  # size of a dimension that may vary, except the first
 
 
 @dataclass(frozen=True)
 class Asked:
-    """An input tensor: its sizes, None where any is taken, and its type, by default what the model takes."""
+    """An input tensor that the user described: its sizes (None: may vary), and its type (default: the model's)."""
 
     sizes: tuple[int | None, ...]
     dtype: torch.dtype | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Sizes to try it with."""
+        """The shape of the example, with numbers for sizes that may vary."""
         return tuple(
             size if size is not None else LENGTH if place else BATCH for place, size in enumerate(self.sizes)
         )
 
     @property
     def opened(self) -> frozenset[int]:
-        """The dimensions that are to stay open when the model is written: those, and the first."""
+        """The dimensions whose sizes may vary in the written model: those with None, and the first."""
         return frozenset({0, *(place for place, size in enumerate(self.sizes) if size is None)})
 
 
 class UnknownInput(ValueError):
-    """A model whose first layer does not tell the sizes of its input."""
+    """The shape of a model's input cannot be found from its first layer."""
 
 
 def example(
@@ -72,25 +72,25 @@ def example(
     Parameters
     ----------
     model : Module
-        In evaluation mode.
+        A model in evaluation mode.
     asked : sequence of Asked, or of sequences of int
-        What each input tensor is like; none: it is guessed.
+        The description of each input tensor; if it is empty, shapes are guessed.
     dtype : torch.dtype
-        What the model computes in.
+        The type that the model computes in.
     seed : int
-        Of the random numbers.
+        The seed of the random numbers.
     base : {0, 1}
-        What indices count from.
+        The first index.
 
     Returns
     -------
     Tensor or list of Tensor
-        Normal numbers of the model's type; indices, where the first layer is an Embedding.
+        Normally distributed numbers of the model's type, or indices if the first layer is an Embedding.
 
     Raises
     ------
     UnknownInput
-        When no size is known that the model takes.
+        No shape was found that the model takes.
     """
     generator = torch.Generator().manual_seed(seed)
     layer = first(model)
@@ -98,7 +98,7 @@ def example(
         wanted = [one if isinstance(one, Asked) else Asked(tuple(one)) for one in asked]
         if any(
             one.dtype is not None for one in wanted
-        ):  # who says which are indices means that others are not
+        ):  # if the user marked some inputs as indices, the others are not
             wanted = [replace(one, dtype=one.dtype or dtype) for one in wanted]
         made = [
             drawn(layer, one.shape, dtype, generator, base)
@@ -111,7 +111,7 @@ def example(
     for size in guesses(layer):
         x = drawn(layer, size, dtype, generator, base)
         rows = computed(model, x)
-        if rows == size[0]:  # a view may make more rows of images that are too large
+        if rows == size[0]:  # a wrong size is possible: with too large images, a view may produce more rows
             return x
         taken = x if taken is None and rows is not None else taken
     if taken is not None:
@@ -135,44 +135,44 @@ def drawn(
 def typed(
     model: nn.Module, size: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator, base: int
 ) -> Tensor:
-    """Return random numbers of a type; whole ones are indices that the model takes."""
+    """Return random numbers of a type; for an integer type, indices that the model takes."""
     if dtype.is_floating_point:
         return torch.randn(size, dtype=torch.float64, generator=generator).to(dtype)
     rows = [layer.num_embeddings for layer in model.modules() if isinstance(layer, nn.Embedding)]
     rows += [
         layer.settings["size"]
         for layer in model.modules()
-        if isinstance(layer, modules.Function) and layer.function is one_hot
+        if isinstance(layer, torch_modules.Function) and layer.function is one_hot
     ]
     return torch.randint(base, min(rows, default=2) + base, size, generator=generator).to(dtype)
 
 
 def opened(model: nn.Module, asked: Sequence[Asked], x: Any) -> Any:
-    """Return, for each tensor of an input, the dimensions that are to stay open when the model is written.
+    """Return, for each tensor of an input, the dimensions whose sizes may vary in the written model.
 
-    Without sizes that were asked for, these are the first, and the second where it is a sequence's length.
+    Without descriptions by the user, these are the first, and the second if it is the length of a sequence.
     """
     if asked:
         found = [one.opened for one in asked]
         return found[0] if len(found) == 1 else found
     layer = first(model)
-    sequence = isinstance(layer, nn.Embedding | modules.FeaturesLast) and x.dim() > 1
+    sequence = isinstance(layer, nn.Embedding | torch_modules.FeaturesLast) and x.dim() > 1
     return frozenset({0, 1} if sequence else {0})
 
 
 def computed(model: nn.Module, x: Tensor) -> int | None:
-    """Return how many rows the model makes of an input (-1 for a list); None where it does not take it."""
+    """Return the number of rows of the model's output (-1 for a list); None if it does not take the input."""
     try:
         with torch.no_grad():
             output = model(x)
-    except (RuntimeError, ValueError, IndexError, TypeError):  # what layers raise about sizes
+    except (RuntimeError, ValueError, IndexError, TypeError):  # the errors of layers for wrong sizes
         return None
     return output.shape[0] if isinstance(output, Tensor) and output.dim() else -1
 
 
 def first(model: nn.Module) -> nn.Module | None:
-    """Return the first layer that tells something of its input, through containers and layers that take anything."""
-    if isinstance(model, modules.Function) and not model._parameters:
+    """Return the first layer that determines the input, inside containers and after layers that take any input."""
+    if isinstance(model, torch_modules.Function) and not model._parameters:
         return None
     children = list(model.children())
     if not children or type(model) in KNOWN:
@@ -185,7 +185,7 @@ def first(model: nn.Module) -> nn.Module | None:
 
 
 def guesses(layer: Any) -> Iterator[tuple[int, ...]]:
-    """Return sizes of inputs that a layer takes, usual ones first."""
+    """Yield shapes of inputs that a layer takes, the usual ones first."""
     if isinstance(layer, nn.Linear):
         yield (BATCH, layer.in_features)
         yield (layer.in_features,)
@@ -197,7 +197,7 @@ def guesses(layer: Any) -> Iterator[tuple[int, ...]]:
         yield from ((BATCH, planes, size, size) for size in (*IMAGES, 1))
     elif isinstance(layer, nn.Conv3d | nn.ConvTranspose3d):
         yield from ((BATCH, layer.in_channels, size, size, size) for size in VOLUMES)
-    elif isinstance(layer, modules.FeaturesLast) and isinstance(layer.module, nn.Conv1d):
+    elif isinstance(layer, torch_modules.FeaturesLast) and isinstance(layer.module, nn.Conv1d):
         yield from ((BATCH, size, layer.module.in_channels) for size in FRAMES)
     elif isinstance(layer, nn.BatchNorm1d):
         yield (BATCH, layer.num_features)
@@ -211,7 +211,7 @@ KNOWN = (
     nn.ConvTranspose2d,
     nn.ConvTranspose3d,
     nn.Embedding,
-    modules.Embedding,
-    modules.FeaturesLast,
+    torch_modules.Embedding,
+    torch_modules.FeaturesLast,
     nn.Linear,
 )

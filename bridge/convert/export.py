@@ -1,6 +1,6 @@
 """Converted models as files that need no Moontide to read: `.pt`, `.pt2`, `.safetensors`, `.onnx`.
 
-A file takes its place only when it is complete.
+An old file is replaced only when the new one is complete.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from torch import Tensor, nn
 from bridge.convert.check import difference
 from bridge.replace import replacing
 
-WRONG = 1e-2  # relative difference of a program that computes something else, and not only in another order
+WRONG = 1e-2  # relative difference too large for rounding: the program computes something else
 
 
 class ExportError(RuntimeError):
-    """A model that cannot be written in a format: with the reason and the way out."""
+    """A model cannot be written in a format; the message says why and what to do."""
 
 
 def save(
     module: nn.Module, file: str | os.PathLike[str], x: Any, opened: Any = None
 ) -> list[list[int | None]] | None:
-    """Write a model in the format that the file's name ends with.
+    """Write a model in the format of the file name's suffix.
 
     ================ ====================================================================================
     .pt              the `state_dict`, for `torch.load(file, weights_only=True)`; the layers come from
@@ -44,26 +44,28 @@ def save(
     Parameters
     ----------
     module : Module
-        In evaluation mode.
+        A model in evaluation mode.
     file : path
         Where to write.
     x : Tensor or list of Tensor
-        An input.
+        An example input.
     opened : set of int, or list of them, optional
-        For each tensor, the dimensions (the first) whose sizes stay open in `.pt2` and `.onnx` where the model can.
+        For each tensor, the dimensions whose sizes may vary in `.pt2` and `.onnx` if the model allows it; by default
+        the first.
 
     Returns
     -------
     list of lists, or None
-        The sizes of each tensor that the program or graph takes, None for one that is open; None for parameters alone.
+        The shape of each input tensor of the program or graph, with None for a size that may vary. None for a file with
+        only parameters.
 
     Raises
     ------
     ExportError
-        For an unknown ending, a missing package (with the command that installs it), or a model that cannot be traced,
-        such as one with layers that stay Lua's.
+        The suffix is unknown, a package is missing (the message has the command that installs it), or the model cannot
+        be traced, for example because of layers that run in Lua.
     OSError
-        When the file cannot be written; nothing was changed.
+        The file cannot be written; an old file is unchanged.
     """
     write, _ = _format(file)
     with replacing(file) as temporary:
@@ -71,7 +73,7 @@ def save(
 
 
 def verify(module: nn.Module, file: str | os.PathLike[str], x: Any) -> float | None:
-    """Return how far what a written file holds is from the model: of the output, or of the parameters.
+    """Return the difference between a written file and the model: of their outputs, or of their parameters.
 
     Parameters
     ----------
@@ -81,8 +83,7 @@ def verify(module: nn.Module, file: str | os.PathLike[str], x: Any) -> float | N
     Returns
     -------
     float or None
-        The largest difference, relative to the largest number; None where the program that would run the file is not
-        installed (onnxruntime).
+        The largest difference, relative to the largest number; None if onnxruntime is needed and not installed.
     """
     _, read = _format(file)
     return read(module, Path(file), x)
@@ -91,14 +92,14 @@ def verify(module: nn.Module, file: str | os.PathLike[str], x: Any) -> float | N
 def proven(
     module: nn.Module, file: str | os.PathLike[str], x: Any, taken: list[list[int | None]]
 ) -> list[list[int | None]]:
-    """Return the sizes that a file takes, those open only that hold: tracers leave some open that the model fixes.
+    """Return the shapes that a file takes, after testing them: tracers may let a size vary that the model fixes.
 
     Parameters
     ----------
     module, file, x
         As in `save`.
     taken : list of lists
-        What `save` returned.
+        The result of `save`.
     """
     tensors = [x] if isinstance(x, Tensor) else list(x)
     found = [list(sizes) for sizes in taken]
@@ -116,7 +117,7 @@ def proven(
             holds = difference_there is None or difference_there < WRONG
         except (
             Exception
-        ):  # layers, torch's programs and other runtimes each raise errors of their own about sizes
+        ):  # layers, torch's programs and other runtimes raise different errors for wrong sizes
             holds = False
         if not holds:
             for tensor, sizes in zip(tensors, found, strict=True):
@@ -236,7 +237,7 @@ def _open(x: Any, opened: Any) -> Any:
 
 @contextmanager
 def _traced(what: str) -> Iterator[None]:
-    """Turn what goes wrong in a tracer into one error."""
+    """Turn all errors of a tracer into ExportError."""
     try:
         yield
     except (OSError, ExportError):
@@ -251,7 +252,7 @@ def _traced(what: str) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence what torch tells its own developers while it traces."""
+    """Suppress messages for torch's developers while it traces."""
     logger = logging.getLogger("torch.onnx")
     before = logger.level
     logger.setLevel(logging.ERROR)

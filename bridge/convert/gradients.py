@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from bridge.convert.layer import Layer
-from bridge.convert.modules import Function
+from bridge.convert.torch_modules import Function
 
 
 class Changed(torch.autograd.Function):

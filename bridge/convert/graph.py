@@ -1,6 +1,6 @@
-"""nn.gModule as an `fx.GraphModule` with the same wiring.
+"""Converting nn.gModule to an `fx.GraphModule` with the same connections.
 
-Modules are named by their annotation, or by their node's number.
+Modules get the name of their annotation, or their node's number.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def gmodule(layer: Layer) -> nn.Module:
 
 
 def inputs(data: dict[Any, Any]) -> list[dict[Any, Any]]:
-    """Return the data of a node's inputs, in order; the same table also maps data to places, which is left out."""
+    """Return the data of a node's inputs, in order; the same table also maps data to indices, which are left out."""
     mapindex = data.get("mapindex") or []
     if isinstance(mapindex, list):
         return mapindex

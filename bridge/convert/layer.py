@@ -1,4 +1,4 @@
-"""What a converter sees of one Torch7 layer: its fields, as what PyTorch's constructors take."""
+"""A Torch7 layer as converters see it: its fields in the form that PyTorch's constructors take."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from bridge.t7.objects import TorchObject
 
-# The types of layers; those of Cuda tensors load as these.
+# The types of layers. Types of Cuda tensors are loaded as these.
 DTYPES = {
     "torch.DoubleTensor": torch.float64,
     "torch.CudaDoubleTensor": torch.float64,
@@ -23,15 +23,15 @@ DTYPES = {
 
 
 class ConversionError(ValueError):
-    """A model that cannot be converted as it is: with the layer's place, its class and the reason."""
+    """A model cannot be converted; the message names the layer's place, its class and the reason."""
 
 
 class FieldError(ValueError):
-    """A layer's field that is not what its class needs; a `ConversionError` adds where the layer is."""
+    """A layer's field does not have what its class needs. It is raised again as a `ConversionError` with the place."""
 
 
 class Surroundings(Protocol):
-    """What a layer asks of the conversion that it is part of (`bridge.convert.context.Conversion`)."""
+    """The methods of the conversion (`bridge.convert.context.Conversion`) that a layer uses."""
 
     base: int
     share: bool
@@ -46,14 +46,14 @@ class Surroundings(Protocol):
 
 
 class Layer:
-    """One Torch7 layer on its way to PyTorch.
+    """A Torch7 layer that is being converted.
 
     Attributes
     ----------
     object : TorchObject
         The layer.
     conversion : Surroundings
-        What it is part of: options, and what was converted already.
+        The conversion, with its options and the layers converted so far.
     """
 
     def __init__(self, obj: TorchObject, conversion: Surroundings) -> None:
@@ -67,7 +67,7 @@ class Layer:
         return self.object.torch_typename()
 
     def get(self, field: str, default: Any = None) -> Any:
-        """Return a field as the file has it; the default where it is nil."""
+        """Return a field as it is in the file, or the default if it is nil."""
         value = self._fields.get(field)
         return default if value is None else value
 
@@ -76,12 +76,12 @@ class Layer:
         return self._fields.get(field) is not None
 
     def integer(self, field: str, default: int | None = None) -> int:
-        """Return a field cut to a whole number, as Torch7's kernels do.
+        """Return a field truncated to a whole number, as Torch7's kernels do.
 
         Raises
         ------
         FieldError
-            When the field is nil without a default, or no number.
+            The field is nil and there is no default, or it is not a number.
         """
         value = self._fields.get(field)
         if value is None and default is not None:
@@ -108,7 +108,7 @@ class Layer:
         return tuple(int(size) for size in value)
 
     def tensor(self, field: str) -> Tensor | None:
-        """Return a field's tensor, on the layer's own memory; None where it is nil or has no dimension."""
+        """Return a field's tensor, which shares the layer's memory; None if it is nil or has no dimension."""
         value = self._fields.get(field)
         if isinstance(value, numpy.ndarray):
             value = torch.from_numpy(value)
@@ -117,14 +117,14 @@ class Layer:
         return value
 
     def needed(self, field: str) -> Tensor:
-        """Return a field's tensor, which must be there."""
+        """Return a field's tensor. Raises FieldError if it is nil."""
         tensor = self.tensor(field)
         if tensor is None or not tensor.numel():
             raise FieldError(f"the field {field} holds no tensor")
         return tensor
 
     def parameter(self, field: str, shape: Sequence[int] | None = None) -> nn.Parameter | None:
-        """Return a field as a parameter, None where it is nil; the same one wherever the memory is the same.
+        """Return a field as a parameter, or None if it is nil. Fields with the same memory give the same parameter.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Layer:
         return self.conversion.parameter(tensor)
 
     def weight(self, shape: Sequence[int] | None = None) -> nn.Parameter:
-        """Return the field `weight` as a parameter; it must be there."""
+        """Return the field `weight` as a parameter. Raises FieldError if it is nil."""
         self.needed("weight")
         parameter = self.parameter("weight", shape)
         assert parameter is not None
@@ -154,7 +154,7 @@ class Layer:
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type of what the layer computes; float32 where the file does not tell."""
+        """The type that the layer computes in; float32 if the file does not have it."""
         return DTYPES.get(str(self.get("_type")), torch.float32)
 
     def buffer(self, field: str) -> Tensor | None:

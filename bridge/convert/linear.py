@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, linalg, nn
 
-from bridge.convert import modules
+from bridge.convert import torch_modules
 from bridge.convert.layer import FieldError, Layer
-from bridge.convert.modules import Function
+from bridge.convert.torch_modules import Function
 
 
 def linear(layer: Layer) -> nn.Module:
@@ -25,7 +25,7 @@ def lookup(layer: Layer) -> nn.Module:
     """Rows by their index, which counts from 0 unless the conversion's base is 1; no gradient for the padding's row."""
     weight = layer.weight()
     padding = layer.integer("paddingValue", 0) - 1
-    kind = modules.Embedding if layer.conversion.base == 1 else nn.Embedding
+    kind = torch_modules.Embedding if layer.conversion.base == 1 else nn.Embedding
     made = kind(
         weight.shape[0],
         weight.shape[1],
@@ -50,7 +50,7 @@ def bilinear(layer: Layer) -> nn.Module:
     return OfPair(made)
 
 
-class OfPair(modules.Around):
+class OfPair(torch_modules.Around):
     """A module of two inputs, for a list of two."""
 
     def forward(self, x: list[Tensor]) -> Tensor:
@@ -149,7 +149,7 @@ def linear_weight_norm(layer: Layer) -> nn.Module:
     made = nn.Linear(v.shape[1], v.shape[0], bias=layer.has("bias"), device="meta")
     made.register_parameter("bias", layer.parameter("bias"))
     settings = {"added": 0.0, "least": layer.get("eps", 1e-16), "shape": tuple(v.shape), "dim": 0}
-    return modules.WithWeight(made, length_times_direction, {"v": v, "g": g}, **settings)
+    return torch_modules.WithWeight(made, length_times_direction, {"v": v, "g": g}, **settings)
 
 
 ROWS = {

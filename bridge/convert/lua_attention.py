@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bridge.convert.builder import Builder, Row, need, refused
+from bridge.convert.lua_builder import Builder, Row, need, refused
 
 ACTIVATIONS = {functional.relu: "ReLU", torch.relu: "ReLU", torch.tanh: "Tanh", torch.sigmoid: "Sigmoid"}
 

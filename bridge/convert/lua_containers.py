@@ -7,8 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from bridge.convert import activation, linear, modules, normalization, shape
-from bridge.convert.builder import Builder, Row, need, refused
+from bridge.convert import activation, linear, normalization, shape, torch_modules
+from bridge.convert.lua_builder import Builder, Row, need, refused
 from bridge.nn.host import LuaHost
 
 # An nn.MapTable of modules that learn apart.
@@ -36,23 +36,23 @@ def table(lua_name: str) -> Row:
 def concat(lua_name: str) -> Row:
     """Return the row of modules whose outputs are side by side."""
 
-    def row(builder: Builder, module: modules.Concat, name: str) -> Any:
+    def row(builder: Builder, module: torch_modules.Concat, name: str) -> Any:
         return builder.children(builder.nn[lua_name](module.dim + 1), module, name)
 
     return row
 
 
-def parallel(builder: Builder, module: modules.Parallel, name: str) -> Any:
+def parallel(builder: Builder, module: torch_modules.Parallel, name: str) -> Any:
     """Make a module for each slice."""
     return builder.children(builder.nn.Parallel(module.input_dim + 1, module.output_dim + 1), module, name)
 
 
-def map_table(builder: Builder, module: modules.MapTable, name: str) -> Any:
+def map_table(builder: Builder, module: torch_modules.MapTable, name: str) -> Any:
     """Make one module for each entry of a table."""
     return builder.nn.MapTable(builder.made(module.module, inside(name)))
 
 
-def map_apart(builder: Builder, module: modules.MapTableApart, name: str) -> Any:
+def map_apart(builder: Builder, module: torch_modules.MapTableApart, name: str) -> Any:
     """Make modules that learn apart, one for each entry of a table."""
     if not len(module):
         raise refused(module, name, "it has no modules")
@@ -60,13 +60,13 @@ def map_apart(builder: Builder, module: modules.MapTableApart, name: str) -> Any
     return builder.lua.eval(APART)(made)
 
 
-def bottle(builder: Builder, module: modules.Bottle, name: str) -> Any:
+def bottle(builder: Builder, module: torch_modules.Bottle, name: str) -> Any:
     """Make dimensions in front one."""
     inner = builder.made(module.module, inside(name))
     return builder.nn.Bottle(inner, module.input_dims, module.output_dims)
 
 
-def cast(builder: Builder, module: modules.Cast, name: str) -> Any:
+def cast(builder: Builder, module: torch_modules.Cast, name: str) -> Any:
     """Make a module that keeps its type in a network of another."""
     floats = (t.dtype for t in module.module.state_dict().values() if t.is_floating_point())
     own = builder.within(module.inside or next(floats, builder.dtype))
@@ -75,7 +75,7 @@ def cast(builder: Builder, module: modules.Cast, name: str) -> Any:
     return builder.nn.DontCast(inner, castin, castout, own.typename)
 
 
-def with_weight(builder: Builder, module: modules.WithWeight, name: str) -> Any:
+def with_weight(builder: Builder, module: torch_modules.WithWeight, name: str) -> Any:
     """Make a layer whose weight is learned as lengths and directions."""
     if module.function is not linear.length_times_direction:
         raise refused(module, name, "Torch7 has no layer for this function of the parameters")
@@ -150,16 +150,16 @@ ROWS: Mapping[type[nn.Module], Row] = {
     activation.ScaledInEvaluation: scaled_dropout,
     activation.WhiteNoise: noise,
     linear.OfPair: pair,
-    modules.Bottle: bottle,
-    modules.Cast: cast,
-    modules.Concat: concat("Concat"),
-    modules.ConcatTable: table("ConcatTable"),
-    modules.DepthConcat: concat("DepthConcat"),
-    modules.MapTable: map_table,
-    modules.MapTableApart: map_apart,
-    modules.Parallel: parallel,
-    modules.ParallelTable: table("ParallelTable"),
-    modules.WithWeight: with_weight,
+    torch_modules.Bottle: bottle,
+    torch_modules.Cast: cast,
+    torch_modules.Concat: concat("Concat"),
+    torch_modules.ConcatTable: table("ConcatTable"),
+    torch_modules.DepthConcat: concat("DepthConcat"),
+    torch_modules.MapTable: map_table,
+    torch_modules.MapTableApart: map_apart,
+    torch_modules.Parallel: parallel,
+    torch_modules.ParallelTable: table("ParallelTable"),
+    torch_modules.WithWeight: with_weight,
     nn.Sequential: table("Sequential"),
     normalization.Divisive: divisive,
     normalization.Subtractive: subtractive,

@@ -7,8 +7,8 @@ from typing import Any
 
 from torch import nn
 
-from bridge.convert import modules
-from bridge.convert.builder import Builder, Row, need, refused, turned
+from bridge.convert import torch_modules
+from bridge.convert.lua_builder import Builder, Row, need, refused, turned
 
 # From the numbers of input and output planes to the layer.
 Single = Callable[[int, int], Any]
@@ -104,7 +104,7 @@ def of_features(builder: Builder, module: nn.Conv1d, name: str) -> Any:
     return made.add(builder.nn.Squeeze(2, 3))
 
 
-def of_frames(builder: Builder, module: modules.FeaturesLast, name: str) -> Any:
+def of_frames(builder: Builder, module: torch_modules.FeaturesLast, name: str) -> Any:
     """Make a layer over (batch, time, features) of one over (batch, features, time)."""
     inner, inside = module.module, f"{name}.module" if name else "module"
     if isinstance(inner, nn.MaxPool1d) and _plain_window(inner):
@@ -161,7 +161,7 @@ def _plain_window(module: nn.MaxPool1d) -> bool:
 
 
 ROWS: Mapping[type[nn.Module], Row] = {
-    modules.FeaturesLast: of_frames,
+    torch_modules.FeaturesLast: of_frames,
     nn.Conv1d: of_features,
     nn.Conv2d: convolution("SpatialConvolution", 2, "SpatialDilatedConvolution"),
     nn.Conv3d: convolution("VolumetricConvolution", 3, "VolumetricDilatedConvolution"),

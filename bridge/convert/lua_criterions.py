@@ -7,9 +7,9 @@ from typing import Any
 
 from torch import nn
 
-from bridge.convert import modules
-from bridge.convert.builder import Builder, Row, need, refused
+from bridge.convert import torch_modules
 from bridge.convert.criterions import OneBased
+from bridge.convert.lua_builder import Builder, Row, need, refused
 
 
 def loss(lua_name: str) -> Row:
@@ -67,7 +67,7 @@ def counted(builder: Builder, module: OneBased, name: str) -> Any:
 
 ROWS: Mapping[type[nn.Module], Row] = {
     OneBased: counted,
-    modules.SpatialNLLLoss: loss_of_classes("SpatialClassNLLCriterion"),
+    torch_modules.SpatialNLLLoss: loss_of_classes("SpatialClassNLLCriterion"),
     nn.BCELoss: loss("BCECriterion"),
     nn.CrossEntropyLoss: loss_of_classes("CrossEntropyCriterion"),
     nn.L1Loss: loss("AbsCriterion"),

@@ -13,15 +13,15 @@ from bridge.convert import (
     convolution,
     gradients,
     linear,
-    modules,
     normalization,
     pooling,
     sequences,
     shape,
     tables,
+    torch_modules,
 )
-from bridge.convert.builder import TYPENAMES, Builder, Row, refused
-from bridge.convert.modules import Function
+from bridge.convert.lua_builder import TYPENAMES, Builder, Row, refused
+from bridge.convert.torch_modules import Function
 
 Maker = Callable[[Builder, Function], Any]
 
@@ -169,7 +169,7 @@ FUNCTIONS: Mapping[Callable[..., Any], Maker] = {
     linear.scale: numbers("CMul", "weight", lambda builder: builder.nn.Mul()),
     linear.shift: numbers("CAdd", "bias", lambda builder: builder.nn.Add(1, True)),
     linear.weighted_euclidean: matrix("WeightedEuclidean"),
-    modules.cast: copied,
+    torch_modules.cast: copied,
     normalization.normalize: layer("Normalize", "p", "eps"),
     pooling.enlarge: enlarged,
     pooling.feature_norm: feature_norms,

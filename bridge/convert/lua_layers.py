@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import nn
 
-from bridge.convert import modules
-from bridge.convert.builder import Builder, Row, need, numbers, refused, turned
+from bridge.convert import torch_modules
+from bridge.convert.lua_builder import Builder, Row, need, numbers, refused, turned
 
 
 def plain(name: str, *attributes: str) -> Row:
@@ -90,7 +90,7 @@ def softmax(lua_name: str) -> Row:
 
     def row(builder: Builder, module: Any, name: str) -> Any:
         made = builder.nn[lua_name]()
-        if isinstance(module, modules.Softmax | modules.LogSoftmax | modules.Softmin):
+        if isinstance(module, torch_modules.Softmax | torch_modules.LogSoftmax | torch_modules.Softmin):
             return made
         if module.dim == -3:
             return builder.nn[f"Spatial{lua_name}"]()

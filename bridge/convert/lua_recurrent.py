@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bridge.convert.builder import Builder, Row, need, refused
+from bridge.convert.lua_builder import Builder, Row, need, refused
 
 # Steps {x(t), h(t - 1)} -> h(t) from the layers that hold the parameters, in the order of PyTorch's gates.
 STEPS = """

@@ -1,4 +1,4 @@
-"""The table of `to_lua`: PyTorch's class -> the function that makes Torch7's layer of one."""
+"""The table of `to_lua`: PyTorch's class -> the function that makes the Torch7 layer for a module of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bridge.convert import (
     lua_layers,
     lua_recurrent,
 )
-from bridge.convert.builder import Row
+from bridge.convert.lua_builder import Row
 
 ROWS: Mapping[type[nn.Module], Row] = {
     kind: row

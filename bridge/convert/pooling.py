@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from bridge.convert.convolution import fields
 from bridge.convert.layer import Layer
-from bridge.convert.modules import Function
+from bridge.convert.torch_modules import Function
 
 
 def maximum(kind: Callable[..., nn.Module], letters: str) -> Callable[[Layer], nn.Module]:

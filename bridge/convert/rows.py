@@ -1,4 +1,7 @@
-"""The table: Torch7's class -> the function that makes a module of one, or None where none can be made."""
+"""The table of `to_torch`: Torch7's class -> its converter, a function that makes a PyTorch module of a layer.
+
+A converter returns None for a layer that PyTorch cannot compute.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ ROWS: Mapping[str, Converter] = {
 
 
 def row(typename: str) -> Converter | None:
-    """Return the converter of a class; one of cudnn has its own row or that of its namesake in nn."""
+    """Return the converter of a class. A class of cudnn without a row uses that of the same name in nn."""
     package, _, name = typename.partition(".")
     if typename in ROWS:
         return ROWS[typename]

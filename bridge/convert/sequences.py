@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bridge.convert.layer import Layer
-from bridge.convert.modules import FeaturesLast, Function
+from bridge.convert.torch_modules import FeaturesLast, Function
 
 
 def convolved(window: str, step: str, padding: str) -> Callable[[Layer], nn.Module]:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bridge.convert.layer import Layer
-from bridge.convert.modules import Function
+from bridge.convert.torch_modules import Function
 
 
 def dimension(x: Tensor, dim: int, dims: int | None) -> int:

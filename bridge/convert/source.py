@@ -1,7 +1,7 @@
-"""Where a model comes from: a path, what `bridge.t7` gives, or an object of a Lua state; all become TorchObjects.
+"""Reading a model from a path, a result of `bridge.t7`, or an object in a Lua state. All become TorchObjects.
 
-From a Lua state every table is taken apart once, in Lua, and put together here, so that cycles and sharing stay and no
-tensor is copied. Keys that are no string or number (a node's map from data to places) are left out.
+A model in a Lua state is listed in Lua, each table once, and put together again here. So cycles and shared objects are
+kept and no tensor is copied. Keys other than strings and numbers (in nodes of nngraph) are left out.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Source:
     root : TorchObject
         The model.
     lua : dict of int to LuaObject
-        The object in the Lua state that a TorchObject, by its id, stands for; empty for what came from a file.
+        id of a TorchObject -> its object in the Lua state; empty for a model from a file.
     """
 
     def __init__(self, model: Any, key: str | None = None) -> None:
@@ -70,7 +70,9 @@ class Source:
             from bridge import t7
 
             model = t7.load(model, tensors="torch")
-        model = network(getattr(model, "lua_object", model), key)  # of bridge.legacy
+        model = network(
+            getattr(model, "lua_object", model), key
+        )  # a module of bridge.legacy has a lua_object
         if isinstance(model, LuaObject):
             model = self._from_lua(model)
         if not isinstance(model, TorchObject):
@@ -105,7 +107,7 @@ class Source:
 
 
 def _replace(made: list[Any], lists: dict[int, list[Any]]) -> None:
-    """Put the lists in the place of the dicts that they were."""
+    """Replace dicts by the lists that were made of them."""
     by_id = {id(made[place]): value for place, value in lists.items()}
     for target in made:
         fields = target.fields() if isinstance(target, TorchObject) else target

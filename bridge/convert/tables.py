@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from bridge.convert import shape
 from bridge.convert.activation import function
 from bridge.convert.layer import Layer
-from bridge.convert.modules import Function
+from bridge.convert.torch_modules import Function
 
 
 def alike(x: Sequence[Tensor]) -> list[Tensor]:

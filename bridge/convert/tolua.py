@@ -1,4 +1,4 @@
-"""`to_lua`: a PyTorch module as a network of Torch7 in a Lua state."""
+"""`to_lua`: converting a PyTorch module to a Torch7 network in a Lua state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import nn
 
 from bridge._boundary import LuaObject
 from bridge.convert import traced
-from bridge.convert.builder import Builder
+from bridge.convert.lua_builder import Builder
 from bridge.convert.lua_rows import ROWS
 
 if TYPE_CHECKING:
@@ -26,24 +26,25 @@ def to_lua(
     Parameters
     ----------
     module : Module
-        Made of layers that `ROWS` has, in Sequential or in any module that `torch.fx` can trace.
+        A module of layers in the table `ROWS`, inside Sequential or any module that `torch.fx` can trace.
     lua : bridge.Lua
-        The state that the network is made in.
+        The state in which the network is made.
     share : bool
-        Whether Lua's parameters and running statistics lie in the module's memory, so that both sides learn at once;
-        by default they are copies.
+        Whether Lua's parameters and running statistics share the module's memory, so that training one side trains
+        both; by default they are copies.
     dtype : torch.dtype, optional
-        What the network computes in; that of the module's parameters by default, torch's default where it has none.
+        The type that the network computes in; by default that of the module's parameters, or torch's default type if it
+        has none.
 
     Returns
     -------
     LuaObject
-        An `nn.Module` (or `nn.Criterion`) of Lua, each layer in the mode, training or evaluation, of the module's.
+        An `nn.Module` (or `nn.Criterion`) in Lua; each layer has the mode, training or evaluation, of the module's.
 
     Raises
     ------
     ConversionError
-        For a layer that Torch7 has no counterpart for, with its name and the way out.
+        Torch7 has no counterpart for a layer; the message names the layer and says what to do.
     """
     if dtype is None:
         floats = (tensor.dtype for tensor in module.state_dict().values() if tensor.is_floating_point())

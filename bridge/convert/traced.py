@@ -1,4 +1,4 @@
-"""A module of any kind that `torch.fx` can trace, as an nn.gModule with the same wiring."""
+"""Converting any module that `torch.fx` can trace to an nn.gModule with the same connections."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from bridge.convert.builder import Builder, refused
+from bridge.convert.lua_builder import Builder, refused
 
-# A module of nngraph called with nodes: a node.
+# Calls a module with nodes, which makes a node of nngraph.
 NODE = "function(module, nodes) if #nodes > 0 then return module(nodes) end return module() end"
 GRAPH = "function(inputs, outputs) require 'nngraph' return nn.gModule(inputs, outputs) end"
 
 
 class Tracer(fx.Tracer):
-    """Follows calls down to the layers that have a row; ours and PyTorch's containers are followed into."""
+    """Traces calls down to the layers that have a row; containers, ours and PyTorch's, are traced into."""
 
     def __init__(self, rows: Any) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ def network(builder: Builder, module: nn.Module, name: str) -> Any:
     Raises
     ------
     ConversionError
-        When the module cannot be traced, or calls what Torch7 has no layer for.
+        The module cannot be traced, or calls a function that Torch7 has no layer for.
     """
     try:
         graph = Tracer(builder.rows).trace(module)
@@ -72,19 +72,19 @@ def network(builder: Builder, module: nn.Module, name: str) -> Any:
     raise refused(module, name, "it has no output")
 
 
-# Modules of PyTorch that give more than their output, which is all that Torch7's do.
+# PyTorch's modules that return more than their output; Torch7's return only the output.
 SEVERAL = (nn.RNNBase, nn.MultiheadAttention)
 
 
 def _gives_several(module: nn.Module, source: Any) -> bool:
-    """Whether a value is what one of those gives."""
+    """Whether a value is the result of one of those modules."""
     if not isinstance(source, fx.Node) or source.op != "call_module":
         return False
     return isinstance(module.get_submodule(str(source.target)), SEVERAL)
 
 
 def _given(layer: nn.Module, name: str, step: fx.Node) -> Any:
-    """Return the input of a module's call: one, or a list of all that it is called with."""
+    """Return the input of a module's call: its argument, or a list of several arguments."""
     ignored = ("need_weights",) if isinstance(layer, nn.MultiheadAttention) else ()
     for key, value in step.kwargs.items():
         if value is not None and key not in ignored:
@@ -101,7 +101,7 @@ def _entry(builder: Builder, step: fx.Node) -> Any:
 
 
 def _sources(builder: Builder, node_of: Any, nodes: dict[fx.Node, Any], given: Any) -> list[Any]:
-    """Return the nodes of an input; one that comes again through an Identity, since nngraph takes each once."""
+    """Return the nodes of an input. One that occurs again gets an Identity: nngraph allows each only once."""
     found: list[Any] = []
     seen: set[fx.Node] = set()
     for one in given if isinstance(given, list | tuple) else [given]:
@@ -156,7 +156,7 @@ def _flatten(builder: Builder, step: fx.Node) -> Any:
 ADD, SUB = _element("CAddTable", "AddConstant"), _element("CSubTable", "AddConstant", -1)
 MUL, DIV = _element("CMulTable", "MulConstant"), _element("CDivTable", "MulConstant", -1)
 
-# What is called -> the layer; a method by its name.
+# Function, or name of a method -> the function that makes the layer for it.
 CALLS: dict[Any, Callable[[Builder, fx.Node], Any]] = {
     **dict.fromkeys((operator.add, operator.iadd, torch.add, "add", "add_"), ADD),
     **dict.fromkeys((operator.sub, torch.sub, "sub"), SUB),

@@ -14,8 +14,9 @@ static int newtensor(lua_State *L)
    return 1;
 }
 
-/* row(metatable, tensor, i): tensor[i] of a tensor with several dimensions; -1 is the last. Nil: there is none. One call
-   instead of the several that Lua would make, because a program that walks a matrix makes one per element. */
+/* row(metatable, tensor, i): tensor[i] as a new tensor; i counts from 1, or back from -1, the last. Nil if there is no
+   such row or the tensor has only one dimension. One C function instead of several calls from Lua, because a loop over
+   a matrix needs it for every row. */
 static int row(lua_State *L)
 {
    const br_tensor *t = lua.lua_touserdata(L, 2);
@@ -47,8 +48,9 @@ static int newstorage(lua_State *L)
    return 1;
 }
 
-/* What __gc gets may come from a program, which finds it in a metatable: a userdata of ours is one whose metatable has
- * the function. No other is as large as a tensor, which is told by that alone, because there are many. */
+/* A program can take a __gc function from a metatable and call it with anything, so each one checks its argument. A
+ * storage or a reference is a userdata whose metatable has that very function. A tensor is recognised by its size
+ * alone, which no other userdata has: there are many tensors, and this is faster. */
 static int is_ours(lua_State *L, lua_CFunction collect)
 {
    if (lua.lua_type(L, 1) != LUA_TUSERDATA || !lua.lua_getmetatable(L, 1)) return 0;
@@ -65,7 +67,7 @@ static int collect_tensor(lua_State *L)
    return 0;
 }
 
-/* A finalizer may see the userdata after this one: it is no storage any more then. */
+/* Another finalizer may still get hold of the userdata: without a metatable it does not count as a storage. */
 static int collect_storage(lua_State *L)
 {
    br_storage **storage = lua.lua_touserdata(L, 1);

@@ -1,4 +1,4 @@
-"""Torch7's nn and optim from Python, in the shape of PyTorch's torch.legacy, on a Lua state of the process.
+"""Torch7's nn and optim from Python, with the interface of PyTorch's torch.legacy, on a Lua state of the process.
 
     from bridge.legacy import nn, optim
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from bridge.legacy import nn, optim
 
-# What a file can hold.
+# The values that a file can contain.
 Value: TypeAlias = "Plain | NDArray[Any] | Tensor | LegacyObject"
 
-# A session shows objects, whose classes are made of sessions' calls.
+# Set here, because `session` must not import `objects`, which imports `session`.
 Session.class_of = staticmethod(class_of)
 
 __all__ = ["load", "nn", "optim", "save", "state", "use"]
@@ -44,12 +44,12 @@ def load(file: str | os.PathLike[str], format: str = "binary") -> Value:  # noqa
     file : path
         The file.
     format : {"binary", "ascii"}
-        As Lua's `torch.load` takes it.
+        The format, as for Lua's `torch.load`.
 
     Raises
     ------
     LuaError
-        The file is missing, is no Torch7 file, or has objects of classes that the state does not know.
+        The file is missing, is not a Torch7 file, or has objects of classes that the state does not know.
     """
     session = current()
     for package in ("nngraph", "optim"):
@@ -66,7 +66,7 @@ def save(value: Any, file: str | os.PathLike[str], format: str = "binary") -> No
     session.run(session.require("torch").save, os.fspath(file), session.to_lua(value), format, base=1)
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+if not TYPE_CHECKING:  # with it, a type checker would accept any name
 
     def __getattr__(name):
         if name in ("nn", "optim"):

@@ -1,4 +1,4 @@
-"""The Python class that shows a Lua class: one of nn, optim or nngraph, or one that a program derived from those."""
+"""Finding the Python class for a Lua class of nn, optim or nngraph, or for one that a program derived from those."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bridge.legacy.positions import ANYTHING, Row, rows
 
 
 def class_of(lineage: list[str]) -> type[LegacyObject] | None:
-    """Return the Python class for a Lua class, given with its ancestors; None for what is none of ours."""
+    """Return the Python class for a Lua class, given its lineage; None for a class that is not derived from ours."""
     if not lineage:
         return None
     typename = lineage[0]

@@ -1,4 +1,4 @@
-"""nngraph from Python: nodes, which modules make when they are called with nodes."""
+"""nngraph from Python: calling a module with nodes makes a node."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ class Node(LegacyObject, native=True):
         )
 
     def split(self, count: int) -> list[Node]:
-        """Return a node for each element of the table that this node gives."""
+        """Return a node for each element of the table that this node outputs."""
         nodes = self._session.from_lua(self._session.call(self._object, "split", count))
         return list(nodes) if isinstance(nodes, tuple) else [nodes]
 
     def annotate(self, annotations: dict[str, Any] | None = None, **more: Any) -> Self:
-        """Note things beside the node, such as `name=`, which graphs and messages show."""
+        """Attach annotations to the node, such as `name=`, which graphs and messages show."""
         self._session.call(self._object, "annotate", {**(annotations or {}), **more})
         return self
 
 
 def is_nodes(value: Any) -> bool:
-    """Tell whether a value is a node or a list that begins with one."""
+    """Return whether a value is a node or a list that begins with one."""
     return isinstance(value, Node) or (
         isinstance(value, list | tuple) and any(isinstance(v, Node) for v in value)
     )
 
 
 def node_of(module: LegacyObject, arguments: tuple[Any, ...]) -> Node:
-    """Return the node that a module makes of nodes."""
+    """Return the node for a module called with nodes."""
     session = module._session
     session.require("nngraph")
     node: Node = session.from_lua(

@@ -1,4 +1,4 @@
-"""What the tensors in some arguments are, numpy's or torch's, and which values are marked as indices."""
+"""Finding whether arguments have numpy arrays or torch tensors, and which values are marked as indices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bridge.marks import Index
 
 
 def as_kind(value: Any, kind: str | None) -> Any:
-    """Return a tensor as `kind`, over the same memory; other values as they are."""
+    """Return a tensor as `kind`, over the same memory; other values unchanged."""
     if kind == "numpy" and is_torch(value) and value.device.type == "cpu":
         return value.numpy()
     if kind == "torch" and isinstance(value, numpy.ndarray):
@@ -22,13 +22,13 @@ def as_kind(value: Any, kind: str | None) -> Any:
 
 
 def is_torch(value: Any) -> bool:
-    """Tell whether a value is a torch.Tensor, without importing torch."""
+    """Return whether a value is a torch.Tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
 
 def kind_of(values: Any) -> str | None:
-    """Return what the first tensor in some arguments is: "numpy", "torch", or None when there is none."""
+    """Return the kind of the first tensor in some arguments: "numpy", "torch", or None if there is none."""
     for value in values:
         if isinstance(value, numpy.ndarray):
             return "numpy"
@@ -47,7 +47,7 @@ def kind_of(values: Any) -> str | None:
 
 
 def marked(values: Any) -> bool:
-    """Tell whether a value inside some arguments is marked by `bridge.index`."""
+    """Return whether a value inside some arguments is marked by `bridge.index`."""
     for value in values:
         if isinstance(value, Index):
             return True

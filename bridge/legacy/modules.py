@@ -1,4 +1,4 @@
-"""The classes of nn that are written out in Python, and how the others are made."""
+"""The classes of nn that need code in Python, and the making of all others from the table of classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bridge.legacy.objects import (
 )
 from bridge.legacy.session import current
 
-# What nn has beside classes.
+# The attributes of nn that are not classes.
 NAMESPACES = ("Jacobian", "SparseJacobian", "hessian", "tables", "test", "testTHNN", "utils")
 
 
@@ -79,7 +79,7 @@ class Container(Module, native=True):  # noqa: D101
     size = lua_method("size", "Return the number of modules.")
 
     def get(self, index: int) -> Any:
-        """Return the module at a place, counted from 0 or, if negative, from the end; None where there is none."""
+        """Return the module at an index, from 0, or from the end if negative; None if there is none."""
         return self._invoke("get", (index + len(self) if index < 0 else index,))
 
     def __len__(self) -> int:
@@ -119,7 +119,7 @@ class Criterion(LegacyObject, native=True):  # noqa: D101
 
 
 class StochasticGradient(LegacyObject, native=True):  # noqa: D101
-    def __init__(self, module: Any, criterion: Any) -> None:  # what complete() puts in its place
+    def __init__(self, module: Any, criterion: Any) -> None:  # replaced by complete()
         raise NotImplementedError
 
     def train(self, examples: Iterable[tuple[Any, Any]]) -> Self:
@@ -137,12 +137,12 @@ for _name, _cls in WRITTEN.items():
 
 
 def class_named(name: str) -> type[Any]:
-    """Return a class of the table."""
+    """Return the class with this name in the table."""
     return known_class(name, WRITTEN)
 
 
 class Namespace:
-    """A table of functions of nn, such as nn.tables; what they take and give is translated as for modules."""
+    """A table of functions in nn, such as nn.tables. Arguments and results are converted as for modules."""
 
     def __init__(self, name: str) -> None:
         self._name = name

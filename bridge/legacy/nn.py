@@ -1,16 +1,16 @@
-"""Torch7's nn and nngraph in the shape of PyTorch's torch.legacy.nn: every class of theirs as an attribute.
+"""Torch7's nn and nngraph with the interface of PyTorch's torch.legacy.nn: their classes are attributes.
 
     net = nn.Sequential().add(nn.Linear(4, 8)).add(nn.Tanh()).add(nn.Linear(8, 3)).add(nn.LogSoftMax())
     loss = nn.ClassNLLCriterion().forward(net.forward(x), targets)     # targets count from 0
     h = nn.Tanh()(nn.Linear(4, 8)(x := nn.Identity()()))               # nngraph
     net = nn.gModule([x], [h])
 
-Modules are objects of a Lua state (`bridge.legacy.use` chooses it): numpy arrays and torch tensors go in and out
-without a copy. Positions count from 0: dimensions and places in constructors, `get`, `insert` and `remove`, and the
-indices that LookupTable, OneHot, ClassNLLCriterion and the like read. A call with an argument marked by `bridge.index`
-shifts what is marked and nothing else; so is the input of a class that a Lua program defined to be marked, if it reads
-indices. A type checker knows the classes of nn alone: take a class that a Lua program defined by
-`getattr(nn, "MyLayer")`. Derive from `nn.Module` or any other class to write a module in Python.
+Modules are objects of a Lua state (`bridge.legacy.use` chooses it); numpy arrays and torch tensors are passed without a
+copy. Positions count from 0: dimensions and indices in constructors and in `get`, `insert` and `remove`, and the
+indices that LookupTable, OneHot, ClassNLLCriterion and similar classes read. If an argument of a call is marked by
+`bridge.index`, only marked values are shifted. Indices for a class that a Lua program defined must be marked. Type
+checkers know only the classes of nn; get a class of a Lua program by `getattr(nn, "MyLayer")`. To write a module in
+Python, derive it from `nn.Module` or another class.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [*positions.rows(), *NAMESPACES, "Node"]  # noqa: PLE0604, they are st
 
 
 def __getattr__(name: str) -> Any:
-    """Return a class or a namespace of nn; one that a Lua program added is found in the state in use."""
+    """Return a class or a namespace of nn, or a class that a Lua program has added in the state in use."""
     if name in positions.rows():
         return class_named(name)
     if name in NAMESPACES:

@@ -1,7 +1,7 @@
 """Lua objects of Torch7 classes as Python objects: fields as attributes, methods that count from 0.
 
-An object's state is the Lua object: attributes that are set become its fields. So an object that Lua gives back after
-Python has forgotten it is the same as before.
+All data is in the Lua object: setting an attribute sets a field. So an object that Lua returns after Python has
+forgotten it is the same as before.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ OWN = ("_object", "_session")
 
 
 def lua_method(name: str, text: str, *, first: bool = False) -> Callable[..., Any]:
-    """Make a method that calls Lua's; under super() in a class written in Python, that of its Torch7 class.
+    """Make a method that calls the Lua method. Called by super() from a class written in Python, it calls that of nn.
 
-    With `first`, further results are dropped.
+    With `first`, only the first result is returned.
     """
 
     def method(self: LegacyObject, *arguments: Any, copy: bool | None = None) -> Any:
@@ -42,15 +42,16 @@ def lua_method(name: str, text: str, *, first: bool = False) -> Callable[..., An
 
 
 class LegacyObject:
-    """A Lua object of a Torch7 class; made by calling its class, or shown where Lua gives one.
+    """A Lua object of a Torch7 class, made by calling the class or returned from Lua.
 
-    Tensors come as what the call's arguments are, numpy or torch; without any, as what the state gives. They are over
-    Lua's memory, which the next call may fill anew, unless the call says `copy=True` (or the state does).
+    Methods return tensors of the kind of their arguments, numpy or torch; without tensors in the arguments, of the
+    state's kind. They share Lua's memory, which the next call may overwrite, unless the call or the state says
+    `copy=True`.
     """
 
     _is_legacy: ClassVar[bool] = True
     _typename: ClassVar[str] = ""
-    _native: ClassVar[bool] = True  # a class of Lua's, not one written in Python
+    _native: ClassVar[bool] = True  # whether the class is one of Lua's, not one written in Python
     _lineage: ClassVar[tuple[str, ...]] = ()
 
     _object: LuaObject
@@ -63,16 +64,16 @@ class LegacyObject:
         cls._native = False
         cls._typename = "python." + re.sub(r"\W+", "_", f"{cls.__module__}_{cls.__qualname__}")
 
-    # ---- making one
+    # ---- construction
 
     @classmethod
     def _parent(cls) -> type[LegacyObject]:
-        """Return the nearest class that Lua knows under a name of its own."""
+        """Return the nearest parent that is a class in Lua."""
         return next(base for base in cls.__mro__[1:] if base.__dict__.get("_typename"))
 
     @classmethod
     def _define(cls, session: Session) -> None:
-        """Make the Torch7 class of a class written in Python, unless this state has it."""
+        """Define the Torch7 class for a class written in Python, if this state does not have it."""
         if session.registered(cls._typename) is cls:
             return
         parent = cls._parent()
@@ -91,7 +92,7 @@ class LegacyObject:
         session.register(cls._typename, cls)
 
     def _construct(self, typename: str, arguments: list[Any]) -> None:
-        """Make the Lua object: `arguments` are Lua's, of the constructor of the class `typename`."""
+        """Make the Lua object by the constructor of the class `typename`, with arguments for Lua."""
         cls = type(self)
         session = current()
         values = [session.to_lua(argument) for argument in arguments]
@@ -174,7 +175,7 @@ class LegacyObject:
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *dir(self._object)})
 
-    # ---- as a value
+    # ---- as a Python object
 
     @property
     def typename(self) -> str:
@@ -183,7 +184,7 @@ class LegacyObject:
 
     @property
     def lua_object(self) -> LuaObject:
-        """The Lua object itself, which counts from 1 as Lua does."""
+        """The Lua object itself, whose methods count from 1."""
         return self._object
 
     def __repr__(self) -> str:
@@ -213,7 +214,7 @@ class LegacyObject:
 
 
 def restored(data: bytes, written: list[type[LegacyObject]]) -> Any:
-    """Return a pickled object, in the state in use; `written` are the classes written in Python that it needs."""
+    """Return a pickled object, in the state in use. `written`: the classes written in Python that it needs."""
     session = current()
     for cls in written:
         cls._define(session)
@@ -223,11 +224,11 @@ def restored(data: bytes, written: list[type[LegacyObject]]) -> Any:
 # ---- classes
 
 _made: dict[str, type[LegacyObject]] = {}
-_making = threading.RLock()  # a class is made once
+_making = threading.RLock()  # so that each class is made once
 
 
 def complete(cls: type[LegacyObject], row: Row, text: str, package: str = "nn") -> None:
-    """Give a Python class what the table says of its Lua class: names, constructor, documentation."""
+    """Complete a Python class by the table's row of its Lua class: names, constructor, documentation."""
     typename = f"{package}.{row.name}"
 
     def __init__(self: LegacyObject, *arguments: Any, **keywords: Any) -> None:
@@ -246,14 +247,14 @@ def complete(cls: type[LegacyObject], row: Row, text: str, package: str = "nn") 
 
 
 def make_class(row: Row, base: type[LegacyObject], text: str, package: str = "nn") -> type[LegacyObject]:
-    """Make the Python class of a class of Lua's."""
+    """Make the Python class for a Lua class."""
     cls: type[LegacyObject] = types.new_class(row.name, (base,), {"native": True})
     complete(cls, row, text, package)
     return cls
 
 
 def describe(row: Row) -> str:
-    """Write the docstring of a class: its signature and what counts from 0."""
+    """Return the docstring of a class: its signature, and which values count from 0."""
     lines = [f"nn.{row.name}{row.form.signature}, a module or criterion of Torch7's nn."]
     if not row.parent:
         lines = [f"nn.{row.name}{row.form.signature}, what others derive from."]
@@ -265,7 +266,7 @@ def describe(row: Row) -> str:
     return "\n\n".join(lines)
 
 
-# What the classes of `readers` in bridge/runtime/legacy.lua read, in words.
+# Descriptions of the indices that the classes in `readers` of bridge/runtime/legacy.lua read.
 READS = {
     "LookupTable": "The input's indices count from 0.",
     "OneHot": "The input's classes count from 0.",
@@ -282,7 +283,7 @@ READS = {
 
 
 def known_class(name: str, bases: dict[str, type[LegacyObject]]) -> type[LegacyObject]:
-    """Return the class of a row of the table; `bases` are those that are written out."""
+    """Return the class of this name in the table. `bases`: classes that are written in this package."""
     if name in bases:
         return bases[name]
     with _making:

@@ -1,9 +1,10 @@
-"""Torch7's optim in the shape of PyTorch's torch.legacy.optim.
+"""Torch7's optim with the interface of PyTorch's torch.legacy.optim.
 
     x, losses = optim.adam(opfunc, x, config, state)
 
-`opfunc(x)` is a Python function that returns the loss and its gradient. `x` is changed in place; so are the dicts
-`config` and `state` (without a state, `config` has it), which remember what the algorithm needs for its next call.
+`opfunc(x)` is a Python function that returns the loss and its gradient. `x` is changed in place. The dicts `config` and
+`state` are changed too, because they keep what the algorithm needs for its next call (without `state`, all in
+`config`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ ALGORITHMS = {
     "rprop": "Resilient propagation.",
     "sgd": "Stochastic gradient descent with momentum and weight decay.",
 }
-SEARCHES = ("cmaes", "de")  # which leave x as it is, and give the point back that they found
+SEARCHES = ("cmaes", "de")  # these return the point that they found and do not change x
 FUNCTIONS = {
     "FistaLS": "(f, g, pl, xinit, params): FISTA with a line search.",
     "checkgrad": "(opfunc, x, eps): how far a gradient is from finite differences.",
@@ -111,7 +112,7 @@ def _evaluated(opfunc: Callable[[Any], Any], name: str, kind: str, session: Sess
 
 
 def _remember(given: dict[str, Any] | None, left: Any) -> None:
-    """Bring a dict to what Lua left of its table; functions, and tensors over the same memory, stay themselves."""
+    """Update a dict from its Lua table. Functions, and tensors over the same memory, stay the same objects."""
     if given is None or left is None:
         return
     entries: dict[Any, Any] = dict(left) if isinstance(left, dict) else dict(enumerate(left, 1))
@@ -146,12 +147,12 @@ def _function(name: str) -> Callable[..., Any]:
 
 class ConfusionMatrix(LegacyObject, native=True):  # noqa: D101, completed below
     def add(self, prediction: Any, target: Any) -> None:
-        """Count one prediction: a class, counted from 0, or scores; likewise the target."""
+        """Count a prediction. Prediction and target are each a class, counted from 0, or a vector of scores."""
         values = [_class(value, 0) for value in (prediction, target)]
         self._session.call(self._object, "add", *values, base=1)
 
     def batchAdd(self, predictions: Any, targets: Any) -> None:
-        """Count predictions: a vector of classes, counted from 0, or a row of scores for each; likewise targets."""
+        """Count predictions. Each argument is a vector of classes, counted from 0, or a matrix with rows of scores."""
         values = [_class(value, 1) for value in (predictions, targets)]
         self._session.call(self._object, "batchAdd", *values, base=1)
 
@@ -161,7 +162,7 @@ class Logger(LegacyObject, native=True):  # noqa: D101, completed below
 
 
 def _class(value: Any, dimensions: int) -> Any:
-    """Shift what holds classes; what has more dimensions holds scores."""
+    """Shift a value that has classes; a value with more dimensions has scores and is not shifted."""
     if isinstance(value, list | tuple):
         value = numpy.asarray(value)
     found = getattr(value, "ndim", 0)
@@ -189,7 +190,7 @@ def class_named(name: str) -> type[LegacyObject]:
 
 
 if TYPE_CHECKING:
-    # What __getattr__ makes; a type checker would take any name for an attribute.
+    # Declared for type checkers, which would accept any name with __getattr__.
     class _Algorithm(Protocol):
         def __call__(
             self,

@@ -1,4 +1,4 @@
-"""Reads the table of `signatures.py`: how a class is called from Python, and which values are positions."""
+"""Reading the table of `signatures.py`: how classes and methods are called, and which values are positions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PARAMETER = re.compile(r"^(\*?)(\w+)([@#]?)(\??)$")
 
 @dataclass(frozen=True)
 class Form:
-    """How something is called: its parameters, which of them are positions, and whether its results are."""
+    """The parameters of a function or class, and which of them, and whether its results, are positions."""
 
     signature: inspect.Signature
     shifts: tuple[Shift | None, ...]
     result: Shift | None = None
 
     def bind(self, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> list[Any]:
-        """Return the arguments by position, as Lua takes them; raises TypeError as a Python function does."""
+        """Return the arguments in Lua's order. Raises TypeError like a Python function."""
         try:
             bound = self.signature.bind(*arguments, **keywords)
         except TypeError as reason:
@@ -43,7 +43,7 @@ class Form:
         return self.shift(values)
 
     def shift(self, values: list[Any]) -> list[Any]:
-        """Turn those of the arguments that are positions from Python's into Lua's."""
+        """Shift the arguments that are positions from Python's counting to Lua's."""
         if not any(self.shifts):
             return values
         rest = (
@@ -144,13 +144,13 @@ def fields() -> dict[str, Shift]:
 
 @cache
 def method_form(lineage: tuple[str, ...], name: str) -> Form | None:
-    """Return how a method of a class is called, where the table says it; `lineage` are the class and its parents."""
+    """Return the form of a method if the table has it. `lineage`: the class and its parents."""
     table = methods()
     return next((table[f"{base}.{name}"] for base in lineage if f"{base}.{name}" in table), None)
 
 
 @cache
 def position(lineage: tuple[str, ...], name: str) -> Shift | None:
-    """Return what shifts a field of a class, where it is a position."""
+    """Return the function that shifts a field of a class, if the field is a position."""
     table = fields()
     return next((table[f"{base}.{name}"] for base in lineage if f"{base}.{name}" in table), None)

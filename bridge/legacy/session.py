@@ -1,4 +1,4 @@
-"""What Python keeps of a Lua state whose objects it shows as modules: calls, conversions, and who stands for whom."""
+"""A Lua state for `bridge.legacy`: calls, conversions, and which Python object represents which Lua object."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ ATTACHED = "bridge.legacy"
 
 
 class Session:
-    """One Lua state as `bridge.legacy` sees it; `session_of` finds it.
+    """The data that `bridge.legacy` keeps for a Lua state; `session_of` returns it.
 
-    The objects that it shows are `bridge.legacy.objects.LegacyObject`s, which call their session and not the other way.
+    Its objects are instances of `bridge.legacy.objects.LegacyObject`. They call the session; it does not call them.
     """
 
-    # The Python class for a Lua class, given with its ancestors, or None; set by `bridge.legacy` itself.
+    # A function that returns the Python class for a Lua class's lineage, or None. Set by `bridge.legacy`.
     class_of: ClassVar[staticmethod[[list[str]], type[object] | None]]
 
     def __init__(self, state: State) -> None:
         if state.gives_bytes:
             raise ValueError('bridge.legacy and bridge.nn need a bridge.Lua with strings="text"')
         self.state = state
-        self.base = 1  # where indices start in the call that runs now
+        self.base = 1  # the first index in the call that is running
         self._lua: Any = state.helper("require", "bridge.runtime.legacy", proxies=True)
         self._call = self._lua.call
         self._run = self._lua.run
@@ -41,7 +41,7 @@ class Session:
         self._restore = self._lua.restore
         self._living: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
         self._classes: dict[str, type[object] | None] = {}
-        # by a module's address: whoever must hear of forwards that others run in it
+        # module's address -> its copies in bridge.nn, which must know of forwards that other code runs
         self.watchers: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
     # ---- calls
@@ -63,11 +63,11 @@ class Session:
     def call(
         self, target: LuaObject, name: str, *arguments: Any, base: int = 0, copy: bool | None = None
     ) -> Any:
-        """Call a method; what modules read as indices starts at `base`. Nothing else is converted."""
+        """Call a method. Indices in modules' inputs count from `base`; nothing else is converted."""
         return self._guarded(base, copy, self._call, target, name, *arguments)
 
     def run(self, function: Any, *arguments: Any, base: int = 0) -> Any:
-        """Call a Lua function, likewise; tensors come back over Lua's memory, whatever the state does otherwise."""
+        """Call a Lua function in the same way. Tensors in its results always share Lua's memory."""
         return self._guarded(base, False, self._run, function, *arguments)
 
     def inherited(
@@ -79,7 +79,7 @@ class Session:
         base: int = 0,
         copy: bool | None = None,
     ) -> Any:
-        """Call the method that a class has, whatever its children made of it."""
+        """Call the method of a class itself, also if a child class overrides it."""
         return self._guarded(base, copy, self._inherited, typename, target, name, *arguments)
 
     def ask(self, name: str, *arguments: Any) -> Any:
@@ -91,18 +91,18 @@ class Session:
         return getattr(self._lua, name)
 
     def pointer(self, target: LuaObject) -> str:
-        """Return the address of a Lua object, which is its own for as long as it lives."""
+        """Return the address of a Lua object, which identifies it while it lives."""
         pointer: str = self._identify(target)[0]
         return pointer
 
     def require(self, name: str) -> Any:
-        """Lua's `require`; a table comes by reference."""
+        """Call Lua's `require`. Returns a table by reference."""
         return self.state.helper("require", name, proxies=True)
 
     # ---- values
 
     def to_lua(self, value: Any) -> Any:
-        """Return what stands for a value on its way to Lua: objects of ours by their Lua object, callables wrapped."""
+        """Convert a value for Lua: a LegacyObject to its Lua object, a callable to a wrapped one."""
         if isinstance(value, str | int | float | numpy.ndarray | Index) or value is None:
             return value
         target = getattr(type(value), "_is_legacy", None) and value.__dict__["_object"]
@@ -121,7 +121,7 @@ class Session:
         return value
 
     def from_lua(self, value: Any, kind: str | None = None) -> Any:
-        """Show Lua's objects as ours, and tensors as `kind` ("numpy", "torch", or None for as they came)."""
+        """Convert a value from Lua: objects to LegacyObjects, tensors to `kind` ("numpy", "torch"; None: unchanged)."""
         if isinstance(value, LuaObject):
             return self.shown(value)
         if isinstance(value, list):
@@ -134,10 +134,8 @@ class Session:
         return as_kind(value, kind)
 
     def callback(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a Python function for Lua: it gets and gives our objects, and what it calls in Lua starts at 1."""
-        itself = weakref.ref(
-            self
-        )  # Python's collector does not see what Lua holds: no cycle may go through it
+        """Wrap a Python function for Lua: it gets and returns LegacyObjects, and its own calls of Lua count from 1."""
+        itself = weakref.ref(self)  # weak, because Python's garbage collector cannot find cycles through Lua
 
         def called(*arguments: Any) -> Any:
             session = itself()
@@ -159,7 +157,7 @@ class Session:
     # ---- objects
 
     def shown(self, target: LuaObject) -> Any:
-        """Return the Python object that stands for a Lua object of a known class; any other stays as it is."""
+        """Return the Python object that represents a Lua object of a known class; any other object unchanged."""
         with self.state:
             pointer, typename = self._identify(target)
             if typename is None:
@@ -175,7 +173,7 @@ class Session:
             return made
 
     def adopt(self, made: Any, target: LuaObject, pointer: str | None = None) -> None:
-        """Let a Python object stand for a Lua object."""
+        """Let a Python object represent a Lua object."""
         made.__dict__["_object"] = target
         made.__dict__["_session"] = self
         self._living[pointer or self._identify(target)[0]] = made
@@ -186,16 +184,16 @@ class Session:
         return self._classes[typename]
 
     def register(self, typename: str, cls: type[object]) -> None:
-        """Show objects of a Lua class as those of a Python class."""
+        """Let a Python class represent a Lua class."""
         self._classes[typename] = cls
 
     def registered(self, typename: str) -> Any:
-        """Return the Python class of a Lua class, if it is known by now."""
+        """Return the Python class that represents a Lua class, or None."""
         return self._classes.get(typename)
 
 
 def session_of(state: State) -> Session:
-    """Return the session of a state, made when it is first asked for."""
+    """Return the session of a state, which is made the first time."""
     with state:
         session: Session | None = state.attached.get(ATTACHED)
         if session is None:
@@ -203,7 +201,7 @@ def session_of(state: State) -> Session:
         return session
 
 
-# ---- the state that classes make their objects in
+# ---- the state in which classes make objects
 
 _guard = threading.RLock()
 _default: Lua | None = None
@@ -211,7 +209,7 @@ _chosen: Lua | None = None
 
 
 class Use:
-    """What `use` returns: as a context manager, it gives back the state that was in use before."""
+    """The result of `use`: as a context manager, it returns to the state that was in use before."""
 
     def __init__(self, before: Lua | None) -> None:
         self._before = before
@@ -226,9 +224,9 @@ class Use:
 
 
 def use(lua: Lua | None) -> Use:
-    """Make objects in this state from now on, in all threads; None goes back to the process's own.
+    """Make objects in this state from now on, in all threads; None: in the process's own state.
 
-    As a context manager it goes back to what was in use before: `with bridge.legacy.use(lua): ...`.
+    As a context manager, it returns to the state in use before: `with bridge.legacy.use(lua): ...`.
 
     Raises
     ------
@@ -248,9 +246,9 @@ def use(lua: Lua | None) -> Use:
 
 
 def state() -> Lua:
-    """Return the `bridge.Lua` in use: the one that `use` chose, or the process's own, made when first needed.
+    """Return the `bridge.Lua` in use: the one chosen by `use`, or the process's own, which is made when first needed.
 
-    The process's own state gives `torch.Tensor`s, as PyTorch's torch.legacy did.
+    The process's own state returns `torch.Tensor`s, like PyTorch's torch.legacy.
     """
     global _default  # noqa: PLW0603
     with _guard:

@@ -1,9 +1,9 @@
-"""The classes of nn as a table: parent, constructor, and where positions are in what they take and give.
+"""The classes of nn as a table: parent, constructor, and which of their arguments and results are positions.
 
-A line is `Name < Parent: parameters`. A parameter with `?` may be left out. What is marked counts from 0 in Python and
-from 1 in Lua: `@` a position (of a dimension, an element, a class), where negative numbers keep their value, and `#` an
-index, where -1 stands for none, which is 0 in Lua. `Name.method: parameters` and `Name.field` mark those of methods and
-fields alike; `-> @` marks a result. What modules read as indices in their *inputs* is in `bridge/runtime/legacy.lua`.
+A line is `Name < Parent: parameters`. A parameter with `?` is optional. Marked values count from 0 in Python and from 1
+in Lua: `@` marks a position (of a dimension, an element, a class), of which negative numbers are not shifted; `#` marks
+an index, of which -1 means none (0 in Lua). `Name.method: parameters` and `Name.field` mark the same for methods and
+fields; `-> @` marks a result. Indices in the *inputs* of modules are handled in `bridge/runtime/legacy.lua`.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ OTHERS = """
 StochasticGradient: module, criterion
 """
 
-# Beside those that have the name of a marked constructor parameter.
+# Fields that are positions, in addition to those named like a marked parameter of the constructor.
 METHODS = """
 Container.get: index@
 Sequential.insert: module, index@?

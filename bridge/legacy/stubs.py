@@ -17,7 +17,7 @@ from typing import Any
 
 from bridge.legacy.graph import Node as Node
 """
-# The types of parameters by their names, which mean the same in every class; all others take several.
+# The types of parameters by name, for names that mean the same in every class; others may have any type.
 TYPES = {
     "bool": "affine batch_mode bias castin castout castTarget doGradInput dontCast featFirst forceCopy inplace ip "
     "provideOutput repeatTarget scalar shared sizeAverage squeeze stochasticInference trans transA transB v1",

@@ -1,7 +1,7 @@
-"""A model in a file as something to call, whatever kind of file it is.
+"""Loading a model from a file of any kind as a function to call.
 
-`model` is what all kinds are to those who use them; a file per kind says how it is loaded (`lua_file`, `torch7_file`,
-`torch_file`, `onnx_file`), and the table below which ending is which. `layers` tells what a network of Torch7 takes.
+`model` has the class of a loaded model. `lua_file`, `torch7_file`, `torch_file` and `onnx_file` load one kind of file
+each; the table below says which file name suffix is which kind. `layers` finds the inputs of a Torch7 network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bridge.models.model import Model, TensorSpec
 
 __all__ = ["ENDINGS", "Model", "TensorSpec", "call", "load"]
 
-# The module that loads files with this ending; each is imported when it is needed.
+# File name suffix -> the module that loads such files, imported when it is needed.
 ENDINGS = {
     ".lua": "bridge.models.lua_file",
     ".t7": "bridge.models.torch7_file",
@@ -41,17 +41,17 @@ def load(
     Parameters
     ----------
     lua : Lua
-        The state that a model of Lua lives in; closing it ends the model.
+        The state for a model that runs in Lua; closing it ends the model.
     file : path
-        A .t7 file with a network, or a table of networks; a .lua file that defines functions; what `moontide convert`
-        writes: .pt2, .onnx, or .pt. What has another ending is taken for Torch7's.
+        A .t7 file with a network or tables of networks; a .lua file that defines functions; or a file that `moontide
+        convert` writes: .pt2, .onnx or .pt. A file with another suffix is read as a .t7 file.
     function : str, optional
-        The function of the Lua file, or the method of the network, that is meant where none is named. By default the
-        only function of the file; a network's `forward`, in evaluation mode.
+        The model's default function: a function of the Lua file, or a method of the network. Without it, the only
+        function of the file, or the network's `forward` in evaluation mode.
     key : str, optional
         The place of the network in the tables of a .t7 file, such as "protos.rnn".
     network : path, optional
-        For a .pt file, which holds parameters alone: the .t7 file whose network they belong to.
+        For a .pt file, which has only parameters: the .t7 file of the network that they belong to.
     device : {"cpu", "cuda"}
         Where the model computes; "cuda:1" is the second one.
 
@@ -60,9 +60,10 @@ def load(
     FileNotFoundError
         There is no such file.
     ValueError
-        The file has no such function, several where one is meant, or no network; or an option is not for its kind.
+        The file has no such function, several functions and no default, or no network; or an option is for another kind
+        of file.
     ImportError
-        A package is missing that its kind needs.
+        A package that this kind of file needs is missing.
     LuaError, T7Error, RuntimeError
         The file is damaged, or running it raised an error.
     """
@@ -81,9 +82,9 @@ def load(
 def call(
     lua: Lua, file: str | PathLike[str], *, function: str | None = None, key: str | None = None
 ) -> Callable[..., Any]:
-    """Load a model and return the function that is meant; see `load`.
+    """Load a model and return its default function; see `load`.
 
-    Arrays and numbers go in and come out as with any function of Lua. A network takes nested lists of numbers too,
-    which become tensors of its own type.
+    Arguments and results are converted as for any Lua function. A network also takes nested lists of numbers, which
+    become tensors of its type.
     """
     return load(lua, file, function=function, key=key).chosen()

@@ -1,6 +1,7 @@
-"""What a network of Torch7 takes, told by the layers that its input meets first.
+"""Finding the inputs of a Torch7 network from its first layers.
 
-Sizes are those of a batch, whose rows are open. Where the first layers do not tell, nothing is said.
+Shapes are those of a batch, with None for the number of rows. If the first layers do not determine the input, it is
+unknown.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Taken:
-    """An input: its sizes, None where any is taken, None as a whole where unknown; and whether it is indices."""
+    """An input: its shape (None for a size that may vary; None as a whole: unknown), and whether it has indices."""
 
     shape: tuple[int | None, ...] | None = None
     indices: bool = False
@@ -29,7 +30,7 @@ def _planes(dimensions: int) -> Rule:
     return lambda layer: Taken((None, layer.nInputPlane, *[None] * dimensions))
 
 
-# The layer's class, and what it takes of its fields.
+# Layer's class -> the function that gets its input from its fields.
 RULES: dict[str, Rule] = {
     "Linear": _rows,
     "LinearNoBias": _rows,
@@ -48,30 +49,30 @@ RULES: dict[str, Rule] = {
     "VolumetricConvolution": _planes(3),
     "VolumetricFullConvolution": _planes(3),
 }
-# Layers whose output has the input's sizes: the next one tells.
+# Layers whose output has the input's shape: the next layer determines the input.
 TRANSPARENT = {
     *("Identity", "Dropout", "SpatialDropout", "MulConstant", "AddConstant", "Contiguous", "Copy", "Tanh", "ReLU"),
     *("Sigmoid", "SpatialBatchNormalization", "BatchNormalization", "GradientReversal", "Normalize"),
 }  # fmt: skip
 SEQUENCES = {"Sequential", "NaN", "Profile"}
-RECURRENT = ("LSTM", "GRU", "RNN", "Recur", "Sequen")  # in the names of classes
+RECURRENT = ("LSTM", "GRU", "RNN", "Recur", "Sequen")  # parts of class names
 BRANCHES = {"Concat", "ConcatTable", "DepthConcat"}
 
 
 def taken(net: Any) -> list[Taken]:
-    """Return the inputs of a network: one, or one for each branch of a table."""
+    """Return the inputs of a network: one, or one for each branch of its table."""
     found = _taken(net)
     return found if isinstance(found, list) else [found or Taken()]
 
 
 def by_row(net: Any) -> bool:
-    """Whether rows are apart: not where a layer takes them for steps of time, or keeps something between calls."""
+    """Whether rows are independent: not in recurrent layers, whose rows may be time steps and which keep a state."""
     names = [one.typename for one in net.listModules() if one.typename != "nn.Sequential"]
     return not any(mark in name for name in names for mark in RECURRENT)
 
 
 def _taken(layer: Any) -> Taken | list[Taken] | None:
-    """Return what a layer takes; None where it takes anything and passes its sizes on."""
+    """Return the input of a layer; None if it takes any input and its output has the same shape."""
     name = layer.typename.rpartition(".")[2]
     inside = list(getattr(layer, "modules", None) or [])
     if name in SEQUENCES:

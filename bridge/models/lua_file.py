@@ -1,4 +1,4 @@
-"""Functions of a Lua file."""
+"""Loading the functions of a Lua file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bridge.models.model import Model, TensorSpec
 
 
 def load(lua: Lua, path: Path, *, function: str | None, device: str, **_: Any) -> Model:
-    """Run the file; its functions are those of the table that it returns, or its global ones."""
+    """Run the file. The model's functions are those in the table it returns, or the global ones it defines."""
     if device != "cpu":
         raise ValueError(f"{path}: a Lua file says itself where it computes; device= is for networks")
-    lua.require("torch")  # its own global functions are not the file's
+    lua.require("torch")  # first, so that torch's global functions do not count as the file's
     loaded = lua.load(path)
     functions = {
         name: value for name in dir(loaded) if isinstance(value := getattr(loaded, name), LuaFunction)
@@ -36,7 +36,7 @@ def load(lua: Lua, path: Path, *, function: str | None, device: str, **_: Any) -
 
 
 def parameter_names(function: Any) -> list[str]:
-    """Return the names of a function's parameters, "..." last where it takes any more."""
+    """Return the names of a function's parameters, with "..." at the end if it takes further ones."""
     kinds = inspect.Parameter
     return [
         "..." if one.kind is kinds.VAR_POSITIONAL else one.name
@@ -46,5 +46,5 @@ def parameter_names(function: Any) -> list[str]:
 
 
 def specs(names: list[str] | None) -> tuple[TensorSpec, ...] | None:
-    """Return inputs that go by the names of parameters; None where any number is taken."""
+    """Return inputs with the names of parameters; None if their number varies."""
     return None if names is None or "..." in names else tuple(TensorSpec(name) for name in names)

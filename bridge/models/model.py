@@ -1,4 +1,4 @@
-"""What a loaded model is to those who use it, whatever file it comes from."""
+"""The interface of a loaded model, the same for all kinds of files."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """An input or output tensor: its name, and what is known of it.
+    """The name of an input or output tensor, and its type and shape as far as they are known.
 
     Attributes
     ----------
     name : str
-        By which requests name it.
+        Its name in requests.
     dtype : str or None
-        numpy's name of its type; None where any is taken.
+        numpy's name of its type; None: any type.
     shape : tuple or None
-        Its sizes, None for one that is open; None as a whole where nothing is known, not even how many there are.
+        Its sizes, with None for one that may vary; None as a whole: unknown.
     """
 
     name: str
@@ -28,26 +28,27 @@ class TensorSpec:
 
 @dataclass(frozen=True)
 class Model:
-    """Functions, and what is known of the tensors of the one that is meant.
+    """The functions of a model, and the inputs and outputs of its default function.
 
     Attributes
     ----------
     file : str
-        Where it comes from.
+        The file it was loaded from.
     platform : str
         What runs it: "torch7", "lua", "torch" or "onnx".
     functions : mapping of str to callable
-        All that can be called, by name; a network's only one is "forward", or the method that was asked for.
+        Its functions by name; a network has only one, "forward" or the method that was asked for.
     parameters : mapping of str to list of str
-        The names of each function's parameters; "..." are any more.
+        The names of each function's parameters; "..." stands for further ones.
     default : str or None
-        The function that is meant where none is named; None where the file has several.
+        The function to call when none is named; None if the file has several.
     inputs, outputs : tuple of TensorSpec or None
-        Of that function. None: nothing is known.
+        Of the default function. None: unknown.
     by_row : bool
-        Each row of the result belongs to the same row of the inputs, so that rows of several callers can go together.
+        Each row of the result depends only on the same row of the inputs, so rows of several callers can be computed
+        together.
     table : bool
-        Several inputs go in as one table, as Torch7's networks take them.
+        Several inputs are passed as one table, as Torch7's networks take them.
     """
 
     file: str
@@ -61,12 +62,12 @@ class Model:
     table: bool = False
 
     def chosen(self, name: str | None = None) -> Callable[..., Any]:
-        """Return a function by its name, or the one that is meant.
+        """Return a function by its name, or the default one.
 
         Raises
         ------
         ValueError
-            There is none of that name, or several and no name.
+            There is no function of that name, or no name was given and there is no default.
         """
         wanted = self.default if name is None else name
         if wanted is None or wanted not in self.functions:

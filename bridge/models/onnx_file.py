@@ -1,4 +1,4 @@
-"""A graph of an .onnx file, run by onnxruntime."""
+"""Loading the graph of an .onnx file, which onnxruntime runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def load(_lua: Lua, path: Path, *, function: str | None, device: str, **_: Any) 
     provider = (PROVIDERS[kind], {"device_id": number[0]} if number else {})
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=[provider])
-    except Exception as error:  # its classes are not public
+    except Exception as error:  # the classes of its errors are not public
         raise RuntimeError(f"{path} is no graph that onnxruntime runs: {error}") from error
     inputs = tuple(spec(one) for one in session.get_inputs())
 
@@ -56,7 +56,7 @@ def load(_lua: Lua, path: Path, *, function: str | None, device: str, **_: Any) 
 
 
 def spec(one: Any) -> TensorSpec:
-    """Return an input or output of a graph; named sizes are open ones."""
+    """Return the spec of a graph's input or output; a size that has a name may vary."""
     return TensorSpec(
         one.name, TYPES.get(one.type), tuple(size if isinstance(size, int) else None for size in one.shape)
     )

@@ -1,4 +1,4 @@
-"""Results of models as what JSON has a form for."""
+"""Converting results of models to values that JSON has a form for."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
-DEEPEST = 100  # lists and objects inside each other that a result may have
+DEEPEST = 100  # levels of lists and objects that a result may have
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Return a result as what JSON has a form for: arrays as lists, numbers that JSON lacks as text.
+    """Return a result as values that JSON has a form for: arrays as lists, nan and infinity as text.
 
     Raises
     ------
     TypeError
-        There is something else in it, such as a network; with its name.
+        The result contains another value, such as a network; the message names it.
+    ValueError
+        Lists and objects are nested too deeply.
     """
     if depth > DEEPEST:
         raise ValueError(f"the result has more than {DEEPEST} lists and objects inside each other")

@@ -1,4 +1,4 @@
-"""A network of a .t7 file."""
+"""Loading a network from a .t7 file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bridge.models import layers
 from bridge.models.model import Model, TensorSpec
 from bridge.networks import is_network, network
 
-# Where the classes of files come from, tried in this order; later ones add classes to nn.
+# The packages that define the classes in files, tried in this order; the later ones add classes to nn.
 PACKAGES = ("torch", "nn", "nngraph", "nnx", "dpnn", "rnn", "cudnn", "tds")
 DEFINED = "function(name) return torch.getmetatable(name) ~= nil end"
 TYPES = {"torch.FloatTensor": "float32", "torch.DoubleTensor": "float64", "torch.CudaTensor": "float32"}
-# Tensors of arguments go to the network's device, those of results come back; tables are looked into.
+# Moves tensors in arguments to the network's device and those in results back to the CPU, also in tables.
 ON_DEVICE = """
 function(call)
    local function moved(x, kind)
@@ -36,7 +36,7 @@ end
 
 
 def load(lua: Lua, path: Path, *, function: str | None, key: str | None, device: str, **_: Any) -> Model:
-    """Load the network, in evaluation mode unless a method is asked for."""
+    """Load the network; in evaluation mode, unless a method is given."""
     require(lua, t7.inspect(path).classes)
     net = network(lua.execute("return torch.load(...)", os.fspath(path)), key)
     if not (isinstance(net, LuaObject) and is_network(net)):
@@ -65,7 +65,7 @@ def load(lua: Lua, path: Path, *, function: str | None, key: str | None, device:
 
 
 def require(lua: Lua, classes: Iterable[str]) -> None:
-    """Require the packages that define these classes, and no more; those of a program of its own stay unknown."""
+    """Require only the packages that define these classes. Classes of other programs stay undefined."""
     lua.require("torch")
     defined = lua.eval(DEFINED)
     for package in PACKAGES:
@@ -81,7 +81,7 @@ def on_device(lua: Lua, net: LuaObject, method: str, device: str) -> Callable[..
     Raises
     ------
     ValueError
-        The name of the device is none, or no such device is there.
+        There is no such device, or its name is not valid.
     """
     kind, _, number = device.partition(":")
     if kind != "cuda" or not (number or "0").isdecimal():
@@ -98,7 +98,7 @@ def on_device(lua: Lua, net: LuaObject, method: str, device: str) -> Callable[..
 
 
 def named(taken: list[layers.Taken], dtype: str | None) -> tuple[TensorSpec, ...]:
-    """Return inputs by name: "input", or "input_0" and so on where there are several."""
+    """Return inputs with names: "input", or "input_0", "input_1" ... if there are several."""
     return tuple(
         TensorSpec(
             "input" if len(taken) == 1 else f"input_{place}",
@@ -112,7 +112,7 @@ def named(taken: list[layers.Taken], dtype: str | None) -> tuple[TensorSpec, ...
 def typed(
     method: Callable[..., Any], dtype: str | None, inputs: tuple[TensorSpec, ...] | None
 ) -> Callable[..., Any]:
-    """Return a network's method for nested lists and arrays of any type of numbers, which become its own."""
+    """Return a network's method that converts nested lists, and arrays of any type, to the network's type."""
     if dtype is None:
         return method
     kinds = [one.dtype or dtype for one in inputs or ()]

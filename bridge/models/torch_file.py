@@ -1,6 +1,6 @@
-"""What `moontide convert` writes for PyTorch: a program (.pt2), or parameters (.pt) beside the network of a .t7 file.
+"""Loading files that `moontide convert` writes for PyTorch: a program (.pt2), or parameters (.pt) for a .t7 network.
 
-Tensors are all that is read of a .pt file.
+Only tensors are read from a .pt file.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def program(path: Path) -> tuple[Any, tuple[TensorSpec, ...]]:
 
     try:
         exported = torch.export.load(path)
-    except Exception as error:  # torch's readers raise whatever the damage leads to
+    except Exception as error:  # torch raises errors of many classes for damaged files
         raise RuntimeError(f"{path} is no program of torch.export: {first_line(error)}") from error
     names = [one.arg.name for one in exported.graph_signature.input_specs if one.kind.name == "USER_INPUT"]
     values = {node.name: node.meta["val"] for node in exported.graph.nodes if node.op == "placeholder"}
@@ -70,7 +70,7 @@ def program(path: Path) -> tuple[Any, tuple[TensorSpec, ...]]:
 
 
 def size(one: Any) -> int | None:
-    """Return a size of a shape, None for one that is open."""
+    """Return a size of a shape, or None if it may vary."""
     return one if isinstance(one, int) else None
 
 
@@ -95,13 +95,13 @@ def parameters(
     module = to_torch(net).eval()
     try:
         module.load_state_dict(torch.load(path, weights_only=True))
-    except Exception as error:  # torch's readers raise whatever the damage leads to
+    except Exception as error:  # torch raises errors of many classes for damaged files
         raise RuntimeError(f"{path} does not fit the network of {there}: {first_line(error)}") from error
     return module, inputs
 
 
 def calling(module: Any, inputs: tuple[TensorSpec, ...] | None, device: str) -> Callable[..., Any]:
-    """Return the module's forward for arrays and nested lists, with arrays as results."""
+    """Return the module's forward as a function that takes arrays and nested lists, and returns arrays."""
     import torch
 
     kinds = [one.dtype for one in inputs or ()]
@@ -126,5 +126,5 @@ def calling(module: Any, inputs: tuple[TensorSpec, ...] | None, device: str) -> 
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says first."""
+    """Return the first line of an error's message."""
     return str(error).strip().partition("\n")[0] or type(error).__name__

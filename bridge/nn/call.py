@@ -1,4 +1,4 @@
-"""A forward of a LuaModule and its backward, as `function.py` runs them."""
+"""A forward in Lua and its backward, as `function.py` runs them: what modules and criterions share, and a module's."""
 
 from __future__ import annotations
 
@@ -10,11 +10,36 @@ import torch
 
 from bridge._boundary import LuaObject
 from bridge.nn.function import InLua, evaluate
+from bridge.nn.host import LuaHost
 from bridge.nn.leases import Lease
 from bridge.nn.trees import pick, unflatten
 
 
-class ModuleCall:
+class HostCall:
+    """One forward of a LuaHost, whose first `count` tensors are those of its inputs."""
+
+    def __init__(self, host: LuaHost, dtype: torch.dtype, inputs: Any, count: int) -> None:
+        self.state = host.state
+        self.take = host.take
+        self.structure: Any = None
+        self._dtype = dtype
+        self._inputs = inputs
+        self._count = count
+
+    def _input_gradients(
+        self, found: Any, tensors: tuple[torch.Tensor, ...], needed: tuple[bool, ...], target: LuaObject
+    ) -> list[torch.Tensor | None]:
+        """Return the gradient of each tensor: those of inputs from what Lua gave, None for the others."""
+        by_place: dict[int, torch.Tensor] = {}
+        pick(self._inputs, found, by_place)
+        result: list[torch.Tensor | None] = [None] * len(tensors)
+        for place in range(self._count):
+            if needed[place]:
+                result[place] = input_gradient(by_place.get(place), tensors[place], place, target)
+        return result
+
+
+class ModuleCall(HostCall):
     """One forward of a LuaModule."""
 
     def __init__(
@@ -25,19 +50,10 @@ class ModuleCall:
         count: int,
         parameters: list[tuple[torch.Tensor, int]],
     ) -> None:
+        super().__init__(module, dtype, inputs, count)
         self.module = module
-        self.state = module.state
-        self._dtype = dtype
-        self.structure: Any = None
-        self._inputs = inputs
-        self._count = count
-        self._parameters = parameters  # Lua's, and which of the call's tensors each is
-        self._given: list[torch.Tensor] | None = None  # copies of the inputs that Lua has written to
-
-    def take(self) -> Lease:
-        """Lease the copy that computes it."""
-        lease: Lease = self.module.take()
-        return lease
+        self._parameters = parameters  # pairs of Lua's parameter and its index among the call's tensors
+        self._given: list[torch.Tensor] | None = None  # copies of the inputs, if Lua overwrites them
 
     def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> Any:
         """Return Lua's output."""
@@ -50,7 +66,7 @@ class ModuleCall:
 
     @contextmanager
     def _standing_in(self, tensors: tuple[torch.Tensor, ...]) -> Iterator[None]:
-        """Give Lua's parameters the values of the tensors that stand in for them, for as long as Lua computes."""
+        """Give Lua's parameters the values of tensors that are used in their place, while Lua computes."""
         swaps = []
         for lua, place in self._parameters:
             value = tensors[place]
@@ -81,20 +97,13 @@ class ModuleCall:
             found, buffers, addresses = module.run(
                 module._lua.backward, target, unflatten(self._inputs, given), gradOutput, learning
             )
-        result: list[torch.Tensor | None] = [None] * len(tensors)
-        by_place: dict[int, torch.Tensor] = {}
-        pick(self._inputs, found, by_place)
-        for place in range(count):
-            if needed[place]:
-                result[place] = input_gradient(by_place.get(place), tensors[place], place, target)
+        result = self._input_gradients(found, tensors, needed, target)
         places = {lua.data_ptr(): place for lua, place in self._parameters}
         seen = set()
         for address, buffer in zip(addresses, buffers, strict=True):
             place = places[address]
             key = (place, buffer.data_ptr(), buffer.shape, buffer.stride())
-            if (
-                not needed[place] or key in seen
-            ):  # modules that share a gradient's memory have added to it already
+            if not needed[place] or key in seen:  # a gradient that several modules share is taken once
                 continue
             seen.add(key)
             before = result[place]
@@ -103,7 +112,7 @@ class ModuleCall:
 
 
 def apply(call: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Run a call, for autograd if it is wanted."""
+    """Run a call, recorded by autograd if a tensor requires it."""
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         return list(InLua.apply(call, *tensors))  # type: ignore[no-untyped-call]
     lease, outputs = evaluate(call, tuple(tensor.detach() for tensor in tensors))
@@ -112,7 +121,7 @@ def apply(call: Any, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def numbers_as_tensors(value: Any, dtype: torch.dtype) -> Any:
-    """Return an output with its numbers as tensors without dimension, so that gradients find them."""
+    """Return an output with its numbers as tensors without dimension, so that they can have gradients."""
     if isinstance(value, list):
         return [numbers_as_tensors(item, dtype) for item in value]
     if isinstance(value, dict):
@@ -125,7 +134,7 @@ def numbers_as_tensors(value: Any, dtype: torch.dtype) -> Any:
 def input_gradient(
     gradient: torch.Tensor | None, given: torch.Tensor, place: int, target: LuaObject
 ) -> torch.Tensor:
-    """Return an input's gradient in memory of its own; raises RuntimeError where Lua gave none of that size."""
+    """Return a copy of an input's gradient. Raises RuntimeError if Lua returned none of the input's size."""
     if gradient is None or gradient.numel() != given.numel():
         size = "none" if gradient is None else f"one of size {tuple(gradient.shape)}"
         raise RuntimeError(

@@ -6,27 +6,27 @@ from typing import Any
 
 import torch
 
-from bridge.nn.call import apply, input_gradient
+from bridge.nn.call import HostCall, apply, numbers_as_tensors
 from bridge.nn.host import LuaHost
 from bridge.nn.leases import Lease
-from bridge.nn.trees import flatten, pick, unflatten
+from bridge.nn.trees import flatten, unflatten
 
 
 class LuaCriterion(LuaHost):
-    """A Torch7 criterion inside a PyTorch model: `criterion(input, target)` is a loss that autograd goes back through.
+    """A Torch7 criterion as a PyTorch loss: `criterion(input, target)`, with gradients by autograd.
 
     Parameters
     ----------
     net : bridge.legacy.nn.Criterion or LuaObject
         The Lua criterion.
     base : {0, 1}
-        Where classes in targets start: 0 as in Python, or 1 as in Lua.
+        The number of the first class in targets: 0 as in Python, or 1 as in Lua.
 
     Raises
     ------
     TypeError
-        `net` is no Lua criterion; an input's dtype is not the one it computes in (`.float()` and `.double()` convert
-        it); or the target requires grad, which Torch7's criterions have none for.
+        `net` is not a Lua criterion. From a call: an input's dtype is not the criterion's (`.float()` and `.double()`
+        convert the criterion), or the target requires grad, for which Torch7's criterions have no gradient.
     LuaError
         From a call: an error in Lua.
     """
@@ -34,7 +34,7 @@ class LuaCriterion(LuaHost):
     parent = "nn.Criterion"
 
     def forward(self, input: Any, target: Any) -> torch.Tensor:  # noqa: A002, Torch7's and PyTorch's name
-        """Return the loss of an input (a tensor, or a list of them) and a target, as a tensor without dimension."""
+        """Return the loss of an input (a tensor or a list of tensors) and a target, as a tensor without dimension."""
         tensors: list[torch.Tensor] = []
         inputs = flatten(input, tensors)
         count = len(tensors)
@@ -47,23 +47,15 @@ class LuaCriterion(LuaHost):
             return apply(call, tensors)[0]
 
 
-class CriterionCall:
+class CriterionCall(HostCall):
     """One forward of a LuaCriterion."""
 
     def __init__(
         self, criterion: LuaCriterion, dtype: torch.dtype, inputs: Any, targets: Any, count: int
     ) -> None:
+        super().__init__(criterion, dtype, inputs, count)
         self.criterion = criterion
-        self.state = criterion.state
-        self._dtype = dtype
-        self.structure: Any = None
-        self._inputs = inputs
         self._targets = targets
-        self._count = count
-
-    def take(self) -> Lease:
-        """Lease the copy that computes it."""
-        return self.criterion.take()
 
     def _arguments(self, tensors: tuple[torch.Tensor, ...]) -> tuple[Any, Any]:
         return unflatten(self._inputs, tensors), unflatten(self._targets, tensors)
@@ -71,11 +63,10 @@ class CriterionCall:
     def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> torch.Tensor:
         """Return the loss."""
         loss = self.criterion.call(lease.copy.target, "forward", *self._arguments(tensors))
-        if isinstance(loss, list):  # some criterions add a total weight
+        if isinstance(loss, list):  # some criterions also return a total weight
             loss = loss[0]
-        if isinstance(loss, torch.Tensor):
-            return loss.reshape(())
-        return torch.tensor(loss, dtype=self._dtype)
+        value: torch.Tensor = numbers_as_tensors(loss, self._dtype)
+        return value.reshape(())
 
     def backward(
         self,
@@ -86,10 +77,6 @@ class CriterionCall:
     ) -> list[torch.Tensor | None]:
         """Return the gradients of the inputs; targets have none."""
         target = lease.copy.target
-        found: dict[int, torch.Tensor] = {}
-        pick(self._inputs, self.criterion.call(target, "backward", *self._arguments(tensors)), found)
-        result: list[torch.Tensor | None] = [None] * len(tensors)
-        for place in range(self._count):
-            if needed[place]:
-                result[place] = input_gradient(found.get(place), tensors[place], place, target) * gradients[0]
-        return result
+        found = self.criterion.call(target, "backward", *self._arguments(tensors))
+        result = self._input_gradients(found, tensors, needed, target)
+        return [gradient if gradient is None else gradient * gradients[0] for gradient in result]

@@ -19,10 +19,10 @@ class Call(Protocol):
     structure: Any
 
     def take(self) -> Lease:
-        """Lease the copy that computes it."""
+        """Lease a copy for this forward."""
 
     def forward(self, lease: Lease, tensors: tuple[torch.Tensor, ...]) -> Any:
-        """Return Lua's output, in Lua's memory."""
+        """Return the output, which shares Lua's memory."""
 
     def backward(
         self,
@@ -31,11 +31,11 @@ class Call(Protocol):
         gradients: list[torch.Tensor],
         needed: tuple[bool, ...],
     ) -> list[torch.Tensor | None]:
-        """Return the gradient of each of the forward's tensors, in memory of its own."""
+        """Return the gradient of each tensor of the forward, as a copy."""
 
 
 def evaluate(call: Call, tensors: tuple[torch.Tensor, ...]) -> tuple[Lease, list[torch.Tensor]]:
-    """Run a forward; its outputs are copies, because Lua's own are buffers."""
+    """Run a forward. Its outputs are copies, because Lua overwrites its own."""
     with call.state:
         lease = call.take()
         outputs: list[torch.Tensor] = []

@@ -1,4 +1,4 @@
-"""What LuaModule and LuaCriterion share: the Lua object behind them, its element type, its mode, its copies."""
+"""`LuaHost`, the base of LuaModule and LuaCriterion: the Lua object, its element type and its copies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DTYPES = {name: dtype for table in (TYPES, CUDA_TYPES) for dtype, name in table.
 class LuaHost(torch.nn.Module):
     """A Lua object inside a PyTorch model; base of LuaModule and LuaCriterion."""
 
-    parent = "nn.Module"  # what the Lua object must derive from
+    parent = "nn.Module"  # the class that the Lua object must derive from
 
     def __init__(self, net: Any, *, base: int = 0) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class LuaHost(torch.nn.Module):
         self._attach(target)
 
     def _attach(self, target: LuaObject) -> None:
-        """Take a Lua object as the one behind this."""
+        """Set the Lua object."""
         session = session_of(target.state)
         if self.parent not in session.ask("lineage", target.typename):
             raise TypeError(f"{type(self).__name__} takes a Lua {self.parent}, got a {target.typename}")
@@ -60,7 +60,7 @@ class LuaHost(torch.nn.Module):
 
     @property
     def net(self) -> Any:
-        """The Lua object, as `bridge.legacy` shows it."""
+        """The Lua object as an object of `bridge.legacy`."""
         return self._session.from_lua(self._target)
 
     # ---- element type and device
@@ -74,7 +74,7 @@ class LuaHost(torch.nn.Module):
         return DTYPES[name]
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
-        """Follow `.to`, `.float`, `.double`, `.cuda`: what torch would do to a parameter is done in Lua."""
+        """Convert the Lua object for `.to`, `.float`, `.double` and `.cuda`, as torch would convert parameters."""
         name = self._lua.type(self._target)
         device = "cuda" if name in CUDA_TYPES.values() else "cpu"
         wanted = fn(torch.empty(0, dtype=DTYPES.get(name, torch.float64), device=device))
@@ -102,7 +102,7 @@ class LuaHost(torch.nn.Module):
         return self._session.state
 
     def check(self, tensors: list[torch.Tensor]) -> torch.dtype:
-        """Return the element type of the Lua object; refuse floating inputs of another. Indices may be of any."""
+        """Return the Lua object's element type. Raises TypeError for floating-point inputs of another type."""
         dtype = self.dtype
         for place, tensor in enumerate(tensors):
             if tensor.is_floating_point() and tensor.dtype != dtype:
@@ -115,26 +115,26 @@ class LuaHost(torch.nn.Module):
     # ---- calls
 
     def take(self) -> Lease:
-        """Lease a copy for a forward; the state is held."""
+        """Lease a copy for a forward. The caller holds the Lua state."""
         return self._copies.take()
 
     def call(self, target: LuaObject, name: str, *arguments: Any) -> Any:
-        """Call a method of a copy; tensors come as torch's."""
+        """Call a method of a copy; tensors in the result are torch tensors."""
         return self.as_torch(self._session.call(target, name, *arguments, base=self.base))
 
     def run(self, function: Any, *arguments: Any) -> Any:
-        """Call a Lua function, likewise."""
+        """Call a Lua function; tensors in the result are torch tensors."""
         return self.as_torch(self._session.run(function, *arguments, base=self.base))
 
     def as_torch(self, value: Any) -> Any:
-        """Return what Lua gave with its tensors as torch's, over the same memory."""
+        """Return a value from Lua with torch tensors over the same memory."""
         if isinstance(value, list | tuple):
             return [self.as_torch(item) for item in value]
         if isinstance(value, dict):
             return {key: self.as_torch(item) for key, item in value.items()}
         return as_kind(value, "torch")
 
-    # ---- as a value
+    # ---- pickling and printing
 
     def __getstate__(self) -> dict[str, Any]:
         return {

@@ -1,8 +1,8 @@
-"""Which copy of a Lua module computes a forward: its buffers must stay until the backward that belongs to it.
+"""Copies of a Lua module, one for each forward whose backward is still to come.
 
-A module of nn keeps what its backward needs in itself, so each forward that waits for its backward has a copy to
-itself; copies share all parameters. A copy is free again when its backward was done, or when nobody can call it any
-more.
+A module of nn keeps in its buffers what its backward needs. So each forward that waits for its backward has a copy of
+the module to itself; all copies share the parameters. A copy becomes free when its backward is done, or when autograd
+has dropped the forward.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bridge._boundary import LuaObject
 
 
 class Lease:
-    """One forward's right to a copy. Once released, it holds until another forward takes the copy."""
+    """The right of one forward to a copy. After `release` it still holds until another forward takes the copy."""
 
     __slots__ = ("__weakref__", "claimed", "copy")
 
@@ -25,11 +25,11 @@ class Lease:
 
     @property
     def holds(self) -> bool:
-        """Whether the copy's buffers are still those of this forward."""
+        """Whether the copy's buffers still belong to this forward."""
         return self.copy.lease is not None and self.copy.lease() is self
 
     def release(self) -> None:
-        """Let others take the copy."""
+        """Let other forwards take the copy."""
         self.claimed = False
 
 
@@ -40,7 +40,7 @@ class Copy:
 
     def __init__(self, target: LuaObject, mode: bool | None = None) -> None:
         self.target = target
-        self.mode = mode  # whether it is training, where that was set
+        self.mode = mode  # whether it is training; None: not set
         self.lease: weakref.ref[Lease] | None = None
 
     @property
@@ -51,14 +51,14 @@ class Copy:
 
 
 class Copies:
-    """A Lua module and its copies; used by a thread that holds the state.
+    """A Lua module and its copies. Only a thread that holds the Lua state may use it.
 
     Parameters
     ----------
     target : LuaObject
         The module itself, which is used whenever it is free.
     twin : callable
-        Makes a copy of a module that shares what is learnt.
+        Makes a copy of a module that shares its parameters and statistics.
     """
 
     def __init__(self, target: LuaObject, twin: Any) -> None:
@@ -69,7 +69,7 @@ class Copies:
         return len(self._copies)
 
     def take(self) -> Lease:
-        """Lease a free copy, made if there is none."""
+        """Lease a free copy, or a new one if none is free."""
         copy = next((copy for copy in self._copies if copy.free), None)
         if copy is None:
             first = self._copies[0]
@@ -80,16 +80,16 @@ class Copies:
         return lease
 
     def set_mode(self, mode: bool, setter: Callable[[LuaObject, bool], None]) -> None:
-        """Set the mode of the copies that no forward waits for, where it is another."""
+        """Set the mode of all free copies, where it differs."""
         for copy in self._copies:
             if copy.free and copy.mode is not mode:
                 setter(copy.target, mode)
                 copy.mode = mode
 
     def overrun(self) -> None:
-        """Void the lease on the module itself: somebody else has run it."""
+        """Void the lease on the module itself, because other code has run it."""
         self._copies[0].lease = None
 
     def drop(self) -> None:
-        """Forget the copies; leases of theirs stay good."""
+        """Forget the copies; leases on them remain valid."""
         del self._copies[1:]

@@ -1,4 +1,4 @@
-"""`LuaModule`: a Lua nn.Module as a torch.nn.Module, with autograd across the border."""
+"""`LuaModule`: a Lua nn.Module as a torch.nn.Module, with autograd across the two languages."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from bridge.nn.trees import flatten, unflatten
 class LuaModule(LuaHost):
     """A Torch7 module inside a PyTorch model: forward and backward run in Lua, on Lua's own parameters.
 
-    Its parameters share memory with the Lua weights, under names such as `0.weight`; running means and variances are
-    buffers. Gradients come through autograd, into `.grad`; the Lua module's `gradWeight`s hold those of the last
-    backward alone. Several forwards may wait for their backwards: each has a copy of the Lua module with buffers of its
-    own, as an unrolled network in Torch7 has. `train` and `eval` reach Lua with the next forward at the latest.
+    Its parameters share memory with the Lua weights and have names such as `0.weight`; running means and variances are
+    buffers. Autograd accumulates gradients in `.grad`; the fields `gradWeight` in Lua have those of the last backward
+    only. Several forwards may wait for their backwards: each has a copy of the Lua module with buffers of its own.
+    `train` and `eval` take effect in Lua with the next forward at the latest.
 
     Parameters
     ----------
     net : bridge.legacy.nn.Module or LuaObject
-        The Lua module. It is used itself, not a copy; gradients must be tensors (nn.IndexLinear's are not).
+        The Lua module, which is used itself and not copied. Its gradients must be tensors (nn.IndexLinear's are not).
     base : {0, 1}
-        Where indices in inputs start: 0 as in Python, or 1 as in Lua.
+        The first index in inputs: 0 as in Python, or 1 as in Lua.
 
     Raises
     ------
     TypeError
-        `net` is no Lua module, or an input's dtype is not the one it computes in.
+        `net` is not a Lua module. From a call: an input's dtype is not the module's.
     LuaError
         From a call: an error in Lua.
     RuntimeError
-        From a second backward through one forward, when another forward has run since; and from one through the
-        backward itself (there is no second derivative).
+        From a second backward through the same forward if another forward has run since, and from a backward through
+        a backward: there are no second derivatives.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class LuaModule(LuaHost):
         super().__init__(net, base=base)
         self._register()
         self.training = "train" not in dir(self._target) or self._target.train is not False
-        self._copies.set_mode(self.training, lambda target, mode: None)  # as it is
+        self._copies.set_mode(self.training, lambda target, mode: None)  # only note the mode it has
 
     def _attach(self, target: LuaObject) -> None:
         super()._attach(target)
@@ -62,7 +62,7 @@ class LuaModule(LuaHost):
     # ---- parameters
 
     def _register(self) -> None:
-        """Enter Lua's parameters and statistics under their names; what shares memory is one parameter."""
+        """Register Lua's parameters and statistics by their names; tensors that share memory are one parameter."""
         known: dict[tuple[Any, ...], torch.nn.Parameter] = {}
         with self._session.state:
             self._look()
@@ -76,7 +76,7 @@ class LuaModule(LuaHost):
             self._moved()
 
     def _holder(self, name: str) -> torch.nn.Module:
-        """Return the submodule that has a parameter, made on the way; it holds and does nothing else."""
+        """Return the submodule for a parameter, making it if necessary. Submodules only hold parameters."""
         place: torch.nn.Module = self
         for part in name.split(".")[:-1]:
             if part not in place._modules:
@@ -85,7 +85,7 @@ class LuaModule(LuaHost):
         return place
 
     def _look(self) -> None:
-        """Note where Lua's parameters and statistics are; the first time also their names."""
+        """Get Lua's parameters and statistics, and the first time also their names."""
         names: list[str] = list(self._lua.names(self._target))
         found = dict(zip(names, self.run(self._lua.parameters, self._target), strict=True))
         statistics = dict(zip(*self.run(self._lua.statistics, self._target), strict=True))
@@ -100,16 +100,16 @@ class LuaModule(LuaHost):
             raise RuntimeError(_changed(list(found), self._names))
 
     def follow(self) -> list[torch.Tensor]:
-        """Make our parameters and buffers Lua's memory again, where one side has replaced its own.
+        """Let parameters and buffers share Lua's memory again, if one side has replaced a tensor.
 
-        Done before each forward. What Lua moved (as `getParameters` does) has Lua's values; what was replaced here
-        (`parameter.data = ...`) is copied into Lua's memory. A tensor that stands in for a parameter, as in
-        `torch.func.functional_call`, is left alone.
+        Done before each forward. If Lua has moved its tensors (as `getParameters` does), Lua's values are taken. A
+        tensor replaced here (`parameter.data = ...`) is copied into Lua's memory. A plain tensor in place of a
+        parameter, as in `torch.func.functional_call`, is not changed.
 
         Returns
         -------
         list of Tensor
-            Ours, by name; what is shared in Lua is there under each of its names.
+            The parameters here, in the order of their names; one with several names occurs several times.
         """
         moved = self._moved() or "_values" not in self.__dict__
         if moved:
@@ -143,7 +143,7 @@ class LuaModule(LuaHost):
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Set the mode, here and in Lua; a forward that waits for its backward keeps its own."""
+        """Set the mode, here and in Lua; copies whose backward is still to come keep theirs."""
         super().train(mode)
         with self._session.state:
             self._copies.set_mode(mode, self._set_mode)
@@ -153,7 +153,7 @@ class LuaModule(LuaHost):
         self._session.call(target, "training" if mode else "evaluate")
 
     def take(self) -> Lease:
-        """Lease a copy for a forward, in our mode; the state is held."""
+        """Lease a copy for a forward and set its mode. The caller holds the Lua state."""
         lease = super().take()
         if lease.copy.mode is not self.training:
             self._set_mode(lease.copy.target, self.training)
@@ -165,7 +165,7 @@ class LuaModule(LuaHost):
     def forward(self, *inputs: Any) -> Any:
         """Return the output for an input: a tensor, or a list or dict of tensors, nested.
 
-        Several inputs are a list of them. Tensors that Lua reads as indices may have any integer dtype.
+        Several arguments are the same as a list of them. Indices may have any integer dtype.
         """
         if not inputs:
             raise TypeError("a Lua module takes an input: a tensor, or a list or dict of them")
@@ -183,7 +183,7 @@ class LuaModule(LuaHost):
 
 
 def _named(module: torch.nn.Module, name: str) -> torch.Tensor:
-    """Return a parameter, or what stands in for it, by its name."""
+    """Return a parameter, or the tensor in its place, by its name."""
     *path, last = name.split(".")
     for part in path:
         module = module._modules[part]  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Nested lists, tuples and dicts of tensors, as autograd sees them: a flat list, and the way back."""
+"""Converting nested lists, tuples and dicts of tensors to a flat list, as autograd needs it, and back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 
 class Leaf:
-    """The place of a tensor in a structure."""
+    """Stands for a tensor in a structure, with the tensor's index in the flat list."""
 
     __slots__ = ("index",)
 
@@ -17,7 +17,7 @@ class Leaf:
 
 
 def flatten(value: Any, tensors: list[torch.Tensor]) -> Any:
-    """Append the tensors inside a value to a list; return the value with places in their stead."""
+    """Append the tensors in a value to a list. Returns the value's structure, with a Leaf for each tensor."""
     if isinstance(value, torch.Tensor):
         tensors.append(value)
         return Leaf(len(tensors) - 1)
@@ -29,7 +29,7 @@ def flatten(value: Any, tensors: list[torch.Tensor]) -> Any:
 
 
 def unflatten(structure: Any, tensors: Any) -> Any:
-    """Put tensors in their places."""
+    """Return a structure with the tensors in place of its Leafs."""
     if isinstance(structure, Leaf):
         return tensors[structure.index]
     if isinstance(structure, list):
@@ -40,7 +40,7 @@ def unflatten(structure: Any, tensors: Any) -> Any:
 
 
 def pick(structure: Any, value: Any, found: dict[int, torch.Tensor]) -> None:
-    """Collect the tensors of a value that has the shape of a structure, as far as it does, by their place."""
+    """Collect the tensors of a value that match Leafs of a structure, by index; parts that differ are left out."""
     if isinstance(structure, Leaf):
         if isinstance(value, torch.Tensor):
             found[structure.index] = value

@@ -1,4 +1,4 @@
--- What `require` adds to its error for packages of Torch7 that this runtime does not have: what to do without them.
+-- For Torch7 packages that this runtime does not have, `require` adds to its error what to use instead.
 local CPU = 'its kernels are written in CUDA for one Torch7; use layers of nn in its place, or the model in PyTorch'
 local WINDOW = 'there are no windows here; image.display and the display package show pictures in a browser'
 local OPENCL = 'OpenCL is not supported; choose the CPU in the program, or CUDA with MOONTIDE_CUDA=cpu'
@@ -19,7 +19,7 @@ local hints = {
    autograd = 'write the gradient with nn or nngraph, or the model in PyTorch',
 }
 
--- A searcher of package.loaders: it finds nothing, and says why.
+-- A searcher for package.loaders that finds nothing and returns the reason.
 return function(name)
    local rock = tostring(name):match('^[^.]+')
    local hint = rock and hints[rock]

@@ -1,10 +1,10 @@
--- What bridge.nn asks of a state: a module's parameters by name, whether they moved, copies that share them, gradients.
+-- Functions for bridge.nn: a module's parameters by name, whether they have moved, copies that share them, gradients.
 require 'nn'
 local ffi = require 'ffi'
 
 local autograd = {}
 
--- Fields that are no parameters but are learnt too.
+-- Fields that are not parameters but are learnt too.
 local statistics = {'running_mean', 'running_var'}
 
 local function children(module)
@@ -25,7 +25,7 @@ local function children(module)
    return list
 end
 
--- Call f(module, path) with a module and all in it, each once; a path is '' or ends with a dot.
+-- Call f(module, path) for a module and every module in it, once each. `path` is '' or ends with a dot.
 local function walk(net, f)
    local seen = {}
    local function visit(module, path)
@@ -46,7 +46,7 @@ local function parameters(net)
    return values or {}, gradients or {}
 end
 
--- The names of net:parameters(), in order: where the tensor is found, as in '0.weight'.
+-- Names for net:parameters(), in the same order: the path to each tensor, such as '0.weight'.
 function autograd.names(net)
    local places = {}
    walk(net, function(module, path)
@@ -77,7 +77,7 @@ function autograd.parameters(net)
    return (parameters(net))
 end
 
--- Names and tensors of what is learnt beside the parameters.
+-- Names and tensors of the statistics that are learnt besides the parameters.
 function autograd.statistics(net)
    local names, tensors = {}, {}
    walk(net, function(module, path)
@@ -104,8 +104,9 @@ local function firsttype(value)
    end
 end
 
--- The type that an object computes in. Asking `net:type()` is not harmless: nn.Max and others let go of their buffers.
--- Criterions of a real Torch7 have no `_type`; their gradient's counts, or that of a criterion inside.
+-- The tensor type that a module or criterion computes in. `net:type()` cannot be used: nn.Max and others free their
+-- buffers in it. Criterions of a real Torch7 have no `_type`: there the type of the gradient is taken, or of a
+-- criterion inside.
 function autograd.type(net)
    local found = net._type or firsttype(net.gradInput)
    for _, inner in ipairs(found and {} or net.criterions or {net.criterion}) do
@@ -118,7 +119,7 @@ local function address(tensor)
    return tensor:nElement() > 0 and tonumber(ffi.cast('uintptr_t', torch.data(tensor))) or 0
 end
 
--- A function that tells whether the parameters or statistics are elsewhere than when it was last called.
+-- A function that returns whether the parameters or statistics have moved in memory since its last call.
 function autograd.watch(net)
    local addresses = {}
    return function()
@@ -137,7 +138,7 @@ function autograd.watch(net)
    end
 end
 
--- Does a module work in its input's or its gradient's memory?
+-- Does a module in the net overwrite its input or gradient?
 function autograd.inplace(net)
    local found = false
    walk(net, function(module)
@@ -152,7 +153,7 @@ local function set(tensors, others)
    end
 end
 
--- A copy with buffers of its own that shares everything that is learnt.
+-- A copy with its own buffers that shares parameters, gradients and statistics.
 function autograd.twin(net)
    local copied = net:clone()
    if not torch.isTypeOf(net, 'nn.Module') then
@@ -168,8 +169,8 @@ function autograd.twin(net)
    return copied
 end
 
--- The gradient by the input and, with `all`, those of the parameters: theirs alone, nothing of earlier calls. Which
--- parameters these are tell their addresses; a module such as nn.MapTable lists a shared one ever more often.
+-- The gradient with respect to the input and, with `all`, the parameters' gradients of this call alone, and the
+-- parameters' addresses. By these a caller recognises a parameter that is listed several times, as nn.MapTable does.
 function autograd.backward(net, input, gradOutput, all)
    if not all then
       return net:updateGradInput(input, gradOutput), {}, {}

@@ -1,10 +1,10 @@
--- Makes a bare LuaJIT state one of ours: paths, the language of Torch7's LuaJIT, output through Python, and the
--- functions by which the Python boundary looks into Lua. Returns those as a table of name to function.
+-- Prepares a new LuaJIT state: paths, the language of Torch7's LuaJIT, output through Python, and the helper functions
+-- that the Python boundary calls. Returns the helpers as a table from name to function.
 local native, options = ...
 local ffi = require 'ffi'
 
--- Where LuaJIT fuses a load with the instruction that uses it, the memory is read there: after a call of C that wrote
--- to it since. Without that, every number is read where the program reads it (docs/design.md).
+-- Switch off one of LuaJIT's optimizations: with `fuse`, it may move a read from memory to the instruction that uses
+-- the number, past a call of C that changes the memory (docs/design.md).
 local optimize = jit.opt.start
 rawset(jit.opt, 'start', function(...)
    optimize(...)
@@ -18,10 +18,10 @@ local function own(name, ...)
    return made
 end
 
--- Our files run in an environment of their own, this one included.
+-- Our files, this one included, run in an environment of their own (scope.lua).
 local scope = own('scope', options.scope)
 local compiled = own('compiled', native, scope, options.root, options.python_package)
-package.loaders[2] = scope.searcher(compiled) -- until the language has its own
+package.loaders[2] = scope.searcher(compiled) -- until language.lua installs its own
 setfenv(1, scope.environment)
 
 package.path = options.path .. ';' .. package.path
@@ -30,7 +30,7 @@ package.cpath = options.cpath .. package.cpath
 native.library, native.headers = options.library, options.headers
 native.load_torch, native.torch_lacks, native.python = options.load_torch, options.torch_lacks, options.python
 native.torch_library = options.torch_library
-native.allow_functions = options.allow_functions -- that were stored in files
+native.allow_functions = options.allow_functions -- stored in files, to be run
 native.start_thread, native.join_thread = options.start_thread, options.join_thread
 native.heed_signals = options.heed_signals
 package.loaded['bridge.native'] = assert(loadfile(options.root .. '/runtime/native.lua'))(native)
@@ -43,7 +43,8 @@ require('bridge.runtime.output')(options)
 
 local helpers = {}
 
--- Python objects: opaque, printable; an exception also answers the string methods that programs use on messages.
+-- Metatables of Python objects, which Lua can only print. Exceptions also have the methods of strings, because programs
+-- use those on error messages.
 local function text(object)
    return options.text(object)
 end
@@ -64,7 +65,7 @@ helpers.exception_metatable = {
    end,
 }
 
--- ---- what the boundary asks
+-- ---- for proxies and conversions
 
 function helpers.index(object, key) return object[key] end
 
@@ -118,7 +119,7 @@ function helpers.keys(object)
    return keys
 end
 
--- The keys of what an object holds: by its own `pairs`, or else the fields that are its own.
+-- The keys that `pairs` gives for an object.
 function helpers.contents(object)
    local goes, step, state, first = pcall(pairs, object)
    if not goes then
@@ -131,7 +132,7 @@ function helpers.contents(object)
    return keys
 end
 
--- Everything that can be written after the dot: fields, and the methods of the class and its parents.
+-- All names that can follow `object.`: its fields, and the methods of its class and its parents.
 function helpers.names(object)
    local names = {}
    local seen = {}
@@ -196,7 +197,8 @@ function helpers.is_sequence(object)
    return true
 end
 
--- Write a 64-bit integer cdata to memory; 1 signed, 2 unsigned, 0 for any other cdata.
+-- Store a 64-bit integer cdata at an address. Returns 1 if it is signed, 2 if unsigned, 0 (nothing stored) for other
+-- cdata.
 function helpers.read_integer(value, address)
    if ffi.istype('int64_t', value) then
       ffi.cast('int64_t*', address)[0] = value
@@ -222,7 +224,7 @@ function helpers.execute(source, name, ...)
    return chunk(...)
 end
 
--- Run a file; the names of the globals that it defined or changed, and what it returned.
+-- Run a file. Returns the names of the globals that it defined or changed, and its first result.
 function helpers.run_file(path, ...)
    local chunk, message = loadfile(path)
    if not chunk then
@@ -273,7 +275,7 @@ function helpers.function_name(f)
    return info.what == 'C' and 'builtin' or 'function'
 end
 
--- The names of a function's parameters; '...' for any more, which is all that is known of one written in C.
+-- The names of a function's parameters, with '...' for further ones; for a C function only '...' is known.
 function helpers.parameters(f)
    local info = debug.getinfo(f, 'Su')
    local names = {}
@@ -286,13 +288,13 @@ function helpers.parameters(f)
    return names
 end
 
--- Is an object's text worth its place: that of a class with a text of its own, such as a network's layers?
+-- Should repr() show an object's text? Yes if its class defines one, such as a network that lists its layers.
 function helpers.prints_itself(object)
    local metatable = debug.getmetatable(object)
    return type(metatable) == 'table' and rawget(metatable, '__typename') ~= nil and metatable.__tostring__ ~= nil
 end
 
--- The comment that stands right above a function in its file, and where that is.
+-- The comment above a function in its file, then file and line.
 function helpers.documentation(f)
    local info = debug.getinfo(f, 'S')
    if info.what == 'C' or info.source:sub(1, 1) ~= '@' then

@@ -1,12 +1,12 @@
--- How commands ended, as Lua 5.2 tells it: os.execute and the close of a pipe answer true or nil, 'exit' or 'signal',
--- and the code or the signal's number.
+-- The results of commands, as in Lua 5.2: os.execute and closing a pipe return true or nil, then 'exit' or 'signal',
+-- then the exit code or the signal's number.
 local ffi = require 'ffi'
 
 ffi.cdef 'int pclose(void *stream);'
 
 local commands = {}
 
--- A wait status (-1: none could be had).
+-- The three results for a wait status; -1: the command could not be run.
 local function status(code)
    if code == -1 then
       return nil, 'exit', -1
@@ -30,7 +30,7 @@ end
 
 local PIPE, KIND = 1, 3 -- in LuaJIT's struct of a file: {FILE *stream; uint32_t type;}
 
--- The stream of an open pipe, as a place that is NULL once it is closed; nil for other files.
+-- The address of an open pipe's FILE pointer, which becomes NULL when the pipe is closed; nil for other files.
 local function pipe(file)
    if io.type(file) ~= 'file' then
       return nil
@@ -42,7 +42,7 @@ local function pipe(file)
    return place
 end
 
--- The `close` of files.
+-- `close` of files, with these results for pipes.
 function commands.close(native)
    return function(...)
       local place = pipe((...))

@@ -1,11 +1,11 @@
--- What Lua 5.2 added and Torch7 programs use, where this LuaJIT (built without LUA52COMPAT) lacks it.
+-- Additions of Lua 5.2 that Torch7 programs use and this LuaJIT, which was built without LUA52COMPAT, lacks.
 local ffi = require 'ffi'
 local commands = require 'bridge.runtime.commands'
 
 local rawequal, type, select = rawequal, type, select
 
 local compat = {}
-local ctypes = {} -- number of a ctype -> the metatable that ffi.metatype gave it
+local ctypes = {} -- id of a C type -> the metatable that ffi.metatype was given for it
 
 function compat.pack(...)
    return {n = select('#', ...), ...}
@@ -19,7 +19,7 @@ function compat.rawlen(object)
    return #object
 end
 
--- ffi.metatype, which keeps the metatable for the metamethods that LuaJIT itself does not ask for.
+-- ffi.metatype that also remembers the metatable, for metamethods that LuaJIT itself does not use.
 function compat.metatype(native)
    return function(ctype, metatable)
       local made = native(ctype, metatable)
@@ -46,7 +46,7 @@ local function metamethod(object, name)
    return rawget(metatable, name)
 end
 
--- `pairs` or `ipairs` that asks the object's own `__pairs` or `__ipairs` first.
+-- `pairs` or `ipairs` that uses the object's `__pairs` or `__ipairs` if it has one.
 local function iterator(name, native)
    local event = '__' .. name
    return function(object)
@@ -62,7 +62,7 @@ local function iterator(name, native)
    end
 end
 
--- file:write, which answers the file, so that calls can follow it.
+-- file:write that returns the file, so that calls can be chained.
 function compat.write(native)
    local function answer(file, ok, ...)
       if ok then
@@ -81,7 +81,7 @@ function compat.write(native)
    end
 end
 
--- coroutine.running, which answers in the main program too: its coroutine, and whether it is the main one.
+-- coroutine.running that also works in the main program: returns the coroutine and whether it is the main one.
 function compat.running(native, main)
    return function()
       local running = native()
@@ -92,7 +92,7 @@ function compat.running(native, main)
    end
 end
 
--- module, which answers the table.
+-- module that returns the module's table.
 function compat.module(native)
    return function(name, ...)
       local environment = function()

@@ -1,5 +1,5 @@
--- Our own files, and functions that they generate, as bytecode that all states of the process share
--- (bridge/core/lua/code.h): the first state compiles, the others load, which takes a tenth of the time.
+-- Byte code of our own files, and of functions that they generate, shared by all states of the process
+-- (bridge/core/lua/code.h). The first state compiles them; loading byte code takes the others a tenth of the time.
 local native, scope, root, python_package = ...
 local jit, package, error, ipairs, pcall = jit, package, error, ipairs, pcall
 local dump, gmatch, gsub, match = string.dump, string.gmatch, string.gsub, string.match
@@ -14,7 +14,7 @@ local function on(ok, ...)
    return ...
 end
 
--- Call f without LuaJIT's own compiler, whose code for what runs once costs more than it gains.
+-- Call f without LuaJIT's just-in-time compiler: for code that runs once it costs more than it saves.
 function compiled.interpreted(f, ...)
    if not jit.status() then
       return f(...)
@@ -23,7 +23,7 @@ function compiled.interpreted(f, ...)
    return on(pcall(f, ...))
 end
 
--- The function that is kept under `key`, or the one that `compile(...)` makes, which is kept then.
+-- The function kept under `key`; if there is none, the one that `compile(...)` returns, which is then kept.
 function compiled.get(key, compile, ...)
    local chunk, message = native.code(key)
    if not chunk then
@@ -35,10 +35,11 @@ function compiled.get(key, compile, ...)
    return chunk, message
 end
 
--- What a key has to begin with if the function depends on what stands in this file now; nil if there is none.
+-- stamp(filename): a string that changes with the file, for keys of functions that depend on its contents; nil if there
+-- is no such file.
 compiled.stamp = native.filestamp
 
--- The chunk of a file of ours as `compile(filename)` makes it; `rules` says which way of compiling that is.
+-- The chunk that `compile(filename)` makes of a file of ours, kept or new. `rules` names the way of compiling.
 function compiled.file(rules, filename, compile, stamp)
    stamp = stamp or native.filestamp(filename)
    if not stamp then
@@ -47,11 +48,11 @@ function compiled.file(rules, filename, compile, stamp)
    return compiled.get(rules .. stamp .. filename, compile, filename)
 end
 
-local templates, path = {}, nil -- of package.path: what stands before and behind each place of the name
+local templates, path = {}, nil -- for `path`, a package.path: the parts before and after each `?`
 
-local packages = {bridge = root} -- the directories of packages that Python finds
+local packages = {bridge = root} -- name of a package of ours -> its directory
 
--- The file of a module in one of them, and its stamp.
+-- The file of a module in one of those directories, and its stamp.
 local function inside(name)
    local top, rest = match(name, '^([^.]*)(.*)$')
    local place = packages[top] and packages[top] .. gsub(rest, '%.', '/')
@@ -63,8 +64,8 @@ local function inside(name)
    end
 end
 
--- A Lua package may be installed as Python's are: the file of a module that lies there, and its stamp. The files of
--- that package are ours from then on.
+-- A Lua package can be installed where Python packages are. Find a module there: its file and stamp. From then on all
+-- files of that package count as ours.
 function compiled.installed(name)
    local top = match(name .. '.', '^([%w_]+)%.')
    if not top or packages[top] then
@@ -81,7 +82,7 @@ function compiled.installed(name)
    packages[top] = nil
 end
 
--- The file of ours that `require` takes for a module, and its stamp; nil if it takes another, or there may be one.
+-- The file that `require` finds for a module, and its stamp, if that is one of ours; else nil.
 function compiled.find(name)
    local installed, when = inside(name)
    if installed then

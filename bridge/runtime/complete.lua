@@ -1,5 +1,5 @@
--- What can follow in the interactive mode: names of globals and keywords, and of fields and methods of what the dots
--- and colons before lead to. Nothing of the program runs for it: values are looked up past their metamethods.
+-- Completion in the interactive mode: names of globals, keywords, and fields and methods of the object before the last
+-- dot or colon. It runs no code of the program: values are looked up without metamethods.
 local keywords = {'and', 'break', 'do', 'else', 'elseif', 'end', 'false', 'for', 'function', 'goto', 'if', 'in',
    'local', 'nil', 'not', 'or', 'repeat', 'return', 'then', 'true', 'until', 'while'}
 
@@ -34,7 +34,7 @@ local function field(object, key)
    return found
 end
 
--- The words that may stand for `word`, sorted: 'torch.Fl' may become 'torch.FloatTensor', ...
+-- The completions of `word`, sorted: of 'torch.Fl', for example, 'torch.FloatTensor'.
 return function(word)
    local path, prefix = word:match('^(.-)([%w_]*)$')
    local object, methods = _G, path:sub(-1) == ':'

@@ -1,4 +1,4 @@
--- A real Torch7, whose tensors are its own userdata: which types it has, and tensors over foreign memory.
+-- Support for a real Torch7 installation: which tensor types it has, and its tensors over memory that Python lends.
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 
@@ -11,12 +11,12 @@ local function address(pointer)
    return tonumber(ffi.cast('intptr_t', pointer))
 end
 
--- The struct behind a tensor's or storage's userdata, which holds a pointer to it.
+-- The struct of a tensor or storage; its userdata holds a pointer to it.
 local function struct(ctype, object)
    return ffi.cast(ctype .. '**', object)[0]
 end
 
--- Does this Torch7 lay out its tensors and storages as we read them?
+-- Do the structs of this Torch7 have the layout that we read?
 local function known(torch)
    local sample = torch.DoubleTensor(2, 3):narrow(1, 2, 1)
    local t = struct('br_th_tensor', sample)
@@ -27,7 +27,7 @@ local function known(torch)
       and address(ffi.cast('double*', s.data) + 3) == address(sample:data()) and s.allocator ~= nil
 end
 
--- Tell the boundary the types of a Torch7.
+-- Register the tensor and storage types of a Torch7 with the boundary.
 local function learn_types(torch)
    if not known(torch) then
       error('this Torch7 lays out its tensors in a way that is not known here, so they cannot be shared with Python', 0)
@@ -36,14 +36,15 @@ local function learn_types(torch)
    for dtype, name in pairs(names) do
       local tensor, storage = torch.getmetatable('torch.' .. name .. 'Tensor'),
          torch.getmetatable('torch.' .. name .. 'Storage')
-      if tensor and storage then -- old ones have no halves
+      if tensor and storage then -- old versions have no half type
          native.register('tensor', dtype, tensor)
          native.register('storage', dtype, storage)
       end
    end
 end
 
--- A tensor over `extent` elements at `address`, whose storage takes over the caller's reference to `block` in the end.
+-- A tensor over `extent` elements at the address `start`. On success its storage takes over the caller's reference to
+-- `block`.
 function foreign.tensor(dtype, start, extent, sizes, strides, block)
    local torch = require 'torch'
    local name = names[dtype]
@@ -60,10 +61,10 @@ function foreign.tensor(dtype, start, extent, sizes, strides, block)
    return tensor
 end
 
--- ---- what a real Torch7 would do otherwise
+-- ---- changes to the behaviour of a real Torch7
 
--- Have TH raise its errors in this state, and collect its memory, when it runs on this thread: on any other than the
--- one that loaded it, TH would end the process. Whether it has been told.
+-- Make TH use this state on this thread, for its errors and for collecting garbage. Without that, an error on another
+-- thread than the one that loaded TH would end the process. Returns whether this was possible.
 function foreign.answer_thread()
    local torch = package.loaded.torch
    local update
@@ -71,14 +72,14 @@ function foreign.answer_thread()
       update = rawget(torch, 'updatethreadlocals') or rawget(torch, 'updateerrorhandlers')
    end
    if update then
-      foreign.running = coroutine.running() -- TH has its address then, so it must not be collected
+      foreign.running = coroutine.running() -- TH keeps its address, so it must not be collected
       update()
    end
    return update ~= nil
 end
 
--- Functions in files are code of whoever wrote the file: they load as functions that raise when they are called.
--- (Torch7 gives the string that it reads, bytecode or not, to loadstring.)
+-- Functions in files may be harmful code, so they are loaded as functions that raise an error when called. (Torch7
+-- passes the source or byte code that it reads to loadstring.)
 local function refuse_functions(torch)
    local reader = debug.getinfo(torch.getmetatable('torch.File').readObject, 'S').source
    local loadstring = _G.loadstring
@@ -93,7 +94,8 @@ local function refuse_functions(torch)
    end
 end
 
--- What is done when a package has been loaded. The states that `threads` makes find packages by the environment alone.
+-- Functions to call after a package was loaded. States that `threads` makes find packages only by environment
+-- variables.
 local function hooks(options)
    return {
       torch = function(torch)
@@ -106,7 +108,7 @@ local function hooks(options)
    }
 end
 
--- Have the hooks called: a loader that comes first lets the others find the package.
+-- Install the hooks: as the first loader, which lets the others find the package and then calls its hook.
 function foreign.watch(options)
    local after = hooks(options)
    local loaders = package.loaders

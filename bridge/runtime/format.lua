@@ -1,5 +1,5 @@
--- string.format for a LuaJIT whose %f makes digits up for numbers below about 1e-150 (its own 1e-300 is printed as
--- 828186723201256137.5). They are zeros in every precision that %f takes, so zeros are what it is given.
+-- string.format for a LuaJIT whose %f prints wrong digits for numbers below about 1e-150 (1e-300 is printed as
+-- 828186723201256137.5). With every precision that %f accepts, the right digits are zeros, so it is given 0 instead.
 local native = string.format
 local select, type = select, type
 
@@ -7,7 +7,7 @@ local function tiny(x)
    return type(x) == 'number' and x < 1e-100 and x > -1e-100 and x ~= 0
 end
 
--- The arguments, with zeros of the same sign for tiny numbers that %f is to print.
+-- The arguments, with a zero of the same sign in place of every tiny number that %f will print.
 local function settled(text, ...)
    local values, n = {...}, 0
    for flags, conversion in text:gmatch('%%([^%a%%]*)([%a%%])') do
@@ -35,7 +35,7 @@ local function format(text, ...)
    if tiny(a) or tiny(b) or (select('#', ...) > 2 and anytiny(...)) then
       return native(text, settled(text, ...))
    end
-   return native(text, ...) -- a tail call: errors are told as the caller's
+   return native(text, ...) -- a tail call, so that errors name the caller's line
 end
 
 return function()

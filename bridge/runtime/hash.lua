@@ -1,9 +1,9 @@
--- `#x` that honours `__len` on tables, for a LuaJIT that was built without Lua 5.2's rules.
+-- `#x` that uses `__len` of tables, as in Lua 5.2, for a LuaJIT that was built without that.
 --
--- `rewrite` turns every unary `#` of a source into a call through the metatable that all strings share:
--- `#x` becomes `(("")(x))`. Such a call needs no local (a chunk may already have 200), no upvalue (60) and no global
--- (setfenv), adds no line, and compiles to the same machine code as `#` where x is a plain table or a string. The outer
--- parentheses keep `return #x` from becoming a tail call.
+-- `rewrite` turns every unary `#` in a source into a call of a string, which the metatable of strings makes possible:
+-- `#x` becomes `(("")(x))`. This needs no local (a chunk may have used all 200), no upvalue (60) and no global (setfenv
+-- may have removed it). It adds no line, and LuaJIT compiles it to the same machine code as `#` for a plain table or
+-- a string. The outer parentheses prevent that `return #x` becomes a tail call.
 local lexer = require 'bridge.runtime.lexer'
 
 local find, sub = string.find, string.sub
@@ -20,7 +20,7 @@ end
 local Rewriter = {}
 Rewriter.__index = Rewriter
 
--- Copy the source up to `pos`, then `text`; go on copying at `from`.
+-- Output the source up to `pos`, then `text`; copying continues at `from`.
 function Rewriter:emit(pos, text, from)
    local out = self.out
    out[#out + 1] = sub(self.source, self.copied, pos - 1)
@@ -28,7 +28,7 @@ function Rewriter:emit(pos, text, from)
    self.copied = from
 end
 
--- The `#` at `pos` and its operand; where that ends.
+-- Rewrite the `#` at `pos` with its operand. Returns where the operand ends.
 function Rewriter:hash(pos)
    self:emit(pos, '(("")(', pos + 1)
    local stop = self:operand(pos + 1)
@@ -36,7 +36,7 @@ function Rewriter:hash(pos)
    return stop
 end
 
--- Something that may begin at `pos` and needs to be stepped over: string, comment, long bracket or `#`.
+-- Pass over a string, comment, long bracket or `#` (which is rewritten) at `pos`, or else one byte.
 function Rewriter:step(pos)
    local source = self.source
    if find(source, '^["\']', pos) then
@@ -53,7 +53,7 @@ function Rewriter:step(pos)
    return pos + 1
 end
 
--- A bracketed group that opens at `pos`.
+-- Pass over the group whose bracket opens at `pos`.
 function Rewriter:group(pos)
    local source, depth = self.source, 1
    pos = pos + 1
@@ -76,7 +76,7 @@ end
 
 local blocks = {['function'] = 1, ['if'] = 1, ['do'] = 1, ['repeat'] = 1, ['end'] = -1, ['until'] = -1}
 
--- The body of an anonymous function, from behind the keyword to behind its `end`.
+-- Pass over the rest of an anonymous function, from the end of its keyword to the end of its `end`.
 function Rewriter:body(pos)
    local source, depth = self.source, 1
    while depth > 0 do
@@ -92,7 +92,7 @@ function Rewriter:body(pos)
    return pos
 end
 
--- Fields, indices and calls behind a primary expression that ends at `pos`.
+-- Pass over the fields, indices and calls after a primary expression that ends at `pos`.
 function Rewriter:suffixes(pos)
    local source = self.source
    while true do
@@ -140,8 +140,8 @@ function Rewriter:simple(pos)
    return must(lexer.number(source, pos) or long(source, pos))
 end
 
--- What a unary operator that ends at `pos` applies to: further unary operators, or a simple expression raised to
--- powers (`#a^b` is `#(a^b)`).
+-- Pass over the operand of a unary operator that ends at `pos`: further unary operators, then a simple expression with
+-- its powers (`#a^b` is `#(a^b)`).
 function Rewriter:operand(pos)
    local source = self.source
    pos = skip(source, pos)
@@ -179,7 +179,7 @@ local function rewrite(source)
    return table.concat(self.out)
 end
 
--- The source with every unary `#` rewritten. Bytecode, and text that is no Lua, come back as they are.
+-- The source with every unary `#` rewritten. Byte code, and text that is not Lua, are returned unchanged.
 function hash.rewrite(source)
    if not find(source, '#', 1, true) or find(source, '^\27', lexer.header(source)) then
       return source
@@ -209,7 +209,7 @@ end
 
 local measurable = {string = true, userdata = true, cdata = true}
 
--- The `__call` of strings. An empty string asks for the length of `object`; any other was called by mistake.
+-- The `__call` of strings. Of an empty string: the length of `object`. Any other string was called by mistake.
 function hash.call(text, object)
    if text ~= '' then
       error('attempt to call a string value', 2)

@@ -1,7 +1,7 @@
--- The Lua that Torch7 programs were written for: LuaJIT with Lua 5.2's additions, on a LuaJIT without them.
+-- The language that Torch7 programs were written in, LuaJIT with additions of Lua 5.2, on a LuaJIT without them.
 --
--- Requiring this once, before any program is loaded, puts everything in place. `language.load(code, chunkname, mode,
--- env)` compiles source that comes from elsewhere under the same rules.
+-- Requiring this file installs everything; it must be done before a program is loaded. `language.load(code, chunkname,
+-- mode, env)` compiles other source by the same rules.
 local hash = require 'bridge.runtime.hash'
 local compat = require 'bridge.runtime.compat'
 local loaders = require 'bridge.runtime.loaders'

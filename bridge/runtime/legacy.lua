@@ -1,14 +1,14 @@
--- What bridge.legacy asks of a state: calls during which nn counts from 0, classes written in Python, kinds of objects.
+-- Functions for bridge.legacy: calls in which nn's indices count from 0, classes written in Python, kinds of objects.
 --
--- `base` is where the indices start that modules and criterions read in their inputs and targets. It is 1, Lua's own,
--- except during a call from Python that says 0. Only the classes below read indices; each shifts a copy, and runs
--- itself at 1, so that what it calls is not shifted again. Numbers below 0 keep their value.
+-- `base` is the first index in the inputs and targets of modules and criterions. It is 1, as in Lua, except during a
+-- call from Python that asks for 0. Only the classes listed below read indices. Each shifts a copy of them and then
+-- runs with base 1, so that the functions it calls do not shift again. Numbers below 0 are not shifted.
 require 'nn'
 
 local legacy = {}
 local base = 1
 
--- 255 is the largest Byte: such types cannot take one more.
+-- Types too small to add 1 to an index: 255 is the largest Byte.
 local narrow = {
    ['torch.ByteTensor'] = true, ['torch.CharTensor'] = true, ['torch.ShortTensor'] = true, ['torch.IntTensor'] = true,
 }
@@ -17,7 +17,7 @@ local function copied(tensor)
    return narrow[tensor:type()] and tensor:long() or tensor:clone()
 end
 
--- Indices, one more than they were.
+-- Indices (a number, a tensor, a list), each plus 1.
 local function index(value)
    if type(value) == 'number' then
       return value < 0 and value or value + 1
@@ -34,7 +34,7 @@ local function index(value)
    return value
 end
 
--- As `index`, but -1 is none, which is 0 in Lua.
+-- Like `index`, but shifts -1 too: it marks the end of a list, which is 0 in Lua.
 local function ended(value)
    return torch.isTensor(value) and value:nElement() > 0 and copied(value):add(1) or value
 end
@@ -47,7 +47,7 @@ local function keys(input)
    return {index(input[1]), input[2], input[3]}
 end
 
--- The columns of a sparse matrix of index and value, or of sample, index and value, `by` more.
+-- A sparse matrix with the columns index, value or sample, index, value: `by` is added to all but the value.
 local function columns(input, by)
    if type(input) == 'table' then
       local list = {}
@@ -72,7 +72,8 @@ local function itself(input)
    return input
 end
 
--- Which argument of a class's methods holds indices, and what shifts it. nn.PartialLinear has indices of its own.
+-- For each class, the argument of its methods that has indices, and the function that shifts them. The indices of
+-- nn.PartialLinear are not in its input.
 local readers = {
    {'LookupTable', 'input', index},
    {'OneHot', 'input', index},
@@ -143,21 +144,21 @@ local function finish(before, ...)
    return ...
 end
 
--- f(...) with indices that start at `wanted`. After an error the caller restores the base.
+-- Call f(...) with the base `wanted`. After an error, the caller must restore the base.
 function legacy.run(wanted, f, ...)
    local before = base
    base = wanted
    return finish(before, f(...))
 end
 
--- object:name(...), likewise.
+-- Call object:name(...) with the base `wanted`.
 function legacy.call(wanted, object, name, ...)
    local before = base
    base = wanted
    return finish(before, object[name](object, ...))
 end
 
--- The method of a class and not of its children, for Python's super().
+-- Call the method `name` of the class `typename` itself, not that of a child class, for Python's super().
 function legacy.inherited(wanted, typename, object, name, ...)
    local before = base
    base = wanted
@@ -170,12 +171,12 @@ end
 
 -- ---- objects and classes
 
--- An address and a class's name tell Python which of its objects stands for this one.
+-- The address and class name of an object, by which Python finds its own object for it.
 function legacy.identify(object)
    return string.format('%p', object), torch.typename(object)
 end
 
--- The names of a class and of those that it derives from, nearest first.
+-- The names of a class and of its parents, the nearest first.
 function legacy.lineage(typename)
    local names, metatable = {}, torch.getmetatable(typename)
    while metatable and rawget(metatable, '__typename') do
@@ -196,16 +197,16 @@ function legacy.construct(typename, ...)
    return constructor(...)
 end
 
--- An object of `typename`, a class written in Python, with the fields that the constructor of its parent makes.
+-- An object of `typename`, a class written in Python, with the fields that its parent's constructor sets.
 function legacy.construct_as(typename, parentname, ...)
    local object = torch.factory(typename)()
    torch.getmetatable(parentname).__init(object, ...)
    return object
 end
 
-local places = {} -- where torch.class puts the constructors of classes written in Python
+local places = {} -- receives the constructors of classes written in Python, from torch.class
 
--- Make, or make again, a class whose methods are Python functions.
+-- Define (or redefine) a class whose methods are Python functions.
 function legacy.define(typename, parentname, functions)
    local class = torch.getmetatable(typename)
    if not class then
@@ -219,7 +220,7 @@ function legacy.define(typename, parentname, functions)
    end
 end
 
--- The names of the classes of an object and of all that it holds, sorted.
+-- The class names of an object and of all objects in it, sorted.
 function legacy.typenames(object)
    local names, seen = {}, {}
    local function visit(value)
@@ -257,7 +258,7 @@ function legacy.train(trainer, examples)
    trainer:train(examples)
 end
 
--- One call of an algorithm of optim: its configuration and state as it left them, then its results.
+-- Call an algorithm of optim once. Returns its configuration and state as it left them, then its results.
 function legacy.optimise(algorithm, opfunc, x, config, state)
    local function after(...)
       return config, state, ...

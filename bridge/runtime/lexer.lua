@@ -1,12 +1,12 @@
--- Where the tokens of Lua source end: as much of a lexer as a rewrite of expressions needs.
+-- Finds where the tokens of Lua source end: the part of a lexer that rewriting expressions needs.
 --
--- Positions count bytes from 1; "end" is the position after the last byte. A function returns nil where the source
--- is no Lua.
+-- Positions count bytes from 1; an "end" is the position after the last byte. A function returns nil if the source is
+-- not Lua.
 local find, sub, byte = string.find, string.sub, string.byte
 
 local lexer = {}
 
--- The end of the long bracket that opens at `pos`, or nil when none opens there (false: it never closes).
+-- The end of the long bracket that opens at `pos`; nil if none opens there, false if it is never closed.
 function lexer.long(source, pos)
    local _, opened, level = find(source, '^%[(=*)%[', pos)
    if not opened then
@@ -27,7 +27,7 @@ function lexer.quoted(source, pos)
          return nil
       end
       local c = byte(source, at)
-      if c == 92 then -- a backslash: whatever follows belongs to the string; \z takes all white space
+      if c == 92 then -- a backslash: the next character belongs to the string; \z skips all white space
          if find(source, '^z', at + 1) then
             at = find(source, '[^%s]', at + 2) or #source + 1
          elseif find(source, '^\r\n', at + 1) or find(source, '^\n\r', at + 1) then
@@ -43,7 +43,7 @@ function lexer.quoted(source, pos)
    end
 end
 
--- The end of the comment that opens at `pos` (where '--' stands).
+-- The end of the comment whose '--' is at `pos`.
 function lexer.comment(source, pos)
    local long = lexer.long(source, pos + 2)
    if long ~= nil then
@@ -79,7 +79,7 @@ function lexer.number(source, pos)
    while true do
       local _, stop = find(source, '^[%w_.\128-\255]*', at)
       at = stop + 1
-      -- a sign belongs to the number right after its exponent
+      -- a sign right after the exponent's letter belongs to the number
       local exponent = hex and '^[pP]' or '^[eE]'
       if not (find(source, exponent, stop) and find(source, '^[+-]', at)) then
          return at
@@ -94,7 +94,7 @@ function lexer.word(source, pos)
    return stop and stop + 1
 end
 
--- The end of a byte order mark and of a first line that starts with '#', which Lua leaves out.
+-- The end of a byte order mark and of a first line that begins with '#', which Lua skips.
 function lexer.header(source)
    local pos = find(source, '^\239\187\191') and 4 or 1
    if find(source, '^#', pos) then

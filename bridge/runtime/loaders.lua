@@ -1,6 +1,6 @@
--- The functions that turn source into code, each sending it through a rewrite first: load, loadstring, loadfile,
--- dofile and require's search for Lua files. Names, lines and messages are those of the original source. Our own files
--- run in our environment, unless another is given.
+-- The functions that compile source, which they first rewrite: load, loadstring, loadfile, dofile and the search of
+-- `require` for Lua files. Names, lines and messages remain those of the original source. Our own files run in our
+-- environment (scope.lua), unless another is given.
 local scope = require 'bridge.runtime.scope'
 local compiled = require 'bridge.runtime.compiled'
 local statements = require 'bridge.runtime.statements'
@@ -9,8 +9,8 @@ local loaders = {}
 
 local nativeload, nativeloadfile, open = load, loadfile, io.open
 
--- Compile `source`; `...` may be an environment. What the compiler refuses it gets again with other statements, and
--- what only the rewritten form breaks (a limit of the compiler) as it was written.
+-- Compile `source`; `...` may be an environment. If the compiler refuses it, try again with rewritten statements. If it
+-- refuses those too, try the original source, because rewriting may have exceeded a limit of the compiler.
 local function compile(rewrite, source, name, mode, ...)
    local rewritten = rewrite(source)
    local chunk, message = nativeload(rewritten, name, mode, ...)
@@ -28,7 +28,7 @@ local function compile(rewrite, source, name, mode, ...)
    return chunk, not chunk and message or nil
 end
 
--- What the native functions answer: a chunk alone, or nil and what is wrong.
+-- The results in the form of the native functions: only the chunk, or nil and a message.
 local function answer(chunk, message)
    if chunk then
       return chunk
@@ -59,7 +59,7 @@ end
 local text = {string = true, number = true}
 local textorreader = {string = true, number = true, ['function'] = true}
 
--- A file's text; nil where the native function should say what is wrong with it.
+-- A file's text and chunk name; nil if it cannot be read, so that the native function reports the reason.
 local function read(filename)
    if filename == nil then
       return io.read('*a'), '=stdin'
@@ -72,7 +72,7 @@ local function read(filename)
    return content, '@' .. filename
 end
 
--- The loading functions over one rewrite, as a table.
+-- A table of the loading functions, with `rewrite` applied to all source.
 function loaders.new(rewrite)
    local new = {}
 
@@ -119,7 +119,7 @@ function loaders.new(rewrite)
       return chunk()
    end
 
-   -- What `require` asks for a module written in Lua.
+   -- The searcher for package.loaders that finds modules written in Lua.
    function new.searcher(name)
       local filename, stamp = compiled.find(name)
       local other, tried

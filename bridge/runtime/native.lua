@@ -1,8 +1,8 @@
--- The native half of the runtime as Lua sees it: the C declarations of bridge/core/, the library that holds them,
+-- The native part of the runtime, for Lua: the C declarations of bridge/core/, the library that has these functions,
 -- this state's heap, and the C functions that make userdata.
 local ffi = require 'ffi'
 
-local native = ... -- the table that the boundary made: core functions, `library`, `header`, `heap`
+local native = ... -- the table that the boundary made and boot.lua extended
 if type(native) ~= 'table' then
    return require('bridge.native')
 end

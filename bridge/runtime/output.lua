@@ -1,5 +1,5 @@
--- print, io.write and io.stdout go through Python's sys.stdout, io.stderr and errors in finalizers through sys.stderr,
--- and os.exit leaves through Python, so that nothing is lost or out of order.
+-- print, io.write and io.stdout write to Python's sys.stdout; io.stderr and errors in finalizers to sys.stderr. os.exit
+-- exits through Python. So no output is lost or in the wrong order.
 local table_concat, tostring, select = table.concat, tostring, select
 
 return function(options)

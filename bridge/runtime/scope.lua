@@ -1,10 +1,11 @@
--- The environment of the runtime's own files: the standard functions as they were before any program ran, and the
--- tables of our packages, since programs name their variables `type`, `next`, `table`, `image`... Everything else
--- (print and require among it, which programs replace on purpose) is read from the program's globals, and every
--- global that our files write is the program's too.
+-- The environment of the runtime's own files. Programs name global variables `type`, `next`, `table` or `image`, so our
+-- files see the standard functions as they were before any program ran, and the tables of our packages. Everything else
+-- is read from the program's globals, also print and require, which programs replace on purpose. Every global that our
+-- files set is set for the program too.
 --
--- The standard tables are captured, not copied: what a program adds to `string` or replaces in `os` is seen here too.
-local roots = ... -- the directories of our files, each with a slash behind it
+-- The standard tables themselves are kept, not copies: what a program adds to `string` or replaces in `os` is seen
+-- here.
+local roots = ... -- the directories of our files, each with a slash at its end
 
 local rawset, type, globals = rawset, type, _G
 
@@ -15,10 +16,10 @@ local environment = setmetatable({}, {__index = globals, __newindex = function(s
    globals[name] = value
 end})
 
--- `modules`: the names of our packages that were loaded, `count` of them.
+-- `modules`: the names of our modules that were loaded; `count`: how many.
 local scope = {environment = environment, modules = {}, count = 0}
 
--- A package of ours has been found under this name.
+-- Note that a module of ours is being loaded.
 function scope.enter(name)
    if not scope.modules[name] then
       scope.modules[name] = true
@@ -33,19 +34,19 @@ local standard = {
    'setmetatable', 'string', 'table', 'tonumber', 'tostring', 'type', 'unpack', 'xpcall',
 }
 
--- Keep what the standard names mean now: once the language is in place, before a program runs.
+-- Keep the present values of the standard names. Called after the language is installed and before a program runs.
 function scope.capture()
    for _, name in ipairs(standard) do
       rawset(environment, name, _G[name])
    end
 end
 
--- From now on the files below this directory are ours too.
+-- Count the files below this directory as ours from now on.
 function scope.adopt(directory)
    roots[#roots + 1] = directory .. '/'
 end
 
--- Is this the name of one of our files?
+-- Is this one of our files?
 function scope.ours(filename)
    for _, root in ipairs(roots) do
       if string.sub(filename, 1, #root) == root then
@@ -55,7 +56,7 @@ function scope.ours(filename)
    return false
 end
 
--- A searcher of package.loaders for files that are all ours, before source is compiled by other rules.
+-- A searcher for package.loaders, used for our own files until language.lua installs one that rewrites source.
 function scope.searcher(compiled)
    return function(name)
       local filename, stamp = compiled.find(name)

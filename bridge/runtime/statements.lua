@@ -1,5 +1,5 @@
--- Statements that Torch7's LuaJIT takes and this one refuses: `break` within a block, empty statements (`;;`), and a
--- call whose parenthesis stands on a line of its own. Lines stay what they are.
+-- Statements that Torch7's LuaJIT accepts and this one refuses: `break` within a block, empty statements (`;;`), and a
+-- call whose parenthesis is on a new line. Rewriting them does not change line numbers.
 local lexer = require 'bridge.runtime.lexer'
 
 local find, sub = string.find, string.sub
@@ -13,8 +13,8 @@ for word in ([[and break do else elseif end false for function if in local nil n
    keywords[word] = true
 end
 
--- The end of the token at `pos`, and what it is: its text for words and signs, 'value' for a string or number. Nil
--- where the source is no Lua.
+-- The end of the token at `pos`, and its text if it is a word or sign, or 'value' for a string or number. Nil if the
+-- source is not Lua.
 local function token(source, pos)
    local stop = lexer.word(source, pos)
    if stop then
@@ -35,12 +35,12 @@ local function token(source, pos)
    return pos + 1, sub(source, pos, pos)
 end
 
--- May what ends with this token be called?
+-- Can an expression that ends with this token be called?
 local function callable(last)
    return last == ')' or last == ']' or find(last, '^[%a_\128-\255]') and not keywords[last] and last ~= 'value'
 end
 
--- The source with those statements put as this LuaJIT wants them. For source that it refused.
+-- The source with such statements rewritten. To be used only for source that LuaJIT refused.
 function statements.relax(source)
    local out, copied = {}, 1
    local function replace(from, to, text) -- the bytes from..to-1
@@ -49,8 +49,8 @@ function statements.relax(source)
       copied = to
    end
    local pos = lexer.header(source)
-   local last, ended = ';', pos -- the token before, and where it ended
-   local parameters = false     -- within those of a function
+   local last, ended = ';', pos -- the token before `pos`, and where it ended
+   local parameters = false     -- true within the parameters of a function
    while true do
       pos = lexer.skip(source, pos)
       if pos > #source then

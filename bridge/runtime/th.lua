@@ -1,4 +1,5 @@
--- What `th` adds to a state: the trepl package, `arg`, os.exit that ends the process, and ways to run code.
+-- What the command `th` adds to a state: the trepl package, `arg`, an os.exit that ends the process, and ways to run
+-- code.
 local language = require 'bridge.runtime.language'
 local complete = require 'bridge.runtime.complete'
 local native = require 'bridge.native'
@@ -8,11 +9,11 @@ ffi.cdef[[int fflush(void *stream);]]
 
 local th = {}
 
--- Make this state what a Torch program finds at its start. `leave` ends the process at once.
+-- Prepare this state as the original `th` does before it runs a program. `leave` ends the process at once.
 function th.start(leave)
    package.path = package.path .. ';./?/init.lua'
    require 'trepl'
-   native.leave = leave -- also what os.exit does in the program's threads
+   native.leave = leave -- os.exit calls it in the program's threads too
    function os.exit(code)
       if code == nil or code == true then
          code = 0
@@ -22,7 +23,7 @@ function th.start(leave)
    end
 end
 
--- `arg` as the script sees it: the script's name at 0, its arguments from 1, what stood before it below 0.
+-- Set `arg`: the script's name at 0, its arguments from 1 on, the words of the command line before it below 0.
 function th.arguments(script, before, ...)
    local arg = {[0] = script, ...}
    for i = 1, #before do
@@ -38,7 +39,7 @@ function th.library(name)
    end
 end
 
--- Tell of new globals: printed, or (strict) as errors.
+-- Report new globals: print them or, if strict, raise an error.
 function th.monitor(strict)
    rawget(_G, 'monitor_G')(strict or nil)
 end

@@ -1,8 +1,8 @@
-"""Models in processes of their own, and a web service over them.
+"""Models in processes of their own, and a web service for them.
 
-`process` is one model in one process: what it does there costs one call, never the program that made it. `engine` has
-models with a queue each, in several processes; `rest` and `grpc` are the wires that requests come by, `run` is a server
-of its own. What the service needs beside Moontide, the extra "serve" installs.
+`process` runs one model in one process: if it crashes there, one call fails, but not the calling program. `engine` has
+models with a queue each, in several processes. `rest` and `grpc` are the protocols by which requests come. `run` is a
+complete server. The extra "serve" installs the packages that the service needs.
 """
 
 from __future__ import annotations

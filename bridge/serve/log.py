@@ -1,4 +1,4 @@
-"""Log lines as JSON, with the id of the request that they belong to."""
+"""Log lines as JSON, with the id of the request they belong to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bridge.serve.request_id import request_id
 
 
 class JsonLines(logging.Formatter):
-    """A line of JSON for each record."""
+    """Formats each record as a line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -30,13 +30,14 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr(*, lines: str, level: str) -> None:
-    """Let this program's records go to the standard error.
+    """Write this program's log to standard error.
 
     Parameters
     ----------
     lines : {"json", "text"}
+        The form of the lines.
     level : str
-        The least that is told: "debug", "info", "warning" or "error".
+        The lowest level that is logged: "debug", "info", "warning" or "error".
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
@@ -45,4 +46,4 @@ def log_to_stderr(*, lines: str, level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)  # what it tells of its start is told already
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)  # we log the server's start ourselves

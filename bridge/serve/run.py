@@ -1,4 +1,4 @@
-"""A server of its own: HTTP and gRPC on their ports, until a signal; then it answers what it has and ends."""
+"""A complete server: HTTP and gRPC until a signal comes. Then it answers the requests it has and ends."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from bridge.serve.rest.protocol import ImpatientProtocol
 
 logger = logging.getLogger(__name__)
 
-BACKLOG = 2048  # connections that wait to be accepted
-LEAVING = 5  # seconds for the last answers to go, beyond those that requests have
+BACKLOG = 2048  # connections that may wait to be accepted
+LEAVING = 5  # seconds to send the last responses, after the grace time of requests
 
 
 @dataclass(frozen=True)
 class Listening:
-    """Where a server listens, and what it asks of those who come.
+    """Where a server listens, and what it requires of clients.
 
     Attributes
     ----------
     host : str
-        An address of this machine; other machines reach all but the loopback ones.
+        An address of this machine. A loopback address can be reached from this machine only.
     port, grpc_port : int or None
-        0: any free one; None for gRPC: none.
+        0: any free port. grpc_port None: no gRPC.
     token : str or None
-        What clients must say.
+        The token that clients must send.
     certificate, key : str or None
-        PEM files; with them both ports speak TLS.
+        PEM files; with them, both ports use TLS.
     body_limit : int
-        Bytes of a request.
+        Most bytes of a request.
     grace : float
-        Seconds that requests at work get when the server ends.
+        Seconds that running requests have to finish when the server ends.
     access : bool
-        A line of log for each request.
+        Whether each request is logged.
     """
 
     host: str = "127.0.0.1"
@@ -62,11 +62,11 @@ class Listening:
 
 
 class Server(uvicorn.Server):
-    """uvicorn's, with signals left to `serve`."""
+    """uvicorn's server, which leaves signals to `serve`."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone."""
+        """Install no signal handlers."""
         yield
 
 
@@ -76,11 +76,11 @@ def run(service_of: Any, listening: Listening, ready: Any = None) -> None:
     Parameters
     ----------
     service_of : callable
-        Makes the service, inside the event loop.
+        Makes the service.
     listening : Listening
-        Where.
+        Where to listen.
     ready : callable, optional
-        Called with the addresses when all models are loaded and both ports are open.
+        Called with the two addresses when all models are loaded and both ports are open.
 
     Raises
     ------
@@ -128,8 +128,8 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
         if ended.is_set():
             return
         gc.collect()
-        gc.freeze()  # what is there now stays: no request pays for looking through it again
-        sock.listen(BACKLOG)  # whoever is told the address can connect
+        gc.freeze()  # the garbage collector no longer visits the objects that exist now
+        sock.listen(BACKLOG)  # before the address is announced
         task = loop.create_task(server.serve(sockets=[sock]))
         grpc: Grpc | None = None
         try:
@@ -149,7 +149,7 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
             await service.stop(listening.grace)
             await task
             if grpc is not None and calls is not None:
-                await grpc.server.stop(1.0)  # streams that nobody ends
+                await grpc.server.stop(1.0)  # streams that clients have not ended
                 await calls
     finally:
         sock.close()
@@ -157,7 +157,7 @@ async def serve(service: Service, listening: Listening, ready: Any = None) -> No
 
 
 async def started(service: Service, ended: asyncio.Event) -> None:
-    """Load all models, unless a signal comes before that is done."""
+    """Load all models, or stop loading when a signal comes."""
     loop = asyncio.get_running_loop()
     loading = loop.create_task(service.start())
     waiting = loop.create_task(ended.wait())
@@ -180,7 +180,7 @@ class Grpc:
 
 
 async def started_grpc(service: Service, listening: Listening) -> Grpc | None:
-    """Return the gRPC server, or None where none is wanted."""
+    """Start the gRPC server and return it; None if there is to be none."""
     if listening.grpc_port is None:
         return None
     from bridge.serve.grpc import start
@@ -199,7 +199,7 @@ async def started_grpc(service: Service, listening: Listening) -> Grpc | None:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that has an address; OSError names it where it is taken."""
+    """Return a socket bound to an address. Raises OSError with the address if it is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -212,6 +212,6 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def raise_limit_of_files() -> None:
-    """Let this process have as many open connections as it may."""
+    """Raise this process's limit of open files, and so of connections, to the highest allowed value."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -1,8 +1,8 @@
-"""Legacy models inside Spark's tasks: on columns of DataFrames, in SQL, on streams.
+"""Lua/Torch7 models inside Spark's tasks: on columns of DataFrames, in SQL, on streams.
 
-`udf` is the form for expressions and SQL (`batches`: what it does beside pyspark), `arrow` that for whole DataFrames.
-`travel` brings a model's file to the workers, `results` makes what a model returns what Spark declared, `bridge.batch`
-keeps the model in each worker.
+`udf` makes functions for expressions and SQL (`batches` has what pyspark's own function lacks), `arrow` works on whole
+DataFrames. `travel` sends a model's file to the workers, `results` converts results to the declared type, and
+`bridge.batch` keeps the model in each worker.
 """
 
 from __future__ import annotations

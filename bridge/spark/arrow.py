@@ -1,4 +1,4 @@
-"""A model on whole DataFrames, by Arrow: columns have their names, types stay what they are, pandas is not needed."""
+"""A model on whole DataFrames, by Arrow: by columns' names, without converting types, and without pandas."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def map_in_arrow(
     input_tensor_shapes: Sequence[Sequence[int] | None] | None = None,
     files: Sequence[File] = (),
 ) -> DataFrame:
-    """Return a DataFrame with one more column, what a model makes of some of its columns.
+    """Return a DataFrame with one more column: a model's results for some of its columns.
 
     Parameters
     ----------
     frame : DataFrame
-        Of a table or of a stream.
+        Data of a table or a stream.
     model, function, key, files, return_type
         As for `predict_batch_udf`.
     inputs : str or sequence of str
-        The columns that the model gets: numbers, texts, or arrays of numbers.
+        The columns for the model: numbers, texts, or arrays of numbers.
     output : str
-        The new column.
+        The name of the new column.
     batch_size : int
-        Most rows of one call; Spark hands over at most `spark.sql.execution.arrow.maxRecordsPerBatch` at a time.
+        Most rows of a call; Spark passes at most `spark.sql.execution.arrow.maxRecordsPerBatch` at a time.
     input_tensor_shapes : sequence, optional
         The shape of one row of each input. Without it a row of an array is a vector, as long as the first one.
 
@@ -58,7 +58,7 @@ def map_in_arrow(
     FileNotFoundError, T7Error
         The file is missing or damaged.
     ValueError
-        There is no such column, `output` is there already, or a shape or type is none that there can be.
+        A column does not exist, `output` exists already, or a shape or type is not valid.
     """
     names = [inputs] if isinstance(inputs, str) else list(inputs)
     kind = results.parse(return_type)
@@ -87,7 +87,7 @@ def map_in_arrow(
 
 @dataclass(frozen=True)
 class Column:
-    """An input: the column's name, and the shape of a row where it is told."""
+    """An input: the column's name, and the shape of a row if it was given."""
 
     name: str
     shape: tuple[int, ...] | None
@@ -141,7 +141,7 @@ def _null(column: pa.Array) -> NDArray[np.bool_]:
 
 
 def _input(values: pa.Array, column: Column, who: str) -> Any:
-    """Return a column without nulls as the model takes it; nulls inside arrays are nan."""
+    """Return a column without nulls as an input of the model; nulls inside arrays become nan."""
     told = f"{who}: column {column.name!r}"
     kind = values.type
     shape: tuple[int, ...] = ()

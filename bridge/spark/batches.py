@@ -1,4 +1,4 @@
-"""Around pyspark's function of batches: rows with a null are set aside, and what does not fit is told by its column."""
+"""Additions to pyspark's function of batches: rows with a null are left out, and errors name the wrong column."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Inner = Callable[[Iterator[Any]], Iterator[Any]]
 
 @dataclass(frozen=True)
 class Inputs:
-    """How many inputs there are, None where the model says it; the shape of a row of those that are arrays."""
+    """The number of inputs (None: the model determines it), and the shape of a row of each that has arrays."""
 
     number: int | None
     shapes: dict[int, list[int]]
 
     def for_pyspark(self) -> Any:
-        """Return them in pyspark's form."""
+        """Return the shapes in pyspark's form."""
         if self.number is None:
             return self.shapes or None
         return [self.shapes.get(place) for place in range(self.number)]
 
 
 def told(given: Shapes | None) -> Inputs:
-    """Return the inputs that `input_tensor_shapes=` tells of.
+    """Return the inputs that `input_tensor_shapes=` describes.
 
     Raises
     ------
@@ -49,9 +49,9 @@ def told(given: Shapes | None) -> Inputs:
 
 
 def around(inner: Inner, kind: DataType, inputs: Inputs, who: str) -> Any:
-    """Return pyspark's function of batches as one that takes nulls and whose errors name the column."""
+    """Return pyspark's function of batches as a function that also takes nulls, and whose errors name the column."""
 
-    # pyspark reads the hints to see what kind of function this is; those are its own function's
+    # pyspark reads the type hints to find the kind of function: these are the hints of its own function
     def predict(data: Iterator[Union[pd.Series, pd.DataFrame]]) -> Iterator[pd.DataFrame]:  # noqa: UP007
         for batch in data:
             null = _null_rows(batch)
@@ -71,7 +71,7 @@ def around(inner: Inner, kind: DataType, inputs: Inputs, who: str) -> Any:
 
 
 def _null_rows(batch: Any) -> NDArray[np.bool_]:
-    """Return which rows have a null in any column; to pandas a nan in a column of numbers is one."""
+    """Return which rows have a null in any column. In pandas, a nan in a column of numbers is a null."""
     missing = [one.isna() for one in (batch if isinstance(batch, tuple) else (batch,))]
     each = [one.any(axis=1) if isinstance(one, pd.DataFrame) else one for one in missing]
     null: NDArray[np.bool_] = np.any([one.to_numpy() for one in each], axis=0)
@@ -79,7 +79,7 @@ def _null_rows(batch: Any) -> NDArray[np.bool_]:
 
 
 def _with_nulls(found: list[Any], null: NDArray[np.bool_]) -> Any:
-    """Return the results of the other rows in their places; as objects, so that integers stay integers."""
+    """Return results for all rows, with None for rows with a null; as objects, so that integers stay integers."""
     column = np.full(len(null), None, object)
     if found:
         column[~null] = pd.concat(found).astype(object).to_numpy()
@@ -87,8 +87,10 @@ def _with_nulls(found: list[Any], null: NDArray[np.bool_]) -> Any:
 
 
 def _said(inner: Inner, batch: Any, inputs: Inputs, who: str) -> Iterator[Any]:
-    """Call pyspark's function; where it cannot make arrays of the columns, say which one is at fault."""
-    if isinstance(batch, tuple):  # pyspark finds them by name, and a column that is given twice has one name
+    """Call pyspark's function. If it cannot convert a column to an array, raise an error that names the column."""
+    if isinstance(
+        batch, tuple
+    ):  # pyspark finds columns by name, so a column that is given twice needs two names
         batch = tuple(one.rename(str(n)) for n, one in enumerate(batch))
     try:
         yield from inner(iter((batch,)))
@@ -99,7 +101,7 @@ def _said(inner: Inner, batch: Any, inputs: Inputs, who: str) -> Iterator[Any]:
 
 
 def _misfit(batch: Any, inputs: Inputs) -> str | None:
-    """Return what is wrong with the first column that does not have its shape."""
+    """Return the error for the first column that does not have its shape."""
     if isinstance(batch, pd.DataFrame):
         columns = [(f"field {name!r}", batch[name]) for name in batch]
     else:

@@ -1,7 +1,7 @@
-"""What a model returned, as the columns that Spark was told to expect.
+"""Converting a model's results to the columns of the declared return type.
 
-A return type is a scalar, an array of scalars, or a struct of those. An array takes everything that belongs to a row,
-flattened in the order of the last dimension first, as input tensors are.
+A return type is a scalar, an array of scalars, or a struct of these. An array gets all numbers of a row, flattened in
+row-major order like input tensors.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCALARS: dict[type[DataType], Any] = {
 
 @dataclass(frozen=True)
 class Field:
-    """One column: its name in a struct, its scalars' type, and whether a row is an array of them."""
+    """A column: its name in a struct, the type of its scalars, and whether a row is an array of them."""
 
     name: str
     dtype: Any
@@ -81,20 +81,20 @@ def _field(name: str, kind: DataType) -> Field:
 
 
 def columns(output: Any, kind: DataType, rows: int, who: str) -> list[NDArray[Any]]:
-    """Return one array per column of the type, each with a first dimension of `rows`; those of arrays have two.
+    """Return an array with `rows` rows for each column of the type; a column of arrays gives a matrix.
 
     Parameters
     ----------
     output : object
-        What a model returned for the batch. For a struct: a dict by the fields' names, or a list or tuple in
-        their order.
+        The model's result for the batch. For a struct: a dict with the fields' names, or a list or tuple in their
+        order.
     who : str
         The model, for errors.
 
     Raises
     ------
     BatchError
-        It does not fit; the message says what came and what was expected.
+        The result does not fit the type; the message says what was returned and what was expected.
     """
     expected = fields(kind)
     parts = _parts(output, kind, expected, who)
@@ -142,7 +142,7 @@ def _column(value: Any, field: Field, rows: int, who: str) -> NDArray[Any]:
 
 
 def _numbers(array: NDArray[Any], dtype: Any, complaint: str) -> NDArray[Any]:
-    """Convert; integers stay what they are or are refused."""
+    """Convert numbers to a type. Raises BatchError for an integer that would change."""
     if array.dtype == dtype:
         return array
     if array.dtype.kind == "O":

@@ -1,7 +1,7 @@
-"""How a model's file comes to the workers: by Spark's `addFile`, under a name that is made of its content.
+"""Sending a model's file to the workers by Spark's `addFile`, under a name that is made from its content.
 
-Spark never replaces a file that it has sent, and tells files apart by their name alone. So a changed file is a new
-one here, and the same content is sent once. On a worker the files get their own names back, beside each other.
+Spark never replaces a file that it has sent, and distinguishes files only by their names. With such names, a changed
+file is a new file, and the same content is sent once. On a worker the files get their own names in one directory.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ File = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Parcel:
-    """Files that travel together, by the digest of their content; called on a worker, it says where the first is."""
+    """Files that are sent together, and the digest of their content. A call on a worker returns the first path."""
 
     digest: str
     names: tuple[str, ...]
 
     def __call__(self) -> str:
-        """Give the files their names in a directory of the executor's; several workers may do so at once."""
+        """Link the files by their own names in a directory of the executor; several workers may do so at once."""
         place = Path(SparkFiles.getRootDirectory(), f"moontide-{self.digest}").absolute()
         place.mkdir(exist_ok=True)
         for number, name in enumerate(self.names):
@@ -58,16 +58,16 @@ def batch_model(
     files: Sequence[File] = (),
     session: SparkSession | None = None,
 ) -> BatchModel:
-    """Send a model to the workers and return what calls it there, for functions of your own (`mapInPandas`, RDDs).
+    """Send a model to the workers. Returns the function that calls it there, for `mapInPandas`, RDDs and the like.
 
     Parameters
     ----------
     model : path
         A .t7, .lua, .pt2 or .onnx file on the driver.
     function, key : str, optional
-        Which function or method, and where in the file's tables; see `bridge.models.load`.
+        The function or method, and the network's place in the file's tables; see `bridge.models.load`.
     files : sequence of path
-        What the model opens or requires: they lie beside it on the workers, under their own names.
+        Files that the model opens or requires; on the workers they are in its directory, under their own names.
     session : SparkSession, optional
         By default the active one.
 
@@ -92,12 +92,12 @@ def send(spark: SparkContext, files: Sequence[File]) -> Parcel:
         if not path.is_file():
             raise FileNotFoundError(f"there is no file {path} (looked from {Path.cwd()})")
         if path.suffix == ".t7":
-            t7.inspect(path)  # damage is found here, before any task
+            t7.inspect(path)  # raises an error for a damaged file here, before any task
     names = tuple(path.name for path in paths)
     if len(set(names)) < len(names):
         raise ValueError(f"files that lie beside each other need different names, got {', '.join(names)}")
-    # What is hashed is the copy that travels, whatever becomes of the file meanwhile.
-    # It lies in the driver's part of Spark's own directory, which goes when the session stops, however Python ends.
+    # The copy that is sent is hashed, because the file may change meanwhile. It is in the driver's part of Spark's own
+    # directory, which Spark removes when the session stops, however Python ends.
     staging = Path(tempfile.mkdtemp(prefix="moontide-", dir=SparkFiles.getRootDirectory()))
     digest = hashlib.sha256()
     for number, path in enumerate(paths):

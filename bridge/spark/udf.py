@@ -1,6 +1,6 @@
-"""A model as a function of columns: for DataFrames, for SQL, for streams. It is pyspark's own `predict_batch_udf`.
+"""A model as a function of columns, for DataFrames, SQL and streams, by pyspark's own `predict_batch_udf`.
 
-What pyspark leaves out is done around it, in `batches`.
+`batches` adds what pyspark's function lacks.
 """
 
 from __future__ import annotations
@@ -36,43 +36,43 @@ def predict_batch_udf(
     files: Sequence[File] = (),
     session: SparkSession | None = None,
 ) -> Any:
-    """Make a function of columns out of a file's model, as `pyspark.ml.functions.predict_batch_udf` does of Python's.
+    """Return a file's model as a function of columns, like `pyspark.ml.functions.predict_batch_udf` for Python models.
 
     Parameters
     ----------
     model : path
         A .t7, .lua, .pt2 or .onnx file on the driver. It is sent to the workers; each loads it once.
     return_type : DataType or str
-        A scalar, an array of scalars, or a struct of those, also as SQL writes it. A struct takes a table with names,
-        or several results in its fields' order.
+        A scalar, an array of scalars, or a struct of these, also in SQL's form. For a struct, the model returns a table
+        with the fields' names, or several results in their order.
     batch_size : int
-        Most rows of one call.
+        Most rows of a call.
     function, key : str, optional
-        Which function or method, and where in the file's tables; see `bridge.models.load`.
+        The function or method, and the network's place in the file's tables; see `bridge.models.load`.
     input_tensor_shapes : sequence or mapping, optional
-        The shape of one row of each input; None for a column of numbers or texts. A column of arrays needs one.
-        Without it the inputs are a function's parameters, or a network's.
+        The shape of a row of each input; None for a column of numbers or texts. A column of arrays needs a shape.
+        Without this parameter, the number of inputs is that of the function's parameters or of the network's inputs.
     files : sequence of path
-        What the model opens or requires; they lie beside it on the workers.
+        Files that the model opens or requires; on the workers they are in its directory.
     session : SparkSession, optional
         By default the active one.
 
     Returns
     -------
     callable
-        Takes as many columns, or their names, as the model has inputs. Where a row has a null in one of them its
-        result is null (a struct's fields are), and the model does not see it.
+        Takes as many columns, or their names, as the model has inputs. The result of a row with a null is null (or a
+        struct of nulls), and the model does not get that row.
 
     Raises
     ------
     FileNotFoundError, T7Error
         The file is missing or damaged.
     ValueError
-        The return type, the batch size or a shape is none that there can be.
+        The return type, the batch size or a shape is not valid.
     RuntimeError
         There is no session, or it is one of Spark Connect, which has no `addFile`.
     """
-    context(session)  # types are parsed by it, too
+    context(session)  # parsing types needs it too
     kind = results.parse(return_type)
     if batch_size < 1:
         raise ValueError(f"batch_size= is at least 1, got {batch_size!r}")
@@ -85,7 +85,7 @@ def predict_batch_udf(
         input_tensor_shapes=inputs.for_pyspark(),
     )
     predict = around(inner.func, kind, inputs, str(sent))
-    predict.__name__ = function or Path(model).stem  # what Spark calls the column
+    predict.__name__ = function or Path(model).stem  # Spark's name of the column
     udf: Any = pandas_udf(predict, kind)  # type: ignore[call-overload]
     udf.__doc__ = f"{sent}, in batches of {batch_size} rows."
     return udf
@@ -103,7 +103,7 @@ def register(
     files: Sequence[File] = (),
     session: SparkSession | None = None,
 ) -> Any:
-    """Make such a function and give it a name in SQL: `SELECT name(column) FROM ...`; it is returned too."""
+    """Make such a function and register it for SQL: `SELECT name(column) FROM ...`. Returns it too."""
     session = session or SparkSession.active()
     udf = predict_batch_udf(
         model,
@@ -120,7 +120,7 @@ def register(
 
 @dataclass(frozen=True)
 class Predicting:
-    """What pyspark calls on a worker to get the function of a batch: its signature says how many columns it takes."""
+    """pyspark calls this on a worker to get the function of a batch, whose signature has the number of columns."""
 
     model: BatchModel
     kind: DataType
@@ -139,12 +139,12 @@ class Predicting:
         return predict
 
     def count(self) -> int:
-        """Return how many inputs the model gets, as the shapes or else its own parameters say.
+        """Return the number of inputs, from the shapes or else from the model's own parameters.
 
         Raises
         ------
         BatchError
-            The function takes another number.
+            The function takes another number of inputs.
         """
         loaded = self.model.load()
         names = loaded.parameters[loaded.default or ""]

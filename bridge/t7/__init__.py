@@ -1,7 +1,7 @@
-"""Torch7's files from Python without any Lua: `load`, `save`, `inspect`, and `loads`, `dumps` on bytes.
+"""Reading and writing Torch7's files without Lua: `load`, `save`, `inspect`, and for bytes `loads`, `dumps`.
 
-Nothing in a file is ever run. Tables become lists and dicts, tensors become arrays (or tensors of torch) that share
-memory as they did in Torch7, instances of classes become `TorchObject`. What was loaded is saved back byte for byte.
+No code in a file is ever run. Tables become lists and dicts, tensors become arrays (or torch tensors) that share memory
+as they did in Torch7, and instances of classes become `TorchObject`. Saving a loaded value gives the same bytes again.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ __all__ = [
     "save",
 ]
 
-# What a file can hold.
+# The values that a file can contain.
 Value: TypeAlias = "Plain | NDArray[Any] | Tensor | TorchObject | TorchFunction | Storage"
 Source = str | os.PathLike[str] | BinaryIO
 Layouts = Mapping[str, Sequence[str]]
 
-# How files begin that are often taken for Torch7's.
+# The first bytes of other kinds of files that users pass by mistake.
 SIGNATURES = (
     (b"PK\x03\x04", "a zip archive, as torch.save of PyTorch writes: use torch.load"),
     (b"\x80\x02\x8a\x0al\xfc", "a file of an old torch.save of PyTorch: use torch.load"),
@@ -86,45 +86,47 @@ def load(
     force_8bytes_long: bool = False,
     use_list_heuristic: bool = True,
 ) -> Value:
-    """Read what `torch.save` of Torch7 wrote; binary or ascii is found out. No code in the file is run.
+    """Read a file that `torch.save` of Torch7 wrote, binary or ascii. No code in the file is run.
 
     Parameters
     ----------
     file : path or binary file
-        A binary file object is read from its place to its end.
+        A binary file object is read from its current position to its end.
     tensors : {"numpy", "torch"}
-        What tensors become. Those on one storage share its memory, whatever their strides.
+        Whether tensors become arrays or torch tensors. Tensors on the same storage share its memory.
     tables : {"list", "dict"}
-        "list": a table whose keys are exactly 1 .. n (or that is empty) is a list; "dict": always a dict.
+        "list": a table whose keys are exactly 1 .. n, or that is empty, becomes a list. "dict": every table becomes a
+        dict.
     mmap : bool
-        Tensors whose data lies aligned in the file are private maps of it: they can be written, which the file does
-        not see. The file must not change meanwhile: shortening it ends the process.
+        Tensors whose data is aligned in the file become private maps of it: writing to them does not change the file.
+        The file must not change while they are used; if it is made shorter, reading them ends the process.
     long_size : {4, 8}, optional
-        The size of a C long where the file was written; found out by default.
+        The size of a C long on the system that wrote the file; detected by default.
     byteorder : {"auto", "little", "big"}
         The file's byte order.
     layouts : mapping of str to sequence of str
-        For classes that write something else than one table of fields: what their `write` method calls, in order, of
-        "object", "int", "long", "short", "byte", "char", "bool", "float", "double".
+        For classes that do not write a single table of fields: the values that their `write` method writes, in order,
+        each one of "object", "int", "long", "short", "byte", "char", "bool", "float", "double".
     force_8bytes_long : bool
-        The same as `long_size=8`, by torchfile's name.
+        The same as `long_size=8`; the name that the package torchfile uses.
     use_list_heuristic : bool
-        False is the same as `tables="dict"`, by torchfile's name.
+        False is the same as `tables="dict"`; the name that the package torchfile uses.
 
     Returns
     -------
     object
-        nil None; numbers int where they are whole and below 2^53, else float; strings str, or bytes where they are
-        not UTF-8; tables list or dict, the same one wherever the file has the same one; tensors ndarray or
-        torch.Tensor (Cuda tensors in main memory, a tensor without dimension of shape (0,)); storages `Storage`;
-        functions `TorchFunction`; instances of classes `TorchObject`. Keys that Python cannot hash are `Key`.
+        The file's value. nil becomes None; a number int if it is whole and below 2^53, else float; a string str, or
+        bytes if it is not UTF-8; a table a list or dict; a tensor an ndarray or torch.Tensor (Cuda tensors in main
+        memory, a tensor without dimension with the shape (0,)); a storage `Storage`; a function `TorchFunction`; an
+        instance of a class `TorchObject`; a key that Python cannot hash `Key`. An object that occurs several times in
+        the file is the same Python object everywhere.
 
     Raises
     ------
     T7Error
-        For what is no Torch7 file, or a damaged one: with file, byte and value.
+        The file is not a Torch7 file, or damaged; the message names the file, the byte and the value.
     OSError
-        When the file cannot be read.
+        The file cannot be read.
     """
     long_size = 8 if force_8bytes_long else long_size
     options = _options(tensors, tables if use_list_heuristic else "dict", long_size, byteorder, layouts)
@@ -150,7 +152,7 @@ def loads(
     byteorder: Literal["auto", "little", "big"] = "auto",
     layouts: Layouts | None = None,
 ) -> Value:
-    """Read what `torch.serialize` of Torch7 gave, as `load` does; tensors get memory of their own."""
+    """Read bytes that `torch.serialize` of Torch7 made, as `load` reads a file; tensors do not share their memory."""
     value: Value = _read(data, "<bytes>", _options(tensors, tables, long_size, byteorder, layouts))
     return value
 
@@ -162,15 +164,14 @@ def inspect(
     byteorder: Literal["auto", "little", "big"] = "auto",
     layouts: Layouts | None = None,
 ) -> Summary:
-    """Describe what a file holds without reading its tensors' data; `print` it.
+    """Describe a file's contents without reading its tensors' data; print the result to see it.
 
     Parameters and errors are those of `load`.
 
     Returns
     -------
     Summary
-        With `value` (as `load` gives it, tensors and storages as their descriptions), counts and bytes; its `text`
-        method bounds depth and width.
+        Its `value` is that of `load` with descriptions in place of tensors and storages. It also has counts and sizes.
     """
     options = _options("numpy", "list", long_size, byteorder, layouts)
     options["summary"] = (TensorSummary, StorageSummary)
@@ -191,29 +192,30 @@ def save(
     long_size: int = 8,
     byteorder: Literal["little", "big"] = "little",
 ) -> None:
-    """Write a file that `torch.load` of Torch7 reads: the old file stays until the new one is complete on disk.
+    """Write a file that `torch.load` of Torch7 reads. An old file is replaced when the new one is complete on disk.
 
     Parameters
     ----------
     obj : object
-        None, bool, numbers, str, bytes, list, tuple, dict, numpy arrays, torch tensors, numpy numbers, and what `load`
-        gives, nested in any way, shared or cyclic. An array is written with its strides and the whole memory of the
-        array that it is a view of, once for all its views, as Torch7 does; pass a copy of a small piece of a big array.
+        None, bool, numbers, str, bytes, list, tuple, dict, numpy arrays, torch tensors, numpy numbers, and all values
+        that `load` returns, nested in any way, shared or cyclic. As in Torch7, a view is written with its strides and
+        the whole memory of the array it is a view of, once for all views of it: to write a small part of a large array,
+        pass a copy.
     file : path
         Where to write; a symbolic link is followed.
     ascii : bool
-        The textual form.
+        Write the ascii form instead of the binary one.
     long_size : {4, 8}
-        The size of a C long where the file will be read (4: Windows and 32-bit systems).
+        The size of a C long on the system that will read the file (4: Windows and 32-bit systems).
     byteorder : {"little", "big"}
-        Of the binary form.
+        Byte order of the binary form.
 
     Raises
     ------
     T7Error
-        For a value that has no form in the format, with the way to it, such as `obj["a"][3]`; nothing was changed.
+        The format has no form for a value; the message says which, such as `obj["a"][3]`. The old file is unchanged.
     OSError
-        When the file cannot be written; nothing was changed.
+        The file cannot be written. The old file is unchanged.
     """
     swap = _form(long_size, byteorder, ascii)
     with replacing(file) as temporary, temporary.open("r+b", buffering=0) as opened:
@@ -235,7 +237,7 @@ def dumps(
 def _options(
     tensors: str, tables: str, long_size: int | None, byteorder: str, layouts: Layouts | None
 ) -> dict[str, Any]:
-    """Check the options of a reader and give them their final form."""
+    """Check the options of a reading function and convert them for `_format.read`."""
     for name, value, allowed in (
         ("tensors", tensors, ("numpy", "torch")),
         ("tables", tables, ("list", "dict")),
@@ -261,7 +263,7 @@ def _layout(name: str, kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def _form(long_size: int, byteorder: str, text: bool) -> bool:
-    """Check a writer's options; whether bytes have to be swapped."""
+    """Check a writing function's options. Returns whether bytes have to be swapped."""
     if long_size not in (4, 8):
         raise ValueError(f"long_size={long_size!r}: expected 4 or 8")
     if byteorder not in ("little", "big"):
@@ -274,7 +276,7 @@ def _size(opened: Any) -> int:
 
 
 def _read_file(opened: Any, name: str, options: dict[str, Any]) -> Any:
-    """Read an open file; one without a size, such as a pipe, through memory."""
+    """Read an open file; one without a size, such as a pipe, is first read into memory."""
     if not os.path.isfile(name):  # noqa: PTH113  # a pipe or a device
         return _read(opened.read(), name, options)
     size = _size(opened)
@@ -288,7 +290,7 @@ def _read(data: Any, name: str, options: dict[str, Any]) -> Any:
 
 
 def _refuse_foreign(head: bytes, name: str) -> None:
-    """Say what a file looks like that cannot be Torch7's."""
+    """Raise T7Error for a file that cannot be Torch7's, and say what kind of file it looks like."""
     if not head:
         raise T7Error(f"{name}: is no Torch7 file: it is empty", name, 0)
     if head[0] <= 8 and (head[1:4] == b"\0\0\0" or head[:3] == b"\0\0\0"):
@@ -306,7 +308,7 @@ def _refuse_foreign(head: bytes, name: str) -> None:
 
 
 def _first_line_is_a_type(head: bytes) -> bool:
-    """Whether text begins as Torch7's ascii form does, with a number from 0 to 8 alone."""
+    """Whether text begins as Torch7's ascii form does: with a line that is a number from 0 to 8."""
     word = head.split(None, 1)[0]
     return word.isdigit() and len(word) == 1 and word <= b"8"
 
@@ -315,13 +317,13 @@ def _is_text(head: bytes) -> bool:
     try:
         text = head.decode()
     except UnicodeDecodeError as error:
-        if error.start < len(head) - 3:  # not only a character that was cut off
+        if error.start < len(head) - 3:  # more than a character that was cut off
             return False
         text = head[: error.start].decode()
     return all(character.isprintable() or character.isspace() for character in text)
 
 
-# Kinds whose values, also those of subclasses, are written as those of a plain type, and how they become it.
+# Types whose values, and those of their subclasses, are written as a plain type, and the function that converts them.
 PLAIN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (int, int.__int__),
     (float, float.__float__),
@@ -333,7 +335,7 @@ PLAIN: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 
 
 def _plain(value: Any) -> Any:
-    """Return the plain value that another type's value means, or refuse it."""
+    """Return a value of another type as a plain value, or raise T7Error."""
     if isinstance(value, numpy.generic) and value.dtype.kind in "buif":
         return value.item() if value.dtype.itemsize <= 8 else _refuse(value)
     if isinstance(value, numpy.ma.MaskedArray):
@@ -353,10 +355,10 @@ def _refuse(value: Any) -> Any:
     )
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+if not TYPE_CHECKING:  # with it, a type checker would accept any name
 
     def __getattr__(name):
-        """Say what torchfile's names are here."""
+        """Raise AttributeError; for names of the package torchfile, with the name here."""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{pointer(name, TORCHFILE)}")
 
 

@@ -1,7 +1,8 @@
 """Torch7's file format: bytes to Python values and back, without Lua and without running anything.
 
-A file is read twice: a scan checks all of it and sees which tables are lists, then the values are made. Neither
-direction recurses, so that depth costs memory and no stack; neither allocates for a count that the file only claims.
+A file is read twice: a scan checks all of it and finds which tables are lists, then the values are made. Reading and
+writing do not recurse, so deeply nested values need memory but no stack. Reading never allocates memory for a count
+that the rest of the file is too short for.
 """
 cimport cython
 from cpython.buffer cimport (

@@ -1,4 +1,4 @@
-"""The layers of a network in a Torch7 file, from its description: no data is read."""
+"""The layers of the networks in a Torch7 file, from its summary: no data is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bridge import networks
 from bridge.t7.objects import TorchObject
 from bridge.t7.summary import Summary, TensorSummary
 
-# Fields that are no part of a layer, but what the last pass left in it.
+# Fields that do not belong to a layer: results that its last forward or backward pass left in it.
 BUFFERS = frozenset(
     ("output", "gradInput", "finput", "fgradInput", "addBuffer", "noise", "save_mean", "save_std")
 )
@@ -24,13 +24,13 @@ class LayerSummary:
     Attributes
     ----------
     name : str
-        Its way through `modules`, counted from 0; "" is the network.
+        Its indices in `modules`, from 0, such as "2.0"; "" is the network itself.
     typename : str
-        The class.
+        The name of its class.
     depth : int
         How many layers it is inside of.
     tensors : dict of str to TensorSummary
-        What it holds but for gradients and what a pass left.
+        Its tensors by field, without gradients and buffers.
     parameters : int
         Numbers in its own weight and bias.
     nbytes : int
@@ -38,7 +38,7 @@ class LayerSummary:
     settings : dict of str to object
         Its fields that are numbers or booleans.
     again : bool
-        Whether the same layer was listed before.
+        Whether the same layer is listed above.
     """
 
     name: str
@@ -52,19 +52,19 @@ class LayerSummary:
 
 
 def layers(summary: Summary, key: str | None = None) -> list[LayerSummary]:
-    """Return the layers of all networks that a file's value is or has in its tables, in order.
+    """Return the layers of all networks in a file, in order. The file's value is a network or has some in its tables.
 
     Parameters
     ----------
     summary : Summary
-        What `bridge.t7.inspect` gave.
+        The result of `bridge.t7.inspect`.
     key : str, optional
-        The way to the one that is meant, such as "protos.rnn".
+        The fields that lead to a single network, such as "protos.rnn".
 
     Raises
     ------
     KeyError
-        Nothing is there; with the names that there are.
+        There is nothing under this key; the message lists the names that exist.
     """
     if key is None:
         roots = networks.found(summary.value, _is_layer)
@@ -84,7 +84,7 @@ def _is_layer(value: Any) -> bool:
 
 
 def _walk(root: TorchObject, name: str, seen: set[int]) -> Iterator[LayerSummary]:
-    """Visit layers in order without recursion; one that comes again is not entered."""
+    """Visit layers in order, without recursion. A layer that was visited before is listed without those inside it."""
     waiting = [(root, name, 0)]
     while waiting:
         layer, path, depth = waiting.pop()

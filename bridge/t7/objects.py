@@ -1,16 +1,16 @@
-"""What a Torch7 file can hold that has no plain Python form: class instances, storages, functions, odd table keys."""
+"""Values of Torch7 files for which Python has no type: class instances, storages, functions, some table keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-# What a file can hold without any class; entries of lists and dicts are values again.
+# Values without a class; lists and dicts contain any values.
 Plain: TypeAlias = "bool | int | float | str | bytes | list[Any] | dict[Any, Any] | None"
 
 
 class T7Error(ValueError):
-    """A file or a value that has no meaning in Torch7's format.
+    """A file that is not in Torch7's format, or a value that cannot be written in it.
 
     Attributes
     ----------
@@ -32,21 +32,21 @@ class T7Error(ValueError):
 class TorchObject:
     """An instance of a Torch7 class (`nn.Linear`, `torch.Generator`, a program's own): its fields as attributes.
 
-    A field whose name is also a method's of this class is reached as `obj["fields"]`.
+    A field with the name of a method of this class is reached as `obj["fields"]`.
 
     Parameters
     ----------
     typename : str
         The class's name in Lua.
     payload : object
-        What the class writes: a dict of the fields for most classes, bytes for `torch.Generator`, a dict for
+        What the class writes: for most classes a dict of the fields, bytes for `torch.Generator`, a dict for
         `tds.Hash`, a list for `tds.Vec`.
     version : int or float or None
-        The class's version number; None as in files from before there were versions.
+        The class's version number; None as in old files, which had no versions.
     parts : list of (str, object), optional
-        For a class with a layout of its own: everything that it writes, in order, each with its kind.
+        For a class with a layout of its own: the kind and value of everything it writes, in order.
     tail : (str, bytes), optional
-        What a class of unknown layout wrote behind its fields, with the format it is in.
+        For a class of unknown layout: the form of the file it was read from, and the bytes it wrote after its fields.
     """
 
     __slots__ = ("__weakref__", "_parts", "_payload", "_tail", "_typename", "_version")
@@ -77,7 +77,7 @@ class TorchObject:
         return self._typename
 
     def torch_version(self) -> float | None:
-        """Return the class's version number that stands in the file."""
+        """Return the class's version number in the file."""
         return self._version
 
     def torch_payload(self) -> Any:
@@ -85,16 +85,16 @@ class TorchObject:
         return self._payload
 
     def torch_parts(self) -> list[tuple[str, Any]]:
-        """Return everything that the class wrote, in order, each with its kind."""
+        """Return the kind and value of everything that the class wrote, in order."""
         return self._parts if self._parts is not None else [("object", self._payload)]
 
     def fields(self) -> dict[Any, Any]:
-        """Return the fields by name, the dict itself: changing it changes the object.
+        """Return the dict of the fields; changing it changes the object.
 
         Raises
         ------
         TypeError
-            When the class does not write a table of fields.
+            The class does not write a table of fields.
         """
         if isinstance(self._payload, dict):
             return self._payload
@@ -103,7 +103,7 @@ class TorchObject:
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name in TorchObject.__slots__:  # an object that was never initialised
+        if name in TorchObject.__slots__:  # __init__ has not run, as while unpickling
             raise AttributeError(name)
         payload = self._payload
         if isinstance(payload, dict) and name in payload:
@@ -151,14 +151,14 @@ class TorchObject:
 
 
 class Storage:
-    """A Torch7 storage that a file names by itself, such as the LongStorage of a size.
+    """A Torch7 storage that is a value of its own in a file, such as the LongStorage of a tensor's size.
 
-    It behaves as a sequence of numbers; `numpy.asarray` gives its memory, which the tensors on it share.
+    It behaves like a sequence of numbers; `numpy.asarray` gives an array over its memory, which its tensors share.
 
     Attributes
     ----------
     array : ndarray or torch.Tensor
-        Its elements, one-dimensional and contiguous; for numpy also the `base` of the tensors that view it.
+        Its elements, one-dimensional and contiguous. An ndarray is also the `base` of the arrays of its tensors.
     """
 
     __slots__ = ("__weakref__", "array")
@@ -194,16 +194,16 @@ class Storage:
 
 
 class TorchFunction:
-    """A Lua function of a file: its bytecode and upvalues, written back unchanged and never run.
+    """A Lua function in a file: its byte code and upvalues. It is never run, and is written back unchanged.
 
     Attributes
     ----------
     code : bytes
-        What `string.dump` gave.
+        The result of Lua's `string.dump`.
     upvalues : object
-        What the function closed over, as the file has it.
+        The function's upvalues, as the file has them.
     kind : int
-        The file's type number of the function: 8, or 6 and 7 in older files.
+        The file's type number for the function: 8, or 6 or 7 in older files.
     """
 
     __slots__ = ("__weakref__", "code", "kind", "upvalues")
@@ -214,7 +214,7 @@ class TorchFunction:
         self.kind = kind
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Refuse to run: a file is data.
+        """Refuse to run code from a file.
 
         Raises
         ------
@@ -231,9 +231,9 @@ class TorchFunction:
 
 
 class Key:
-    """A table's key that Python cannot hash, or would take for another: equal only to a key of the same object.
+    """A table's key that Python cannot hash or would confuse with another key. It equals only a Key of the same object.
 
-    Tables, tensors and storages as keys become Key(value); so do booleans where the table also has 0 or 1.
+    Tables, tensors and storages as keys become Key(value). So do booleans in a table that also has the key 0 or 1.
     """
 
     __slots__ = ("value",)

@@ -1,4 +1,4 @@
-"""What a Torch7 file holds, without its tensors' data: descriptions, counts and a tree to print."""
+"""Descriptions of a Torch7 file's contents without its tensors' data, with counts and a tree to print."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class StorageSummary:
     Attributes
     ----------
     typename : str
-        Such as "torch.FloatStorage"; a Cuda storage by the name of its elements in main memory.
+        Such as "torch.FloatStorage"; for a Cuda storage, the name of the type in main memory.
     size : int
         Elements.
     position : int
@@ -51,7 +51,7 @@ class TensorSummary:
     Attributes
     ----------
     typename : str
-        Such as "torch.FloatTensor"; a Cuda tensor by the name of its elements in main memory.
+        Such as "torch.FloatTensor"; for a Cuda tensor, the name of the type in main memory.
     shape, strides : tuple of int
         Sizes and strides in elements.
     offset : int
@@ -68,7 +68,7 @@ class TensorSummary:
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """The number of elements."""
         count = 1 if self.shape else 0
         for length in self.shape:
             count *= length
@@ -81,7 +81,7 @@ class TensorSummary:
 
     @property
     def contiguous(self) -> bool:
-        """Whether the elements lie side by side in order."""
+        """Whether the elements are next to each other in memory, in order."""
         expected = 1
         for length, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
             if length != 1 and stride != expected:
@@ -101,24 +101,24 @@ class TensorSummary:
 
 
 class Summary:
-    """What a file holds.
+    """The contents of a file.
 
     Attributes
     ----------
     value : object
-        As `bridge.t7.load` gives it, tensors as `TensorSummary`, storages as `StorageSummary`.
+        The value that `bridge.t7.load` returns, with `TensorSummary` and `StorageSummary` for tensors and storages.
     file : str
         The file's name.
     file_bytes : int
-        Its size.
+        Its size in bytes.
     tensors, storages, tables, functions : int
-        How many different ones it holds.
+        How many of them there are, each counted once.
     elements : int
-        Elements of all storages: the numbers that the file holds.
+        Elements of all storages together.
     data_bytes : int
-        Bytes that the storages take in memory.
+        Bytes that all storages take in memory.
     parameters : int
-        Elements of the tensors called weight or bias of objects, shared ones once.
+        Elements of the tensors in the fields weight and bias of objects, each counted once.
     classes : dict of str to int
         How many objects of each class there are.
     """
@@ -170,9 +170,9 @@ class Summary:
         Parameters
         ----------
         depth : int
-            Levels that are shown.
+            Levels to show.
         width : int
-            Entries that are shown of one table or object.
+            Entries to show of each table or object.
         """
         head = (
             f"{self.file}: {self.file_bytes:,} bytes; {self.tensors} tensors on {self.storages} storages of "
@@ -218,7 +218,7 @@ _NOTHING = object()
 
 
 def _held(value: Any) -> Iterable[Any]:
-    """Return what a value holds."""
+    """Return the values inside a value."""
     if isinstance(value, TorchObject):
         value = value.torch_payload()
     if isinstance(value, list):
@@ -234,7 +234,7 @@ def _has_fields(value: TorchObject) -> bool:
 
 
 def _children(value: Any) -> list[tuple[str, Any]]:
-    """Return what a value holds, each with its label."""
+    """Return the values inside a value, each with its label."""
     if isinstance(value, list):
         return [(f"[{place}]", child) for place, child in enumerate(value)]
     if isinstance(value, dict):

@@ -23,7 +23,5 @@ def run(arguments: argparse.Namespace) -> int:
     need("completion")
     import shtab
 
-    from moontide.cli import build_parser
-
-    print(shtab.complete(build_parser(), shell=arguments.shell))
+    print(shtab.complete(arguments.parser, shell=arguments.shell))
     return 0

@@ -12,7 +12,7 @@ from typing import Self
 import torch
 
 from pyps.node import Node
-from pyps.wholememory.rows import check_indices, check_rows
+from pyps.wholememory.checks import check_indices, check_rows
 
 AT_ONCE = 1 << 18  # rows that are localized in one operation
 

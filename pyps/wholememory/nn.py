@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from pyps.wholememory.rows import check_indices, gather
+from pyps.wholememory.checks import check_indices
+from pyps.wholememory.rows import gather
 
 MODES = ("sum", "mean", "max")
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import torch
 
 from pyps.wholememory import _rows
+from pyps.wholememory.checks import check_indices, check_rows, place
 
 if TYPE_CHECKING:
     from pyps.wholememory.chunked import ChunkedTensor
-
-INDEX_TYPES = (torch.int32, torch.int64)
 
 
 def gather(
@@ -54,7 +53,7 @@ def gather(
         return out
     target = out if out.is_contiguous() else torch.empty(shape, dtype=out.dtype)
     flat = indices.contiguous()
-    _rows.gather(_matrix(tensor), _place(flat), target.data_ptr(), torch.get_num_threads())
+    _rows.gather(_matrix(tensor), place(flat), target.data_ptr(), torch.get_num_threads())
     if target is not out:
         out.copy_(target)
     return out
@@ -84,7 +83,7 @@ def scatter(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, rows: t
     if not _is_plain(tensor):
         tensor.detach()[flat] = source
         return
-    _rows.scatter(_matrix(tensor), _place(flat), source.data_ptr(), torch.get_num_threads())
+    _rows.scatter(_matrix(tensor), place(flat), source.data_ptr(), torch.get_num_threads())
 
 
 def scatter_add(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, rows: torch.Tensor) -> None:
@@ -102,51 +101,7 @@ def scatter_add(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, row
         tensor.detach().index_add_(0, flat, source)
         return
     element = _rows.ELEMENTS.index(dtype)
-    _rows.scatter_add(_matrix(tensor), _place(flat), source.data_ptr(), element, torch.get_num_threads())
-
-
-def check_indices(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor) -> None:
-    """Raise an error unless these can be indices of a tensor's rows."""
-    if not tensor.shape:
-        raise ValueError("the tensor has no dimension, so it has no rows")
-    if not isinstance(indices, torch.Tensor):
-        raise TypeError(f"indices is a {type(indices).__name__}; give a torch.Tensor of int32 or int64")
-    if indices.dtype not in INDEX_TYPES:
-        raise TypeError(f"indices is of {indices.dtype}; give torch.int32 or torch.int64")
-    if indices.device != tensor.device:
-        raise ValueError(f"indices is on {indices.device}, the tensor on {tensor.device}; move them there")
-    if not indices.numel():
-        return
-    if indices.device.type == "cpu":
-        flat = indices.contiguous()
-        position = _rows.first_outside(_place(flat), tensor.shape[0], torch.get_num_threads())
-    else:
-        low, high = torch.stack(torch.aminmax(indices)).tolist()  # waits for the GPU once
-        position = -1
-        if low < 0 or high >= tensor.shape[0]:
-            outside = ((indices < 0) | (indices >= tensor.shape[0])).flatten()
-            position = int(outside.to(torch.uint8).argmax())
-    if position >= 0:
-        value = int(indices.flatten()[position])
-        raise IndexError(
-            f"index {value} at position {position} is out of range: there are rows 0 to {tensor.shape[0] - 1}"
-        )
-
-
-def check_rows(
-    name: str, tensor: torch.Tensor | ChunkedTensor, shape: tuple[int, ...], rows: torch.Tensor
-) -> None:
-    """Raise an error unless `rows` has this shape, and the tensor's dtype and device."""
-    if not isinstance(rows, torch.Tensor):
-        raise TypeError(f"{name} is a {type(rows).__name__}; give a torch.Tensor")
-    if rows.dtype != tensor.dtype:
-        raise TypeError(f"{name} is of {rows.dtype}, the tensor of {tensor.dtype}")
-    if tuple(rows.shape) != shape:
-        raise ValueError(
-            f"{name} has shape {list(rows.shape)}; the indices and the tensor ask for {list(shape)}"
-        )
-    if rows.device != tensor.device:
-        raise ValueError(f"{name} is on {rows.device}, the tensor on {tensor.device}")
+    _rows.scatter_add(_matrix(tensor), place(flat), source.data_ptr(), element, torch.get_num_threads())
 
 
 def _checked(
@@ -167,7 +122,3 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 def _matrix(tensor: torch.Tensor) -> tuple[int, int, int]:
     row = tensor[0].numel() if tensor.shape[0] else 0
     return tensor.data_ptr(), tensor.stride(0) * tensor.element_size(), row * tensor.element_size()
-
-
-def _place(indices: torch.Tensor) -> tuple[int, int, bool]:
-    return indices.data_ptr(), indices.numel(), indices.dtype == torch.int64

@@ -12,17 +12,8 @@ import pytest
 import torch
 
 import bridge
+from tests.elements import DTYPES
 
-TYPES = {
-    "Byte": "uint8",
-    "Char": "int8",
-    "Short": "int16",
-    "Int": "int32",
-    "Long": "int64",
-    "Half": "float16",
-    "Float": "float32",
-    "Double": "float64",
-}
 KINDS = ["numpy", "torch"]
 
 
@@ -32,7 +23,7 @@ def make(kind: str, dtype: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("name", "dtype"), TYPES.items())
+@pytest.mark.parametrize(("name", "dtype"), DTYPES.items())
 def test_an_array_arrives_as_the_tensor_of_its_dtype(
     lua: bridge.Lua, kind: str, name: str, dtype: str
 ) -> None:
@@ -40,7 +31,7 @@ def test_an_array_arrives_as_the_tensor_of_its_dtype(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", TYPES.values())
+@pytest.mark.parametrize("dtype", DTYPES.values())
 def test_writes_in_lua_are_seen_in_python(lua: bridge.Lua, kind: str, dtype: str) -> None:
     array = make(kind, dtype)
     lua.execute("local x = ... x[2][3][4] = 99", array)
@@ -48,7 +39,7 @@ def test_writes_in_lua_are_seen_in_python(lua: bridge.Lua, kind: str, dtype: str
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", TYPES.values())
+@pytest.mark.parametrize("dtype", DTYPES.values())
 def test_writes_in_python_are_seen_in_lua(lua: bridge.Lua, kind: str, dtype: str) -> None:
     array = make(kind, dtype)
     lua.execute("x = ...", array)
@@ -56,22 +47,22 @@ def test_writes_in_python_are_seen_in_lua(lua: bridge.Lua, kind: str, dtype: str
     assert lua.eval("x[2][3][4]") == 77
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", DTYPES)
 def test_a_lua_tensor_comes_back_over_its_own_memory(lua: bridge.Lua, name: str) -> None:
     array = lua.execute(f"x = torch.{name}Tensor(2, 3):fill(5) return x")
-    assert array.dtype == TYPES[name]
+    assert array.dtype == DTYPES[name]
     assert (array == 5).all()
     array[1, 2] = 7
     assert lua.eval("x[2][3]") == 7
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", DTYPES)
 def test_a_lua_tensor_comes_back_as_torch_over_its_own_memory(name: str) -> None:
     with bridge.Lua(tensors="torch") as lua:
         lua.require("torch")
         tensor = lua.execute(f"x = torch.{name}Tensor(2, 3):fill(5) return x")
         assert isinstance(tensor, torch.Tensor)
-        assert tensor.dtype == getattr(torch, TYPES[name])
+        assert tensor.dtype == getattr(torch, DTYPES[name])
         tensor[1, 2] = 7
         assert lua.eval("x[2][3]") == 7
 

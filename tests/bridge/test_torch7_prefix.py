@@ -18,8 +18,9 @@ import torch
 import bridge
 from bridge import legacy
 from bridge.nn import LuaModule
+from tests.elements import NUMERIC
 
-DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float32", "float64"]
+DTYPES = [dtype.name for dtype in NUMERIC.values()]
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_an_array_is_shared_in(lua: bridge.Lua, dtype: str) -> None:
     assert array[2, 1] == 99
 
 
-@pytest.mark.parametrize("name", ["Byte", "Char", "Short", "Int", "Long", "Float", "Double"])
+@pytest.mark.parametrize("name", NUMERIC)
 def test_a_tensor_is_shared_out(lua: bridge.Lua, name: str) -> None:
     array = lua.execute(f"x = torch.{name}Tensor(2, 3):fill(5) return x:t()")
     assert array.shape == (3, 2)
@@ -219,7 +220,7 @@ def test_a_storage_is_an_array(lua: bridge.Lua) -> None:
     assert sizes.dtype == np.int64
 
 
-@pytest.mark.parametrize("name", ["Byte", "Char", "Short", "Int", "Long", "Float", "Double"])
+@pytest.mark.parametrize("name", NUMERIC)
 def test_a_storage_shares_its_memory(lua: bridge.Lua, name: str) -> None:
     array = lua.execute(f"x = torch.{name}Storage{{1, 2, 3}} return x")
     array[1] = 7

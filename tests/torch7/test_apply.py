@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import bridge
+from tests.elements import ALL
 
-TYPES = ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"]
 # Tensors of 40,000 elements, which take several runs.
 SHAPES = {
     "contiguous": "of(200, 200)",
@@ -40,7 +40,7 @@ def of(lua: bridge.Lua) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", ALL)
 def test_every_element_is_replaced_by_what_the_function_returns(
     lua: bridge.Lua, name: str, shape: str
 ) -> None:

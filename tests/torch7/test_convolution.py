@@ -9,16 +9,8 @@ import numpy as np
 import pytest
 
 import bridge
+from tests.elements import NUMERIC
 
-DTYPES = {
-    "Byte": np.uint8,
-    "Char": np.int8,
-    "Short": np.int16,
-    "Int": np.int32,
-    "Long": np.int64,
-    "Float": np.float32,
-    "Double": np.float64,
-}
 RNG = np.random.default_rng(5)
 # planes of the input, of the kernel; how they go together is in the number of dimensions
 SHAPES = {
@@ -69,20 +61,20 @@ def operands(name: str, rank: int, together: str) -> tuple[np.ndarray, np.ndarra
 @pytest.mark.parametrize("mode", ["V", "F"])
 @pytest.mark.parametrize("together", SHAPES)
 @pytest.mark.parametrize("function", ["conv2", "xcorr2", "conv3", "xcorr3"])
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", NUMERIC)
 def test_agrees_with_sums_written_out(
     lua: bridge.Lua, name: str, function: str, together: str, mode: str
 ) -> None:
     rank = int(function[-1])
     a, k = operands(name, rank, together)
-    lua.a, lua.k = np.asfortranarray(a.astype(DTYPES[name])), k.astype(DTYPES[name])
+    lua.a, lua.k = np.asfortranarray(a.astype(NUMERIC[name])), k.astype(NUMERIC[name])
     found = lua.eval(f"torch.{function}(a, k, '{mode}')")
     wanted = expected(a, k, rank, full=mode == "F", flip=function.startswith("conv"))
-    assert found.dtype == DTYPES[name]
+    assert found.dtype == NUMERIC[name]
     if name in ("Float", "Double"):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
     else:
-        np.testing.assert_array_equal(found, wanted.astype(DTYPES[name]))
+        np.testing.assert_array_equal(found, wanted.astype(NUMERIC[name]))
     np.testing.assert_array_equal(lua.eval(f"a:{function}(k, '{mode}')"), found)
 
 

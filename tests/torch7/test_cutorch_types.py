@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import bridge
+from tests.elements import ALL
 
-ELEMENTS = ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"]
 ARITHMETIC = ["Int", "Long", "Float", "Double"]
 
 
@@ -84,7 +84,7 @@ def test_expressions(shared: bridge.Lua, expression: str, value: Any) -> None:
     assert shared.eval(expression) == value
 
 
-@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("element", ALL)
 def test_every_type_converts_there_and_back(shared: bridge.Lua, element: str) -> None:
     name = cuda_name(element)
     method = name[0].lower() + name[1:]
@@ -98,7 +98,7 @@ def test_every_type_converts_there_and_back(shared: bridge.Lua, element: str) ->
     assert shared.execute(code) == (f"torch.{name}Tensor", f"torch.{element}Tensor", 6, 6)
 
 
-@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("element", ALL)
 def test_every_type_has_its_constructor_and_storage(shared: bridge.Lua, element: str) -> None:
     name = cuda_name(element)
     code = f"""

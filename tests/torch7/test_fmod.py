@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import bridge
-
-DTYPES = {"Float": np.float32, "Double": np.float64}
+from tests.elements import FLOATS
 
 
 def pairs(dtype: type[np.floating]) -> tuple[np.ndarray, np.ndarray]:
@@ -38,9 +37,9 @@ def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(np.signbit(found[numbers]), np.signbit(expected[numbers]))
 
 
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", FLOATS)
 def test_rests_of_two_tensors(lua: bridge.Lua, name: str) -> None:
-    a, b = pairs(DTYPES[name])
+    a, b = pairs(FLOATS[name])
     lua.a, lua.b = a, b
     with np.errstate(invalid="ignore"):
         expected = np.fmod(a, b)
@@ -53,10 +52,10 @@ def test_rests_of_two_tensors(lua: bridge.Lua, name: str) -> None:
 
 
 @pytest.mark.parametrize("divisor", [0.3, -0.3, 1e-30, 1e30, 3.0, 0.0, np.inf, np.nan])
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", FLOATS)
 def test_rests_of_a_number(lua: bridge.Lua, name: str, divisor: float) -> None:
-    lua.a, lua.divisor = (a := pairs(DTYPES[name])[0]), divisor
+    lua.a, lua.divisor = (a := pairs(FLOATS[name])[0]), divisor
     with np.errstate(invalid="ignore"):
-        expected = np.fmod(a, DTYPES[name](divisor))
+        expected = np.fmod(a, FLOATS[name].type(divisor))
     for found in (lua.eval("torch.fmod(a, divisor)"), lua.eval("a:narrow(1, 1, 90):clone():fmod(divisor)")):
         assert_same(found, expected[: len(found)])

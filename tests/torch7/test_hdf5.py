@@ -10,16 +10,9 @@ import numpy as np
 import pytest
 
 import bridge
+from tests.elements import NUMERIC
 
-TYPES = {
-    "uint8": "Byte",
-    "int8": "Char",
-    "int16": "Short",
-    "int32": "Int",
-    "int64": "Long",
-    "float32": "Float",
-    "float64": "Double",
-}
+TYPES = {dtype.name: name for name, dtype in NUMERIC.items()}
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bridge
+from tests.elements import FLOATS
 
-DTYPES = {"Float": np.float32, "Double": np.float64}
 RNG = np.random.default_rng(3)
 SQUARE = RNG.normal(size=(5, 5)) + 3 * np.eye(5)
 TALL = RNG.normal(size=(6, 4))
@@ -18,7 +18,7 @@ RIGHT = RNG.normal(size=(5, 2))
 
 
 def close(found: object, expected: np.ndarray, name: str) -> None:
-    assert np.asarray(found).dtype == DTYPES[name]
+    assert np.asarray(found).dtype == FLOATS[name]
     tolerance = {"rtol": 1e-9, "atol": 1e-9} if name == "Double" else {"rtol": 2e-3, "atol": 2e-4}
     np.testing.assert_allclose(found, expected, **tolerance)
 
@@ -35,7 +35,7 @@ def lua() -> Iterator[bridge.Lua]:
 def given(lua: bridge.Lua, name: str, request: pytest.FixtureRequest) -> bridge.Lua:
     """The matrices in every layout: by rows, by columns, and as every second column of a wider one."""
     for variable, values in {"a": SQUARE, "t": TALL, "p": POSITIVE, "b": RIGHT}.items():
-        array = values.astype(DTYPES[name])
+        array = values.astype(FLOATS[name])
         if request.param == "columns":
             array = np.asfortranarray(array)
         elif request.param == "strided":
@@ -46,7 +46,7 @@ def given(lua: bridge.Lua, name: str, request: pytest.FixtureRequest) -> bridge.
     return lua
 
 
-pytestmark = pytest.mark.parametrize("name", DTYPES)
+pytestmark = pytest.mark.parametrize("name", FLOATS)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_pivoted_cholesky(given: bridge.Lua, name: str, uplo: str) -> None:
 @pytest.mark.parametrize("size", [63, 64, 65, 200])
 def test_the_inverse_of_larger_matrices(lua: bridge.Lua, name: str, size: int) -> None:
     matrix = np.random.default_rng(size).normal(size=(size, size)) + size**0.5 * np.eye(size)
-    lua.a = matrix.astype(DTYPES[name])
+    lua.a = matrix.astype(FLOATS[name])
     np.testing.assert_allclose(lua.eval("torch.inverse(a)") @ matrix, np.eye(size), atol=2e-3)
 
 

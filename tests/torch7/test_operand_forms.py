@@ -9,34 +9,32 @@ from contextlib import ExitStack
 import pytest
 
 import bridge
-
-INTEGERS = ["Byte", "Char", "Short", "Int", "Long"]
-FLOATS = ["Float", "Double"]
+from tests.elements import FLOATS, INTEGERS, NUMERIC
 
 # name, arguments after the first tensor (`b`, `c`: tensors like it), element types
 OPERATIONS = [
-    ("add", "3", INTEGERS + FLOATS),
-    ("add", "b", INTEGERS + FLOATS),
-    ("add", "2, b", INTEGERS + FLOATS),
-    ("csub", "b", INTEGERS + FLOATS),
-    ("mul", "3", INTEGERS + FLOATS),
-    ("div", "3", INTEGERS + FLOATS),
-    ("cmul", "b", INTEGERS + FLOATS),
-    ("cdiv", "b", INTEGERS + FLOATS),
-    ("fmod", "3", INTEGERS + FLOATS),
-    ("remainder", "3", INTEGERS + FLOATS),
-    ("cfmod", "b", INTEGERS + FLOATS),
-    ("cremainder", "b", INTEGERS + FLOATS),
-    ("cpow", "b", INTEGERS + FLOATS),
-    ("cmax", "b", INTEGERS + FLOATS),
-    ("cmin", "b", INTEGERS + FLOATS),
-    ("cmax", "3", INTEGERS + FLOATS),
-    ("clamp", "2, 4", INTEGERS + FLOATS),
-    ("addcmul", "2, b, c", INTEGERS + FLOATS),
-    ("addcdiv", "2, b, c", INTEGERS + FLOATS),
-    ("sign", "", INTEGERS + FLOATS),
-    ("lshift", "1", INTEGERS + FLOATS),
-    ("rshift", "1", INTEGERS + FLOATS),
+    ("add", "3", NUMERIC),
+    ("add", "b", NUMERIC),
+    ("add", "2, b", NUMERIC),
+    ("csub", "b", NUMERIC),
+    ("mul", "3", NUMERIC),
+    ("div", "3", NUMERIC),
+    ("cmul", "b", NUMERIC),
+    ("cdiv", "b", NUMERIC),
+    ("fmod", "3", NUMERIC),
+    ("remainder", "3", NUMERIC),
+    ("cfmod", "b", NUMERIC),
+    ("cremainder", "b", NUMERIC),
+    ("cpow", "b", NUMERIC),
+    ("cmax", "b", NUMERIC),
+    ("cmin", "b", NUMERIC),
+    ("cmax", "3", NUMERIC),
+    ("clamp", "2, 4", NUMERIC),
+    ("addcmul", "2, b, c", NUMERIC),
+    ("addcdiv", "2, b, c", NUMERIC),
+    ("sign", "", NUMERIC),
+    ("lshift", "1", NUMERIC),
+    ("rshift", "1", NUMERIC),
     ("bitand", "3", INTEGERS),
     ("cbitxor", "b", INTEGERS),
     ("clshift", "b", INTEGERS),
@@ -54,32 +52,32 @@ OPERATIONS = [
 ]
 # The same, but their methods write to a result rather than to their operand, and results may have other sizes.
 MAKERS = [
-    ("cumsum", "1", INTEGERS + FLOATS),
-    ("cumprod", "2", INTEGERS + FLOATS),
-    ("tril", "", INTEGERS + FLOATS),
-    ("triu", "1", INTEGERS + FLOATS),
-    ("diag", "", INTEGERS + FLOATS),
-    ("sum", "2", INTEGERS + FLOATS),
-    ("prod", "1", INTEGERS + FLOATS),
-    ("max", "1", INTEGERS + FLOATS),
-    ("sort", "2", INTEGERS + FLOATS),
-    ("topk", "2, 1", INTEGERS + FLOATS),
-    ("kthvalue", "2, 2", INTEGERS + FLOATS),
-    ("mode", "1", INTEGERS + FLOATS),
-    ("median", "1", INTEGERS + FLOATS),
+    ("cumsum", "1", NUMERIC),
+    ("cumprod", "2", NUMERIC),
+    ("tril", "", NUMERIC),
+    ("triu", "1", NUMERIC),
+    ("diag", "", NUMERIC),
+    ("sum", "2", NUMERIC),
+    ("prod", "1", NUMERIC),
+    ("max", "1", NUMERIC),
+    ("sort", "2", NUMERIC),
+    ("topk", "2, 1", NUMERIC),
+    ("kthvalue", "2, 2", NUMERIC),
+    ("mode", "1", NUMERIC),
+    ("median", "1", NUMERIC),
     ("mean", "1", FLOATS),
     ("var", "2", FLOATS),
     ("std", "1", FLOATS),
     ("norm", "3, 1", FLOATS),
-    ("lt", "b", INTEGERS + FLOATS),
-    ("eq", "3", INTEGERS + FLOATS),
-    ("cross", "b, 2", INTEGERS + FLOATS),
-    ("mm", "b:t()", INTEGERS + FLOATS),
-    ("cat", "b, 1", INTEGERS + FLOATS),
-    ("reshape", "6, 2", INTEGERS + FLOATS),
-    ("gather", "1, index", INTEGERS + FLOATS),
-    ("conv2", "b:narrow(1, 1, 2)", INTEGERS + FLOATS),
-    ("match", "b", INTEGERS + FLOATS),
+    ("lt", "b", NUMERIC),
+    ("eq", "3", NUMERIC),
+    ("cross", "b, 2", NUMERIC),
+    ("mm", "b:t()", NUMERIC),
+    ("cat", "b, 1", NUMERIC),
+    ("reshape", "6, 2", NUMERIC),
+    ("gather", "1, index", NUMERIC),
+    ("conv2", "b:narrow(1, 1, 2)", NUMERIC),
+    ("match", "b", NUMERIC),
 ]
 
 SOURCE = """
@@ -114,7 +112,7 @@ def states() -> Iterator[dict[str, bridge.Lua]]:
     """A state for each element type, in which T makes such tensors."""
     with ExitStack() as stack:
         made = {}
-        for kind in INTEGERS + FLOATS:
+        for kind in NUMERIC:
             made[kind] = stack.enter_context(bridge.Lua())
             made[kind].require("torch")
             made[kind].execute(SOURCE, kind)

@@ -6,29 +6,20 @@ import numpy as np
 import pytest
 
 import bridge
+from tests.elements import FLOATS, NUMERIC
 
-DTYPES = {
-    "Byte": np.uint8,
-    "Char": np.int8,
-    "Short": np.int16,
-    "Int": np.int32,
-    "Long": np.int64,
-    "Float": np.float32,
-    "Double": np.float64,
-}
-FLOATS = ["Float", "Double"]
 A = np.array([[1, 2, 3], [4, 5, 6]])
 B = np.array([[2, 7, 1], [3, 2, 4]])
 
 
 @pytest.fixture
 def pair(lua: bridge.Lua, name: str) -> bridge.Lua:
-    lua.a = A.astype(DTYPES[name])
-    lua.b = np.asfortranarray(B.astype(DTYPES[name]))
+    lua.a = A.astype(NUMERIC[name])
+    lua.b = np.asfortranarray(B.astype(NUMERIC[name]))
     return lua
 
 
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", NUMERIC)
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
@@ -64,12 +55,12 @@ def pair(lua: bridge.Lua, name: str) -> bridge.Lua:
 )
 def test_agrees_with_numpy(pair: bridge.Lua, name: str, expression: str, expected: np.ndarray) -> None:
     result = pair.eval(f"(select(1, {expression}))")
-    compared = expected if expected.dtype == np.uint8 else expected.astype(DTYPES[name])
+    compared = expected if expected.dtype == np.uint8 else expected.astype(NUMERIC[name])
     np.testing.assert_array_equal(result, compared)
     assert result.dtype == compared.dtype
 
 
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", NUMERIC)
 @pytest.mark.parametrize(
     ("expression", "expected"), [("a:sum()", 21), ("a:prod()", 720), ("a:max()", 6), ("a:dot(b)", 65)]
 )
@@ -77,11 +68,13 @@ def test_a_reduction_is_a_number(pair: bridge.Lua, expression: str, expected: in
     assert pair.eval(expression) == expected
 
 
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", NUMERIC)
 def test_squared_distances_of_rows_wrap_as_their_type(pair: bridge.Lua, name: str) -> None:
     distances = ((A[:, None, :] - B[None, :, :]) ** 2).sum(2)
     np.testing.assert_array_equal(pair.eval("torch.match(a, b)"), distances)
-    np.testing.assert_array_equal(pair.eval("a.new():match(a, b, 20)"), (20 * distances).astype(DTYPES[name]))
+    np.testing.assert_array_equal(
+        pair.eval("a.new():match(a, b, 20)"), (20 * distances).astype(NUMERIC[name])
+    )
     with pytest.raises(bridge.LuaError, match="same inner vector dim"):
         pair.execute("torch.match(a, b:narrow(2, 1, 2))")
 
@@ -112,7 +105,7 @@ def test_squared_distances_of_rows_wrap_as_their_type(pair: bridge.Lua, name: st
 )
 @pytest.mark.parametrize("count", [7, 3000])
 def test_functions_of_a_number(lua: bridge.Lua, name: str, function: str, peer: object, count: int) -> None:
-    values = np.linspace(0.1, 3, count).astype(DTYPES[name])
+    values = np.linspace(0.1, 3, count).astype(NUMERIC[name])
     lua.x = values.copy()
     expected = peer(values.astype(np.float64))  # type: ignore[operator]
     tolerance = 1e-12 if name == "Double" else 1e-5
@@ -124,7 +117,7 @@ def test_functions_of_a_number(lua: bridge.Lua, name: str, function: str, peer: 
 @pytest.mark.parametrize("count", [7, 3000])
 @pytest.mark.parametrize("name", FLOATS)
 def test_functions_of_two_numbers(lua: bridge.Lua, name: str, count: int) -> None:
-    a, b = np.linspace(-3, 3, count).astype(DTYPES[name]), np.linspace(2, -2, count).astype(DTYPES[name])
+    a, b = np.linspace(-3, 3, count).astype(NUMERIC[name]), np.linspace(2, -2, count).astype(NUMERIC[name])
     tolerance = 1e-12 if name == "Double" else 1e-5
     lua.a, lua.b = a.copy(), b.copy()
     wide_a, wide_b = a.astype(float), b.astype(float)
@@ -142,7 +135,7 @@ def test_functions_of_two_numbers(lua: bridge.Lua, name: str, count: int) -> Non
 @pytest.mark.parametrize("count", [7, 3000])
 @pytest.mark.parametrize("name", FLOATS)
 def test_some_powers_are_products_and_roots(lua: bridge.Lua, name: str, count: int) -> None:
-    lua.x = x = np.concatenate([[-np.inf, -0.0, np.inf], np.linspace(0.1, 3, count)]).astype(DTYPES[name])
+    lua.x = x = np.concatenate([[-np.inf, -0.0, np.inf], np.linspace(0.1, 3, count)]).astype(NUMERIC[name])
     with np.errstate(invalid="ignore", divide="ignore"):
         for power, expected in (
             (1, x),
@@ -159,7 +152,7 @@ def test_some_powers_are_products_and_roots(lua: bridge.Lua, name: str, count: i
 
 @pytest.mark.parametrize("name", FLOATS)
 def test_roots_are_rounded_once(lua: bridge.Lua, name: str) -> None:
-    lua.x = x = np.random.default_rng(2).random(3000).astype(DTYPES[name])
+    lua.x = x = np.random.default_rng(2).random(3000).astype(NUMERIC[name])
     np.testing.assert_array_equal(lua.eval("torch.sqrt(x)"), np.sqrt(x))
     np.testing.assert_array_equal(lua.eval("torch.rsqrt(x)"), 1 / np.sqrt(x))
 
@@ -179,7 +172,7 @@ def test_a_result_that_is_an_operand(lua: bridge.Lua) -> None:
     assert lua.eval("c:totable()") == [1, 2, 3, 1, 2, 3]
 
 
-@pytest.mark.parametrize("kind", sorted(DTYPES))
+@pytest.mark.parametrize("kind", sorted(NUMERIC))
 @pytest.mark.parametrize("result", ["nothing", "small", "a column", "an operand", "part of an operand"])
 def test_two_vectors_are_joined_like_any_tensors(lua: bridge.Lua, kind: str, result: str) -> None:
     code = """
@@ -220,7 +213,7 @@ def test_only_the_number_of_elements_has_to_agree(lua: bridge.Lua) -> None:
 @pytest.mark.parametrize("name", FLOATS)
 def test_products_of_matrices_of_any_size_and_layout(lua: bridge.Lua, name: str, size: int) -> None:
     generator = np.random.default_rng(1)
-    a, b = (generator.random((size, size)).astype(DTYPES[name]) for _ in range(2))
+    a, b = (generator.random((size, size)).astype(NUMERIC[name]) for _ in range(2))
     lua.a, lua.b = a, b
     for expression, expected in (
         ("a * b", a @ b),

@@ -6,22 +6,14 @@ import numpy as np
 import pytest
 
 import bridge
+from tests.elements import NUMERIC
 
-DTYPES = {
-    "Byte": np.uint8,
-    "Char": np.int8,
-    "Short": np.int16,
-    "Int": np.int32,
-    "Long": np.int64,
-    "Float": np.float32,
-    "Double": np.float64,
-}
 SIZES = [1, 2, 15, 17, 127, 128, 255, 256, 20000]  # around where one way of sorting gives way to another
 
 
 def numbers(name: str, count: int, ties: bool) -> np.ndarray:
     """Numbers over a type's whole range, or of a handful of values."""
-    generator, dtype = np.random.default_rng(count), DTYPES[name]
+    generator, dtype = np.random.default_rng(count), NUMERIC[name]
     if np.issubdtype(dtype, np.integer):
         limits = np.iinfo(dtype)
         if ties:
@@ -40,7 +32,7 @@ def ranks(x: np.ndarray, descending: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", NUMERIC)
 def test_sorting_is_stable(lua: bridge.Lua, name: str, ties: bool) -> None:
     for count in SIZES:
         lua.x = x = numbers(name, count, ties)
@@ -52,7 +44,7 @@ def test_sorting_is_stable(lua: bridge.Lua, name: str, ties: bool) -> None:
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", NUMERIC)
 def test_choosing_agrees_with_sorting(lua: bridge.Lua, name: str, ties: bool) -> None:
     for count in SIZES:
         lua.x = x = numbers(name, count, ties)
@@ -71,7 +63,7 @@ def test_what_cannot_be_ordered_is_sorted_without_loss(lua: bridge.Lua, count: i
     np.testing.assert_array_equal(np.sort(places), np.arange(1, count + 1))
 
 
-@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("name", NUMERIC)
 @pytest.mark.parametrize("shape", [(3, 40), (40, 3), (70, 600)])
 def test_extremes_along_each_dimension_and_of_each_layout(
     lua: bridge.Lua, name: str, shape: tuple[int, int]
@@ -99,7 +91,7 @@ def test_the_first_nan_of_a_line_is_its_extreme(lua: bridge.Lua) -> None:
 
 @pytest.mark.parametrize("name", ["Float", "Double"])
 def test_extremes_of_long_lines_are_the_first_nan_or_the_first_of_equals(lua: bridge.Lua, name: str) -> None:
-    x = np.zeros((4, 1001), DTYPES[name])
+    x = np.zeros((4, 1001), NUMERIC[name])
     x[0, 700:] = np.nan
     x[1, 5], x[1, 6], x[1, 1000] = -0.0, 1, 1
     x[2], x[2, 1000] = -np.inf, -np.inf

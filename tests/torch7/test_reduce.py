@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import bridge
+from tests.elements import NUMERIC
 
-TYPES = {"Byte": np.uint8, "Short": np.int16, "Long": np.int64, "Float": np.float32, "Double": np.float64}
+TYPES = {name: NUMERIC[name] for name in ("Byte", "Short", "Long", "Float", "Double")}
 SHAPES = [(3, 4), (700, 5), (5, 700), (300, 300), (20000, 4), (4, 20000), (6, 70, 8)]
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "plain": lambda x: x,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 import bridge
+from tests.elements import ALL
 
-TYPES = ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"]
 
-
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", ALL)
 def test_an_element_that_was_written_is_read(lua: bridge.Lua, name: str) -> None:
     assert lua.execute(f"local t = torch.{name}Tensor(3):zero(); t[2] = 7; return t[1], t[2], t[-2]") == (
         0,
@@ -18,7 +17,7 @@ def test_an_element_that_was_written_is_read(lua: bridge.Lua, name: str) -> None
     )
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", ALL)
 def test_a_loop_that_is_compiled_reads_what_was_written(lua: bridge.Lua, name: str) -> None:
     lua.execute(f"t = torch.{name}Tensor(100)")
     lua.execute("for r = 1, 100 do for i = 1, 100 do t[i] = i end end")
@@ -28,7 +27,7 @@ def test_a_loop_that_is_compiled_reads_what_was_written(lua: bridge.Lua, name: s
     )
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", ALL)
 def test_an_index_out_of_range_raises(lua: bridge.Lua, name: str) -> None:
     lua.execute(f"t = torch.{name}Tensor(3):fill(1)")
     for index in ("0", "4", "-4", "1e18", "0/0", "1/0"):
@@ -39,8 +38,8 @@ def test_an_index_out_of_range_raises(lua: bridge.Lua, name: str) -> None:
     assert lua.eval("t:totable()") == [1, 1, 1]
 
 
-@pytest.mark.parametrize("name", TYPES)
-@pytest.mark.parametrize("other", TYPES)
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("other", ALL)
 def test_types_convert_into_each_other(lua: bridge.Lua, name: str, other: str) -> None:
     source = f"torch.{name}Tensor{{{{1, 2, 3}}, {{4, 5, 100}}}}"
     assert lua.eval(f"{source}:t():{other.lower()}():totable()") == [[1, 4], [2, 5], [3, 100]]

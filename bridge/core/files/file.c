@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #define WINDOW 65536
-#define DIRECT 16384     /* bytes from which a read goes past the window */
+#define DIRECT 16384     /* bytes from which a read does not go through the window */
 #define PART (1 << 30)  /* bytes per system call */
 #define MIDDLE 16384    /* bytes from which a storage shares a span with its neighbours in the file */
-#define SPAN (8LL << 20)
+#define SPAN (8LL << 20) /* bytes of such a span */
 
-/* A memory file's storage may be resized by whoever else holds it. */
+/* Look again where the bytes of a memory file are: other holders of its storage may have resized it. */
 static void refresh(br_file *file)
 {
    file->data = *file->storage->live;
@@ -98,7 +98,7 @@ static ssize_t read_some(br_file *file, void *to, int64_t n)
    }
 }
 
-/* Leave off writing: the window is empty and what follows is read. */
+/* From writing to reading: write what is pending, so that the window is empty. */
 static int turn_to_reading(br_file *file) { return file->dirty ? br_file_flush(file) : 0; }
 
 int64_t br_file_need(br_file *file, int64_t n)
@@ -125,7 +125,7 @@ int64_t br_file_need(br_file *file, int64_t n)
    return file->filled;
 }
 
-/* Much: past the window, straight to where it belongs, and with the last of it what may come next. */
+/* A large read: straight to its destination. The last system call also fills the window with what comes next. */
 static int64_t read_past(br_file *file, char *to, int64_t n)
 {
    file->base += file->position;
@@ -182,7 +182,7 @@ static int64_t write_memory(br_file *file, const void *from, int64_t n)
    return n;
 }
 
-/* Leave off reading: what was read ahead is read again by whoever wants it. */
+/* From reading to writing: forget what was read ahead, and move the descriptor back to the position. */
 static int turn_to_writing(br_file *file)
 {
    if (file->filled > 0 && lseek(file->descriptor, file->base + file->position, SEEK_SET) < 0) {
@@ -197,7 +197,7 @@ static int turn_to_writing(br_file *file)
 int64_t br_file_write(br_file *file, const void *from, int64_t n)
 {
    if (n <= 0) return 0;
-   if (!file->opened) {  /* closed by an object that was being written */
+   if (!file->opened) {  /* the method that writes an object may have closed it */
       file->error = EBADF;
       return 0;
    }

@@ -1,4 +1,4 @@
-/* Opening files: by name, beside the one to be replaced, a command's, over a storage. */
+/* Opening files: by name, beside a file that is to be replaced, as a pipe to a command, over a storage. */
 #define _GNU_SOURCE
 #include "files/file.h"
 
@@ -57,7 +57,7 @@ int br_file_open_beside(br_file *file, const char *name, char *temporary, size_t
          descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
    }
    free(target);
-   if (descriptor < 0) {  /* a device, a directory closed to us, a name too long: the file itself, then */
+   if (descriptor < 0) {  /* a device, a directory we cannot write to, a name too long: open the file itself */
       temporary[0] = 0;
       return br_file_open(file, name, BR_FILE_WRITE);
    }
@@ -93,5 +93,5 @@ void br_file_open_memory(br_file *file, br_storage *storage, int mode)
    file->storage = storage;
    file->seekable = 1;
    file->filled = storage->size - 1;
-   br_file_tell(file);  /* sees how much memory there is */
+   br_file_tell(file);  /* sets `data` and `capacity` from the storage */
 }

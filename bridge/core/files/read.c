@@ -1,5 +1,6 @@
-/* Reading objects: one loop over values. The innermost open object lies on Lua's stack with its current key; those
- * around it wait in a table, since the stack has a limit. */
+/* Reading objects, in a loop instead of by recursion. An object is open until all its contents are read. The innermost
+ * open one is on Lua's stack, with its current key; those around it are kept in a table, because the stack is
+ * limited. */
 #include "files/file.h"
 #include "files/objects.h"
 
@@ -23,8 +24,8 @@ typedef struct reader {
 
 enum { FILE_ = 1, OBJECTS, SPECIAL, FINISH, HANDLE, FRAMES, WAITING, OPEN, KEY };  /* places on the stack */
 
-#define SHORT 4096    /* bytes of a string */
-#define PRESIZED 256  /* entries of a table that are taken on trust */
+#define SHORT 4096    /* bytes of a string up to which the file's size is not checked */
+#define PRESIZED 256  /* entries of a table for which room is made before they are read */
 
 static int get(reader *r, int dtype, void *to, int64_t width)
 {
@@ -54,7 +55,7 @@ static int push_string(reader *r)
    int32_t length;
    if (!get_int(r, &length)) return 0;
    if (length < 0) return corrupt(r, "the length of a string is negative", length);
-   int64_t left = length > SHORT ? br_file_remaining(file) : -1;  /* room is made for what can be there */
+   int64_t left = length > SHORT ? br_file_remaining(file) : -1;  /* make no room for more than the file has */
    if ((left >= 0 && left < length) || br_file_need(file, length) < length) {
       r->truncated = 1;
       return 0;
@@ -70,7 +71,7 @@ static int push_string(reader *r)
    return 1;
 }
 
-/* The object on top of the stack is open from now on, and the one around it waits. */
+/* Open the object on top of the stack, and put the one around it into the table. */
 static void open_frame(reader *r, int type, int64_t left)
 {
    lua_State *L = r->L;
@@ -93,7 +94,7 @@ static void open_frame(reader *r, int type, int64_t left)
    lua.lua_pushnil(L);  /* the place of a key */
 }
 
-/* The innermost object, which lies alone on the stack, is whole: the one around it is open again, below it. */
+/* The innermost object is complete and the only one on the stack: put the one around it back, below it. */
 static void close_frame(reader *r)
 {
    lua_State *L = r->L;
@@ -104,7 +105,8 @@ static void close_frame(reader *r)
    lua.lua_remove(L, OPEN);
 }
 
-/* An empty table with room for its entries, as far as the file can be believed and shows what its keys are. */
+/* An empty table with room for its entries (at most PRESIZED: the file may be corrupt), as an array if its first key is
+   a number. */
 static void push_table(reader *r, int32_t size)
 {
    int32_t type = OBJECT_STRING;
@@ -115,9 +117,10 @@ static void push_table(reader *r, int32_t size)
    else lua.lua_createtable(r->L, 0, size);
 }
 
+/* What was read: nothing, because the file ended; a complete value, now on the stack; the beginning of an object. */
 enum { STOPPED, WHOLE, OPENED };
 
-/* An object known by its number, or the beginning of a new one. */
+/* An object that was read before, found by its number, or the beginning of a new one. */
 static int begin_referenced(reader *r, int32_t type)
 {
    lua_State *L = r->L;
@@ -181,7 +184,8 @@ static int begin(reader *r)
    }
 }
 
-/* Hand the value on top of the stack to the innermost open object; whole ones on to theirs. 1: nothing is open. */
+/* Give the value on top of the stack to the innermost open object; if that is now complete, give it to the one around
+   it, and so on. 1: no object is open. */
 static int deliver(reader *r)
 {
    lua_State *L = r->L;

@@ -1,4 +1,4 @@
-/* What a file says: elements in binary, in foreign byte order, as text; and lines. */
+/* The contents of files: elements in binary, in foreign byte order or as text, and lines of text. */
 #define _GNU_SOURCE
 #include "files/file.h"
 #include "loops/loops.h"
@@ -81,7 +81,7 @@ static int64_t put_binary(br_file *file, int dtype, const void *from, int64_t n)
 
 /* ---- text */
 
-/* Numbers have a point in every locale. */
+/* The C locale: numbers in files have a decimal point, whatever locale the program uses. */
 static locale_t plain(void)
 {
    static locale_t made;
@@ -95,7 +95,7 @@ static locale_t plain(void)
 
 static int peek_character(br_file *file) { return br_file_need(file, 1) > 0 ? file->data[file->position] : -1; }
 
-/* The characters of the next number, spaces before it skipped; how many (0: the end). */
+/* Copy the characters of the next number; spaces before it are skipped. Returns how many (0: the end). */
 static int token(br_file *file, char text[TOKEN])
 {
    int c;
@@ -111,7 +111,7 @@ static int token(br_file *file, char text[TOKEN])
    return length;
 }
 
-/* One number as text into `to`; 0: there is none. */
+/* Read a number written as text into `to`; 0: there is none. */
 static int get_number(br_file *file, int dtype, void *to)
 {
    char text[TOKEN], *end = text;
@@ -156,7 +156,7 @@ static int64_t get_text(br_file *file, int dtype, void *to, int64_t n)
       while (done < n && get_number(file, dtype, (char *)to + (size_t)done * width)) done++;
       uselocale(before);
    }
-   if (file->spacing && n > 0) {  /* the end of the line that belongs to it, as Windows writes it too */
+   if (file->spacing && n > 0) {  /* the newline after the numbers, \n or Windows' \r\n */
       int64_t there = br_file_need(file, 2);
       const uint8_t *next = file->data + file->position;
       if (there > 0 && next[0] == '\n') file->position++;

@@ -1,5 +1,6 @@
-/* Writing objects: one loop over values. The innermost table that is under way lies on Lua's stack with its current key;
- * those around it wait in a table, since the stack has a limit. */
+/* Writing objects, in a loop instead of by recursion. A table is open until all its entries are written. The innermost
+ * open one is on Lua's stack, with its current key; those around it are kept in a table, because the stack is
+ * limited. */
 #include "files/file.h"
 #include "files/objects.h"
 
@@ -7,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A table under way: entries that are still to come; whether its current value has been written. */
+/* An open table, with `left` entries still to be written. */
 typedef struct frame {
    int64_t left;
-   int value;  /* the value of the current key is on the stack, to be written next */
+   int value;  /* 1: the value of the current key is on the stack, to be written next */
 } frame;
 
 typedef struct writer {
@@ -21,10 +22,11 @@ typedef struct writer {
    int depth;
 } writer;
 
-#define PATH_ENDS 10  /* keys of a path that a message shows at either end */
+#define PATH_ENDS 10  /* keys that a message shows of either end of a long path */
 
 enum { FILE_ = 1, OBJECTS, SPECIAL, HANDLE, OBJECT, NAME, HOOK, FRAMES, WAITING, TABLE, KEY };  /* places on the stack */
 
+/* Raise an error unless all n bytes were written. */
 static void must(writer *w, int64_t written, int64_t n)
 {
    if (written == n || w->file->quiet) return;
@@ -49,7 +51,7 @@ static void put_string(writer *w)
    must(w, br_file_put(w->file, BR_CHAR, text, (int64_t)length), (int64_t)length);
 }
 
-/* The way to the object that is being written: a.b.c, of a long one the beginning and the end. */
+/* Push the path of the object that is being written, such as a.b.c; only the beginning and the end of a long one. */
 static void push_path(writer *w)
 {
    lua_State *L = w->L;
@@ -81,7 +83,7 @@ static void unwritable(writer *w)
    lua.luaL_error(w->L, "Unwritable object <%s> at %s", names[type], lua.lua_tolstring(w->L, -1, NULL));
 }
 
-/* The table on top of the stack: its head; then it is under way, or done. */
+/* Write the head of the table on top of the stack and open it, or only its number if it was written before. */
 static void begin_table(writer *w)
 {
    lua_State *L = w->L;
@@ -110,7 +112,7 @@ static void begin_table(writer *w)
       size++;
    }
    put_int(w, (int32_t)size);
-   if (w->depth > 0) {  /* the table around it waits */
+   if (w->depth > 0) {  /* keep the table around it */
       lua.lua_pushvalue(L, TABLE);
       lua.lua_rawseti(L, WAITING, 2 * w->depth - 1);
       lua.lua_pushvalue(L, KEY);
@@ -129,7 +131,7 @@ static void begin_table(writer *w)
    lua.lua_pushnil(L);
 }
 
-/* Write the object on top of the stack and take it off, unless it is a table that is now under way. */
+/* Write the object on top of the stack and pop it; a table that has to be written is opened instead. */
 static void begin(writer *w)
 {
    lua_State *L = w->L;
@@ -205,7 +207,7 @@ int br_write_object(lua_State *L)
          if (--w.depth > 0) {
             lua.lua_rawgeti(L, WAITING, 2 * w.depth - 1);
             lua.lua_rawgeti(L, WAITING, 2 * w.depth);
-            if (w.frames[w.depth - 1].value) {  /* its key was a table: the value comes now */
+            if (w.frames[w.depth - 1].value) {  /* the table was a key: its value comes next */
                lua.lua_pushvalue(L, KEY);
                lua.lua_rawget(L, TABLE);
             }

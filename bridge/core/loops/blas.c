@@ -4,26 +4,26 @@
 #include "tensors/element.h"
 #include "tensors/walk.h"
 
-#define GRAIN (1 << 20) /* multiplications below which a second thread costs more than it gives */
-#define FEW 4       /* dot products at once, which one alone would wait for its own sums */
-#define LANES 8
+#define GRAIN (1 << 20) /* multiplications below which a second thread costs more than it saves */
+#define FEW 4       /* dot products computed at once: a single one would wait for its own additions */
+#define LANES 8     /* partial sums of a dot product */
 
-/* A matrix: strides in elements. */
+/* A matrix; `down` and `right` are its strides, in elements. */
 typedef struct matrix {
    char *data;
    int64_t rows, columns;
    ptrdiff_t down, right;
 } matrix;
 
-/* Three orders of the same loops, so that the innermost runs over neighbours: rows of b, columns of a, or dot products.
-   A line of r is scaled when it is about to be added to. */
+/* The same loops in three orders, chosen so that the innermost one runs over contiguous elements: rows of b, columns of
+   a, or dot products of a row of a and a column of b. A line of r is scaled just before it is added to. */
 #define PRODUCT(T) \
    static inline void scale_##T(T##_s *at, ptrdiff_t step, int64_t n, T##_c beta) \
    { \
       for (; n > 0 && beta != 1; n--, at += step) \
          *at = beta == 0 ? T##_store(0) : T##_store((T##_c)(T##_load(*at) * beta)); \
    } \
-   /* `fresh`: what r has does not count. */ \
+   /* r = r + v x; with `fresh` r = v x, and r is not read. */ \
    static inline void axpy_##T(T##_s *r, ptrdiff_t rs, const T##_s *x, ptrdiff_t xs, int64_t n, T##_c v, int fresh) \
    { \
       if (rs == 1 && xs == 1 && fresh) \
@@ -35,7 +35,8 @@ typedef struct matrix {
          for (int64_t i = 0; i < n; i++, r += rs, x += xs) \
             *r = T##_store((T##_c)((fresh ? 0 : T##_load(*r)) + v * T##_load(*x))); \
    } \
-   /* Dot products of `lines` (1 or FEW) lines, `apart`, with y: each in LANES sums. */ \
+   /* Dot products with y of `lines` (1 or FEW) lines that begin `apart` elements from each other, each in LANES \
+      sums. */ \
    static inline void dots_##T(T##_c *sums, int lines, const T##_s *x, ptrdiff_t apart, ptrdiff_t xs, const T##_s *y, \
                                ptrdiff_t ys, int64_t n) \
    { \
@@ -86,7 +87,7 @@ typedef struct matrix {
    }
 FLOAT_TYPES(PRODUCT)
 
-/* Integers wrap; their products need no speed. */
+/* Integers wrap. Plain loops: large products of integers are rare. */
 #define INTEGER_PRODUCT(T) \
    static void product_##T(const matrix *r, const matrix *a, const matrix *b, double beta_, double alpha_) \
    { \

@@ -4,7 +4,7 @@
 #include "tensors/element.h"
 #include "tensors/walk.h"
 
-/* A block of planes of one plane's depth, height and width. */
+/* Planes of `size` depth, height, width each. */
 typedef struct volume {
    char *data;
    int64_t planes, size[3];
@@ -12,14 +12,14 @@ typedef struct volume {
 
 typedef struct job {
    volume r, a, k;
-   int full, reversed, each; /* each: r's plane i comes of a's and k's plane i alone */
+   int full, reversed, each; /* each: plane i of r comes from plane i of a and of k */
    size_t width; /* bytes of an element */
    void (*plane)(const struct job *, int64_t to, int64_t from, int64_t kernel);
 } job;
 
 static int64_t plane_elements(const volume *v) { return v->size[0] * v->size[1] * v->size[2]; }
 
-/* One line of r takes one line of a times one number of k. */
+/* r = r + weight a, for one line. */
 #define FLOAT_LINE(T) \
    static inline void line_##T(T##_s *r, const T##_s *a, T##_s weight, int64_t n) \
    { \
@@ -38,7 +38,7 @@ FLOAT_TYPES(FLOAT_LINE)
    }
 INTEGER_TYPES(INTEGER_LINE)
 
-/* COUNT numbers of a line of r take every number of the kernel, from `weight` on, while they are in registers. */
+/* Apply every number of the kernel, from `weight` on, to COUNT numbers of a line of r while these are in registers. */
 #define SUMS(T, COUNT) \
    static inline void sums##COUNT##_##T(const job *j, T##_s *r, const T##_s *a, const T##_s *weight, ptrdiff_t next) \
    { \
@@ -55,7 +55,7 @@ INTEGER_TYPES(INTEGER_LINE)
          } \
       for (int i = 0; i < COUNT; i++) r[i] = T##_store(sum[i]); \
    }
-/* How many numbers at the beginning of a line are done that way. */
+/* Do so with as much of a line as possible. Returns how many numbers at its beginning are done. */
 #define FLOAT_SUMS(T) \
    SUMS(T, 32) SUMS(T, 4) \
    static inline int64_t sums_##T(const job *j, T##_s *r, const T##_s *a, const T##_s *weight, ptrdiff_t next, int64_t n) \
@@ -67,8 +67,8 @@ INTEGER_TYPES(INTEGER_LINE)
    }
 FLOAT_TYPES(FLOAT_SUMS)
 
-/* Line after line of r, each number of which takes what the kernel's numbers bring in their order. SUMMED: do what can be
-   done otherwise of a line, and say how many numbers that were. */
+/* Line after line of r; each number of r adds up its products in the order of the kernel's numbers. SUMMED does the
+   beginning of a line in a faster way and gives how many numbers it did. */
 #define PLANE(T, SUMMED) \
    static WIDE void plane_##T(const job *j, int64_t to, int64_t from, int64_t kernel) \
    { \

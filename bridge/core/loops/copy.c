@@ -33,13 +33,13 @@ FLOAT_TYPES(ALL_FROM_FLOAT)
 #define ROW(S) PER_TYPE(S##_to),
 static const converter converters[BR_TYPES][BR_TYPES] = {ALL_TYPES(ROW)};
 
-#define GRAIN 32768 /* elements below which a second thread costs more than it gives */
-#define PIECE 16384 /* elements at once of memories that are apart: of many more, memmove goes around the caches */
+#define GRAIN 32768 /* elements below which a second thread costs more than it saves */
+#define PIECE 16384 /* elements copied at once if nothing overlaps: with many more, memmove bypasses the caches */
 
 typedef struct job {
    const walk *to, *from;
    converter convert;
-   ptrdiff_t width; /* of elements that are copied as they are, else 0 */
+   ptrdiff_t width; /* bytes of an element if both types are the same, else 0 */
 } job;
 
 static void copy_runs(const job *j, walk *to, walk *from, int64_t n, int64_t most)
@@ -65,7 +65,7 @@ static void range(int64_t begin, int64_t end, void *context)
    copy_runs(j, &to, &from, end - begin, PIECE);
 }
 
-/* From which byte to which the elements of t lie. */
+/* The addresses of t's first byte, and of the one after its last. */
 static void extent(const br_tensor *t, const char **low, const char **high)
 {
    ptrdiff_t width = (ptrdiff_t)br_element_size(t->dtype);
@@ -92,7 +92,7 @@ int br_copy(br_tensor *r, const br_tensor *a)
    int64_t n = tensor_elements(r);
    if (tensor_elements(a) != n) return BR_COUNT;
    if (!walk_start(&to, r) || !walk_start(&from, a)) return BR_GONE;
-   int shared = n > GRAIN && !overlap(r, a); /* within one memory the order matters */
+   int shared = n > GRAIN && !overlap(r, a); /* with an overlap the order of copying matters */
    if (shared && (to.outer || from.outer)) {
       const br_tensor *tensors[] = {r, a};
       if (walk_arrange(tensors, room, 2)) {
@@ -125,7 +125,7 @@ ALL_TYPES(SAME)
 int br_equal(const br_tensor *a, const br_tensor *b, int *equal)
 {
    static int (*const same[BR_TYPES])(const char *, ptrdiff_t, const char *, ptrdiff_t, int64_t) = PER_TYPE(same);
-   enum { LOOK = 4096 }; /* elements after which it looks whether all were the same */
+   enum { LOOK = 4096 }; /* elements compared before a difference ends the loop */
    if (a->dtype != b->dtype) return BR_TYPE;
    *equal = 0;
    if (a->nDimension != b->nDimension) return BR_OK;

@@ -3,13 +3,13 @@
 #include "loops/parallel.h"
 #include "tensors/element.h"
 
-#define GRAIN 65536 /* elements that one thread is done with before a second has begun */
-#define PARTS 16    /* of a long line; more than threads, and not as many as there are */
-#define FEW 64      /* lines side by side that are shared out by rows, because they are too few to share out */
+#define GRAIN 65536 /* elements up to which one thread is done before a second one has started */
+#define PARTS 16    /* parts of a long line; fixed, so that the result does not depend on the number of threads */
+#define FEW 64      /* adjacent lines up to which threads share the rows, because there are too few lines to share */
 
 typedef void (*rows_kernel)(gathered *g, const char *p, ptrdiff_t step, int64_t n, int64_t count, const double *v);
 
-/* ---- lines: element after element, or in LANES of their own, which the compiler keeps in vector registers */
+/* ---- lines: element after element, or in LANES partial results, which the compiler keeps in vector registers */
 
 #define LANES 32
 
@@ -31,7 +31,7 @@ typedef void (*rows_kernel)(gathered *g, const char *p, ptrdiff_t step, int64_t 
       g->FIELD = s; \
    }
 
-/* Of LEAST elements or more, COUNT at once. */
+/* Of LEAST elements or more: COUNT partial results at once, which are joined at the end. */
 #define IN_LANES(COUNT, LEAST, T, ACC, INIT, UPDATE, JOIN) \
    if (n >= LEAST) { \
       ACC lane[COUNT]; \
@@ -66,7 +66,7 @@ typedef void (*rows_kernel)(gathered *g, const char *p, ptrdiff_t step, int64_t 
       g->d = s; \
    }
 
-/* ---- rows: a sum, a product or an extreme of its own for each of the lines side by side */
+/* ---- rows: one partial result for each of the adjacent lines */
 
 #define ROWS(T, NAME, UPDATE) \
    static WIDE void NAME##_rows_##T(gathered *restrict g, const char *p, ptrdiff_t step, int64_t n, int64_t count, \
@@ -80,7 +80,7 @@ typedef void (*rows_kernel)(gathered *g, const char *p, ptrdiff_t step, int64_t 
          } \
    }
 
-/* Four rows at a time, so that the sums are loaded and stored for every fourth alone. */
+/* Four rows at a time, so that each sum is loaded and stored only once for four rows. */
 #define SUM_ROWS(T) \
    static WIDE void sum_rows_##T(gathered *restrict g, const char *p, ptrdiff_t step, int64_t n, int64_t count, \
                                  const double *restrict v) \
@@ -114,13 +114,17 @@ INTEGER_TYPES(INTEGER_GATHERS)
 
 #define POWER(X, P) ((P) == 0 ? (X) != 0 : pow(fabs((double)(X)), P))
 #define SQUARE(X) ((X) * (X))
-/* An extreme stays when it is one, and when it is a nan. */
+/* The extreme S so far, or the element A if that is more extreme. A nan stays, and replaces any number. */
 #define EXTREME(S, OP, A) ((S) OP (A) || (S) != (S) ? (S) : (A))
 #define FLOAT_GATHERS(T) \
-   LINE_IN_LANES(T, sum, double, 0, s + a, s + b) SUM_ROWS(T) \
-   LINE_IN_LANES(T, squares, double, 0, s + (a - v) * (a - v), s + b) ROWS(T, squares, g[k].d += SQUARE((double)a - v[k])) \
-   LINE_IN_LANES(T, norm1, double, 0, s + fabs(a), s + b) ROWS(T, norm1, g[k].d += fabs((double)a)) \
-   LINE_IN_LANES(T, prod, double, 1, s * a, s * b) ROWS(T, prod, g[k].d *= a) \
+   LINE_IN_LANES(T, sum, double, 0, s + a, s + b) \
+   SUM_ROWS(T) \
+   LINE_IN_LANES(T, squares, double, 0, s + (a - v) * (a - v), s + b) \
+   ROWS(T, squares, g[k].d += SQUARE((double)a - v[k])) \
+   LINE_IN_LANES(T, norm1, double, 0, s + fabs(a), s + b) \
+   ROWS(T, norm1, g[k].d += fabs((double)a)) \
+   LINE_IN_LANES(T, prod, double, 1, s * a, s * b) \
+   ROWS(T, prod, g[k].d *= a) \
    LINE_IN_LANES(T, max, T##_c, -INFINITY, EXTREME(s, >=, a), EXTREME(s, >=, b)) \
    ROWS(T, max, g[k].d = EXTREME(g[k].d, >=, a)) \
    LINE_IN_LANES(T, min, T##_c, INFINITY, EXTREME(s, <=, a), EXTREME(s, <=, b)) \
@@ -131,23 +135,31 @@ FLOAT_TYPES(FLOAT_GATHERS)
 enum { NORM1 = BR_REDUCTIONS, NORM2, KERNELS };
 
 #define KERNELS_OF(KIND) { \
-   [BR_SUM] = PER_TYPE(sum##KIND), [BR_PROD] = PER_TYPE(prod##KIND), [BR_MAX] = PER_TYPE(max##KIND), \
-   [BR_MIN] = PER_TYPE(min##KIND), [BR_ALL] = PER_TYPE(all##KIND), [BR_ANY] = PER_TYPE(any##KIND), \
-   [BR_NORM] = PER_FLOAT(power##KIND), [BR_SQUARES] = PER_FLOAT(squares##KIND), [BR_MEAN] = PER_FLOAT(sum##KIND), \
-   [BR_VAR] = PER_FLOAT(squares##KIND), [BR_STD] = PER_FLOAT(squares##KIND), \
-   [NORM1] = PER_FLOAT(norm1##KIND), [NORM2] = PER_FLOAT(squares##KIND), \
+   [BR_SUM] = PER_TYPE(sum##KIND), \
+   [BR_PROD] = PER_TYPE(prod##KIND), \
+   [BR_MAX] = PER_TYPE(max##KIND), \
+   [BR_MIN] = PER_TYPE(min##KIND), \
+   [BR_ALL] = PER_TYPE(all##KIND), \
+   [BR_ANY] = PER_TYPE(any##KIND), \
+   [BR_NORM] = PER_FLOAT(power##KIND), \
+   [BR_SQUARES] = PER_FLOAT(squares##KIND), \
+   [BR_MEAN] = PER_FLOAT(sum##KIND), \
+   [BR_VAR] = PER_FLOAT(squares##KIND), \
+   [BR_STD] = PER_FLOAT(squares##KIND), \
+   [NORM1] = PER_FLOAT(norm1##KIND), \
+   [NORM2] = PER_FLOAT(squares##KIND), \
 }
 static const br_gather lines[KERNELS][BR_TYPES] = KERNELS_OF();
 static const rows_kernel rows[KERNELS][BR_TYPES] = KERNELS_OF(_rows);
 
-/* Which kernel does it: norms of the exponents 1 and 2 have their own. */
+/* The kernel for `op`: norms with the exponents 1 and 2 have their own. */
 static int kernel_of(int op, double v) { return op != BR_NORM ? op : v == 2 ? NORM2 : v == 1 ? NORM1 : op; }
 
 br_gather br_gather_of(int op, int dtype, double *v)
 {
    if ((unsigned)op >= BR_REDUCTIONS) return NULL;
    int kernel = kernel_of(op, *v);
-   if (kernel == NORM2) *v = 0; /* what is taken off before the square */
+   if (kernel == NORM2) *v = 0; /* the number that is subtracted before squaring */
    return lines[kernel][dtype];
 }
 
@@ -176,7 +188,7 @@ gathered br_gather_both(int op, int dtype, gathered a, gathered b)
    }
 }
 
-/* ---- sharing */
+/* ---- sharing among threads */
 
 typedef struct shared {
    br_gather line;
@@ -185,7 +197,7 @@ typedef struct shared {
    ptrdiff_t step;
    int64_t n, count;
    const double *v;
-   gathered *parts; /* `count` for each part */
+   gathered *parts; /* `count` partial results for each part */
 } shared;
 
 static void gather_parts(int64_t begin, int64_t end, void *context)

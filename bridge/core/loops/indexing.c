@@ -15,7 +15,7 @@ static void move(char *to, const char *from, size_t width)
 
 /* ---- whole slices */
 
-/* t[i] along `dim`; its sizes and strides lie in `dims`. A vector's slice has one element. */
+/* t[i] along `dim`; `dims` holds its sizes and strides. A slice of a vector has one element. */
 static br_tensor slice(const br_tensor *t, int dim, int64_t i, int64_t *dims)
 {
    br_tensor s = *t;
@@ -84,7 +84,8 @@ int br_index(int op, br_tensor *r, const br_tensor *a, int dim, const br_tensor 
 
 /* ---- single elements along a dimension */
 
-/* Walk the lines of index, and beside them those of `through`, of which only index's part is walked. */
+/* Start a walk over the lines of `through` along `dim` that belong to the lines of `index`; where `through` is larger
+   than `index`, its rest is left out. 0: no memory covers it, or it has too many dimensions. */
 static int walk_beside(walk *w, const br_tensor *through, const br_tensor *index, int dim)
 {
    int64_t size[WALK_DIMS];
@@ -95,7 +96,8 @@ static int walk_beside(walk *w, const br_tensor *through, const br_tensor *index
    return walk_start(w, &part);
 }
 
-/* For every i: `moved`[i] goes to or comes from through[index[i]]. */
+/* For every position i of `index`: moved[i] = through[index[i]] if `gathers`, else through[index[i]] = moved[i], or the
+   element at `value` if `moved` is NULL. */
 static int along(const br_tensor *through, const br_tensor *moved, const char *value, int dim, const br_tensor *index,
                  int gathers)
 {
@@ -160,7 +162,8 @@ int br_mask_count(const br_tensor *mask, int64_t *count)
    return BR_OK;
 }
 
-/* Where the mask is 1: `all`'s elements go to (or come from) `some`, one after the other; or all become `value`. */
+/* Where the mask is 1: elements of `all` are copied to `some` (`selects`) or from there, one after the other, or become
+   the element at `value` if `some` is NULL. */
 static int masked(const br_tensor *all, const br_tensor *mask, const br_tensor *some, const char *value, int selects)
 {
    if (some && some->dtype != all->dtype) return BR_TYPE;

@@ -5,8 +5,8 @@
 #include "tensors/element.h"
 #include "tensors/walk.h"
 
-#define BLOCK 256   /* outputs of one line that are held at a time */
-#define WORK 32768  /* comparisons below which a second thread costs more than it gives */
+#define BLOCK 256   /* outputs of a line that are computed together */
+#define WORK 32768  /* comparisons below which a second thread costs more than it saves */
 
 typedef struct job {
    const br_windows *w;
@@ -38,17 +38,19 @@ static int described(const br_windows *w)
    return 1;
 }
 
-/* The first tap of window i that lies inside along axis d, or the number of taps. */
+/* A tap is one element of a window along an axis. The first tap of window i along axis d that lies inside the plane;
+   kernel[d] if none does. */
 static int64_t first_tap(const br_windows *w, int d, int64_t i)
 {
    int64_t start = i * w->stride[d] - w->padding[d], step = w->dilation[d], tap = start < 0 ? (step - 1 - start) / step : 0;
    return tap < w->kernel[d] && start + tap * step < w->from[d] ? tap : w->kernel[d];
 }
 
-/* Where window i begins along axis d. */
+/* Where window i begins along axis d; negative in the padding. */
 static int64_t start_of(const br_windows *w, int d, int64_t i) { return i * w->stride[d] - w->padding[d]; }
 
-/* The outputs lo .. hi - 1 of a block whose tap lies inside: those at lo + begin. */
+/* Of the `count` outputs from `begin` on, those whose window has this tap inside the plane: lo .. hi - 1, counted from
+   `begin`. */
 static void inside(const br_windows *w, int64_t tap, int64_t begin, int64_t count, int64_t *lo, int64_t *hi)
 {
    int64_t stride = w->stride[2], start = start_of(w, 2, begin) + tap * w->dilation[2], end = w->from[2] - start;
@@ -56,7 +58,8 @@ static void inside(const br_windows *w, int64_t tap, int64_t begin, int64_t coun
    *hi = end <= 0 ? 0 : end > (count - 1) * stride ? count : (end + stride - 1) / stride;
 }
 
-/* Compare every window's greatest so far with one more tap, whose place is `at`. A nan wins, as in torch. */
+/* Compare the greatest element so far of every window with one more tap; `at` is its position for the first window. A
+   nan wins, as in torch. */
 #define TAKE(T, STRIDE) \
    _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) { \
       const T##_c a = T##_load(x[i * (STRIDE)]); \
@@ -71,7 +74,7 @@ static void inside(const br_windows *w, int64_t tap, int64_t begin, int64_t coun
       else if (stride == 2) TAKE(T, 2) \
       else TAKE(T, stride) \
    } \
-   /* The outputs begin .. begin + count - 1 of line (z, y) of an output plane; `line` is the line's first. */ \
+   /* The outputs begin .. begin + count - 1 of line (z, y) of an output plane. */ \
    static void block_##T(const br_windows *w, const T##_s *plane, T##_s *out, int64_t *indices, int64_t z, int64_t y, \
                          int64_t begin, int64_t count) \
    { \
@@ -125,7 +128,7 @@ static void inside(const br_windows *w, int64_t tap, int64_t begin, int64_t coun
          for (int64_t i = 0; i < n; i++) { \
             const int64_t at = indices[i] - 1; \
             if ((uint64_t)at < (uint64_t)m) to[at] = T##_store(T##_load(to[at]) + T##_load(from[i])); \
-            else outside |= at != -1; /* 0: the window met nothing */ \
+            else outside |= at != -1; /* 0: a window without elements */ \
          } \
          if (outside) __atomic_store_n(&j->outside, 1, __ATOMIC_RELAXED); \
       } \
@@ -140,7 +143,7 @@ static void run(part f, job *j, int64_t work)
    br_parallel(planes, grain, f, j);
 }
 
-/* Are these tensors what the windows say? */
+/* Do the tensors have the types and sizes that w describes? A BR_ code. */
 static int fits(const br_tensor *large, const br_tensor *small, const br_tensor *indices, const br_windows *w)
 {
    if (large->dtype != small->dtype || indices->dtype != BR_LONG) return BR_TYPE;

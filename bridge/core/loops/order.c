@@ -7,15 +7,15 @@
 
 #include <stdlib.h>
 
-#define RUN 16        /* elements that insertion sorts faster than merging */
-#define RADIX 256     /* elements from which distributing sorts faster than merging */
-#define CHOOSE 128    /* elements from which those that come first are chosen before they are sorted */
-#define GRAIN 4096    /* elements below which a second thread costs more than it gives */
-#define SEARCHED 64   /* elements in one piece from which their extreme is found before its place */
-#define AT_ONCE 32    /* elements among which a place is looked for together */
-#define TOGETHER 256  /* lines side by side whose extremes are found row by row */
+#define RUN 16        /* elements up to which insertion sort is faster than merging */
+#define RADIX 256     /* elements from which radix sort is faster than merging */
+#define CHOOSE 128    /* elements from which the wanted ones are selected before only these are sorted */
+#define GRAIN 4096    /* elements below which a second thread costs more than it saves */
+#define SEARCHED 64   /* contiguous elements from which the extreme value is found first, then its position */
+#define AT_ONCE 32    /* elements compared at once while a position is searched */
+#define TOGETHER 256  /* adjacent lines at most whose extremes are found together, row by row */
 
-/* One line of a tensor: where it is read, and where its results go. */
+/* One line of a tensor: where it is read, and where its results are written. */
 typedef struct line {
    const char *from;
    char *values;
@@ -24,8 +24,9 @@ typedef struct line {
    int64_t n, count, k;
 } line;
 
-/* Sorting is stable, so that equal elements keep their order. Elements that cannot be ordered (nan) are merged as they
- * come, as Torch7 does; a line without any may be distributed by its keys: unsigned integers in the order of the values. */
+/* Sorting is stable: equal elements keep their order. A line with nan, which cannot be ordered, is sorted by merging,
+ * with nan compared like any element, as in Torch7. A line without nan can be radix sorted by its keys: unsigned
+ * integers whose order is that of the values. */
 #define INTEGER_KEY(T) \
    static inline T##_u key_##T(T##_s x) \
    { \
@@ -38,16 +39,16 @@ typedef struct line {
       const T##_u top = (T##_u)((T##_u)1 << (8 * sizeof(T##_u) - 1)); \
       T##_u bits; \
       memcpy(&bits, &x, sizeof bits); \
-      if (bits == top) bits = 0; /* -0 is 0 */ \
+      if (bits == top) bits = 0; /* -0 equals 0 */ \
       return bits & top ? (T##_u)~bits : bits | top; \
    }
 INTEGER_TYPES(INTEGER_KEY)
 FLOAT_TYPES(FLOAT_KEY)
 
-#define DIGIT 8 /* bits by which elements are distributed at a time */
+#define DIGIT 8 /* bits of a key that one pass of the radix sort looks at */
 #define DIGITS(T) (int)sizeof(T##_u)
 
-/* The extreme alone, of elements next to each other. */
+/* The extreme value of contiguous elements, without its position. */
 static gathered extreme_of(const line *l, int dtype, int greatest)
 {
    const double unused = 0;
@@ -64,7 +65,7 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
       T##_c x = T##_load(a->value), y = T##_load(b->value); \
       return descending ? x < y : x > y; \
    } \
-   static void insertion_##T(item_##T *x, int64_t n, int descending) \
+   static void insertion_sort_##T(item_##T *x, int64_t n, int descending) \
    { \
       for (int64_t i = 1; i < n; i++) { \
          item_##T moving = x[i]; \
@@ -73,10 +74,10 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
          x[j] = moving; \
       } \
    } \
-   /* `x` and `spare` change roles, the sorted one is returned. */ \
-   static item_##T *merge_##T(item_##T *x, item_##T *spare, int64_t n, int descending) \
+   /* Sorts back and forth between `x` and `spare`; returns the one that holds the result. */ \
+   static item_##T *merge_sort_##T(item_##T *x, item_##T *spare, int64_t n, int descending) \
    { \
-      for (int64_t i = 0; i < n; i += RUN) insertion_##T(x + i, n - i < RUN ? n - i : RUN, descending); \
+      for (int64_t i = 0; i < n; i += RUN) insertion_sort_##T(x + i, n - i < RUN ? n - i : RUN, descending); \
       for (int64_t width = RUN; width < n; width *= 2) { \
          for (int64_t low = 0; low < n; low += 2 * width) { \
             int64_t middle = low + width < n ? low + width : n, high = middle + width < n ? middle + width : n; \
@@ -97,7 +98,7 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
       } \
       return x; \
    } \
-   static item_##T *distribute_##T(item_##T *x, item_##T *spare, int64_t n, int descending) \
+   static item_##T *radix_sort_##T(item_##T *x, item_##T *spare, int64_t n, int descending) \
    { \
       int64_t starts[DIGITS(T)][1 << DIGIT] = {{0}}; \
       const T##_u flip = descending ? (T##_u)-1 : 0; \
@@ -108,7 +109,7 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
       const T##_u first = key_##T(x[0].value) ^ flip; \
       for (int d = 0; d < DIGITS(T); d++) { \
          int64_t *start = starts[d], before = 0; \
-         if (start[(uint8_t)(first >> (DIGIT * d))] == n) continue; /* the same in all */ \
+         if (start[(uint8_t)(first >> (DIGIT * d))] == n) continue; /* all have the same digit */ \
          for (int k = 0; k < 1 << DIGIT; k++) { \
             int64_t count = start[k]; \
             start[k] = before; \
@@ -124,8 +125,8 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
       } \
       return x; \
    } \
-   /* The k-th of n in order, and how many equal ones, itself the last, are among the first k. Digit by digit, what has \
-      the k-th's goes to `spare`. */ \
+   /* The k-th of n elements in sorted order. `equal`: how many of the first k, itself included, have its value. Digit \
+      by digit, only the elements with the same digit as the k-th are kept, in `spare`. */ \
    static item_##T select_##T(const item_##T *x, item_##T *spare, int64_t n, int64_t k, int descending, int64_t *equal) \
    { \
       const T##_u flip = descending ? (T##_u)-1 : 0; \
@@ -143,7 +144,7 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
       *equal = k; \
       return x[k - 1]; \
    } \
-   /* Move the k that come first to the front, and leave them in the order they were in. */ \
+   /* Move the k elements that sorting would put first to the front, in the order they had. */ \
    static void choose_##T(item_##T *x, int64_t n, int64_t k, int descending) \
    { \
       const T##_u flip = descending ? (T##_u)-1 : 0; \
@@ -154,7 +155,7 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
          if (key < last || (key == last && equal-- > 0)) x[to++] = x[i]; \
       } \
    } \
-   /* The first of n elements that is `wanted`, one of them; nan is nan. */ \
+   /* The position of the first of n elements that equals `wanted` or is nan; there must be one. */ \
    static WIDE int64_t first_##T(const T##_s *x, int64_t n, T##_c wanted) \
    { \
       int64_t i = 0; \
@@ -213,7 +214,7 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
             choose_##T(x, n, l->count, descending); \
             n = l->count; \
          } \
-         x = (ordered && n >= RADIX ? distribute_##T : merge_##T)(x, x + n, n, descending); \
+         x = (ordered && n >= RADIX ? radix_sort_##T : merge_sort_##T)(x, x + n, n, descending); \
          if (op == BR_KTH) x += l->k - 1; \
          if (op == BR_MODE) x += mode_##T(x, n); \
       } \
@@ -222,7 +223,7 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
          *(int64_t *)(l->indices + i * l->indices_step) = x[i].at; \
       } \
    } \
-   /* Extremes of `count` lines that begin next to each other at l->from. */ \
+   /* Extremes of `count` lines whose first elements are contiguous, from l->from on. */ \
    static WIDE void extremes_##T(const line *l, int greatest, int64_t count, T##_s *best, int64_t *at) \
    { \
       for (int64_t k = 0; k < count; k++) best[k] = ((const T##_s *)l->from)[k], at[k] = 1; \

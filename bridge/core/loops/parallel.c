@@ -7,16 +7,16 @@
 #include <string.h>
 #include <time.h>
 
-#define LOADING 200000000 /* nanoseconds in which torch's library is loaded, or a little less */
+#define LOADING 200000000 /* nanoseconds: about what loading torch's library takes */
 
 typedef void (*part)(int64_t begin, int64_t end, void *context);
 typedef int32_t (*torch_parallel_for)(int64_t begin, int64_t end, int64_t grain, part f, void *context);
 
-static torch_parallel_for threads; /* atomic; NULL: there are none */
+static torch_parallel_for threads; /* atomic; NULL: torch is not loaded, or this is a forked child */
 static pthread_once_t watching = PTHREAD_ONCE_INIT;
 static int forked;
-static char *library;   /* atomic; where torch's threads are, until somebody has looked there */
-static int64_t alone;   /* atomic; nanoseconds that loops have taken which threads would have shared */
+static char *library;   /* atomic; path of torch's library, NULL once loading it was tried */
+static int64_t unshared;  /* atomic; nanoseconds spent in loops that threads could have shared */
 
 static void after_fork(void)
 {
@@ -56,16 +56,17 @@ static int64_t now(void)
    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void run_alone(int64_t n, part f, void *context)
+static void run_unshared(int64_t n, part f, void *context)
 {
    int64_t began = now();
    f(0, n, context);
    int64_t taken = now() - began;
-   if (__atomic_add_fetch(&alone, taken, __ATOMIC_RELAXED) > LOADING && !forked) load();
+   if (__atomic_add_fetch(&unshared, taken, __ATOMIC_RELAXED) > LOADING && !forked) load();
 }
 
-/* One call's work. The threads are woken and waited for by futexes that ThreadSanitizer does not see: what is written
-   before and read after is ordered by these two, so that it can tell parts that meet from parts that do not. */
+/* The work of one call. torch wakes its threads and waits for them with futexes, which ThreadSanitizer does not see.
+   `begun` and `done` show it the same order (the call before every part, every part before the return), so that it
+   reports only real races between parts. */
 typedef struct work {
    part f;
    void *context;
@@ -88,7 +89,7 @@ void br_parallel(int64_t n, int64_t grain, part f, void *context)
    }
    torch_parallel_for shared = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
    if (!shared) {
-      run_alone(n, f, context);
+      run_unshared(n, f, context);
       return;
    }
    work w = {f, context, 0, 0};

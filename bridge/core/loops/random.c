@@ -71,7 +71,7 @@ static inline double uniform(br_generator *generator) { return (double)bits(gene
 
 static inline int bernoulli(br_generator *generator, double p) { return uniform(generator) <= p; }
 
-/* Box and Muller's pair: the cosine now, the sine at the next call. */
+/* Box and Muller's pair of normals: the one with the cosine now, the one with the sine at the next call. */
 static inline double normal(br_generator *generator)
 {
    if (generator->normal_is_valid) {
@@ -149,14 +149,14 @@ double br_random_draw(br_generator *generator, int distribution, double a, doubl
 static void store_numbers(char *data, int dtype, ptrdiff_t step, const double *values, int count) { STORE }
 static void store_integers(char *data, int dtype, ptrdiff_t step, const uint64_t *values, int count) { STORE }
 
-/* What a fill draws from: makes the next `count` (at most BLOCK) values and stores them. */
+/* Where the numbers of a fill come from. `fill` makes the next `count` (at most BLOCK) and stores them at `data`. */
 typedef struct source source;
 struct source {
    br_generator *generator;
    void (*fill)(source *self, char *data, int dtype, ptrdiff_t step, int count);
    int distribution;
    double a, b;
-   uint64_t base, span;   /* integers: base + draw % span, span 0 being 2^64 */
+   uint64_t base, span;   /* integers: base + draw % span; a span of 0 means 2^64 */
    const double *p;       /* probabilities still to be used */
    const int64_t *values; /* numbers still to be copied */
 };
@@ -195,7 +195,7 @@ static void fill_copied(source *self, char *data, int dtype, ptrdiff_t step, int
    self->values += count;
 }
 
-/* 0, or -1: the memory behind the tensor is gone. */
+/* 0, or -1: no memory covers the tensor. */
 static int fill(source *from, const br_tensor *tensor)
 {
    int64_t left = tensor_elements(tensor);
@@ -315,7 +315,7 @@ int br_random_alias_setup(const double *p, int64_t n, int64_t *alias, double *q,
    return 0;
 }
 
-/* An alias counts one too low when it is drawn: so did Torch7's, and streams are to be the same. */
+/* A drawn alias is returned one too low. So it is in Torch7, and the same seed must give the same numbers. */
 int br_random_alias_draw(br_generator *generator, const int64_t *alias, const double *q, int64_t n, int64_t *result,
                          int64_t samples)
 {

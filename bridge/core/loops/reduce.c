@@ -5,9 +5,9 @@
 #include "tensors/element.h"
 #include "tensors/walk.h"
 
-#define GRAIN 65536
-#define ARRANGED 32 /* elements below which another order of the dimensions costs more than it gives */
-#define PARTS 16 /* of a large tensor, however many threads there are: the result's bits do not depend on them */
+#define GRAIN 65536 /* elements below which a second thread costs more than it saves */
+#define ARRANGED 32 /* elements below which reordering the dimensions costs more than it saves */
+#define PARTS 16 /* parts of a large tensor; fixed, so that the result does not depend on the number of threads */
 
 typedef struct job {
    int op, dtype;
@@ -17,11 +17,11 @@ typedef struct job {
    gathered parts[PARTS];
 } job;
 
-static void gather_runs(int op, int dtype, br_gather f, double taken, walk *w, int64_t n, double v, gathered *g)
+static void gather_runs(int op, int dtype, br_gather f, double kernel_v, walk *w, int64_t n, double v, gathered *g)
 {
    while (n > 0) {
       int64_t count = w->left < n ? w->left : n;
-      if (count <= GRAIN) f(g, w->p, w->step, count, taken);
+      if (count <= GRAIN) f(g, w->p, w->step, count, kernel_v);
       else br_gather_lines(op, dtype, g, w->p, 0, w->step, count, 1, &v);
       walk_advance(w, count);
       n -= count;
@@ -36,13 +36,13 @@ static void gather_parts(int64_t begin, int64_t end, void *context)
       walk w;
       walk_from(&w, j->walk, first);
       j->parts[part] = br_gather_start(j->op, j->dtype);
-      double taken = j->v;
-      br_gather f = br_gather_of(j->op, j->dtype, &taken);
-      gather_runs(j->op, j->dtype, f, taken, &w, last - first, j->v, &j->parts[part]);
+      double kernel_v = j->v;
+      br_gather f = br_gather_of(j->op, j->dtype, &kernel_v);
+      gather_runs(j->op, j->dtype, f, kernel_v, &w, last - first, j->v, &j->parts[part]);
    }
 }
 
-/* Of a large tensor with gaps; a run without any is shared out by itself. */
+/* For a large tensor of several runs; a tensor that is one run is shared among threads by br_gather_lines. */
 static gathered gather_large(int op, const br_tensor *a, const walk *w, int64_t n, double v)
 {
    job j = {.op = op, .dtype = a->dtype, .walk = w, .n = n, .v = v};
@@ -53,19 +53,19 @@ static gathered gather_large(int op, const br_tensor *a, const walk *w, int64_t 
 
 int br_reduce(int op, const br_tensor *a, double v, double *result)
 {
-   double taken = v;
+   double kernel_v = v;
    walk w;
    arranged room;
-   br_gather f = br_gather_of(op, a->dtype, &taken);
+   br_gather f = br_gather_of(op, a->dtype, &kernel_v);
    if (!f) return BR_TYPE;
    if (!walk_start(&w, a)) return BR_GONE;
    int64_t n = tensor_elements(a);
    if (w.outer && n >= ARRANGED && walk_arrange(&a, &room, 1)) walk_start(&w, a);
-   gathered g = {0}; /* extremes of nothing too are 0 */
+   gathered g = {0}; /* the result for an empty tensor, also of extremes */
    if (w.outer && n > GRAIN) g = gather_large(op, a, &w, n, v);
    else if (n > 0 || op == BR_PROD || op == BR_ALL) {
       g = br_gather_start(op, a->dtype);
-      gather_runs(op, a->dtype, f, taken, &w, n, v, &g);
+      gather_runs(op, a->dtype, f, kernel_v, &w, n, v, &g);
    }
    *result = br_gathers_integers(op, a->dtype) ? (double)g.i : plain_number(g.d);
    return BR_OK;
@@ -73,7 +73,8 @@ int br_reduce(int op, const br_tensor *a, double v, double *result)
 
 /* ---- two tensors into one number */
 
-/* Every run's sum wraps as its type does, as BLAS's result would; their sum is a long. */
+/* The sum over a run wraps as the element type does, as the result of a BLAS would; sums of several runs are added as
+   64-bit integers. */
 #define INTEGER_DOT(T) \
    static WIDE gathered dot_##T(const char *p, ptrdiff_t ps, const char *q, ptrdiff_t qs, int64_t n, double e) \
    { \
@@ -84,7 +85,8 @@ int br_reduce(int op, const br_tensor *a, double v, double *result)
       return (gathered){.i = (int64_t)(T##_c)(T##_s)s}; \
    }
 
-/* Terms of two floats in many sums of type ACC at once, which the compiler keeps in vector registers. */
+/* Of LEAST pairs or more: their TERMs in COUNT sums of type ACC at once, which the compiler keeps in vector
+   registers. */
 #define IN_LANES(COUNT, LEAST, T, ACC, TERM) \
    if (n >= LEAST) { \
       ACC lane[COUNT] = {0}; \
@@ -113,23 +115,24 @@ int br_reduce(int op, const br_tensor *a, double v, double *result)
       return (gathered){.d = s}; \
    }
 #define FLOAT_KERNELS(T) \
-   FLOAT_PAIRS(T, dot, T##_c, a * b) /* in the type itself, as a BLAS would */ \
-   FLOAT_PAIRS(T, distance1, double, fabs(a - b)) FLOAT_PAIRS(T, distance2, double, (a - b) * (a - b)) \
+   FLOAT_PAIRS(T, dot, T##_c, a * b) /* summed in the element type, as a BLAS does */ \
+   FLOAT_PAIRS(T, distance1, double, fabs(a - b)) \
+   FLOAT_PAIRS(T, distance2, double, (a - b) * (a - b)) \
    FLOAT_PAIRS(T, distance, double, pow(fabs(a - b), e))
 INTEGER_TYPES(INTEGER_DOT)
 FLOAT_TYPES(FLOAT_KERNELS)
 
-typedef gathered (*meeting)(const char *p, ptrdiff_t ps, const char *q, ptrdiff_t qs, int64_t n, double e);
+typedef gathered (*pair_sum)(const char *p, ptrdiff_t ps, const char *q, ptrdiff_t qs, int64_t n, double e);
 
-typedef struct encounter {
-   meeting f;
+typedef struct pair_job {
+   pair_sum f;
    const walk *x, *y;
    int64_t n;
    double e;
    gathered parts[PARTS];
-} encounter;
+} pair_job;
 
-static gathered meet_runs(meeting f, walk *x, walk *y, int64_t n, double e, int integers)
+static gathered sum_runs(pair_sum f, walk *x, walk *y, int64_t n, double e, int integers)
 {
    gathered sum = {0};
    while (n > 0) {
@@ -145,20 +148,21 @@ static gathered meet_runs(meeting f, walk *x, walk *y, int64_t n, double e, int 
    return sum;
 }
 
-static void meet_parts(int64_t begin, int64_t end, void *context)
+static void sum_parts(int64_t begin, int64_t end, void *context)
 {
-   encounter *m = context;
+   pair_job *m = context;
    for (int64_t k = begin; k < end; k++) {
       int64_t first = m->n * k / PARTS, last = m->n * (k + 1) / PARTS;
       walk x, y;
       walk_from(&x, m->x, first);
       walk_from(&y, m->y, first);
-      m->parts[k] = meet_runs(m->f, &x, &y, last - first, m->e, 0);
+      m->parts[k] = sum_runs(m->f, &x, &y, last - first, m->e, 0);
    }
 }
 
-/* The sum of f over all elements of a and b. Where an integer sum wraps depends on its runs, so it has no parts. */
-static int meet_all(const meeting *f, const br_tensor *a, const br_tensor *b, double e, double *result)
+/* The sum of f over all pairs of elements. An integer sum wraps at the end of every run, so it is not split into
+   parts. */
+static int sum_pairs(const pair_sum *f, const br_tensor *a, const br_tensor *b, double e, double *result)
 {
    walk x, y;
    int64_t n = tensor_elements(a);
@@ -167,12 +171,12 @@ static int meet_all(const meeting *f, const br_tensor *a, const br_tensor *b, do
    if (tensor_elements(b) != n) return BR_COUNT;
    if (!walk_start(&x, a) || !walk_start(&y, b)) return BR_GONE;
    if (integers || n <= GRAIN) {
-      gathered sum = meet_runs(f[a->dtype], &x, &y, n, e, integers);
+      gathered sum = sum_runs(f[a->dtype], &x, &y, n, e, integers);
       *result = integers ? (double)sum.i : plain_number(sum.d);
       return BR_OK;
    }
-   encounter m = {.f = f[a->dtype], .x = &x, .y = &y, .n = n, .e = e};
-   br_parallel(PARTS, 1, meet_parts, &m);
+   pair_job m = {.f = f[a->dtype], .x = &x, .y = &y, .n = n, .e = e};
+   br_parallel(PARTS, 1, sum_parts, &m);
    double sum = 0;
    for (int k = 0; k < PARTS; k++) sum += m.parts[k].d;
    *result = plain_number(sum);
@@ -181,13 +185,13 @@ static int meet_all(const meeting *f, const br_tensor *a, const br_tensor *b, do
 
 int br_dot(const br_tensor *a, const br_tensor *b, double *result)
 {
-   static const meeting dots[BR_TYPES] = PER_TYPE(dot);
-   return meet_all(dots, a, b, 0, result);
+   static const pair_sum dots[BR_TYPES] = PER_TYPE(dot);
+   return sum_pairs(dots, a, b, 0, result);
 }
 
 int br_distance(const br_tensor *a, const br_tensor *b, double p, double *result)
 {
-   static const meeting first[BR_TYPES] = PER_FLOAT(distance1), second[BR_TYPES] = PER_FLOAT(distance2);
-   static const meeting any[BR_TYPES] = PER_FLOAT(distance);
-   return meet_all(p == 2 ? second : p == 1 ? first : any, a, b, p, result);
+   static const pair_sum first[BR_TYPES] = PER_FLOAT(distance1), second[BR_TYPES] = PER_FLOAT(distance2);
+   static const pair_sum any[BR_TYPES] = PER_FLOAT(distance);
+   return sum_pairs(p == 2 ? second : p == 1 ? first : any, a, b, p, result);
 }

@@ -1,12 +1,12 @@
-/* One number from every line along a dimension; running sums and products along it. */
+/* Reductions along a dimension: one number from every line. Also running sums and products along a dimension. */
 #include "loops/gather.h"
 #include "loops/loops.h"
 #include "loops/parallel.h"
 #include "tensors/element.h"
 #include "tensors/walk.h"
 
-#define GRAIN 32768 /* elements below which a second thread costs more than it gives */
-#define ROW 2048    /* running sums side by side; more of them read memory in pieces that are no longer */
+#define GRAIN 32768 /* elements below which a second thread costs more than it saves */
+#define ROW 2048    /* adjacent lines whose running sums are kept at once: enough to read memory in long pieces */
 
 typedef struct job {
    int op, dtype, to_dtype;
@@ -33,7 +33,7 @@ FLOAT_TYPES(PUT_FLOAT)
 
 static void (*const writers[BR_TYPES])(char *, ptrdiff_t, int, const gathered *, int64_t) = PER_TYPE(put);
 
-/* Turn what was gathered into results. */
+/* Turn partial results into results: divide by the number of elements, take roots. */
 static void finish(const job *j, gathered *g, int64_t count)
 {
    double n = (double)j->n, v = j->v;
@@ -70,7 +70,7 @@ static void lines(int64_t begin, int64_t end, void *context)
       if (count > BR_SIDE_BY_SIDE) count = BR_SIDE_BY_SIDE;
       int beside = from.step == width && j->step != width && count > 1;
       if (centred) {
-         gather(j, BR_MEAN, g, count, v, &from, beside); /* whatever v has: a mean does not look at it */
+         gather(j, BR_MEAN, g, count, v, &from, beside); /* a mean ignores v */
          for (int64_t k = 0; k < count; k++) v[k] = g[k].d / (double)j->n;
       }
       gather(j, j->op, g, count, v, &from, beside);
@@ -86,11 +86,11 @@ static void lines(int64_t begin, int64_t end, void *context)
 
 int br_reduce_dim(int op, br_tensor *r, const br_tensor *a, int dim, double v)
 {
-   double taken = v;
-   if (!br_gather_of(op, a->dtype, &taken) || dim < 0 || dim >= a->nDimension) return BR_TYPE;
+   double kernel_v = v;
+   if (!br_gather_of(op, a->dtype, &kernel_v) || dim < 0 || dim >= a->nDimension) return BR_TYPE;
    int64_t count = tensor_elements(r), n = a->size[dim];
    if (count * n != tensor_elements(a)) return BR_COUNT;
-   job j; /* whose walks need not be cleared */
+   job j; /* filled in field by field: clearing its walks would take time */
    j.op = op;
    j.dtype = a->dtype;
    j.to_dtype = r->dtype;
@@ -98,7 +98,7 @@ int br_reduce_dim(int op, br_tensor *r, const br_tensor *a, int dim, double v)
    j.v = v;
    if (!walk_start(&j.to, r) || !walk_lines(&j.from, a, dim)) return BR_GONE;
    j.step = (ptrdiff_t)a->stride[dim] * (ptrdiff_t)br_element_size(a->dtype);
-   /* Long lines are shared out each by itself, unless there are many. */
+   /* A few long lines are shared among threads one by one, many lines all together. */
    if (count < 64 && n > GRAIN) lines(0, count, &j);
    else br_parallel(count, n < GRAIN ? GRAIN / n : 1, lines, &j);
    return BR_OK;
@@ -117,7 +117,7 @@ int br_reduce_dim(int op, br_tensor *r, const br_tensor *a, int dim, double v)
          *(T##_s *)r = T##_store((T##_c)s); \
       } \
    } \
-   /* Of `count` lines whose elements lie side by side, row by row. */ \
+   /* Of `count` adjacent lines, row by row. */ \
    static WIDE void scans_##T(int op, char *r, ptrdiff_t rs, const char *p, ptrdiff_t step, int64_t n, int64_t count) \
    { \
       SUM s[ROW]; \

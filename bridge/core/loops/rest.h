@@ -1,8 +1,8 @@
-/* What a division leaves, as C's fmod gives it to the last bit, of many numbers at once.
+/* Remainders of many divisions at once, bit for bit those of C's fmod.
  *
- * A quotient of up to 26 bits times either half of the divisor's bits is exact, and so is what is then taken off. A
- * quotient that was rounded up to the next whole number leaves less than nothing: the divisor is added again, which is
- * exact too. Longer quotients, and what is not finite, are left to C. */
+ * The divisor is split into its upper and its lower bits. A quotient of at most 26 bits times either part is exact, and
+ * so are the two subtractions. If x / y was rounded up to the next whole number, the difference is negative and the
+ * divisor is added once, which is exact too. Longer quotients and numbers that are not finite are left to fmod. */
 #ifndef BRIDGE_REST_H
 #define BRIDGE_REST_H
 
@@ -27,18 +27,18 @@ static inline double upper_half(double x)
 /* r = fmod(a, b), REST_AT_ONCE of each. */
 static WIDE void rests(double *restrict r, const double *restrict a, const double *restrict b)
 {
-   uint64_t fine = 1;
+   uint64_t exact = 1;
    for (int k = 0; k < REST_AT_ONCE; k++) {
       const double x = fabs(a[k]), y = fabs(b[k]), high = upper_half(y), quotient = trunc(x / y);
       const double left = x - quotient * high - quotient * (y - high);
-      fine &= (quotient < 0x1p26) & (y <= DBL_MAX);
+      exact &= (quotient < 0x1p26) & (y <= DBL_MAX);
       r[k] = copysign(left < 0 ? left + y : left, a[k]);
    }
-   if (!fine)
+   if (!exact)
       for (int k = 0; k < REST_AT_ONCE; k++) r[k] = fmod(a[k], b[k]);
 }
 
-/* A kernel (see loops.c) for elements and a number, and one for two elements each. */
+/* Two kernels (see kernels.h): fmods divides elements by a number, fmod elements by elements. */
 #define REST_LOOP(T, NAME, DIVISOR) \
    static void NAME##_##T(char *const *p, const ptrdiff_t *step, int64_t n, double v, double w) \
    { \

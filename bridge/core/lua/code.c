@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Entries are added and never changed or taken away: finding one needs no lock, in a forked child neither. */
+/* Entries are added but never changed or removed, so a lookup needs no lock, not even in a forked child. */
 typedef struct entry {
    struct entry *next;
    size_t key_length, length;
@@ -45,7 +45,7 @@ int br_code_keep(lua_State *L)
    size_t key_length, length;
    const char *key = lua.lua_tolstring(L, 1, &key_length), *code = lua.lua_tolstring(L, 2, &length);
    entry *e = key && code ? malloc(sizeof *e + key_length + length) : NULL;
-   if (!e) return 0;  /* the next state compiles it, too */
+   if (!e) return 0;  /* not kept: the next state compiles the file again */
    e->key_length = key_length;
    e->length = length;
    memcpy(e->bytes, key, key_length);

@@ -1,7 +1,7 @@
-/* tds: values in C memory, outside Lua's collector, that several Lua states in several threads may hold at once.
+/* tds: values in C memory, outside Lua's collector, that several Lua states in several threads may share.
  *
- * Hash, vector, counter and tensor are counted references; a lock in each keeps a single call whole, so that threads
- * that share one never crash. Nothing keeps two calls together: that is the program's mutex. */
+ * Hashes, vectors, counters and tensors are reference counted. A lock in each makes a single call atomic, so that
+ * threads can share one safely. A program that needs several calls to be atomic together uses a mutex of its own. */
 #ifndef BRIDGE_TDS_H
 #define BRIDGE_TDS_H
 
@@ -12,7 +12,7 @@
 /* BRIDGE_CDEF begin */
 enum { TDS_NIL, TDS_NUMBER, TDS_BOOLEAN, TDS_STRING, TDS_POINTER };
 
-/* A value. A string's bytes are counted and end with a zero; a pointer goes with the function that gives it back. */
+/* A value. A string has a size and ends with a zero byte; a pointer comes with the function that gives it back. */
 typedef struct tds_elem {
    int type;
    int borrowed;        /* a pointer that is read, not owned */
@@ -35,7 +35,7 @@ int tds_elem_get_boolean(const tds_elem *elem);
 const char *tds_elem_get_string(const tds_elem *elem);
 size_t tds_elem_get_string_size(const tds_elem *elem);
 void *tds_elem_get_pointer(const tds_elem *elem);
-/* Give back what an element holds; it is nil then. */
+/* Give back what an element holds; the element becomes nil. */
 void tds_elem_free_content(tds_elem *elem);
 
 typedef struct tds_hash tds_hash;
@@ -44,9 +44,9 @@ tds_hash *tds_hash_new(void);
 void tds_hash_retain(tds_hash *hash);
 void tds_hash_free(tds_hash *hash);
 int64_t tds_hash_size(tds_hash *hash);
-/* Takes over what both hold, whatever comes of it; a nil value removes the key. 0, or -1: out of memory. */
+/* Takes over what both hold, even if it fails; a nil value removes the key. 0, or -1: out of memory. */
 int tds_hash_set(tds_hash *hash, tds_elem *key, tds_elem *value);
-/* 1 and a copy of the value, which the caller gives back; 0: there is none. */
+/* 1 and a copy of the value, which the caller must free with tds_elem_free_content; 0: there is none. */
 int tds_hash_get(tds_hash *hash, const tds_elem *key, tds_elem *value);
 /* The first pair at or after *position, as copies; *position moves past it. 0: there is none. */
 int tds_hash_next(tds_hash *hash, int64_t *position, tds_elem *key, tds_elem *value);
@@ -60,9 +60,9 @@ int64_t tds_vec_size(tds_vec *vec);
 int tds_vec_resize(tds_vec *vec, int64_t size);
 /* Grows the vector where it must. */
 int tds_vec_set(tds_vec *vec, int64_t position, tds_elem *value);
-enum { TDS_END = -1 }; /* behind the last, wherever that is by now */
+enum { TDS_END = -1 }; /* a position: after the last element */
 int tds_vec_insert(tds_vec *vec, int64_t position, tds_elem *value);
-/* Nothing where there is no such position. */
+/* Does nothing if there is no such position. */
 void tds_vec_remove(tds_vec *vec, int64_t position);
 /* 1 and a copy, or 0: there is no such position. */
 int tds_vec_get(tds_vec *vec, int64_t position, tds_elem *value);
@@ -77,10 +77,10 @@ void tds_atomic_retain(tds_atomic_counter *counter);
 void tds_atomic_free(tds_atomic_counter *counter);
 int64_t tds_atomic_get(tds_atomic_counter *counter);
 void tds_atomic_set(tds_atomic_counter *counter, int64_t value);
-/* Add (one); the value before. */
+/* Add `value`, or one. Returns the value before. */
 int64_t tds_atomic_add(tds_atomic_counter *counter, int64_t value);
 int64_t tds_atomic_inc(tds_atomic_counter *counter);
-/* Programs ask whether there are counters: 1. */
+/* Are there atomic counters? Always 1; programs ask. */
 char tds_has_atomic(void);
 
 /* A tensor's shape and a reference to its storage. */
@@ -89,7 +89,7 @@ tds_tensor *tds_tensor_new(void);
 void tds_tensor_retain(tds_tensor *box);
 void tds_tensor_free(tds_tensor *box);
 int tds_tensor_dtype(tds_tensor *box);
-/* Between a box and a tensor of Lua's, which must be empty to be loaded. 0, or -1: out of memory. */
+/* Store a Lua tensor in a box, or load one from it into an empty Lua tensor. 0, or -1: out of memory. */
 int tds_tensor_store(tds_tensor *box, const br_tensor *tensor);
 int tds_tensor_load(tds_tensor *box, br_tensor *tensor);
 /* BRIDGE_CDEF end */
@@ -105,8 +105,8 @@ static inline void tds_retained(int *count) { __atomic_add_fetch(count, 1, __ATO
 /* A copy with references of its own. */
 void tds_elem_copy(tds_elem *to, const tds_elem *from);
 
-/* Have `destroy(object)` run, after the destruction that is under way in this thread: containers within containers
-   must not recurse. */
+/* Call `destroy(object)`, after any other `destroy` that is running in this thread. So destroying containers within
+   containers does not recurse. */
 typedef struct tds_doomed {
    struct tds_doomed *next;
    void (*destroy)(struct tds_doomed *object);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of a string, behind their count of references. */
+/* A string: the number of references, then the bytes. */
 typedef struct text {
    int refcount;
    char bytes[];
@@ -55,7 +55,8 @@ const char *tds_elem_get_string(const tds_elem *elem) { return elem->value.strin
 size_t tds_elem_get_string_size(const tds_elem *elem) { return elem->value.string.size; }
 void *tds_elem_get_pointer(const tds_elem *elem) { return elem->value.pointer.data; }
 
-/* A pointer of a kind that we know is retained; one of a program's own kind is lent, as its getter retains it. */
+/* Take a reference to what the pointer refers to. 0: its kind is a program's own, so the copy only borrows the pointer,
+   and the program's getter takes a reference. */
 static int retain(void *data, void (*give_back)(void *))
 {
 #define IF(type) \
@@ -154,7 +155,7 @@ struct tds_tensor {
    int refcount;
    int dtype;
    int nDimension;
-   int64_t *size;          /* then the strides, in one piece */
+   int64_t *size;          /* the sizes, then the strides */
    br_storage *storage;
    ptrdiff_t storageOffset;
 };

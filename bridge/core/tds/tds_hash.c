@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pairs in the order in which they came, and an index of open addressing into them. A removed pair stays as a nil
-   key until the next rebuild, so that an iteration may remove what it sees. */
+/* Pairs in the order of insertion, and a hash index (open addressing) into them. A removed pair stays, with a nil key,
+   until the next rebuild, so that a program may remove pairs while it iterates over them. */
 typedef struct pair {
    uint64_t code;
    tds_elem key;
@@ -35,7 +35,7 @@ static uint64_t mixed(uint64_t x)
 
 static uint64_t code_of(const tds_elem *key)
 {
-   uint64_t code = (uint64_t)(uintptr_t)&mixed;  /* differs from process to process */
+   uint64_t code = (uint64_t)(uintptr_t)&mixed;  /* a seed that differs from process to process */
    if (key->type == TDS_STRING) {
       const char *data = key->value.string.data;
       size_t left = key->value.string.size;
@@ -130,7 +130,7 @@ static void enter(tds_hash *hash, int64_t number)
    hash->index[slot] = (uint32_t)(number + 1);
 }
 
-/* Room for one more pair: twice what lives, without what was removed. */
+/* Make room: copy the pairs, without the removed ones, into arrays with twice as much room as they need. */
 static int rebuild(tds_hash *hash)
 {
    uint64_t slots = 8;
@@ -158,7 +158,7 @@ static int rebuild(tds_hash *hash)
    return 0;
 }
 
-/* What `key` and `value` hold afterwards is to be freed without the lock. */
+/* The caller frees what `key` and `value` hold afterwards, without the lock. */
 static int put(tds_hash *hash, tds_elem *key, tds_elem *value)
 {
    uint64_t code = code_of(key);
@@ -168,7 +168,7 @@ static int put(tds_hash *hash, tds_elem *key, tds_elem *value)
       found->value = *value;
       *value = old;
       if (found->value.type == TDS_NIL) {
-         tds_elem_free_content(key);  /* equal to the one that stays: never the last reference of a container */
+         tds_elem_free_content(key);  /* the hash's own key keeps the reference, so no container is destroyed here */
          *key = found->key;
          found->key.type = TDS_NIL;
          hash->live--;

@@ -53,7 +53,7 @@ int64_t tds_vec_size(tds_vec *vec)
    return size;
 }
 
-/* With the lock held: at least `size` elements, new ones nil. */
+/* With the lock held: grow to at least `size` elements; new ones are nil. */
 static int grow(tds_vec *vec, int64_t size)
 {
    if (size <= vec->size) return 0;
@@ -148,13 +148,13 @@ int tds_vec_get(tds_vec *vec, int64_t position, tds_elem *value)
    return found;
 }
 
-/* A copy of an element and where the element was. */
+/* A copy of an element, and its position in the vector. */
 typedef struct item {
    tds_elem elem;
    int64_t position;
 } item;
 
-/* Merges runs of `data` through `other`; where the sorted items are. */
+/* Sorts back and forth between `data` and `other`; returns the one that holds the result. */
 static item *merge_sort(item *data, item *other, int64_t n, int (*compare)(const tds_elem *, const tds_elem *))
 {
    for (int64_t width = 1; width < n; width *= 2) {

@@ -2,7 +2,6 @@
 #include "tensors/aten.h"
 #include "tensors/device.h"
 #include "tensors/symbols.h"
-
 #include "tensors/walk.h"
 
 #include <dlfcn.h>
@@ -35,7 +34,6 @@ static struct shim {
    int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
    int32_t (*new_box)(uint64_t **); /* what holds an optional argument, and torch deletes; before torch 2.13 it is */
    void *(*allocate)(size_t);       /* C++'s operator new that makes one */
-   const char *(*what)(void); /* may be missing */
    int32_t (*get_threads)(uint32_t *); /* torch's number, which a thread takes over when it first asks; with these: */
    int (*omp_get_threads)(void);       /* of parts that this thread's work is shared in; may be missing */
    void (*omp_set_threads)(int);
@@ -46,8 +44,6 @@ static struct {
    int32_t (*addmm)(handle, handle, handle, handle, double, double);
    int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
 } cuda;
-
-static _Thread_local const char *failure;
 
 const char *br_aten_load(const char *path)
 {
@@ -72,7 +68,6 @@ const char *br_aten_load(const char *path)
    const char *missing = br_symbols(library, symbols, sizeof symbols / sizeof *symbols, &found);
    if (missing) return missing;
    static const br_symbol optional[] = {
-      {"torch_exception_get_what_without_backtrace", offsetof(struct shim, what)},
       {"torch_new_stable_ivalue", offsetof(struct shim, new_box)},
       {"torch_get_num_threads", offsetof(struct shim, get_threads)},
       {"omp_get_max_threads", offsetof(struct shim, omp_get_threads)},
@@ -86,6 +81,8 @@ const char *br_aten_load(const char *path)
       if (!f && !(f = dlsym(library, "_Znwm"))) return "_Znwm";
       memcpy(&found.allocate, &f, sizeof f);
    }
+   static const br_symbol what = {"torch_exception_get_what_without_backtrace", offsetof(br_shim, what)};
+   br_symbols(library, &what, 1, &br_torch); /* may be missing */
    shim = found;
    return NULL;
 }
@@ -102,21 +99,14 @@ const char *br_aten_load_cuda(const char *path)
    return NULL;
 }
 
-const char *br_aten_error(void) { return failure ? failure : "torch refused the call"; }
+/* How many threads the calls of this thread were shared among before `use_one_thread`; 0: as many as ever. */
+typedef struct { int omp, mkl; } thread_counts;
 
-int br_aten_failed(const char *why)
-{
-   failure = why ? why : shim.what ? shim.what() : NULL;
-   return -1;
-}
-
-/* How many threads the calls of this thread were shared among before `alone` kept them to itself; 0: still shared. */
-typedef struct { int omp, mkl; } shared;
-
-static shared alone(int small)
+/* Until `use_threads`, keep small work to this thread. */
+static thread_counts use_one_thread(int small)
 {
    static _Thread_local int known;
-   shared before = {0, 0};
+   thread_counts before = {0, 0};
    if (!small || !shim.get_threads || !shim.omp_get_threads || !shim.omp_set_threads) return before;
    if (!known) {
       uint32_t threads;
@@ -132,7 +122,7 @@ static shared alone(int small)
    return before;
 }
 
-static void share(shared before)
+static void use_threads(thread_counts before)
 {
    if (!before.omp) return;
    shim.omp_set_threads(before.omp);
@@ -140,15 +130,15 @@ static void share(shared before)
 }
 
 /* A handle of t that the call may delete; a tensor without memory goes where the one `beside` it is. */
-static handle own(br_tensor *t, const br_tensor *beside)
+static handle new_handle(br_tensor *t, const br_tensor *beside)
 {
-   handle h = t->dtype & BR_DEVICE ? br_device_handle(t, beside) : br_tensor_handle(t), mine = NULL;
-   if (h && shim.new_tensor_handle(h, &mine)) mine = NULL;
-   return mine;
+   handle h = br_tensor_handle_beside(t, beside), made = NULL;
+   if (h && shim.new_tensor_handle(h, &made)) made = NULL;
+   return made;
 }
 
 /* Room for the value of an optional argument, which the call deletes. NULL: out of memory. */
-static uint64_t *box(uint64_t value)
+static uint64_t *new_optional(uint64_t value)
 {
    uint64_t *made = NULL;
    if (!shim.new_box) made = shim.allocate(sizeof *made);
@@ -175,7 +165,7 @@ static int convert(char kind, const br_argument *a, const br_tensor *beside, uin
       if (!br_tensor_handle(a->tensor) || shim.view_dtype(br_tensor_handle(a->tensor), shim.bool_dtype(), &made)) return 0;
       *value = (uint64_t)(uintptr_t)made;
       return 1;
-   case 'T': return (*value = (uint64_t)(uintptr_t)own(a->tensor, beside)) != 0;
+   case 'T': return (*value = (uint64_t)(uintptr_t)new_handle(a->tensor, beside)) != 0;
    case 'S': return beside && (*value = (uint64_t)(uintptr_t)br_device_scalar(beside, a->number)) != 0;
    case 'i': *value = (uint64_t)a->integer; return 1;
    case 'f': *value = bits(a->number); return 1;
@@ -199,7 +189,8 @@ static const br_tensor *first_tensor(const char *kinds, const br_argument *a)
    return NULL;
 }
 
-static void give_back(char kind, uint64_t value)
+/* Of an argument that no call has taken. */
+static void delete_argument(char kind, uint64_t value)
 {
    handle made = (handle)(uintptr_t)value;
    if (strchr("TMS", kind)) shim.delete_tensor_object(made);
@@ -213,12 +204,12 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
 {
    char made[MOST], optional[MOST];
    int n = 0, places = 0, small = 1; /* 1: the CPU, 2: the device */
-   if (!shim.call_dispatcher) return br_aten_failed("torch is not loaded");
+   if (!shim.call_dispatcher) return br_torch_failed("torch is not loaded");
    const br_argument *first = arguments;
    for (const char *k = kinds; *k; k++, n++) {
       int boxed = *k == '?';
       if (boxed) k++;
-      if (n == MOST) return br_aten_failed("too many arguments");
+      if (n == MOST) return br_torch_failed("too many arguments");
       made[n] = *k;
       optional[n] = (char)boxed;
       if (*k == 'n') {
@@ -231,8 +222,8 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
       const br_tensor *beside = is_placed ? NULL : first_tensor(kinds, first);
       if (places != 3) used = convert(*k, arguments, beside, &stack[n]);
       if (!used) {
-         br_aten_failed(places == 3 ? "some of the tensors are on the device, others on the CPU" : NULL);
-         while (n-- > 0) give_back(made[n], stack[n]);
+         br_torch_failed(places == 3 ? "some of the tensors are on the device, others on the CPU" : NULL);
+         while (n-- > 0) delete_argument(made[n], stack[n]);
          return -1;
       }
       if (*k == 'T' && tensor_elements(arguments->tensor) >= ELEMENTS) small = 0;
@@ -240,18 +231,18 @@ static int dispatch(const char *name, const char *overload, const char *kinds, c
    }
    for (int i = 0; i < n; i++) {
       if (!optional[i] || made[i] == 'n') continue;
-      uint64_t *boxed = box(stack[i]);
+      uint64_t *boxed = new_optional(stack[i]);
       if (!boxed) {
-         br_aten_failed("out of memory");
-         for (; i < n; i++) give_back(made[i], stack[i]);
+         br_torch_failed("out of memory");
+         for (; i < n; i++) delete_argument(made[i], stack[i]);
          return -1;
       }
       stack[i] = (uint64_t)(uintptr_t)boxed;
    }
-   shared before = alone(small);
+   thread_counts before = use_one_thread(small);
    int32_t rc = shim.call_dispatcher(name, overload, stack, BUILT_FOR);
-   share(before);
-   return rc ? br_aten_failed(NULL) : 0;
+   use_threads(before);
+   return rc ? br_torch_failed(NULL) : 0;
 }
 
 int br_aten_call(const char *name, const char *overload, const char *kinds, const br_argument *arguments, int results)
@@ -272,7 +263,7 @@ int br_aten_call_into(const char *name, const char *overload, const char *kinds,
    if (dispatch(name, overload, kinds, arguments, stack)) return -1;
    for (int i = 0; i < results; i++) {
       handle result = (handle)(uintptr_t)stack[i], wanted = !rc && into[i] ? br_tensor_handle(into[i]) : NULL;
-      if (into[i] && !rc && (!wanted || shim.copy(wanted, result, 0))) rc = br_aten_failed(NULL);
+      if (into[i] && !rc && (!wanted || shim.copy(wanted, result, 0))) rc = br_torch_failed(NULL);
       shim.delete_tensor_object(result);
    }
    return rc;
@@ -281,16 +272,35 @@ int br_aten_call_into(const char *name, const char *overload, const char *kinds,
 int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha)
 {
    OUTERMOST();
-   if (!shim.addmm) return br_aten_failed("torch is not loaded");
+   if (!shim.addmm) return br_torch_failed("torch is not loaded");
    handle hr = br_tensor_handle(r), hm = br_tensor_handle(m), ha = br_tensor_handle(a), hb = br_tensor_handle(b);
-   if (!hr || !hm || !ha || !hb) return br_aten_failed(NULL);
+   if (!hr || !hm || !ha || !hb) return br_torch_failed(NULL);
    int on = a->dtype & BR_DEVICE, batches = a->nDimension == 3;
    if ((r->dtype & BR_DEVICE) != on || (m->dtype & BR_DEVICE) != on || (b->dtype & BR_DEVICE) != on)
-      return br_aten_failed("some of the matrices are on the device, others on the CPU");
+      return br_torch_failed("some of the matrices are on the device, others on the CPU");
    if (on && !br_device_hidden(ha)) on = 2;
-   shared before = alone(!on && tensor_elements(r) * a->size[a->nDimension - 1] < MULTIPLICATIONS);
+   thread_counts before = use_one_thread(!on && tensor_elements(r) * a->size[a->nDimension - 1] < MULTIPLICATIONS);
    int32_t rc = (on == 2 ? batches ? cuda.baddbmm : cuda.addmm : batches ? shim.baddbmm : shim.addmm)(hr, hm, ha, hb,
                                                                                                     beta, alpha);
-   share(before);
-   return rc ? br_aten_failed(NULL) : 0;
+   use_threads(before);
+   return rc ? br_torch_failed(NULL) : 0;
+}
+
+int br_aten_copy(br_tensor *r, br_tensor *a)
+{
+   OUTERMOST();
+   handle to = br_tensor_handle(r), from = to ? br_tensor_handle(a) : NULL;
+   if (!from) return -1;
+   return shim.copy(to, from, 0) ? br_torch_failed(NULL) : 0;
+}
+
+int br_aten_add(br_tensor *r, br_tensor *a, br_tensor *b, double v)
+{
+   OUTERMOST();
+   handle to = br_tensor_handle(r), one = to ? br_tensor_handle(a) : NULL;
+   if (!one) return -1;
+   handle other = b ? br_tensor_handle(b) : br_device_scalar(a, v);
+   int failed = !other || br_device_subtract(to, one, other, b ? -v : -1);
+   if (!b && other) shim.delete_tensor_object(other);
+   return failed ? br_torch_failed(NULL) : 0;
 }

@@ -1,6 +1,6 @@
 /* Calling torch's operators through its stable C shim: no GIL, no headers of torch, symbols found at run time.
  *
- * Every call takes tensors of ours and answers 0, or another number after which br_aten_error() says what was wrong. */
+ * Every call takes tensors of ours and answers 0, or another number after which br_torch_error() says what was wrong. */
 #ifndef BRIDGE_ATEN_H
 #define BRIDGE_ATEN_H
 
@@ -20,8 +20,6 @@ typedef union br_argument {
 
 /* Find the shim in torch's library. NULL, or the name of a function that it lacks. */
 const char *br_aten_load(const char *path);
-/* Why the last call on this thread failed. */
-const char *br_aten_error(void);
 /* Call `name`.`overload` with arguments of the kinds in `kinds`, a letter each: T tensor, i int, f float, b bool,
    I int list, s string, n None, S a number as a tensor without dimension, of the type of the first
    tensor of the call (which truncates and wraps as Torch7 does), M a ByteTensor as a mask;
@@ -34,23 +32,14 @@ int br_aten_call_into(const char *name, const char *overload, const char *kinds,
                       int results, br_tensor *const *into);
 /* r = beta m + alpha a b for matrices, or for batches of them (three dimensions). r may be m. */
 int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, double beta, double alpha);
+/* r = a, of equal sizes, between the CPU and devices, of any types. */
+int br_aten_copy(br_tensor *r, br_tensor *a);
+/* r = a + v b for floats of equal sizes on a device; b NULL: r = a + v. */
+int br_aten_add(br_tensor *r, br_tensor *a, br_tensor *b, double v);
 /* Find the products of tensors on a GPU in torch's library for CUDA. NULL, or the name of what it lacks. */
 const char *br_aten_load_cuda(const char *path);
 /* BRIDGE_CDEF end */
 
 #pragma GCC visibility pop
-
-/* Ends the stack, as seen by whoever walks it, at the function that says so. torch notes where it was called from when
-   it makes an error, and libgcc aborts the process when that walk reaches code that LuaJIT compiled. */
-#if defined(__x86_64__)
-#define OUTERMOST() __asm__ volatile(".cfi_undefined rip")
-#elif defined(__aarch64__)
-#define OUTERMOST() __asm__ volatile(".cfi_undefined x30")
-#else
-#define OUTERMOST() ((void)0)
-#endif
-
-/* Keep why a call fails, NULL: torch said it; -1. */
-int br_aten_failed(const char *why);
 
 #endif

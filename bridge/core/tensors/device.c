@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "tensors/device.h"
-#include "tensors/aten.h"
 #include "tensors/element.h"
+#include "tensors/shim.h"
 #include "tensors/symbols.h"
 
 #include <dlfcn.h>
@@ -55,17 +55,18 @@ const char *br_device_load(br_heap *heap, const char *path, const char *device)
 
 static void drop(handle h) { br_torch.delete_tensor_object(h); }
 
-/* A vector of torch's on a device of a type, the current one if its number is -1. NULL: torch refused. */
+/* A new torch vector on a device of this type: the one with this number, or the current one for -1. NULL: torch
+   refused. */
 static handle vector(int32_t type, int32_t number, int dtype, int64_t size)
 {
    static const int64_t one[1] = {1};
    handle made = NULL;
    if (!shim.empty) {
-      br_aten_failed("no device is in use");
+      br_torch_failed("no device is in use");
       return NULL;
    }
    if (shim.empty(1, &size, one, br_torch.dtypes[dtype & ~BR_DEVICE], type, number, &made)) {
-      br_aten_failed(NULL);
+      br_torch_failed(NULL);
       return NULL;
    }
    return made;
@@ -92,11 +93,11 @@ void *br_device_view(const br_storage *storage, int n, const int64_t *size, cons
    }
    if (shim.storage_nbytes(storage->block->device, &nbytes)) return NULL;
    if (low < 0 || high >= storage->block->nbytes / width || high >= nbytes / width) {
-      br_aten_failed("the memory behind a tensor was released or shrunk by its owner");
+      br_torch_failed("the memory behind a tensor was released or shrunk by its owner");
       return NULL;
    }
    if (!shim.view(storage->block->device, n, size, stride, offset, &made)) return made;
-   br_aten_failed(NULL);
+   br_torch_failed(NULL);
    return NULL;
 }
 
@@ -149,23 +150,11 @@ br_block *br_device_grown(const br_storage *storage, int64_t size)
    return NULL;
 }
 
-void *br_device_handle(br_tensor *tensor, const br_tensor *beside)
+void *br_device_empty(int dtype, void *there)
 {
-   handle owner = tensor->storage && tensor->nDimension ? tensor->storage->block->device : NULL;
-   if (tensor->handle && owner && tensor->handle_data == owner) return tensor->handle;
-   br_tensor_changed(tensor);
-   if (owner) {
-      tensor->handle = br_device_view(tensor->storage, tensor->nDimension, tensor->size, tensor->stride,
-                                      tensor->storageOffset);
-   } else { /* Torch7's tensor without dimension is torch's vector of size 0 */
-      int32_t type = shim.cpu ? shim.cpu() : 0, number = -1;
-      const br_storage *place = tensor->storage ? tensor->storage : beside ? beside->storage : NULL;
-      handle there = place ? place->block->device : NULL;
-      if (there && (shim.type(there, &type) || shim.number(there, &number))) return NULL;
-      tensor->handle = vector(type, number, tensor->dtype, 0);
-   }
-   tensor->handle_data = owner;
-   return tensor->handle;
+   int32_t type = shim.cpu ? shim.cpu() : 0, number = -1;
+   if (there && (shim.type(there, &type) || shim.number(there, &number))) return NULL;
+   return vector(type, number, dtype, 0);
 }
 
 void *br_device_scalar(const br_tensor *like, double value)
@@ -194,7 +183,7 @@ int br_device_read(const br_storage *storage, int64_t at, double *value)
       *value = rc ? 0 : plain_number(*value);
    }
    drop(element);
-   return rc ? br_aten_failed(NULL) : 0;
+   return rc ? br_torch_failed(NULL) : 0;
 }
 
 int br_device_write(const br_storage *storage, int64_t at, double value)
@@ -209,28 +198,15 @@ int br_device_write(const br_storage *storage, int64_t at, double value)
                 || shim.copy(element, from, 0);
    if (from) drop(from);
    drop(element);
-   return failed ? br_aten_failed(NULL) : 0;
+   return failed ? br_torch_failed(NULL) : 0;
 }
 
-int br_device_copy(br_tensor *r, br_tensor *a)
+int br_device_subtract(void *r, void *a, void *b, double v)
 {
-   OUTERMOST();
-   handle to = br_tensor_handle(r), from = to ? br_tensor_handle(a) : NULL;
-   if (!from) return -1;
-   return shim.copy(to, from, 0) ? br_aten_failed(NULL) : 0;
-}
-
-int br_device_add(br_tensor *r, br_tensor *a, br_tensor *b, double v)
-{
-   OUTERMOST();
-   handle to = br_tensor_handle(r), one = to ? br_tensor_handle(a) : NULL, other = NULL, sum = NULL;
-   if (!one) return -1;
-   if (b) other = br_tensor_handle(b);
-   else other = br_device_scalar(a, v);
-   int failed = !other || shim.subtract(one, other, b ? -v : -1, &sum) || shim.copy(to, sum, 0);
-   if (sum) drop(sum);
-   if (!b && other) drop(other);
-   return failed ? br_aten_failed(NULL) : 0;
+   handle difference = NULL;
+   int failed = shim.subtract(a, b, v, &difference) || shim.copy(r, difference, 0);
+   if (difference) drop(difference);
+   return failed;
 }
 
 int br_device_number(const br_storage *storage)

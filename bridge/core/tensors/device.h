@@ -8,21 +8,17 @@
 #ifndef BRIDGE_DEVICE_H
 #define BRIDGE_DEVICE_H
 
-#include "tensors/tensor.h"
+#include "tensors/block.h"
 
 #pragma GCC visibility push(default)
 
 /* BRIDGE_CDEF begin */
 /* Let a state's devices be those of type 'cuda' or 'cpu' of the torch in the library at `path`. NULL, or what is
-   missing. All other functions answer 0, or another number after which br_aten_error() says why. */
+   missing. All other functions answer 0, or another number after which br_torch_error() says why. */
 const char *br_device_load(br_heap *heap, const char *path, const char *device);
 /* One element, `at` elements into a storage. */
 int br_device_read(const br_storage *storage, int64_t at, double *value);
 int br_device_write(const br_storage *storage, int64_t at, double value);
-/* r = a, of equal sizes, between the CPU and devices, of any types. */
-int br_device_copy(br_tensor *r, br_tensor *a);
-/* r = a + v b, of equal sizes and floats; b NULL: r = a + v. */
-int br_device_add(br_tensor *r, br_tensor *a, br_tensor *b, double v);
 /* The number of the device that holds a storage, from 0; of 'cpu' 0. */
 int br_device_number(const br_storage *storage);
 /* Does the CPU stand for the device of a tensor? Then nobody is told its address. */
@@ -48,8 +44,10 @@ void *br_device_view(const br_storage *storage, int n, const int64_t *size, cons
 void *br_device_adopt(void *handle, int64_t size);
 /* Where a tensor's memory is on its device. NULL: nobody is told. */
 void *br_device_address(void *handle);
-/* br_tensor_handle of a tensor on the device. One without memory is where the tensor `beside` it is, or, if that is NULL
-   or has none either, on the CPU. */
-void *br_device_handle(br_tensor *tensor, const br_tensor *beside);
+/* A handle of its own, for whoever takes it, of a vector of size 0: where what the handle `there` is of lies, or on the
+   CPU if that is NULL. NULL: torch refused. */
+void *br_device_empty(int dtype, void *there);
+/* r = a - v b, by handles. 0, or another number: torch refused. */
+int br_device_subtract(void *r, void *a, void *b, double v);
 
 #endif

@@ -1,7 +1,8 @@
 /* The eight element types as the loops see them: how each is loaded, computed with and stored.
  *
- * For a tag T: T_s lies in memory, T_c is computed with, T_u is the unsigned integer of T_s's width. Numbers from Lua
- * enter through T_from, which truncates as Torch7 does; integers wrap. Nothing here is undefined for any input. */
+ * For a tag T: T_s is the type in memory, T_c the type for computing, T_u the unsigned integer as wide as T_s. Numbers
+ * from Lua are converted by T_from, which truncates as Torch7 does; integers wrap. No input leads to undefined
+ * behaviour. */
 #ifndef BRIDGE_ELEMENT_H
 #define BRIDGE_ELEMENT_H
 
@@ -10,14 +11,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tensors/tensor.h"
+#include "tensors/layout.h"
 
 #define INTEGER_TYPES(X) X(u8) X(i8) X(i16) X(i32) X(i64)
 #define FLOAT_TYPES(X) X(f16) X(f32) X(f64)
 #define ALL_TYPES(X) INTEGER_TYPES(X) FLOAT_TYPES(X)
 
-/* Compiled twice, for any x86-64 and for AVX2; the loader takes what the machine has. Not FMA: a result must have the same
-   bits on every machine. */
+/* A WIDE function is compiled twice, for any x86-64 and for AVX2; the dynamic loader chooses what the machine can run.
+   FMA is not used: a result must have the same bits on every machine. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && \
    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
@@ -66,8 +67,8 @@ static inline uint16_t float_to_half(float x)
    return (uint16_t)(sign | bits >> 13);
 }
 
-/* What Lua is given. LuaJIT tells its values apart by the bits of NaNs: any NaN but the plain one may be taken for nil, or
- * for a table at an address of the data's choice. */
+/* A number that is safe to hand to Lua. LuaJIT encodes its other values in the bits of NaNs: a NaN from a tensor could
+ * be mistaken for nil, or for a table at any address. So only the plain NaN is handed on. */
 static inline double plain_number(double x) { return isnan(x) ? (double)NAN : x; }
 
 #define ELEMENT(T, id, stored, computed, unsigned_, load, store, from) \
@@ -105,7 +106,7 @@ static inline double element_decode(int dtype, const char *bytes)
    return 0;
 }
 
-/* One row per element type in the order of BR_BYTE .. BR_DOUBLE. */
+/* One entry for each element type, in the order of BR_BYTE .. BR_DOUBLE; NULL where there is none. */
 #define PER_TYPE(name) {name##_u8, name##_i8, name##_i16, name##_i32, name##_i64, name##_f16, name##_f32, name##_f64}
 #define PER_INTEGER(name) {name##_u8, name##_i8, name##_i16, name##_i32, name##_i64, NULL, NULL, NULL}
 #define PER_FLOAT(name) {NULL, NULL, NULL, NULL, NULL, name##_f16, name##_f32, name##_f64}

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PIECES 64     /* kept at most */
+#define PIECES 64     /* pieces kept at most */
 #define ALIGNMENT 64  /* of a block in a span */
 
 typedef struct piece {
@@ -15,8 +15,8 @@ typedef struct piece {
    int64_t length;
 } piece;
 
-/* What was given back, the oldest first. `guard` is only ever tried: who does not get it goes to the system, so that
-   a process forked while another thread held it does not wait for ever. */
+/* Memory that was given back, the oldest first. A thread only tries to lock `guard` and asks the system for memory if
+   it is locked: in a child that was forked while another thread held it, waiting would never end. */
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static piece kept[PIECES];
 static int count;
@@ -108,8 +108,8 @@ void br_pages_drop(void)
 struct br_span {
    char *data;
    int64_t size, used;
-   int refcount;  /* atomic: whoever fills the span, and the blocks in it */
-   int file;      /* a map of a file, not pages of ours */
+   int refcount;  /* atomic: one for the code that fills the span, one for every block in it */
+   int file;      /* 1: a map of a file; 0: memory of br_pages_take */
 };
 
 static br_span *span_over(void *data, int64_t nbytes, int file)

@@ -7,8 +7,8 @@
 #pragma GCC visibility push(default)
 
 /* BRIDGE_CDEF begin */
-/* `size` elements of the parent's memory from `start` (0-based), which stays alive as long as this storage reads it.
-   NULL: out of memory, the part is not within it, or it is memory that its owner may move. */
+/* A storage over `size` elements of the parent's memory from `start` (0-based) on, which it keeps alive. NULL: out of
+   memory, the part is not within the parent, or the owner of the memory may move it. */
 br_storage *br_storage_part(br_storage *parent, int64_t start, int64_t size);
 /* BRIDGE_CDEF end */
 

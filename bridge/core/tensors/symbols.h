@@ -9,8 +9,8 @@ typedef struct br_symbol {
    size_t field;       /* where in the struct the pointer goes */
 } br_symbol;
 
-/* Fill the struct at `functions`. The name of the first one that the library lacks, NULL: none; its pointer stays as it
-   was, all others are filled. */
+/* Fill the struct at `functions`. Returns NULL, or the name of the first function that the library lacks; pointers to
+   missing functions stay as they were. */
 const char *br_symbols(void *library, const br_symbol *wanted, size_t count, void *functions);
 
 #endif

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "tensors/tensor.h"
 #include "tensors/device.h"
 #include "tensors/pages.h"
@@ -6,138 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT 64
 #define TH_STORAGE_FREEMEM 4
-
-br_shim br_torch;
-void (*br_drops_wakeup)(void);
-static br_drop *drops;  /* atomic: a stack of references to drop */
-
-static int release(int *refcount) { return __atomic_sub_fetch(refcount, 1, __ATOMIC_ACQ_REL) == 0; }
-static void retain(int *refcount) { __atomic_add_fetch(refcount, 1, __ATOMIC_RELAXED); }
-
-size_t br_element_size(int dtype)
-{
-   static const unsigned char sizes[BR_TYPES] = {1, 1, 2, 4, 8, 2, 4, 8, 1, 1, 2, 4, 8, 2, 4, 8};
-   return sizes[dtype];
-}
-
-br_heap *br_heap_new(void)
-{
-   br_heap *heap = calloc(1, sizeof *heap);
-   if (heap) {
-      heap->limit = BR_MIN_LIMIT;
-      heap->refcount = 1;
-   }
-   return heap;
-}
-
-void br_heap_release(br_heap *heap)
-{
-   if (heap && release(&heap->refcount)) free(heap);
-}
-
-int64_t br_heap_held(const br_heap *heap) { return __atomic_load_n(&heap->held, __ATOMIC_RELAXED); }
-
-void br_drop_later(br_drop *drop)
-{
-   br_drop *head = __atomic_load_n(&drops, __ATOMIC_RELAXED);
-   do drop->next = head;
-   while (!__atomic_compare_exchange_n(&drops, &head, drop, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-   if (!head && br_drops_wakeup) br_drops_wakeup();
-}
-
-br_drop *br_drops_take(void)
-{
-   if (!__atomic_load_n(&drops, __ATOMIC_RELAXED)) return NULL;
-   return __atomic_exchange_n(&drops, NULL, __ATOMIC_ACQUIRE);
-}
-
-/* ---- blocks */
-
-static br_block *block_new(br_heap *heap, void *data, int64_t nbytes, int origin)
-{
-   br_block *block = calloc(1, sizeof *block);
-   if (!block) return NULL;
-   block->data = data;
-   block->nbytes = nbytes;
-   block->heap = heap;
-   block->refcount = 1;
-   block->origin = origin;
-   if (heap) {
-      retain(&heap->refcount);
-      __atomic_add_fetch(&heap->held, nbytes, __ATOMIC_RELAXED);
-   }
-   return block;
-}
-
-br_block *br_block_lent(br_heap *heap, void *data, int64_t nbytes, void *object)
-{
-   br_block *block = block_new(heap, data, nbytes, BR_PYTHON);
-   if (block) block->drop.object = object;
-   return block;
-}
-
-br_block *br_block_given(void *data, int64_t nbytes, void (*give_back)(void *data))
-{
-   br_block *block = block_new(NULL, data, nbytes, BR_GIVEN);
-   if (block) block->give_back = give_back;
-   return block;
-}
-
-br_block *br_block_device(br_heap *heap, void *data, int64_t nbytes, void *handle, void *object)
-{
-   br_block *block = block_new(heap, data, nbytes, BR_VECTOR);
-   if (block) {
-      block->device = handle;
-      block->drop.object = object;
-   }
-   return block;
-}
-
-static void memory_free(int origin, void *data, int64_t nbytes, br_span *span)
-{
-   if (origin == BR_ALLOCATED) free(data);
-   else if (origin == BR_PAGES) br_pages_give(data, nbytes);
-   else if (origin == BR_SPAN) br_span_release(span);
-}
-
-/* Memory of our own, in a span where one is given. NULL: out of memory, or the span has no room. */
-static br_block *block_own(br_heap *heap, int64_t nbytes, br_span *span)
-{
-   void *data = NULL;
-   int origin = span ? BR_SPAN : nbytes >= BR_LARGE ? BR_PAGES : BR_ALLOCATED;
-   if (span) data = br_span_take(span, nbytes);
-   else if (origin == BR_PAGES) data = br_pages_take(nbytes);
-   else if (posix_memalign(&data, ALIGNMENT, nbytes > 0 ? (size_t)nbytes : 1)) data = NULL;
-   if (!data) return NULL;
-   br_block *block = block_new(heap, data, nbytes, origin);
-   if (block) block->span = span;
-   else memory_free(origin, data, nbytes, span);
-   return block;
-}
-
-void br_block_retain(br_block *block) { retain(&block->refcount); }
-
-void br_block_release(br_block *block)
-{
-   if (!block || !release(&block->refcount)) return;
-   if (block->heap) {
-      __atomic_sub_fetch(&block->heap->held, block->nbytes, __ATOMIC_RELAXED);
-      br_heap_release(block->heap);
-   }
-   if (block->device) br_torch.delete_tensor_object(block->device);
-   if (block->drop.object) br_drop_later(&block->drop);  /* the drop frees the node, which begins the block */
-   else {
-      if (block->give_back) block->give_back(block->data);
-      memory_free(block->origin, block->data, block->nbytes, block->span);
-      free(block);
-   }
-}
 
 /* ---- storages */
 
-/* Read the data where it can move under us (`live`), or from the storage itself. Memory on a device covers no byte here. */
+/* `live`, `live_nbytes`: where a foreign owner keeps a pointer and a size that it may change; NULL: the storage's own.
+   Memory on a device counts as 0 bytes, because the CPU cannot read it. */
 static void storage_attach(br_storage *storage, br_block *block, void **live, int64_t *live_nbytes)
 {
    storage->block = block;
@@ -156,7 +29,7 @@ br_storage *br_storage_over(br_block *block, br_heap *heap, int dtype, int64_t s
    storage->flag = 3;  /* TH_STORAGE_REFCOUNTED | TH_STORAGE_RESIZABLE */
    storage->dtype = dtype;
    storage->heap = heap;
-   if (heap) retain(&heap->refcount);
+   if (heap) count_up(&heap->refcount);
    storage_attach(storage, block, live, live_nbytes);
    return storage;
 }
@@ -170,7 +43,7 @@ br_storage *br_storage_new(br_heap *heap, int dtype, int64_t size)
 {
    int64_t nbytes;
    if (byte_count(dtype, size, &nbytes)) return NULL;
-   br_block *block = dtype & BR_DEVICE ? br_device_block(heap, dtype, size) : block_own(heap, nbytes, NULL);
+   br_block *block = dtype & BR_DEVICE ? br_device_block(heap, dtype, size) : br_block_own(heap, nbytes, NULL);
    if (!block) return NULL;
    br_storage *storage = br_storage_over(block, heap, dtype, size, NULL, NULL);
    if (!storage) br_block_release(block);
@@ -181,18 +54,18 @@ br_storage *br_storage_borrow(br_heap *heap, int dtype, int64_t size, void *data
 {
    int64_t nbytes;
    if (byte_count(dtype, size, &nbytes)) return NULL;
-   br_block *block = block_new(NULL, data, nbytes, BR_BORROWED);
+   br_block *block = br_block_new(NULL, data, nbytes, BR_BORROWED);
    if (!block) return NULL;
    br_storage *storage = br_storage_over(block, heap, dtype, size, NULL, NULL);
    if (!storage) br_block_release(block);
    return storage;
 }
 
-void br_storage_retain(br_storage *storage) { retain(&storage->refcount); }
+void br_storage_retain(br_storage *storage) { count_up(&storage->refcount); }
 
 void br_storage_release(br_storage *storage)
 {
-   if (!storage || !release(&storage->refcount)) return;
+   if (!storage || !was_last(&storage->refcount)) return;
    if (storage->allocator && storage->flag & TH_STORAGE_FREEMEM)
       ((br_th_allocator *)storage->allocator)->free(storage->allocatorContext, storage->data);
    br_block_release(storage->block);
@@ -212,7 +85,7 @@ static int resize(br_storage *storage, int64_t size, br_span *span)
          br_block_release(old);
       }
    } else if (nbytes > *storage->live_nbytes) {
-      br_block *block = block_own(storage->heap, nbytes, span);
+      br_block *block = br_block_own(storage->heap, nbytes, span);
       if (!block) return span ? 1 : -1;
       br_block *old = storage->block;
       memcpy(block->data, *storage->live, (size_t)*storage->live_nbytes);
@@ -231,7 +104,7 @@ int br_storage_adopt(br_storage *storage, int64_t size, void *data, br_span *spa
 {
    int64_t nbytes;
    if (byte_count(storage->dtype, size, &nbytes)) return -1;
-   br_block *block = block_new(NULL, data, nbytes, BR_SPAN);
+   br_block *block = br_block_new(NULL, data, nbytes, BR_SPAN);
    if (!block) return -1;
    block->span = span;
    br_block *old = storage->block;
@@ -309,9 +182,28 @@ int br_tensor_covered(const br_tensor *tensor)
    return bytes <= *tensor->storage->live_nbytes;
 }
 
-void *br_tensor_handle(br_tensor *tensor)
+/* The handle of a tensor on a device. Torch7's tensor without dimension is torch's vector of size 0. */
+static void *device_handle(br_tensor *tensor, const br_tensor *beside)
 {
-   if (tensor->dtype & BR_DEVICE) return br_device_handle(tensor, NULL);
+   void *owner = tensor->storage && tensor->nDimension ? tensor->storage->block->device : NULL;
+   if (tensor->handle && owner && tensor->handle_data == owner) return tensor->handle;
+   br_tensor_changed(tensor);
+   if (owner) {
+      tensor->handle = br_device_view(tensor->storage, tensor->nDimension, tensor->size, tensor->stride,
+                                      tensor->storageOffset);
+   } else {
+      const br_storage *place = tensor->storage ? tensor->storage : beside ? beside->storage : NULL;
+      tensor->handle = br_device_empty(tensor->dtype, place ? place->block->device : NULL);
+   }
+   tensor->handle_data = owner;
+   return tensor->handle;
+}
+
+void *br_tensor_handle(br_tensor *tensor) { return br_tensor_handle_beside(tensor, NULL); }
+
+void *br_tensor_handle_beside(br_tensor *tensor, const br_tensor *beside)
+{
+   if (tensor->dtype & BR_DEVICE) return device_handle(tensor, beside);
    if (!br_torch.create_tensor_from_blob || !br_tensor_covered(tensor)) return NULL;
    void *data = tensor->storage ? *tensor->storage->live : NULL;
    if (tensor->handle && tensor->handle_data == data) return tensor->handle;

@@ -7,7 +7,7 @@
 
 enum { REFCOUNTED = 1, RESIZABLE = 2, FREEMEM = 4 };  /* flags of a storage */
 
-/* Memory that TH's storages own and others read: the block over it, which has one reference for all storages. */
+/* Memory that TH's storages own and others read. The block over it has one reference for all storages together. */
 typedef struct entry {
    br_block *block;
    int owners;          /* storages that will give it back */
@@ -16,7 +16,7 @@ typedef struct entry {
 
 static struct {
    pthread_mutex_t mutex;
-   entry **chains;      /* by the memory's address; a power of two */
+   entry **chains;      /* a hash table by the memory's address; `size` is a power of two */
    size_t size, used;
    br_th_allocator *standard; /* TH's own, NULL until it is known */
 } kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -53,7 +53,7 @@ static int grow(void)
    return 0;
 }
 
-/* Enter a block with one owner; the reference goes to the table. 0, or -1: out of memory, nothing taken. */
+/* Add a block with one owner to the table, which takes over the reference. 0, or -1: out of memory, not taken over. */
 static int enter(br_block *block)
 {
    entry *made = malloc(sizeof *made);
@@ -68,7 +68,8 @@ static int enter(br_block *block)
    return 0;
 }
 
-/* One owner less; the block that has none any more, with the table's reference to it, or NULL. `known`: it was there. */
+/* The memory at `data` has one owner less. If that was the last, its block leaves the table and is returned with the
+   table's reference; else NULL. `known`: the table had it. */
 static br_block *leave(const void *data, int *known)
 {
    br_block *block = NULL;
@@ -102,7 +103,8 @@ static void give_back(void *context, void *data)
 /* Without a realloc TH takes new memory, copies, and gives the old one back. */
 static br_th_allocator keeping = {take, NULL, give_back};
 
-/* Memory outlives the state that loaded TH, and with it TH's library would go, which gives the memory back. */
+/* Shared memory may outlive the Lua state that loaded TH. TH's library, whose function frees the memory, must stay
+   loaded. */
 static void keep_library(const br_th_allocator *allocator)
 {
    Dl_info info;
@@ -129,7 +131,7 @@ int br_th_own(br_th_storage *storage, br_block *block)
    entry *known = find(block->data);
    if (known) {
       known->owners++;
-      spare = block;     /* one block stands for memory that is lent several times */
+      spare = block;     /* this memory has a block already: only that one is used */
    } else failed = enter(block);
    pthread_mutex_unlock(&kept.mutex);
    if (failed) return -1;
@@ -151,7 +153,7 @@ br_block *br_th_share(br_th_storage *storage, int64_t nbytes, int *shared)
    else if (*shared) {
       block = br_block_given(storage->data, nbytes, give_to_th);
       if (block && enter(block)) {
-         free(block);    /* and not the memory, which is still TH's */
+         free(block);    /* not the memory: that still belongs to TH */
          block = NULL;
       }
       if (block) storage->allocator = &keeping;

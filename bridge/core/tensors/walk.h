@@ -1,7 +1,8 @@
 /* Walking over several tensors at once, element by element in each one's own row-major order.
  *
- * A walk yields runs: elements a constant number of bytes apart. Neighbouring dimensions that lie behind each other are
- * one; tensors of different shapes and strides walk together as long as they have equally many elements. */
+ * A walk yields runs: elements that are a constant number of bytes apart. Neighbouring dimensions are merged where
+ * their strides allow it. Tensors of different shapes and strides can be walked together if they have equally many
+ * elements. */
 #ifndef BRIDGE_WALK_H
 #define BRIDGE_WALK_H
 
@@ -34,7 +35,7 @@ static inline char *tensor_data(const br_tensor *t)
    return t->storage ? (char *)*t->storage->live + t->storageOffset * (ptrdiff_t)br_element_size(t->dtype) : NULL;
 }
 
-/* Is every element a run can reach backed by memory, and the shape one a walk can hold? */
+/* Start a walk at t's first element. 0: no memory covers the tensor, or it has too many dimensions. */
 static inline int walk_start(walk *w, const br_tensor *t)
 {
    if (!br_tensor_covered(t)) return 0;
@@ -69,6 +70,7 @@ static inline int walk_start(walk *w, const br_tensor *t)
    return 1;
 }
 
+/* Go n elements on; not more than w->left. */
 static inline void walk_advance(walk *w, int64_t n)
 {
    w->p += n * w->step;
@@ -83,7 +85,7 @@ static inline void walk_advance(walk *w, int64_t n)
    }
 }
 
-/* Make w a walk of its own over start's elements, `n` of them further on. */
+/* Make w a copy of the walk `start` that is n elements further on. */
 static inline void walk_from(walk *w, const walk *start, int64_t n)
 {
    size_t dims = (size_t)start->outer * sizeof *w->size;
@@ -109,14 +111,15 @@ static inline void walk_from(walk *w, const walk *start, int64_t n)
    w->left = w->run - here;
 }
 
-/* A tensor with its dimensions in another order, for work that may meet the elements in any. */
+/* A tensor with its dimensions in another order, for work that may visit the elements in any order. */
 typedef struct arranged {
    br_tensor t;
    int64_t size[WALK_DIMS], stride[WALK_DIMS];
 } arranged;
 
-/* Turn `count` tensors of one shape so that the first is walked through memory in order: a transposed matrix becomes a
-   plain one. Tensors of several shapes, and what lies in order already, stay as they are: 0. */
+/* Reorder the dimensions of `count` tensors of one shape so that a walk goes through the first one's memory in order: a
+   transposed matrix becomes a plain one. 1: the pointers in `tensors` were replaced by ones into `room`. 0: nothing was
+   changed, because the shapes differ or the first is in order already. */
 static inline int walk_arrange(const br_tensor **tensors, arranged *room, int count)
 {
    const br_tensor *first = tensors[0];
@@ -146,7 +149,7 @@ static inline int walk_arrange(const br_tensor **tensors, arranged *room, int co
    return 1;
 }
 
-/* The starts of a's lines along `dim`: a walk over a with that dimension taken out. */
+/* Start a walk over the first elements of a's lines along `dim`. 0: as walk_start. */
 static inline int walk_lines(walk *w, const br_tensor *a, int dim)
 {
    int64_t size[WALK_DIMS];

@@ -15,13 +15,13 @@
 #include <unistd.h>
 
 #define BACKLOG 1024
-#define UNRESOLVED 4096 /* codes of getaddrinfo begin below minus this */
-/* A host that has vanished is noticed by a connection after IDLE + PROBES * BETWEEN seconds, or when what was sent to
-   it has not been confirmed for as long. */
+#define UNRESOLVED 4096 /* errors of getaddrinfo are numbers below minus this */
+/* A connection fails when the other host has not answered for IDLE + PROBES * BETWEEN seconds, or has not confirmed
+   data for as long. */
 #define IDLE 30
 #define BETWEEN 10
 #define PROBES 3
-#define PART (64LL << 20) /* bytes that one call moves at most, so that a fast peer does not keep Ctrl-C from being heard */
+#define PART (64LL << 20) /* bytes that one call moves at most, so that Ctrl-C is noticed in a long transfer */
 
 _Static_assert(BR_NET_NONE == -EAGAIN && EAGAIN == EWOULDBLOCK, "the code for no connection is Linux's EAGAIN");
 
@@ -41,7 +41,7 @@ const char *br_net_message(int code)
    return code < -UNRESOLVED ? gai_strerror(code + UNRESOLVED) : strerror(-code);
 }
 
-/* A small message goes at once; a peer whose host is gone is noticed. */
+/* Send small messages at once, and notice when the other host is gone. */
 static void adjust(int descriptor)
 {
    int yes = 1, idle = IDLE, between = BETWEEN, probes = PROBES, patience = (IDLE + PROBES * BETWEEN) * 1000;
@@ -122,7 +122,7 @@ int br_net_connected(int descriptor, double seconds)
    socklen_t size = sizeof error;
    getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size);
    if (error) return -error;
-   /* Knocking at a free port of this host may meet itself. */
+   /* A connection to a port of this host at which nobody listens can be given that port itself, and so reach itself. */
    struct sockaddr_storage here, there;
    socklen_t nhere = sizeof here, nthere = sizeof there;
    memset(&here, 0, sizeof here);
@@ -170,7 +170,7 @@ int br_net_readable(const int *descriptors, int n, int from, int *which, double 
    return rc;
 }
 
-/* After a call that moved no bytes: wait for more. */
+/* After a call that moved no bytes: wait until the next one can. BR_DONE: call again. */
 static int again(int descriptor, short events, double seconds)
 {
    if (errno == EINTR) return BR_DONE;

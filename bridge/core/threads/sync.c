@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* One latch for all: what is done under it is a few stores, and each thing has a condition variable of its own. */
+/* One latch for all: it is held for a few stores only, and each object has a condition variable of its own. */
 static pthread_mutex_t latch = PTHREAD_MUTEX_INITIALIZER;
-static int ending;            /* the process ends: nobody waits */
+static int ending;            /* the process is ending: no thread may wait */
 
 /* A child process must find the latch free. */
 static void before_fork(void) { pthread_mutex_lock(&latch); }
 static void after_fork(void) { pthread_mutex_unlock(&latch); }
 __attribute__((constructor)) static void heed_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
 
-/* What mutexes, conditions and queues begin with. */
+/* The first field of mutexes, conditions and queues. */
 typedef struct thing {
    struct thing *next, *previous;
    double id;
@@ -59,7 +59,7 @@ static void *thing_find(int kind, double id)
    return found;
 }
 
-/* Was it the last reference? Then it can no longer be found, and the caller frees it. */
+/* Give back a reference. 1: it was the last one, so `find` does not find the object and the caller must free it. */
 static int thing_release(thing *thing)
 {
    pthread_mutex_lock(&latch);
@@ -121,8 +121,8 @@ int br_ending(void)
 struct br_mutex {
    thing thing;
    int locked;
-   int arrived;            /* threads at the barrier */
-   int64_t barriers;       /* how often it has opened */
+   int arrived;            /* threads that wait at the barrier */
+   int64_t barriers;       /* how often the barrier has opened */
 };
 
 br_mutex *br_mutex_new(void) { return thing_new(MUTEX, sizeof(br_mutex)); }
@@ -149,7 +149,7 @@ int br_mutex_unlock(br_mutex *mutex)
    pthread_mutex_lock(&latch);
    int rc = mutex->locked ? 0 : -1;
    mutex->locked = 0;
-   if (mutex->arrived) pthread_cond_broadcast(&mutex->thing.changed);  /* not all who wait want the lock */
+   if (mutex->arrived) pthread_cond_broadcast(&mutex->thing.changed);  /* some wait at the barrier, not for the lock */
    else pthread_cond_signal(&mutex->thing.changed);
    pthread_mutex_unlock(&latch);
    return rc;
@@ -177,12 +177,12 @@ int br_mutex_barrier(br_mutex *mutex, int n, int64_t *ticket, double seconds)
 struct br_waiter {
    br_condition *condition;
    br_waiter *next;
-   int signalled;
+   int signalled;          /* 1: a signal has come; 2: and br_waiter_wait has reported it */
 };
 
 struct br_condition {
    thing thing;
-   br_waiter *first;       /* those that were not signalled yet, oldest first */
+   br_waiter *first;       /* the waiters without a signal, oldest first */
    br_waiter **last;
 };
 
@@ -270,7 +270,7 @@ struct br_queue {
    thing thing;
    int64_t room, count, first;
    int64_t allocated;
-   message *messages;      /* a ring */
+   message *messages;      /* a ring buffer */
    int closed;
 };
 

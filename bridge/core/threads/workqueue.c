@@ -8,7 +8,7 @@
 struct br_workqueue {
    br_workqueue *next;
    char *name;             /* NULL: none */
-   const void *owner;      /* never followed */
+   const void *owner;      /* only compared, never dereferenced */
    int refcount;
    br_queue *questions, *answers;
 };
@@ -74,7 +74,7 @@ void br_workqueue_release(br_workqueue *workqueue)
       *place = workqueue->next;
    }
    pthread_mutex_unlock(&latch);
-   if (last) destroy(workqueue);  /* what lies in it may hold references to others of its kind */
+   if (last) destroy(workqueue);  /* after unlocking: its messages may hold references to other work queues */
 }
 
 int br_workqueue_belongs(const br_workqueue *workqueue, const void *owner) { return workqueue->owner == owner; }

@@ -1,4 +1,5 @@
-/* Two queues under a name: the state that made it asks through one, all others answer through the other. */
+/* A pair of queues with a name: the Lua state that made it sends questions through one, and all other states send
+   answers through the other. */
 #ifndef BRIDGE_WORKQUEUE_H
 #define BRIDGE_WORKQUEUE_H
 
@@ -8,11 +9,11 @@
 
 /* BRIDGE_CDEF begin */
 typedef struct br_workqueue br_workqueue;
-/* The one with this name, or a new one that belongs to `owner`; without a name, always a new one. A new reference.
-   NULL: out of memory. */
+/* A new reference to the work queue with this name, which is made for `owner` if there is none; without a name, always
+   to a new one. NULL: out of memory. */
 br_workqueue *br_workqueue_open(const char *name, const void *owner);
 void br_workqueue_retain(br_workqueue *workqueue);
-/* With its last reference it is forgotten, and what lies in it. */
+/* The last reference frees it, with the messages in it. */
 void br_workqueue_release(br_workqueue *workqueue);
 int br_workqueue_belongs(const br_workqueue *workqueue, const void *owner);
 /* The ids of its queues. */

@@ -1,10 +1,10 @@
-"""Models behind a queue each, whatever the wire that requests come by.
+"""Models with a queue of requests each, independent of the protocol by which requests come.
 
-Decisions are plain functions over data: `queue` (which requests go together, and when), `joining` (their rows as one
-array and back), `tensors` (inputs and outputs by name), `sources` (which files are which model and version), `config`
-(how a model is served, in Triton's words). `kept` is a file that can be loaded again, `served` one version of
-a model with its processes, `repository` all models, `statistics` what they have done, `service` what the wires call.
-What is refused is a `Refused`, with a reason that every wire has a number for.
+Decisions are plain functions over data: `queue` (which requests are computed together, and when), `joining` (their rows
+as one array, and back), `tensors` (inputs and outputs by name), `sources` (which files are which model and version),
+`config` (a model's configuration in Triton's form). `kept` is a file that can be loaded again, `served` one version of
+a model with its processes, `repository` all models, `statistics` their counters, `service` the functions that the
+protocols call. A request that is not answered raises `Refused`, with a reason that every protocol has a status for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a model is served, in the words of Triton's model configuration: what its clients and load generators ask for."""
+"""A model's configuration in the form of Triton's, which Triton's clients and load generators read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bridge.serve.engine.settings import ModelSettings
 from bridge.serve.engine.tensors import sizes
 from bridge.serve.process import Description
 
-# In the order of their numbers on gRPC's wire.
+# In the order of their numbers in gRPC's messages.
 TYPES = (
     "TYPE_INVALID",
     "TYPE_BOOL",
@@ -23,10 +23,10 @@ KINDS = ("KIND_AUTO", "KIND_GPU", "KIND_CPU")
 
 
 def config(name: str, file: Path, told: Description, settings: ModelSettings, rows: int) -> dict[str, Any]:
-    """Return the configuration of a model of which so many rows go together.
+    """Return the configuration of a model of which up to `rows` rows are computed together.
 
-    Where there are several, `max_batch_size` says how many, and the sizes of inputs and outputs are those of a row, as
-    Triton has it; else it is 0, and the sizes are whole. Inputs and outputs that are not known are left out.
+    As in Triton, if that is more than one, it is `max_batch_size` and the shapes of inputs and outputs are those of a
+    row; else `max_batch_size` is 0 and the shapes are complete. Unknown inputs and outputs are left out.
     """
     inputs, outputs = told.inputs or (), told.outputs or ()
     batched = rows > 1 and bool(inputs) and all(has_rows(one) for one in (*inputs, *outputs))
@@ -53,11 +53,11 @@ def config(name: str, file: Path, told: Description, settings: ModelSettings, ro
 
 
 def has_rows(spec: TensorSpec) -> bool:
-    """Whether a tensor's first dimension is open: that of rows."""
+    """Whether a tensor's first dimension may have any size: it is that of rows."""
     return spec.shape is not None and spec.shape[:1] == (None,)
 
 
 def tensor(spec: TensorSpec, *, batched: bool) -> dict[str, Any]:
-    """Return what a configuration says of an input or output."""
+    """Return the entry of an input or output in a configuration."""
     kind = NAMES.get(spec.dtype or "float32", "STRING")
     return {"name": spec.name, "data_type": f"TYPE_{kind}", "dims": sizes(spec)[batched:]}

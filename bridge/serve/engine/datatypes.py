@@ -1,4 +1,4 @@
-"""The Open Inference Protocol's types, and tensors as bytes: numbers little-endian, texts behind their length."""
+"""The types of the Open Inference Protocol, and tensors as bytes: numbers little-endian, texts after their lengths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from bridge.serve.engine.refused import Reason, Refused
 from bridge.serve.engine.tensors import Tensor
 
-# numpy's name of a type, and the protocol's; texts are BYTES.
+# numpy's name of a type -> the protocol's; texts are BYTES.
 NAMES = {
     "bool": "BOOL",
     **{f"{sign}int{bits}": f"{sign.upper()}INT{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -20,8 +20,8 @@ NAMES = {
 }
 KINDS = {name: np.dtype(kind).newbyteorder("<") for kind, name in NAMES.items()}
 LENGTH = struct.Struct("<I")
-DIMENSIONS = 32  # of a tensor, at most
-ELEMENTS = 1 << 48  # of a tensor, at most, where sizes of 0 are left out: numpy refuses more
+DIMENSIONS = 32  # most dimensions of a tensor
+ELEMENTS = 1 << 48  # most elements of a tensor, not counting sizes of 0: numpy refuses more
 
 
 def datatype(value: Tensor) -> str:
@@ -30,13 +30,13 @@ def datatype(value: Tensor) -> str:
 
 
 def decoded(datatype: str, shape: Sequence[int], raw: bytes | memoryview, name: str) -> Tensor:
-    """Return the tensor that bytes are: an array on their memory, or texts in lists nested by the shape.
+    """Return a tensor from its bytes: an array over their memory, or texts in lists nested by the shape.
 
     Raises
     ------
     Refused
-        They are too few or too many for the shape, no tensor has the shape, or no such type is known; with the
-        input's name.
+        The bytes are too few or too many for the shape, the shape is not possible, or the type is unknown. The message
+        names the input.
     """
     if datatype == "BYTES":
         return nested(name, shape, list(texts(name, memoryview(raw))))
@@ -52,7 +52,7 @@ def decoded(datatype: str, shape: Sequence[int], raw: bytes | memoryview, name: 
             Reason.INVALID,
             f"input {name!r} has {len(raw)} bytes, {datatype} of shape {list(shape)} has {needed}",
         )
-    if kind.kind == "b":  # any byte but 0 is true, and only 1 is what all libraries take for it
+    if kind.kind == "b":  # any byte but 0 means true, but some libraries know only 1
         return np.not_equal(np.frombuffer(raw, np.uint8), 0).reshape(shape)
     return np.frombuffer(raw, kind).reshape(shape)
 
@@ -70,12 +70,12 @@ def encoded(value: Tensor) -> bytes | memoryview:
 
 
 def elements(name: str, shape: Sequence[int]) -> int:
-    """Return how many elements a shape has.
+    """Return the number of elements of a shape.
 
     Raises
     ------
     Refused
-        No tensor has such a shape; with the input's name.
+        The shape is not possible; the message names the input.
     """
     if len(shape) > DIMENSIONS:
         raise Refused(
@@ -89,7 +89,7 @@ def elements(name: str, shape: Sequence[int]) -> int:
 
 
 def texts(name: str, raw: memoryview) -> Iterator[str | bytes]:
-    """Return the texts that bytes hold, each behind its length; what is not UTF-8 stays bytes."""
+    """Yield the texts in bytes, each of which follows its length; texts that are not UTF-8 remain bytes."""
     place = 0
     while place < len(raw):
         begin = place + LENGTH.size
@@ -121,7 +121,7 @@ def nested(name: str, shape: Sequence[int], found: list[Any]) -> list[Any]:
     Raises
     ------
     Refused
-        They are not as many as the shape has, or no tensor has it; with the input's name.
+        Their number is not that of the shape, or the shape is not possible; the message names the input.
     """
     count = elements(name, shape)
     if not shape or count != len(found):

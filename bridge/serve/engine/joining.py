@@ -1,4 +1,4 @@
-"""Rows of several requests as one array, and the answer's rows back to each."""
+"""Joining the rows of several requests into one array, and splitting the result into the rows of each."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bridge.serve.process.values import Joined
 def joined_key(
     function: str | None, arguments: Sequence[Any], dimensions: Sequence[int] | None = None
 ) -> tuple[Hashable, int]:
-    """Return what requests have alike that can go together, and the number of rows; None where it goes alone.
+    """Return a key, equal for requests that can be joined, and the number of rows; None for a request that cannot.
 
-    Arrays whose first dimension is no batch's never go together: vectors, and those that have other dimensions than
-    the model takes. Joined, they would be another input, whose result may well have as many rows.
+    Arrays whose first dimension is not the batch are never joined: vectors, and arrays with another number of
+    dimensions than the model takes. Joined, they would be a different input, without any error.
     """
     arrays = list(flat(arguments))
     if not arrays or not all(isinstance(one, np.ndarray) and one.ndim > 1 for one in arrays):
@@ -31,7 +31,7 @@ def joined_key(
 
 
 def flat(arguments: Sequence[Any]) -> Iterator[Any]:
-    """Return arguments, and those of lists among them."""
+    """Yield the arguments, and those inside lists."""
     for one in arguments:
         if isinstance(one, list):
             yield from one
@@ -55,7 +55,7 @@ def join_tables(tables: Sequence[list[Any]]) -> list[Any]:
 
 
 def split(result: Any, rows: Sequence[int]) -> list[Any] | None:
-    """Return each request's rows of a result; None where a part of it has other rows than the inputs had."""
+    """Return each request's rows of a result; None if a part of it has another number of rows than the inputs."""
     if isinstance(result, np.ndarray):
         if result.ndim == 0 or len(result) != sum(rows):
             return None
@@ -70,6 +70,6 @@ def split(result: Any, rows: Sequence[int]) -> list[Any] | None:
 
 
 def by_request(parts: Sequence[list[Any] | None]) -> list[tuple[Any, ...]] | None:
-    """Return each request's parts, of each part's requests; None where one could not be split."""
+    """Return for each request its piece of every part; None if a part could not be split."""
     whole = [one for one in parts if one is not None]
     return list(zip(*whole, strict=True)) if len(whole) == len(parts) else None

@@ -1,6 +1,6 @@
-"""A file as it was when it was opened: what has been loaded once can be loaded again, whatever lies there by then.
+"""Keeping a file's content, so that a model can be loaded again after its file was replaced or removed.
 
-The descriptor keeps the content of a file that is replaced or removed, as long as nobody writes into it in place.
+An open descriptor keeps the content, unless another program writes into the file itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Kept:
     Parameters
     ----------
     file : path
-        It is opened now; `OSError` where it cannot be.
+        It is opened at once; raises OSError if that is not possible.
     """
 
     def __init__(self, file: Path) -> None:
@@ -25,9 +25,9 @@ class Kept:
         self._place: tempfile.TemporaryDirectory[str] | None = None
 
     def path(self) -> Path:
-        """Return where the content is: the file itself, as long as it is the same, or a link that has its name.
+        """Return a path to the content: the file's own while it is still the same file, else a link of the same name.
 
-        Beside the link are links to all that is beside the file, for programs that look there.
+        Beside the link are links to all files beside the original, for programs that look there.
         """
         if self._descriptor is None or same(self._file, self._descriptor):
             return self._file
@@ -41,7 +41,7 @@ class Kept:
         return Path(self._place.name, self._file.name)
 
     def close(self) -> None:
-        """Let go of the content."""
+        """Close the file."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -51,7 +51,7 @@ class Kept:
 
 
 def same(file: Path, descriptor: int) -> bool:
-    """Whether a path still leads to what was opened."""
+    """Whether a path still leads to the file that was opened."""
     try:
         return os.path.samestat(file.stat(), os.fstat(descriptor))
     except OSError:

@@ -1,8 +1,8 @@
-"""Requests that wait for a process: in order of arrival, those that can go together joined.
+"""The queue of requests that wait for a process, and which of them are computed together.
 
-Requests go together when they have the same key: the same function, types, and sizes but the first. While all processes
-are at work, batches grow by themselves. While one is free, a request waits for others only where the last batch had
-others, and no longer than it is told: a client on its own never waits.
+Requests are computed together if they have the same key: the same function, types, and sizes except the first. While
+all processes are busy, batches grow by themselves. While one is free, a request waits for others only if the last batch
+had several requests, and no longer than `wait`. So a single client never waits.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 @dataclass(eq=False, slots=True)
 class Request:
-    """A request: what is called with what, and where the answer goes.
+    """A request: the function and its arguments, and the future for the answer.
 
-    `key` is None for one that goes alone; `arrived` and `began` are seconds of the loop's clock.
+    `key` is None for a request that is computed alone; `arrived` and `began` are seconds of the loop's clock.
     """
 
     function: str | None
@@ -28,7 +28,7 @@ class Request:
     arrived: float
     answer: asyncio.Future[Any]
     began: float = 0.0
-    waits: bool = False  # in a queue
+    waits: bool = False  # whether it is in a queue
 
 
 class Queue:
@@ -37,9 +37,9 @@ class Queue:
     Parameters
     ----------
     rows : int
-        Rows of a batch, at most; a request that has more by itself goes alone.
+        Most rows of a batch; a request that has more is computed alone.
     wait : float
-        Seconds.
+        Most seconds that a request waits for others while a process is free.
     """
 
     def __init__(self, rows: int, wait: float) -> None:
@@ -53,13 +53,13 @@ class Queue:
         return self._count
 
     def add(self, request: Request) -> None:
-        """Let a request wait."""
+        """Add a request."""
         request.waits = True
         self._lines.setdefault(request.key, deque()).append(request)
         self._count += 1
 
     def discard(self, request: Request) -> None:
-        """Forget a request, if it still waits: nobody wants its answer."""
+        """Remove a request whose answer nobody waits for any more, if it is still in the queue."""
         if request.waits:
             request.waits = False
             line = self._lines[request.key]
@@ -69,7 +69,7 @@ class Queue:
                 del self._lines[request.key]
 
     def take(self, now: float) -> list[Request]:
-        """Return the requests that go next, together; none where nothing waits, or it should wait longer."""
+        """Return the next batch of requests; an empty list if there are none or they should wait longer."""
         if not self._lines:
             return []
         key = self._first()
@@ -90,11 +90,11 @@ class Queue:
         return batch
 
     def due(self) -> float | None:
-        """Return when `take` returns something next; None where nothing waits."""
+        """Return the time from which `take` returns a batch; None if the queue is empty."""
         return self._due(self._first()) if self._lines else None
 
     def _first(self) -> Hashable | None:
-        """Return the key of the request that came first."""
+        """Return the key of the oldest request."""
         if len(self._lines) == 1:
             return next(iter(self._lines))
         return min(self._lines, key=lambda key: self._lines[key][0].arrived)

@@ -1,4 +1,4 @@
-"""Why a request is not answered, in words and as a kind that every wire has a number for."""
+"""The exception for a request that is not answered, with a reason that every protocol has a status for."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from bridge.serve.process import CallTimeout, ProcessLost
 
 
 class Reason(Enum):
-    """The kinds; the values are HTTP's."""
+    """The reasons; the values are HTTP's status codes."""
 
-    INVALID = 400  # the request itself is wrong
+    INVALID = 400  # the request is wrong
     UNKNOWN = 404  # no such model, version or function
-    METHOD = 405  # the path has other methods
-    AMBIGUOUS = 409  # several that could be meant
-    TOO_LARGE = 413  # longer than the server allows
-    UNSUPPORTED = 415  # in a form that is not read
-    FAILED = 422  # the model raised an error for this input; all is well with the process
+    METHOD = 405  # the path does not have this HTTP method
+    AMBIGUOUS = 409  # several models have the function
+    TOO_LARGE = 413  # the body is longer than the server allows
+    UNSUPPORTED = 415  # in a form that is not supported
+    FAILED = 422  # the model raised an error for this input; the process goes on
     BUSY = 429  # the queue is full
-    INTERNAL = 500  # a defect of ours
-    LOST = 503  # the process ended in the middle of it, or there is none
+    INTERNAL = 500  # a defect of this package
+    LOST = 503  # the process ended during the request, or none runs
     LATE = 504  # not answered in time
 
 
 class Refused(Exception):
-    """A request that is not answered.
+    """A request is not answered.
 
     Attributes
     ----------
     reason : Reason
-        What kind of refusal.
+        The reason.
     """
 
     def __init__(self, reason: Reason, text: str) -> None:
@@ -39,7 +39,7 @@ class Refused(Exception):
 
 
 def refusal(error: Exception) -> Refused:
-    """Return what an exception of a model or its process is to the one who asked."""
+    """Return the `Refused` for an exception of a model or its process."""
     match error:
         case Refused():
             return error

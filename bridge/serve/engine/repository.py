@@ -1,7 +1,7 @@
-"""All models: which are served, in which versions; loaded, unloaded, and replaced when their files change.
+"""All models and their versions: they are loaded, unloaded, and replaced when their files change.
 
-A changed file is loaded beside the version that is served, and takes its place when it is ready; until then, and where
-it cannot be loaded, the old one goes on. Requests that an old one has are answered before it ends.
+A changed file is loaded while the old version still serves, and replaces it when it is ready. If it cannot be loaded,
+the old version continues. The old version answers the requests it has before it ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Stamp = tuple[int, ...] | None
 
 @dataclass
 class Entry:
-    """A model: its versions that are served, and why the last attempt to load one failed, if it did."""
+    """A model: the versions that are served, and the error of the last attempt to load one, if it failed."""
 
     source: Source
     wanted: bool = True  # whether it is to be served
@@ -45,9 +45,9 @@ class Repository:
     Parameters
     ----------
     sources : mapping of str to Source
-        Where each comes from.
+        Where each model's files are.
     settings : ModelSettings
-        How each is served.
+        How models are served.
     """
 
     def __init__(self, sources: Mapping[str, Source], settings: ModelSettings) -> None:
@@ -63,7 +63,7 @@ class Repository:
 
     @property
     def ready(self) -> bool:
-        """Whether each model that is to be served is."""
+        """Whether every model that is to be served is loaded."""
         return all(entry.versions for entry in self._entries.values() if entry.wanted)
 
     def find(self, name: str, version: str | None = None) -> Served:
@@ -87,7 +87,7 @@ class Repository:
         return list(self._entry(name).versions)
 
     def index(self) -> list[dict[str, str]]:
-        """Return all models with their state, as Triton's index has it."""
+        """Return all models with their states, in the form of Triton's index."""
         rows = []
         for name, entry in self._entries.items():
             states = dict.fromkeys(entry.versions, ("READY", ""))
@@ -103,12 +103,12 @@ class Repository:
         return rows
 
     async def start(self) -> None:
-        """Load all.
+        """Load all models.
 
         Raises
         ------
         Exception
-            What kept the first one that failed from being loaded; nothing is left.
+            The error of the first model that could not be loaded; then no process is left.
         """
         async with self._turn:
             for entry in self._entries.values():
@@ -119,14 +119,14 @@ class Repository:
                     raise ValueError(f"{entry.source.name} cannot be served: {why}")
 
     async def load(self, name: str, parameters: Iterable[str] = ()) -> None:
-        """Serve a model again, from the files that are there now.
+        """Load a model, or load it again, from its present files.
 
-        Triton's clients may send parameters along, such as another configuration: by name they are refused.
+        `parameters` are those of Triton's clients, such as another configuration; none is supported.
 
         Raises
         ------
         Refused
-            It is unknown, or cannot be loaded; what was served still is.
+            The model is unknown or cannot be loaded, or there are parameters. What was served is still served.
         """
         for one in parameters:
             raise Refused(
@@ -143,7 +143,7 @@ class Repository:
                 raise Refused(Reason.FAILED, why)
 
     async def unload(self, name: str) -> None:
-        """Serve a model no longer; requests that it has are answered."""
+        """Stop serving a model, after it has answered its requests."""
         async with self._turn:
             entry = self._entry(name)
             entry.wanted = False
@@ -153,7 +153,7 @@ class Repository:
             entry.stamps.clear()
 
     async def refresh(self) -> None:
-        """Look whether files have changed, and serve what is there now; replace processes that have ended."""
+        """Load files that have changed, and replace processes that have ended."""
         async with self._turn:
             for entry in self._entries.values():
                 if entry.wanted:
@@ -162,7 +162,7 @@ class Repository:
                 served.revive()
 
     async def leave(self) -> None:
-        """Answer what waits, and end all."""
+        """Answer all waiting requests, then end all processes."""
         async with self._turn:
             for entry in self._entries.values():
                 for version in list(entry.versions):
@@ -176,7 +176,7 @@ class Repository:
             task.cancel()
         for served in self:
             served.end()
-        if self._loading is not None:  # its start fails with that
+        if self._loading is not None:  # so that its start fails
             self._loading.end()
 
     def _entry(self, name: str) -> Entry:
@@ -187,7 +187,7 @@ class Repository:
             raise Refused(Reason.UNKNOWN, f"there is no model {name!r}; there is {there}") from None
 
     async def _refresh(self, entry: Entry) -> None:
-        """Bring what is served in line with the files."""
+        """Serve the versions whose files exist now."""
         try:
             files = entry.source.versions()
         except OSError as error:
@@ -204,13 +204,13 @@ class Repository:
                 await self._replace(entry, version, file, now)
 
     async def _replace(self, entry: Entry, version: str, file: Path, now: Stamp) -> None:
-        """Load a file, and let it take the place of what is served as this version."""
+        """Load a file, and let it replace the process of this version."""
         fresh = Served(entry.source.name, version, file, self.settings)
         self._loading = fresh
         try:
             await fresh.start()
         except Exception as error:
-            entry.stamps[version] = now  # one that fails is tried again when it changes again
+            entry.stamps[version] = now  # a file that cannot be loaded is tried again when it changes
             entry.failures[version] = str(error) or type(error).__name__
             kept = "the one before is still served" if version in entry.versions else "it is not served"
             logger.error("%s cannot be loaded, %s: %s", fresh, kept, error)
@@ -235,7 +235,7 @@ class Repository:
 
 
 def described(served: Served, versions: list[str]) -> dict[str, Any]:
-    """Return a model's metadata as the Open Inference Protocol has it, tensors still as specs."""
+    """Return a model's metadata for the Open Inference Protocol, with tensors as specs."""
     told = served.description
     return {
         "name": served.name,

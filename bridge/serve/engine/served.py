@@ -1,6 +1,6 @@
-"""One version of a model: its queue, and processes that take from it.
+"""One version of a model: its queue, and the processes that compute its requests.
 
-All of it runs in one event loop. A process takes the next batch as soon as it is free; one that ends is replaced.
+All of this runs in one event loop. A process gets the next batch as soon as it is free; one that ends is replaced.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from bridge.serve.process import CallTimeout, Description, Member, ProcessLost, 
 
 logger = logging.getLogger(__name__)
 
-BATCH = 32  # rows, of networks
+BATCH = 32  # rows of a batch, for networks
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds between attempts to replace a process
 
 
 class Served:
-    """A model's version that is served.
+    """A version of a model that is served.
 
     Parameters
     ----------
     name, version : str
-        As requests name them.
+        Its names in requests.
     file : path
-        What the processes load.
+        The file that the processes load.
     settings : ModelSettings
-        How.
+        How it is served.
     """
 
     def __init__(self, name: str, version: str, file: Path, settings: ModelSettings) -> None:
@@ -62,41 +62,41 @@ class Served:
         self._free: list[Member] = []
         self._queue = Queue(1, 0.0)
         self._rows = 1
-        self._dimensions: list[int] | None = None  # of each input, where they are known
-        self._requests: set[Request] = set()  # not answered yet
+        self._dimensions: list[int] | None = None  # number of dimensions of each input, if known
+        self._requests: set[Request] = set()  # requests that are not answered yet
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self._broken: Exception | None = None  # why the last attempt to replace a process failed
+        self._broken: Exception | None = None  # error of the last attempt to replace a process
         self._leaving = False
-        self._kept: Kept | None = None  # what was loaded, for processes that have to load it again
+        self._kept: Kept | None = None  # the loaded file, for processes that replace others
 
     def __str__(self) -> str:
         return f"{self.name} version {self.version}"
 
     @property
     def waiting(self) -> int:
-        """Requests in the queue."""
+        """The number of requests in the queue."""
         return len(self._queue)
 
     @property
     def config(self) -> dict[str, Any]:
-        """How it is served, in Triton's words."""
+        """Its configuration, in Triton's form."""
         return config(self.name, self.file, self.description, self.settings, self._rows)
 
     @property
     def pids(self) -> list[int]:
-        """The living processes."""
+        """The ids of the running processes."""
         return [member.pid for member in self._members if member.pid is not None]
 
     async def start(self) -> None:
-        """Start all processes, side by side.
+        """Start all processes at the same time.
 
         Raises
         ------
         Exception
-            What kept the model from being loaded; no process is left.
+            The error if the model cannot be loaded; then no process is left.
         """
-        with contextlib.suppress(OSError):  # the processes tell better what is wrong with it
+        with contextlib.suppress(OSError):  # the processes report the error better
             self._kept = Kept(self.file)
         found = await asyncio.gather(*(member.start() for member in self._members), return_exceptions=True)
         failures = [one for one in found if isinstance(one, BaseException)]
@@ -120,14 +120,15 @@ class Served:
     async def submit(
         self, function: str | None, arguments: Sequence[Any], timeout: float | None = None
     ) -> Any:
-        """Call a function of the model, or the one that is meant, when a process is free.
+        """Call a function of the model, by default its default function, when a process is free.
 
-        `timeout` makes the settings' one shorter, in seconds; a process that has begun may go on until that ends.
+        `timeout`: seconds to wait, if less than the settings' timeout. A process that has begun may continue until the
+        latter.
 
         Raises
         ------
         Refused
-            There is no answer; with the reason.
+            There is no answer, for the reason given.
         """
         self._admit()
         loop = asyncio.get_running_loop()
@@ -153,7 +154,7 @@ class Served:
         return result
 
     async def leave(self) -> None:
-        """Answer what waits, take nothing more, and end the processes."""
+        """Take no more requests, answer those that wait, and end the processes."""
         self._leaving = True
         try:
             self._dispatch()
@@ -163,14 +164,14 @@ class Served:
             self.end()
 
     def end(self) -> None:
-        """End the processes now; what waits is refused."""
+        """End the processes at once; waiting requests are refused."""
         self._leaving = True
         for task in self._tasks:
             task.cancel()
         self._end()
 
     def revive(self) -> None:
-        """Replace processes that ended while they had nothing to do."""
+        """Replace processes that have ended while they were idle."""
         for member in [member for member in self._free if not member.alive]:
             self._free.remove(member)
             self._spawn(self._replace(member))
@@ -191,7 +192,7 @@ class Served:
         return Refused(Reason.LOST, f"{self} is no longer served")
 
     def _admit(self) -> None:
-        """Refuse what could not be answered in time."""
+        """Raise Refused for a request that could not be answered in time."""
         if self._leaving:
             raise self._gone()
         if self._broken is not None and not self.pids:
@@ -204,7 +205,7 @@ class Served:
             )
 
     def _dispatch(self) -> None:
-        """Give waiting requests to free processes; come again when those that should wait longer are due."""
+        """Give waiting requests to free processes. Called again at the time when requests that wait longer are due."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -227,7 +228,7 @@ class Served:
     async def _work(self, member: Member, batch: list[Request]) -> None:
         """Let a process answer a batch, then take the next one."""
         try:
-            if not member.alive:  # it ended while it had nothing to do
+            if not member.alive:  # it has ended while it was idle
                 await self._restart(member)
             await self._answer(member, [one for one in batch if not one.answer.done()])
         except asyncio.CancelledError:
@@ -247,7 +248,7 @@ class Served:
                     self._spawn(self._replace(member))
 
     async def _answer(self, member: Member, batch: list[Request]) -> None:
-        """Answer a batch. Where that fails, each request is tried alone: one must not cost the others their answers."""
+        """Answer a batch. If that fails, compute each request alone, so that a bad one does not fail the others."""
         if not batch:
             return
         began = time.monotonic()
@@ -283,9 +284,9 @@ class Served:
                 request.answer.set_result(part)
 
     async def _restart(self, member: Member) -> None:
-        """Start a process anew, however many attempts that takes; requests wait for it as long as they may.
+        """Start a process again, with as many attempts as necessary; requests wait for it until their timeout.
 
-        One that only has to answer what waits before it leaves is tried once.
+        When this version is being ended, there is only one attempt.
         """
         pause = FIRST_PAUSE
         while not self._leaving or self._requests:
@@ -314,6 +315,6 @@ class Served:
 
 
 def fail(request: Request, error: Refused) -> None:
-    """Answer a request with an error, unless it was answered."""
+    """Answer a request with an error, unless it has been answered."""
     if not request.answer.done():
         request.answer.set_exception(error)

@@ -1,4 +1,4 @@
-"""What every wire calls: inference by tensors, functions by values, and all models' states."""
+"""The service that all protocols call: inference on tensors, calls of functions, and the state of models."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ logger = logging.getLogger(__name__)
 
 
 def patience(timeout: object) -> float | None:
-    """Return the seconds that a request's parameter `timeout` allows: microseconds, as Triton has it; 0 sets no limit.
+    """Return a request's parameter `timeout` in seconds. In Triton's form it is microseconds; 0 is no limit (None).
 
     Raises
     ------
     Refused
-        It is no such number.
+        It is not a number of microseconds.
     """
     if timeout is None:
         return None
@@ -42,18 +42,18 @@ def patience(timeout: object) -> float | None:
 
 
 class Service:
-    """Models that are served.
+    """A set of models that are served.
 
     Parameters
     ----------
     paths : iterable of path
-        Files, directories of numbered versions, directories of either; see `bridge.serve.engine.sources`.
+        Files, directories of numbered versions, and directories of both; see `bridge.serve.engine.sources`.
     settings : ModelSettings, optional
-        How each is served.
+        How the models are served.
     name : str, optional
-        What the model is called, where there is one.
+        The model's name, if there is only one model.
     watch : float
-        Seconds between looks at the files; 0: never.
+        Seconds between checks whether files have changed; 0: no checks.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """Whether all models are loaded, and requests are taken."""
+        """Whether all models are loaded and requests are accepted."""
         return not self.leaving and self.repository.ready
 
     async def start(self) -> None:
@@ -98,14 +98,14 @@ class Service:
         Raises
         ------
         ValueError
-            One cannot be loaded; with the reason.
+            A model cannot be loaded; the message says why.
         """
         await self.repository.start()
         if self._watch:
             self._watching = asyncio.get_running_loop().create_task(self._look())
 
     async def stop(self, grace: float = 30.0) -> None:
-        """Answer the requests that there are, for so many seconds, then end all processes."""
+        """Answer the present requests, for at most `grace` seconds, then end all processes."""
         self.leaving = True
         if self._watching is not None and not self._watching.done():
             self._watching.cancel()
@@ -135,21 +135,21 @@ class Service:
         version: str | None = None,
         timeout: float | None = None,
     ) -> tuple[str, dict[str, tensors.Tensor]]:
-        """Return the version that answered, and its outputs by name.
+        """Compute a model's outputs. Returns the version that computed them, and the outputs by name.
 
         Parameters
         ----------
         model, version : str
-            Which; by default the latest version.
+            The model, and its version; by default the latest.
         inputs : mapping of str to array or list
             Tensors by name: arrays, or texts in nested lists.
         timeout : float, optional
-            Seconds, where fewer than the settings allow are enough.
+            Seconds to wait, if less than the settings' timeout.
 
         Raises
         ------
         Refused
-            There is no answer; with the reason.
+            There is no answer, for the reason given.
         """
         self._admit()
         served = self.repository.find(model, version)
@@ -160,22 +160,22 @@ class Service:
     async def call(
         self, function: str, arguments: Sequence[Any], model: str | None = None, version: str | None = None
     ) -> Any:
-        """Return what a function returns: values as `ModelProcess.call` takes and gives them.
+        """Call a function and return its result. Values are those of `ModelProcess.call`.
 
         Raises
         ------
         Refused
-            There is no answer, no such function, or several models have one; with the reason.
+            There is no answer, there is no such function, or several models have one.
         """
         return await self.find_function(function, model, version).submit(function, arguments)
 
     def find_function(self, function: str, model: str | None = None, version: str | None = None) -> Served:
-        """Return the model that has a function, or a model if it has it.
+        """Return the model that has a function; with `model`, check that this model has it.
 
         Raises
         ------
         Refused
-            There is none, or several models have one; with the reason.
+            There is none, or several models have one.
         """
         self._admit()
         if model is None:
@@ -187,7 +187,7 @@ class Service:
         return served
 
     def metrics(self) -> bytes:
-        """Return all counts as Prometheus' text."""
+        """Return all counters in Prometheus' text format."""
         return exposition(self._registry)
 
     def _admit(self) -> None:

@@ -1,4 +1,4 @@
-"""How a model is served."""
+"""The settings by which models are served."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ WATCH = 0.0003  # seconds
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """What holds for every version of a model.
+    """The settings for all models.
 
     Attributes
     ----------
     function, key, network, device, allow_functions
         As in `bridge.models.load`.
     workers : int
-        Processes, each with the whole model.
+        Number of processes, each of which loads the whole model.
     batch : int or None
-        Rows that go to a process together, at most; 1 joins nothing. None: 32 for networks, 1 for functions of Lua,
-        of which nobody knows whether they treat rows apart.
+        Most rows that a process computes together; 1: requests are not joined. None: 32 for networks; 1 for Lua
+        functions, whose rows may depend on each other.
     batch_wait : float
-        Seconds that a request waits for others while a process is free, where others are to be expected.
+        Most seconds that a request waits for others while a process is free, if others are likely.
     timeout : float
-        Seconds that a request may take, waiting and computing; a process that computes longer is ended.
+        Most seconds for a request, waiting and computing. A process that computes longer is ended.
     queue : int
-        Requests that may wait; one more is refused.
+        Most requests that may wait; further ones are refused.
     memory : int or None
-        Bytes that the model and its calls may take in a process; None: what the host has.
+        Most bytes for the model and its calls in a process; None: no limit.
     start_timeout : float
-        Seconds that loading may take.
+        Most seconds for loading.
     """
 
     function: str | None = None
@@ -48,10 +48,10 @@ class ModelSettings:
 
     @property
     def threads(self) -> int:
-        """Threads of torch in each process, so that all together keep the cores busy."""
+        """The number of torch's threads in each process, so that all processes together use all cores."""
         return max(1, (os.cpu_count() or 1) // self.workers)
 
     @property
     def watch(self) -> float:
-        """Seconds that processes look for what comes next without sleep: none, where they are as many as the cores."""
+        """Seconds that a process waits for a call without sleeping; 0 if there are as many processes as cores."""
         return WATCH if self.workers < (os.cpu_count() or 1) else 0.0

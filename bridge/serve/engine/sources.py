@@ -1,7 +1,8 @@
-"""Which files are which model: what is named, or lies in a directory.
+"""Finding models and their versions in files and directories.
 
-A file is a model with the version 1; its name is the file's, without the ending. A directory whose entries are numbers
-is a model too, each number a version with one file in it; any other directory holds models, of both forms.
+A file is a model with the single version 1; its name is the file's without the suffix. A directory whose entries are
+numbers is also a model: each number is a version, a directory with one file. Any other directory contains models of
+both forms.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from bridge.models import ENDINGS
 
 @dataclass(frozen=True)
 class Source:
-    """A model on disk: its name, and the file or the directory of its versions."""
+    """A model on disk: its name, and its file or the directory of its versions."""
 
     name: str
     path: Path
 
     def versions(self) -> dict[str, Path]:
-        """Return the files that there are now, by version, the oldest first."""
+        """Return the present files by version, the oldest first."""
         if not self.path.is_dir():
             return {"1": self.path}
         numbers = sorted(
@@ -42,12 +43,12 @@ def model_files(directory: Path) -> list[Path]:
 
 
 def sources(path: Path) -> list[Source]:
-    """Return the models that a path stands for.
+    """Return the models at a path.
 
     Raises
     ------
     FileNotFoundError
-        There is nothing.
+        The path does not exist.
     """
     if path.is_file():
         return [Source(path.stem, path)]
@@ -71,7 +72,7 @@ def repository(paths: Iterable[Path]) -> dict[str, Source]:
     FileNotFoundError
         A path does not exist.
     ValueError
-        Two models have one name.
+        Two models have the same name.
     """
     found: dict[str, Source] = {}
     for path in paths:
@@ -85,7 +86,7 @@ def repository(paths: Iterable[Path]) -> dict[str, Source]:
 
 
 def stamp(path: Path) -> tuple[int, ...] | None:
-    """Return what changes when a file does; None where there is none."""
+    """Return a value that changes when the file does; None if there is no file."""
     try:
         told = path.stat()
     except OSError:

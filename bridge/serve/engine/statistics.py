@@ -1,4 +1,4 @@
-"""What was served: counted as plain numbers, which Triton's statistics and Prometheus' text are made of."""
+"""Counters of served requests, as plain numbers, and their forms for Triton's statistics and for Prometheus."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNTED = re.compile(rb"^((?:# (?:HELP|TYPE) )?moontide_inference_\w+)_total\b",
 
 
 class Histogram:
-    """How many observations lie at or below each bound."""
+    """Counts of observations at or below each bound."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = bounds
@@ -34,12 +34,12 @@ class Histogram:
         self.sum = 0.0
 
     def observe(self, value: float) -> None:
-        """Count one."""
+        """Count an observation."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.sum += value
 
     def buckets(self) -> list[tuple[str, float]]:
-        """Return the counts as Prometheus has them: each with all below it."""
+        """Return cumulative counts, as Prometheus needs them."""
         total, found = 0, []
         for bound, count in zip((*self.bounds, "+Inf"), self.counts, strict=True):
             total += count
@@ -48,16 +48,16 @@ class Histogram:
 
 
 class Statistics:
-    """What one version of a model has served. All times are seconds.
+    """Counters of one version of a model. All times are seconds.
 
     Attributes
     ----------
     succeeded, rows, batches : int
-        Requests that were answered, rows in them, and calls of processes.
+        Answered requests, their rows, and calls of processes.
     failed : Counter
-        Requests that were not, by reason.
+        Requests that were not answered, by reason.
     waited, computed, total : float
-        In the queue, in a process, and from arrival to answer: of requests that were answered.
+        Time that answered requests spent in the queue, in a process, and from arrival to answer.
     restarts : int
         Processes that had to be replaced.
     """
@@ -70,7 +70,7 @@ class Statistics:
         self.joined = Histogram(REQUESTS)
 
     def answered(self, rows: int, arrived: float, began: float, ended: float) -> None:
-        """Count a request that was answered."""
+        """Count an answered request."""
         self.succeeded += 1
         self.rows += rows
         self.waited += began - arrived
@@ -79,12 +79,12 @@ class Statistics:
         self.durations.observe(ended - arrived)
 
     def called(self, requests: int) -> None:
-        """Count a call of a process, for so many requests."""
+        """Count a call of a process, which computed this number of requests."""
         self.batches += 1
         self.joined.observe(requests)
 
     def triton(self) -> dict[str, Any]:
-        """Return the numbers under the names of Triton's statistics, times in nanoseconds."""
+        """Return the numbers by the names of Triton's statistics, with times in nanoseconds."""
 
         def spent(count: int, seconds: float) -> dict[str, int]:
             return {"count": count, "ns": round(seconds * 1e9)}
@@ -101,7 +101,7 @@ class Statistics:
         }
 
 
-# The name, what it says, and what of the statistics it is.
+# Name, help text, and the function that gets the number from the statistics.
 COUNTERS: tuple[tuple[str, str, Callable[[Statistics], float]], ...] = (
     ("request_success", "Requests that were answered", lambda s: s.succeeded),
     ("count", "Rows that were computed", lambda s: s.rows),
@@ -113,19 +113,19 @@ COUNTERS: tuple[tuple[str, str, Callable[[Statistics], float]], ...] = (
 
 
 class Collected(Collector):
-    """Prometheus' view of all models' statistics.
+    """Makes Prometheus' metrics of all models' statistics.
 
     Parameters
     ----------
     served : callable
-        Returns name, version, statistics, waiting requests and living processes of each.
+        Returns name, version, statistics, waiting requests and running processes of each version.
     """
 
     def __init__(self, served: Callable[[], Iterable[tuple[str, str, Statistics, int, int]]]) -> None:
         self._served = served
 
     def collect(self) -> Iterator[Metric]:
-        """Return the metrics as they are now."""
+        """Yield the present metrics."""
         there = [
             ((name, version), s, waiting, living) for name, version, s, waiting, living in self._served()
         ]
@@ -164,5 +164,5 @@ class Collected(Collector):
 
 
 def exposition(registry: CollectorRegistry) -> bytes:
-    """Return what a registry has as Prometheus' text; Triton's counters without the "_total" that it does not write."""
+    """Return a registry in Prometheus' text format; Triton's counters are written as in Triton, without "_total"."""
     return COUNTED.sub(rb"\1", generate_latest(registry))

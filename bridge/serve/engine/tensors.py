@@ -1,4 +1,4 @@
-"""A request's tensors as a function's arguments, and what it returns as tensors by name."""
+"""Converting a request's tensors to a function's arguments, and a function's result to tensors by name."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from bridge.models import TensorSpec
 from bridge.serve.engine.refused import Reason, Refused
 from bridge.serve.process import Description
 
-Tensor = NDArray[Any] | list[Any]  # numbers; texts, in nested lists
+Tensor = NDArray[Any] | list[Any]  # an array of numbers; or texts in nested lists
 
 
 def arguments(model: str, description: Description, inputs: Mapping[str, Tensor]) -> list[Any]:
-    """Return the arguments that the inputs are, in order.
+    """Return the inputs as arguments, in order.
 
     Raises
     ------
     Refused
-        An input is missing, is not the function's, or has another type or size than it takes.
+        An input is missing or unknown, or has a type or size that the function does not take.
     """
     specs = description.inputs
     ordered: list[Any]
@@ -30,7 +30,9 @@ def arguments(model: str, description: Description, inputs: Mapping[str, Tensor]
     else:
         unknown = [name for name in inputs if name not in {spec.name for spec in specs}]
         missing = [spec.name for spec in specs if spec.name not in inputs]
-        if unknown or (missing and description.platform != "lua"):  # Lua takes nil for what is left out
+        if unknown or (
+            missing and description.platform != "lua"
+        ):  # Lua functions get nil for missing arguments
             what = f"has input {unknown[0]!r}" if unknown else f"lacks input {missing[0]!r}"
             names = ", ".join(spec.name for spec in specs) or "no inputs"
             raise Refused(Reason.INVALID, f"the request {what}, but {model} takes {names}")
@@ -41,12 +43,12 @@ def arguments(model: str, description: Description, inputs: Mapping[str, Tensor]
 
 
 def checked(spec: TensorSpec, value: Tensor) -> Tensor:
-    """Return an input, if the model takes it; numbers of another type become the model's where nothing is lost.
+    """Check an input and return it; numbers of another type are converted if that loses nothing.
 
     Raises
     ------
     Refused
-        The model does not take it; with what it takes.
+        The model does not take it; the message says what it takes.
     """
     if spec.shape is not None:
         shape = shape_of(value)
@@ -68,7 +70,7 @@ def checked(spec: TensorSpec, value: Tensor) -> Tensor:
 
 
 def shape_of(value: Tensor) -> tuple[int, ...]:
-    """Return a tensor's sizes; numpy would need an array for that in which each text takes what the longest does."""
+    """Return a tensor's shape. For texts without numpy, which would need as much memory for each as for the longest."""
     if isinstance(value, np.ndarray):
         return value.shape
     found: list[int] = []
@@ -80,17 +82,17 @@ def shape_of(value: Tensor) -> tuple[int, ...]:
 
 
 def sizes(spec: TensorSpec) -> list[int]:
-    """Return the sizes of an input or output, -1 where any is taken."""
+    """Return the shape of an input or output, with -1 for a size that may vary."""
     return [-1] if spec.shape is None else [-1 if size is None else size for size in spec.shape]
 
 
 def outputs(result: Any, specs: Sequence[TensorSpec] | None) -> dict[str, Tensor]:
-    """Return what a function returned as tensors by name: a dict's keys, "output", or "output_0" and so on.
+    """Return a function's result as tensors by name: a dict's keys, "output", or "output_0", "output_1" ...
 
     Raises
     ------
     Refused
-        There is something in it that is no tensor.
+        A value in it is not a tensor.
     """
     if isinstance(result, dict):
         return {str(name): tensor(str(name), value) for name, value in result.items()}
@@ -104,7 +106,7 @@ def outputs(result: Any, specs: Sequence[TensorSpec] | None) -> dict[str, Tensor
 
 
 def tensor(name: str, value: Any) -> Tensor:
-    """Return a value as a tensor: numbers and texts as one of a single element, lists of either as rows."""
+    """Return a value as a tensor: a number or text as a tensor with one element, a list of them as rows."""
     if isinstance(value, np.ndarray):
         return value if value.ndim else value.reshape(1)
     if isinstance(value, bool | int | float):

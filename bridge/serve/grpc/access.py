@@ -1,4 +1,4 @@
-"""An id for each call, which its answer and all its lines of the log have, and one line when it has ended."""
+"""Gives each call an id, which its response and its log lines have, and logs a line when it has ended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bridge.serve.request_id import HEADER, identified, request_id
 
 logger = logging.getLogger(__name__)
 
-# What the service could not do: logged in any case, as HTTP's 5xx are.
+# Failures of the service: always logged, like HTTP's 5xx.
 SEVERE = {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
 
 
@@ -28,9 +28,9 @@ def noted(path: str, context: Any, *, every: bool) -> Iterator[None]:
     path : str
         "/SERVICE/METHOD".
     context : grpc.aio.ServicerContext
-        The call's.
+        The call's context.
     every : bool
-        Whether calls that went well are logged, too.
+        Whether successful calls are logged too.
     """
     identity = identified(said(context.invocation_metadata()))
     request_id.set(identity)
@@ -43,7 +43,7 @@ def noted(path: str, context: Any, *, every: bool) -> Iterator[None]:
         status = grpc.StatusCode.CANCELLED
         raise
     except BaseException:
-        code = context.code()  # none where nobody has ended the call by one
+        code = context.code()  # None if no status was set
         status = code if isinstance(code, grpc.StatusCode) else grpc.StatusCode.UNKNOWN
         raise
     finally:
@@ -58,7 +58,7 @@ def noted(path: str, context: Any, *, every: bool) -> Iterator[None]:
 
 
 def said(metadata: Any) -> bytes | None:
-    """Return the id that a client gave its call, if it did."""
+    """Return the id that a client has given its call, or None."""
     for key, value in metadata or ():
         if key == HEADER:
             return value.encode(errors="replace") if isinstance(value, str) else bytes(value)

@@ -1,6 +1,6 @@
-"""A request's tensors as the service takes them, and outputs as a response has them.
+"""Converting tensors in messages to those of the service, and outputs to tensors in a response.
 
-Tensors travel as raw bytes, all of a message's in one list beside their names, or each in a field for its type.
+A message has its tensors either as raw bytes, in one list for all, or each in a field for its type.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bridge.serve.engine.datatypes import KINDS, datatype, decoded, elements, en
 from bridge.serve.engine.refused import Reason, Refused
 from bridge.serve.engine.tensors import Tensor, shape_of
 
-# The field for each type. FP16 has none: it travels as raw bytes only.
+# The field for each type. FP16 has none and can only be sent as raw bytes.
 FIELDS = {
     "BOOL": "bool_contents",
     **dict.fromkeys(("INT8", "INT16", "INT32"), "int_contents"),
@@ -25,7 +25,7 @@ FIELDS = {
     "FP64": "fp64_contents",
     "BYTES": "bytes_contents",
 }
-# What Triton has and this server does not, by the parameter that asks for it.
+# Parameters for features of Triton that this server does not have, and the error for each.
 NOT_OFFERED = {
     "shared_memory_region": "tensors in shared memory are not offered: send and take them in the messages",
     "classification": "outputs as classification are not offered: take the scores",
@@ -33,7 +33,7 @@ NOT_OFFERED = {
 
 
 def invalid(text: str) -> Refused:
-    """Return the refusal of a request that is wrong."""
+    """Return the exception for a wrong request."""
     return Refused(Reason.INVALID, text)
 
 
@@ -43,7 +43,7 @@ def parameters(entries: Iterable[Any]) -> dict[str, Any]:
     Raises
     ------
     Refused
-        One asks for what is not offered.
+        One asks for a feature that this server does not have.
     """
     found = {}
     for entry in entries:
@@ -55,12 +55,12 @@ def parameters(entries: Iterable[Any]) -> dict[str, Any]:
 
 
 def inputs(request: Any) -> dict[str, Tensor]:
-    """Return a request's tensors by name; arrays may lie in the request's memory.
+    """Return a request's tensors by name; arrays may share the request's memory.
 
     Raises
     ------
     Refused
-        One is none; with its name, what it has and what was expected.
+        A tensor is not valid; the message names it and says what it has and what was expected.
     """
     raw = request.raw_input_contents
     if raw and len(raw) != len(request.inputs):
@@ -81,12 +81,12 @@ def inputs(request: Any) -> dict[str, Tensor]:
 
 
 def typed(name: str, kind: str, shape: Sequence[int], contents: Any) -> Tensor:
-    """Return the tensor that typed contents are.
+    """Return a tensor from the field for its type.
 
     Raises
     ------
     Refused
-        They are too few, too many, beyond the type, or in another type's field.
+        There are too few or too many elements, one does not fit the type, or they are in another type's field.
     """
     if kind == "FP16":
         raise invalid(f"input {name!r} has datatype FP16, which travels in raw_input_contents only")
@@ -113,7 +113,7 @@ def typed(name: str, kind: str, shape: Sequence[int], contents: Any) -> Tensor:
 
 
 def text(content: bytes) -> str | bytes:
-    """Return bytes as text; what is not UTF-8 stays bytes."""
+    """Return bytes as text; bytes that are not UTF-8 are returned unchanged."""
     try:
         return content.decode()
     except UnicodeDecodeError:
@@ -121,12 +121,12 @@ def text(content: bytes) -> str | bytes:
 
 
 def wanted(request: Any, outputs: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
-    """Return the outputs that a request asks for, in its order; all where it names none.
+    """Return the outputs that a request asks for, in its order; all outputs if it names none.
 
     Raises
     ------
     Refused
-        The model has no output of a name.
+        The model does not have one of them.
     """
     if not request.outputs:
         return outputs
@@ -142,7 +142,7 @@ def fill(response: Any, outputs: Mapping[str, Tensor], *, raw: bool) -> None:
     Raises
     ------
     Refused
-        One has no field for its type.
+        There is no field for an output's type.
     """
     for name, value in outputs.items():
         kind = datatype(value)

@@ -1,4 +1,4 @@
-"""The token that clients must say, asked for before a request's message is read."""
+"""Checks the token that clients must send, before a request's message is read."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import grpc
 from bridge.serve.grpc.access import noted
 from bridge.serve.grpc.servicer import HEALTH, INFERENCE
 
-# Without a token too: what tells whether the server lives.
+# Methods that need no token: health checks.
 OPEN = {f"/{INFERENCE}/ServerLive", f"/{INFERENCE}/ServerReady", f"/{HEALTH}/Check"}
 
 
 class Guard(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpc has no types
-    """Around all methods.
+    """An interceptor that refuses calls without the token.
 
     Parameters
     ----------
     token : str
-        What the metadata `authorization: Bearer` must say.
+        The token that the metadata `authorization: Bearer` must have.
     access : bool
-        A line of log for each call that is refused.
+        Whether refused calls are logged.
     """
 
     def __init__(self, token: str, *, access: bool = False) -> None:
@@ -44,7 +44,7 @@ class Guard(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # grpc has no ty
 
 
 def refusing(path: str, *, access: bool) -> Callable[[AsyncIterator[bytes], Any], Awaitable[None]]:
-    """Return a method of any number of messages, which takes none and ends the call."""
+    """Return a method that refuses the call without reading any message."""
 
     async def refuse(_: AsyncIterator[bytes], context: Any) -> None:
         with noted(path, context, every=access):

@@ -1,4 +1,4 @@
-"""What all methods stand behind: bytes that may be no message, refusals as status codes, and streams of requests."""
+"""The handlers of all methods: they decode messages, turn refusals into status codes, and run streams of requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CODES = {
     Reason.AMBIGUOUS: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.TOO_LARGE: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Reason.UNSUPPORTED: grpc.StatusCode.UNIMPLEMENTED,
-    Reason.FAILED: grpc.StatusCode.UNKNOWN,  # what gRPC says of any error that a program raised
+    Reason.FAILED: grpc.StatusCode.UNKNOWN,  # gRPC's code for errors that a program raised
     Reason.BUSY: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Reason.INTERNAL: grpc.StatusCode.INTERNAL,
     Reason.LOST: grpc.StatusCode.UNAVAILABLE,
@@ -32,7 +32,7 @@ CODES = {
 }
 # Bytes of an error's text. It travels in a header, where a byte takes up to three; clients take 8 KiB of headers.
 LONGEST = 2000
-IN_FLIGHT = 64  # requests of a stream that are at work at a time
+IN_FLIGHT = 64  # most requests of a stream that run at the same time
 
 
 def handlers(service: Service, *, access: bool = False) -> list[grpc.GenericRpcHandler]:
@@ -50,7 +50,7 @@ def handlers(service: Service, *, access: bool = False) -> list[grpc.GenericRpcH
 def unary(
     service: Service, path: str, taken: str, function: Method, *, access: bool
 ) -> Callable[[bytes, Any], Awaitable[bytes]]:
-    """Return a method that takes a message as bytes, and gives one."""
+    """Return a method that takes and returns a message as bytes."""
 
     async def answer(content: bytes, context: Any) -> bytes:
         with noted(path, context, every=access):
@@ -69,10 +69,10 @@ def unary(
 def stream(
     service: Service, path: str, *, access: bool
 ) -> Callable[[AsyncIterator[bytes], Any], Awaitable[None]]:
-    """Return ModelStreamInfer: answers in the order of the requests, several of which are at work at a time."""
+    """Return ModelStreamInfer: responses come in the order of the requests, several of which run at the same time."""
 
     async def answered(content: bytes) -> bytes:
-        """Return a request's answer; one that is refused leaves the stream open."""
+        """Return a request's response; a refused request does not end the stream."""
         response = MESSAGES["ModelStreamInferResponse"]()
         try:
             request = message("ModelInferRequest", content)
@@ -102,12 +102,12 @@ def stream(
 
 
 def message(name: str, content: bytes) -> Any:
-    """Return the message that bytes are.
+    """Return the message in bytes.
 
     Raises
     ------
     Refused
-        They are none.
+        The bytes are not a message.
     """
     try:
         return MESSAGES[name].FromString(content)
@@ -116,7 +116,7 @@ def message(name: str, content: bytes) -> Any:
 
 
 def refusal(path: str, error: Exception) -> Refused:
-    """Return what an exception is to the one who asked."""
+    """Return the `Refused` for an exception."""
     if isinstance(error, Refused):
         return error
     logger.error("%s: a defect of the service", path, exc_info=error)
@@ -124,7 +124,7 @@ def refusal(path: str, error: Exception) -> Refused:
 
 
 def shortened(text: str) -> str:
-    """Return an error's text as long as a header may have it."""
+    """Return an error's text, shortened to what a header can have."""
     content = text.encode(errors="replace")
     if len(content) <= LONGEST:
         return content.decode()

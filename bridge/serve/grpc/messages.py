@@ -1,9 +1,9 @@
 """The messages of the Open Inference Protocol and of gRPC's health check, made from a table when this is imported.
 
-Names and numbers are the public protocol's, with Triton's additions. The numbers and types are what travels: so a
-message that the protocol declares inside another one stands beside it here, a map is a list of entries, and what has a
-name among several, as a status, a number. The descriptors have a pool of their own, for programs that import a
-client's messages of the same names.
+Names and numbers are those of the public protocol, with Triton's additions. Only field numbers and types are sent, so
+the table simplifies some declarations without changing the bytes: a message inside another one is declared beside it, a
+map is a list of entries, an enumeration is a number. The descriptors have a pool of their own, because a program may
+also import a client's messages with the same names.
 """
 
 from __future__ import annotations
@@ -89,18 +89,18 @@ TABLE: dict[str, str] = {
     "HealthCheckRequest": "string service = 1",
     "HealthCheckResponse": "int32 status = 1",
 }
-# Messages of which one field at a time is set, and tells that it is even where it has the value 0.
+# Messages with a `oneof`: only one field is set, which is also sent if its value is 0.
 CHOICES = {"InferParameter", "ModelRepositoryParameter"}
 FIELD = re.compile(r"(repeated )?(\w+) (\w+) = (\d+)")
 
 
 def descriptor(name: str, fields: str) -> DescriptorProto:
-    """Return a message's descriptor: a row of the table.
+    """Return the descriptor of a message, from its row in the table.
 
     Raises
     ------
     ValueError
-        The row is not written as the others are.
+        The row does not have the table's form.
     """
     made = DescriptorProto(name=name)
     if name in CHOICES:

@@ -1,4 +1,4 @@
-"""The gRPC server: its port, TLS, and what it allows a connection."""
+"""The gRPC server: its port, TLS, and the limits of a connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONS = (
     ("grpc.max_send_message_length", -1),
     ("grpc.max_concurrent_streams", 1024),  # calls of one connection
     ("grpc.server_handshake_timeout_ms", 30_000),
-    # A client that went without a word is noticed; one that asks more often than each 10 s whether we did is not kept.
+    # Notice clients that have vanished, and disconnect clients that send keepalive pings more often than every 10 s.
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 20_000),
     ("grpc.keepalive_permit_without_calls", 1),
@@ -36,22 +36,22 @@ async def start(
     body_limit: int = 64 << 20,
     access: bool = False,
 ) -> tuple[grpc.aio.Server, int]:
-    """Start to answer; `await server.stop(grace)` ends it.
+    """Start a server; `await server.stop(grace)` ends it.
 
     Parameters
     ----------
     service : Service
-        What it serves; whoever made it starts and stops it.
+        The service; the caller starts and stops it.
     host : str
         An address of this machine.
     port : int
-        0: any that is free.
+        0: any free port.
     token : str, optional
-        What clients must say: metadata `authorization: Bearer TOKEN`.
+        The token that clients must send, as metadata `authorization: Bearer TOKEN`.
     certificate, key : str, optional
-        PEM files; with them clients have to speak TLS.
+        PEM files; with them, clients must use TLS.
     body_limit : int
-        Bytes of a request's message.
+        Most bytes of a request's message.
     access : bool
         Whether each call is logged.
 
@@ -66,7 +66,7 @@ async def start(
     OSError
         The port is taken, or a PEM file cannot be read or does not belong to the other one.
     ValueError
-        There is a certificate without its key, or a key alone: that must not end as a server without TLS.
+        Only one of certificate and key is given. (Otherwise the server would run without TLS.)
     """
     if (certificate is None) != (key is None):
         raise ValueError("certificate and key go together")
@@ -90,12 +90,12 @@ async def start(
 
 
 def tls(certificate: str, key: str) -> grpc.ServerCredentials:
-    """Return what a server proves itself with.
+    """Return the server's credentials.
 
     Raises
     ------
     OSError
-        A file cannot be read, is no PEM, or the two do not belong together: gRPC itself would log that and go on.
+        A file cannot be read, is not PEM, or the two do not belong together. (gRPC itself would only log that.)
     """
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
@@ -105,12 +105,12 @@ def tls(certificate: str, key: str) -> grpc.ServerCredentials:
 
 
 def probe(host: str, port: int) -> None:
-    """Look whether a port can be had: gRPC does not say why it cannot.
+    """Check that a port can be used, because gRPC does not report why it cannot.
 
     Raises
     ------
     OSError
-        It cannot; with the reason.
+        It cannot; the message says why.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as sock:

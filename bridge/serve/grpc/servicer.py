@@ -1,4 +1,4 @@
-"""What each method does: a message from a message, by the service."""
+"""The methods of the protocol: each makes a response message from a request message, by the service."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from bridge.serve.grpc.messages import MESSAGES
 INFERENCE = "inference.GRPCInferenceService"
 HEALTH = "grpc.health.v1.Health"
 EXTENSIONS = ["model_configuration", "model_repository", "model_repository(unload_dependents)", "statistics"]
-SERVING, NOT_SERVING = 1, 2  # of the health check
+SERVING, NOT_SERVING = 1, 2  # values of the health check
 
 Method = Callable[[Service, Any], Awaitable[Any]]
 
 
 async def server_live(_: Service, __: Any) -> Any:
-    """Tell that the server answers."""
+    """Return that the server is alive."""
     return MESSAGES["ServerLiveResponse"](live=True)
 
 
 async def server_ready(service: Service, _: Any) -> Any:
-    """Tell whether all models are loaded."""
+    """Return whether all models are loaded."""
     return MESSAGES["ServerReadyResponse"](ready=service.ready)
 
 
 async def model_ready(service: Service, request: Any) -> Any:
-    """Tell whether a model has a process; one that there is not is not ready, as Triton has it."""
+    """Return whether a model has a process. As in Triton, an unknown model is not ready."""
     try:
         ready = bool(service.repository.find(request.name, request.version or None).pids)
     except Refused:
@@ -43,14 +43,14 @@ async def model_ready(service: Service, request: Any) -> Any:
 
 
 async def server_metadata(_: Service, __: Any) -> Any:
-    """Tell the server's name, version and extensions."""
+    """Return the server's name, version and extensions."""
     return MESSAGES["ServerMetadataResponse"](
         name="moontide", version=version("moontide"), extensions=EXTENSIONS
     )
 
 
 async def model_metadata(service: Service, request: Any) -> Any:
-    """Tell a model's inputs, outputs and versions; those that are not known are left out."""
+    """Return a model's inputs, outputs and versions, without what is unknown."""
     found = service.repository.find(request.name, request.version or None)
     told = found.description
     return MESSAGES["ModelMetadataResponse"](
@@ -63,12 +63,12 @@ async def model_metadata(service: Service, request: Any) -> Any:
 
 
 def described(one: TensorSpec) -> dict[str, Any]:
-    """Return what a message tells of an input or output."""
+    """Return the entry of an input or output in a message."""
     return {"name": one.name, "datatype": NAMES.get(one.dtype or "float32", "BYTES"), "shape": sizes(one)}
 
 
 async def model_config(service: Service, request: Any) -> Any:
-    """Tell how a model is served."""
+    """Return a model's configuration."""
     found = service.repository.find(request.name, request.version or None).config
     for one in (*found["input"], *found["output"]):
         one["data_type"] = TYPES.index(one["data_type"])
@@ -97,13 +97,13 @@ async def model_infer(service: Service, request: Any) -> Any:
     contents.fill(response, contents.wanted(request, outputs), raw=raw)
     if (
         asked.get("triton_enable_empty_final_response") is True
-    ):  # a request has one response, which is the last
+    ):  # a request has a single response, so it is also the final one
         response.parameters.add(key="triton_final_response").value.bool_param = True
     return response
 
 
 async def model_statistics(service: Service, request: Any) -> Any:
-    """Tell what a model, or all, have served."""
+    """Return the statistics of a model, or of all models."""
     repository = service.repository
     rows = [repository.find(request.name, request.version or None)] if request.name else list(repository)
     return MESSAGES["ModelStatisticsResponse"](
@@ -112,7 +112,7 @@ async def model_statistics(service: Service, request: Any) -> Any:
 
 
 async def repository_index(service: Service, request: Any) -> Any:
-    """Tell all models with their states, or those that are served."""
+    """Return all models with their states, or only those that are served."""
     rows = service.repository.index()
     return MESSAGES["RepositoryIndexResponse"](
         models=[row for row in rows if not request.ready or row["state"] == "READY"]
@@ -126,20 +126,20 @@ async def repository_load(service: Service, request: Any) -> Any:
 
 
 async def repository_unload(service: Service, request: Any) -> Any:
-    """Serve a model no longer."""
+    """Stop serving a model."""
     await service.repository.unload(request.model_name)
     return MESSAGES["RepositoryModelUnloadResponse"]()
 
 
 async def check(service: Service, request: Any) -> Any:
-    """Tell the health of the server, or of one of its services."""
+    """Return the health of the server, or of one of its services."""
     if request.service not in ("", INFERENCE, HEALTH):
         raise Refused(Reason.UNKNOWN, f"there is no service {request.service!r}; there is {INFERENCE}")
     ready = service.ready or request.service == HEALTH
     return MESSAGES["HealthCheckResponse"](status=SERVING if ready else NOT_SERVING)
 
 
-# Service, method, the message that it takes, what it does.
+# Service, method, the message that it takes, the function above.
 METHODS: tuple[tuple[str, str, str, Method], ...] = (
     (INFERENCE, "ServerLive", "ServerLiveRequest", server_live),
     (INFERENCE, "ServerReady", "ServerReadyRequest", server_ready),

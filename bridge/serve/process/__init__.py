@@ -1,8 +1,9 @@
 """A model in a process of its own.
 
-`area` is the memory that both processes see, `values` what travels (arrays in that memory, all else as JSON, so that
-neither side trusts the other's bytes), `channel` the messages, `faults` what went wrong, `running` the process and what
-connects it, `worker` what runs there. `handle` is for threads, `member` for asyncio.
+`area` is the memory that both processes share. `values` converts values for the other process: arrays are put into that
+memory, everything else becomes JSON, so that neither process has to trust the other's bytes. `channel` sends messages,
+`faults` sends exceptions, `running` has the process and its connections, `worker` is the program that runs in it.
+`handle` is the interface for threads, `member` the one for asyncio.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Memory that two processes share: arrays lie in it one behind the other, and it grows.
+"""Memory that two processes share. Arrays are put into it one after the other; it grows when necessary.
 
-What was committed stays committed, so that touching it never ends a process; a page that the host does not have is an
-error when the area grows.
+Its pages are allocated when it grows. If the host has no memory for them, that is an error then, and using the memory
+later never ends a process.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ALIGNMENT = 64  # bytes, of a line of cache
+ALIGNMENT = 64  # bytes of a cache line
 SMALLEST = 1 << 20  # bytes that an area begins with
-# What may lie there: numbers, which any bytes are.
+# The types that arrays may have: numbers, for which any bytes are valid.
 KINDS = "bBhHiIlLqQefd?"
 
 
@@ -26,7 +26,7 @@ class Area:
     Parameters
     ----------
     descriptor : int
-        Of a memory file; it belongs to the area from then on.
+        Descriptor of a memory file, which the area takes over.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -36,7 +36,7 @@ class Area:
 
     @classmethod
     def create(cls) -> Area:
-        """Return an area of a new memory file, which nobody can make smaller under the other side's hands."""
+        """Return an area over a new memory file, which is sealed so that neither side can make it smaller."""
         descriptor = os.memfd_create("bridge", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
         return cls(descriptor)
@@ -47,18 +47,18 @@ class Area:
         return os.fstat(self.descriptor).st_size
 
     def clear(self) -> None:
-        """Begin anew: what lies there may be written over."""
+        """Start again at the beginning; present arrays may be overwritten."""
         self._used = 0
 
     def room(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[int, NDArray[Any]]:
-        """Return where a new array begins, and the array itself, with whatever the memory held.
+        """Return a new array, not initialised, and the byte at which it begins.
 
         Raises
         ------
         MemoryError
             The host has no memory for it.
         """
-        if 0 in shape:  # takes no memory
+        if 0 in shape:  # needs no memory
             return 0, np.empty(shape, dtype)
         begin = -(-self._used // ALIGNMENT) * ALIGNMENT
         nbytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
@@ -67,12 +67,12 @@ class Area:
         return begin, np.frombuffer(self._memory(), dtype, nbytes // dtype.itemsize, begin).reshape(shape)
 
     def array(self, kind: str, shape: list[int], begin: int) -> NDArray[Any]:
-        """Return an array that the other side has put there; it is this memory.
+        """Return an array that the other side has put into the area; it shares the area's memory.
 
         Raises
         ------
         ValueError
-            It would not lie inside, or its type is unknown: the other side made a mistake, or lies.
+            It would not be inside the area, or its type is unknown: the other side has a defect, or is hostile.
         """
         if kind not in KINDS or begin < 0 or any(n < 0 for n in shape):
             raise ValueError(f"no array: {kind!r} {shape} at {begin}")
@@ -87,7 +87,7 @@ class Area:
         return np.frombuffer(self._memory(), dtype, count, begin).reshape(shape)
 
     def close(self) -> None:
-        """Let go of the file; arrays that were made stay valid."""
+        """Close the file; arrays over its memory remain valid."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor, self._map = -1, None
@@ -103,7 +103,7 @@ class Area:
             raise MemoryError(f"{wanted} bytes of shared memory: {error.strerror}") from error
 
     def _memory(self) -> mmap.mmap:
-        """Return a mapping of the whole file; arrays keep an older one as long as they need it."""
+        """Return a mapping of the whole file. Arrays over an older mapping keep that one alive."""
         size = self.size
         if self._map is None or len(self._map) < size:
             self._map = mmap.mmap(self.descriptor, size)

@@ -1,4 +1,4 @@
-"""Messages over a pair of sockets: JSON behind its length."""
+"""Messages over a pair of sockets: a length, then JSON."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import time
 from typing import Any
 
 LENGTH = struct.Struct("<I")
-LONGEST = 64 << 20  # bytes of a message; arrays are not in it
-PIECE = 1 << 20  # bytes that are read at once
+LONGEST = 64 << 20  # most bytes of a message; arrays are not part of it
+PIECE = 1 << 20  # most bytes that are read at once
 
 
 class Closed(Exception):
-    """The other side is gone."""
+    """The other side has closed the channel."""
 
 
 def encoded(message: Any) -> bytes:
-    """Return a message as it travels.
+    """Return a message as bytes.
 
     Raises
     ------
     ValueError
-        It is longer than a message may be.
+        It is too long.
     """
     content = json.dumps(message).encode()
     if len(content) > LONGEST:
@@ -34,7 +34,7 @@ def encoded(message: Any) -> bytes:
 
 
 def length(head: bytes | bytearray) -> int:
-    """Return how many bytes follow; ValueError where no message has so many."""
+    """Return the number of bytes that follow. Raises ValueError if a message cannot be so long."""
     (count,) = LENGTH.unpack(head)
     if count > LONGEST:
         raise ValueError(f"a message of {count} bytes, {LONGEST} are allowed")
@@ -42,7 +42,7 @@ def length(head: bytes | bytearray) -> int:
 
 
 def decoded(content: bytes | bytearray) -> Any:
-    """Return what a message's bytes say; ValueError where they are none."""
+    """Return the message in bytes. Raises ValueError if they are not a message."""
     try:
         return json.loads(content)
     except RecursionError as error:
@@ -50,7 +50,7 @@ def decoded(content: bytes | bytearray) -> Any:
 
 
 class Arriving:
-    """A message of which a part is there."""
+    """A message that has been read in part."""
 
     def __init__(self) -> None:
         self._parts = bytearray()
@@ -58,11 +58,11 @@ class Arriving:
 
     @property
     def missing(self) -> int:
-        """Bytes that are to be read next; 0: it is complete."""
+        """The number of bytes to read next; 0: the message is complete."""
         return min(self._needed - len(self._parts), PIECE)
 
     def add(self, part: bytes) -> None:
-        """Add what was read; `Closed` where nothing comes any more, ValueError where it is no message."""
+        """Add bytes that were read. Raises Closed if there are none, ValueError if they are not part of a message."""
         if not part:
             raise Closed
         self._parts += part
@@ -72,14 +72,14 @@ class Arriving:
             self._needed += length(self._parts)
 
     def message(self) -> Any:
-        """Return the message; ValueError where it is none."""
+        """Return the message. Raises ValueError if the bytes are not one."""
         return decoded(self._parts[LENGTH.size :])
 
 
 def watched(connection: socket.socket, arriving: Arriving, seconds: float) -> None:
-    """Read what arrives soon, without sleep: to be woken takes longer than a small model computes.
+    """Read what arrives within some seconds without sleeping: waking up takes longer than a small model computes.
 
-    Other threads and processes get the core when they want it.
+    Other threads and processes still get the core when they need it.
     """
     until = time.perf_counter() + seconds
     while arriving.missing:
@@ -94,7 +94,7 @@ def watched(connection: socket.socket, arriving: Arriving, seconds: float) -> No
 
 
 class Channel:
-    """One side of the pair, for a thread that waits."""
+    """One side of the pair, for use by a thread, which waits."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -105,11 +105,11 @@ class Channel:
         Raises
         ------
         ValueError
-            It is longer than a message may be.
+            It is too long.
         Closed
-            Nobody is there to read it.
+            The other side has closed the channel.
         TimeoutError
-            It was not read in time; what is left of the channel is of no use.
+            It was not read in time; the channel cannot be used any more.
         """
         content = encoded(message)
         self._connection.settimeout(timeout)
@@ -124,18 +124,18 @@ class Channel:
         Parameters
         ----------
         timeout : float, optional
-            Seconds.
+            Seconds to wait.
         watch : float
-            Of these, seconds without sleep; see `watched`.
+            The first of these seconds, in which the thread does not sleep; see `watched`.
 
         Raises
         ------
         ValueError
-            What came is no message.
+            The bytes that came are not a message.
         Closed
-            The other side is gone.
+            The other side has closed the channel.
         TimeoutError
-            It did not come in time, all of it.
+            The whole message did not come in time.
         """
         until = None if timeout is None else time.monotonic() + timeout
         arriving = Arriving()
@@ -168,14 +168,14 @@ class AsyncChannel:
         self._loop.add_reader(connection, self._read)
 
     async def send(self, content: bytes) -> None:
-        """Send what `encoded` made; `Closed` as `Channel.send` raises it."""
+        """Send the bytes of `encoded`. Raises Closed like `Channel.send`."""
         try:
             await self._loop.sock_sendall(self._connection, content)
         except OSError as error:
             raise Closed from error
 
     async def receive(self, *, watch: float = 0.0) -> Any:
-        """Return the next message; errors as `Channel.receive` raises them. The loop stands still while it watches."""
+        """Return the next message. Raises like `Channel.receive`. The event loop is blocked for the `watch` seconds."""
         self._waiting = self._loop.create_future()
         try:
             if watch and self._failure is None:
@@ -186,7 +186,7 @@ class AsyncChannel:
             self._waiting = None
 
     def close(self) -> None:
-        """Read no more, before the socket is closed; who waits is told that the other side is gone."""
+        """Stop reading, before the socket is closed; a waiting `receive` raises Closed."""
         self._fail(Closed())
 
     def _read(self) -> None:
@@ -209,7 +209,7 @@ class AsyncChannel:
         self._look()
 
     def _look(self) -> None:
-        """Give the one who waits a message that is complete, or what keeps it from coming."""
+        """Complete a waiting `receive` with the message if it is complete, or with an error."""
         if self._waiting is None or self._waiting.done():
             return
         if self._failure is not None:

@@ -1,4 +1,4 @@
-"""Exceptions on their way between processes: what kind of them, and what they say."""
+"""Sending exceptions between processes, as their kind and text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from bridge.errors import LuaError, LuaTypeError
 from bridge.t7 import T7Error
 
-# What is raised again as what it was, a kind before those that it is one of; all else becomes a RuntimeError.
+# The exceptions that are raised again as the same class, a class before its bases; others become RuntimeError.
 KINDS: dict[str, type[Exception]] = {
     kind.__name__: kind
     for kind in (LuaTypeError, LuaError, MemoryError, FileNotFoundError, T7Error, TypeError, ValueError)

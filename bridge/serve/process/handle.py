@@ -17,22 +17,22 @@ from bridge.serve.process.running import CallTimeout, ProcessLost, Running, Want
 
 
 class ModelProcess:
-    """A model in a process of its own: what it does there costs one call.
+    """A model in a process of its own. If the process crashes, one call fails, but not the calling program.
 
-    The process starts with the first call, or `start`, and again after one that ended it.
+    The process is started by the first call or by `start`, and again after it has ended.
 
     Parameters
     ----------
     file : path
         A .t7 file that holds a network, or a .lua file with functions.
     function, key : str, optional
-        Which function, and where in the file's tables; see `bridge.models.call`.
+        The function, and the network's place in the file's tables; see `bridge.models.call`.
     memory : int, optional
-        Bytes that model and calls may take in the process, beside torch's; without it, what the host has.
+        Most bytes for the model and its calls in the process, in addition to torch's own; by default no limit.
     allow_functions : bool
         Let functions that are stored in a .t7 file run.
     start_timeout : float
-        Seconds that loading may take.
+        Most seconds for loading.
 
     Examples
     --------
@@ -59,12 +59,12 @@ class ModelProcess:
 
     @property
     def pid(self) -> int | None:
-        """The process's number; None while there is none."""
+        """The process's id; None while there is no process."""
         running = self._running
         return running.process.pid if running else None
 
     def start(self) -> None:
-        """Start the process and load the model, unless that is done.
+        """Start the process and load the model, if that is not done yet.
 
         Raises
         ------
@@ -77,25 +77,25 @@ class ModelProcess:
             self._started()
 
     def call(self, *arguments: Any, timeout: float | None = None) -> Any:
-        """Call the model and return what it returns, in memory of the caller's.
+        """Call the model and return a copy of its result.
 
         Parameters
         ----------
         *arguments
             Numbers, texts, numpy arrays, lists and dicts of them.
         timeout : float, optional
-            Seconds for all of it, waiting for another thread's call too.
+            Most seconds for the call, including the wait for another thread's call.
 
         Raises
         ------
         LuaError
             The model raised an error; the process goes on.
         TypeError
-            An argument, or the result, has something in it that cannot leave its process.
+            An argument or the result contains a value that cannot be sent to another process.
         CallTimeout
-            It took too long. A process that was at work is ended.
+            The call took too long. If the process was computing it, the process is ended.
         ProcessLost
-            The process ended: it crashed, or had no memory left. The next call has a new one.
+            The process has ended: it crashed or ran out of memory. The next call starts a new one.
         """
         until = None if timeout is None else time.monotonic() + timeout
         if not self._lock.acquire(timeout=-1 if timeout is None else timeout):
@@ -111,7 +111,7 @@ class ModelProcess:
             self._lock.release()
 
     def close(self) -> None:
-        """End the process; a call of another thread ends with `ProcessLost`."""
+        """End the process; a call in another thread raises `ProcessLost`."""
         self._closed = True
         running = self._running
         if running is not None:
@@ -139,7 +139,7 @@ class ModelProcess:
         return self._running
 
     def _asked(self, running: Running, message: Any, timeout: float | None, late: str) -> Any:
-        """Send a message and return the result in the answer; raise what the answer tells."""
+        """Send a message and return the result in the answer, or raise the error in it."""
         with self._ended_on_failure():
             try:
                 channel = Channel(running.socket)
@@ -157,7 +157,7 @@ class ModelProcess:
 
     @contextlib.contextmanager
     def _ended_on_failure(self) -> Iterator[None]:
-        """End the process where the two sides no longer agree on what comes next."""
+        """End the process if an error leaves the two sides in different places of their conversation."""
         try:
             yield
         except BaseException:

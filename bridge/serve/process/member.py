@@ -15,14 +15,14 @@ from bridge.serve.process.running import CallTimeout, Description, ProcessLost, 
 
 
 class Member:
-    """One process; whoever has it calls it alone.
+    """A model's process. Only one caller at a time may use it.
 
     Parameters
     ----------
     wanted : Wanted
         What the process loads.
     start_timeout : float
-        Seconds that loading may take.
+        Most seconds for loading.
     """
 
     def __init__(self, wanted: Wanted, *, start_timeout: float = 60.0) -> None:
@@ -34,7 +34,7 @@ class Member:
 
     @property
     def pid(self) -> int | None:
-        """The process's number; None while there is none."""
+        """The process's id; None while there is no process."""
         return self._running.process.pid if self._running else None
 
     @property
@@ -43,7 +43,7 @@ class Member:
         return self._running is not None and self._running.process.poll() is None
 
     async def start(self, file: str | None = None) -> Description:
-        """Start the process and load the model, from another place than the one that is wanted if a file is named.
+        """Start the process and load the model, from `file` if it is given, else from the wanted file.
 
         Raises
         ------
@@ -53,9 +53,7 @@ class Member:
             Loading took too long, or ended the process.
         """
         self.end()
-        running = (
-            Running()
-        )  # takes a millisecond or two; a thread's could not be cancelled, and would be left
+        running = Running()  # takes a millisecond or two; in a thread it could not be cancelled
         running.socket.setblocking(False)
         self._running, self._channel = running, AsyncChannel(running.socket)
         wanted = self._wanted if file is None else replace(self._wanted, file=file)
@@ -69,15 +67,15 @@ class Member:
     async def call(
         self, function: str | None, arguments: Sequence[Any], timeout: float, *, alone: bool = False
     ) -> Any:
-        """Call a function of the model, or the one that is meant; see `ModelProcess.call`.
+        """Call a function of the model, by default its default function; see `ModelProcess.call`.
 
-        Where it is `alone`, nothing else being at work, a quick answer is waited for without sleep.
+        `alone`: nothing else is computing, so a quick answer may be waited for without sleeping.
         """
         running = self._running
         if running is None:
             raise ProcessLost("the model's process is not running")
-        message = encoded(running.question(function, arguments))  # what cannot travel ends nothing
-        # to be woken counts in what the last call took, if it was not watched
+        message = encoded(running.question(function, arguments))  # an error here leaves the process usable
+        # the time of the last call includes waking up, unless it was waited for without sleeping
         watch = self._wanted.watch if alone and self._last < 2 * self._wanted.watch else 0.0
         began = time.perf_counter()
         result = await self._asked(message, timeout, f"no answer within {timeout:g} s", watch)
@@ -86,7 +84,7 @@ class Member:
             return running.value(result)
 
     def end(self) -> None:
-        """End the process, now."""
+        """End the process at once."""
         running, channel = self._running, self._channel
         self._running = self._channel = None
         if channel is not None:
@@ -116,7 +114,7 @@ class Member:
 
     @contextlib.contextmanager
     def _ended_on_failure(self) -> Iterator[None]:
-        """End the process where the two sides no longer agree on what comes next."""
+        """End the process if an error leaves the two sides in different places of their conversation."""
         try:
             yield
         except BaseException:

@@ -1,4 +1,4 @@
-"""A model's process, what connects it, and what is said: the part that threads and asyncio share."""
+"""A model's process with its connections and messages: the part that `handle` and `member` share."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from bridge.models import Model, TensorSpec
 from bridge.serve.process.area import Area
 from bridge.serve.process.values import packed, unpacked
 
-LEAVING = 2.0  # seconds that a process gets to end by itself
+LEAVING = 2.0  # seconds that a process has to end by itself
 NO_ANSWER = "the model's process sent what is no answer"
 
 
 class ProcessLost(RuntimeError):
-    """The model's process ended in the middle of a call."""
+    """The model's process ended during a call."""
 
 
 class CallTimeout(TimeoutError):
-    """A call took longer than it may; its process was ended."""
+    """A call took longer than allowed; its process was ended."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a process loads, and with which limits; see `bridge.models.load` and `ModelProcess`.
+    """What a process loads, and its limits; see `bridge.models.load` and `ModelProcess`.
 
-    `threads` are torch's; `watch` is how many seconds the process looks for the next call without sleep.
+    `threads`: torch's threads. `watch`: seconds that the process waits for its next call without sleeping.
     """
 
     file: str
@@ -47,7 +47,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Description:
-    """What a process tells of its model; see `bridge.models.Model`."""
+    """A process's description of its model; see `bridge.models.Model`."""
 
     platform: str
     parameters: dict[str, list[str]]
@@ -72,12 +72,12 @@ class Description:
 
     @classmethod
     def told(cls, message: Any) -> Description:
-        """Return the description that a message is.
+        """Return the description in a message.
 
         Raises
         ------
         ProcessLost
-            It is none: the process does not do what it should.
+            The message is not a description: the process is defective.
         """
         try:
             return cls(
@@ -111,7 +111,7 @@ def _specs(message: Any) -> tuple[TensorSpec, ...] | None:
 
 
 class Running:
-    """A process and what connects it: a socket, and an area for each direction."""
+    """A process and its connections: a socket, and a shared area for each direction."""
 
     def __init__(self) -> None:
         self.given, self.made = Area.create(), Area.create()
@@ -122,7 +122,7 @@ class Running:
                 [sys.executable, "-m", "bridge.serve.process.worker", *map(str, (*inherited, os.getpid()))],
                 pass_fds=inherited,
                 stdin=subprocess.DEVNULL,
-                stdout=2,  # what a model prints is for people, behind what else they are told
+                stdout=2,  # a model's output goes to standard error, like log messages
                 start_new_session=True,
             )
         except BaseException:
@@ -134,17 +134,17 @@ class Running:
             theirs.close()
 
     def question(self, function: str | None, arguments: Sequence[Any]) -> dict[str, Any]:
-        """Return a call as a message; its arrays lie in the area that the process reads."""
+        """Return a call as a message; its arrays are put into the area that the process reads."""
         self.given.clear()
         return {"function": function, "arguments": [packed(one, self.given) for one in arguments]}
 
     def value(self, result: Any) -> Any:
-        """Return what an answer has as its result, in memory of its own.
+        """Return a copy of the result in an answer.
 
         Raises
         ------
         ProcessLost
-            It is nothing that `packed` made.
+            It was not made by `packed`.
         """
         try:
             return unpacked(result, self.made, copy=True)
@@ -152,11 +152,11 @@ class Running:
             raise ProcessLost(f"the model's process sent what is no value: {error}") from None
 
     def kill(self) -> None:
-        """Begin to end the process."""
+        """Send the process the signal that ends it."""
         self.process.kill()
 
     def reason(self) -> str:
-        """Return why the process ended; it may live, and only have closed its side."""
+        """Return why the process ended; or that it is alive and has only closed its connection."""
         try:
             status = self.process.wait(LEAVING)
         except subprocess.TimeoutExpired:
@@ -164,7 +164,7 @@ class Running:
         return signal.Signals(-status).name if status < 0 else f"status {status}"
 
     def end(self) -> None:
-        """Kill the process and let go of everything."""
+        """Kill the process and close all connections."""
         self.process.kill()
         self.process.wait()
         self.socket.close()
@@ -173,12 +173,12 @@ class Running:
 
 
 def checked(answer: Any) -> dict[str, Any]:
-    """Return an answer: a dict with the result, or with what was raised.
+    """Return an answer: a dict with the result or with the error.
 
     Raises
     ------
     ProcessLost
-        It is none.
+        It is not an answer.
     """
     if isinstance(answer, dict) and ("result" in answer or isinstance(answer.get("error"), dict)):
         return answer

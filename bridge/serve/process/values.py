@@ -1,4 +1,4 @@
-"""Values on their way between processes: arrays in an area, all else as what JSON has.
+"""Converting values for another process: arrays are put into a shared area, everything else becomes JSON.
 
 A list is {"l": [...]}, a dict {"d": [[key, value], ...]}, bytes {"b": latin-1}, an array {"a": [kind, shape, begin]};
 numbers, texts, booleans and None are themselves.
@@ -15,23 +15,23 @@ from numpy.typing import NDArray
 
 from bridge.serve.process.area import KINDS, Area
 
-DEEPEST = 200  # lists and dicts inside each other
+DEEPEST = 200  # levels of lists and dicts
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Arrays that travel as one, along their first dimension: of one type, and of the same sizes but the first."""
+    """Arrays to be sent as one, joined along the first dimension. Their types and other dimensions are the same."""
 
     parts: Sequence[NDArray[Any]]
 
 
 def packed(value: Any, area: Area, depth: int = 0) -> Any:
-    """Return a value as JSON has it, its arrays copied into the area.
+    """Return a value in the form for JSON, with its arrays copied into the area.
 
     Raises
     ------
     TypeError
-        Something in it does not travel, such as a network; with its name.
+        It contains a value that cannot be sent, such as a network; the message names it.
     ValueError
         It is nested too deep.
     MemoryError
@@ -68,12 +68,12 @@ def packed(value: Any, area: Area, depth: int = 0) -> Any:
 
 
 def unpacked(tree: Any, area: Area, *, copy: bool, depth: int = 0) -> Any:
-    """Return the value; its arrays are the area's memory, or copies of it.
+    """Return the value that was packed; its arrays share the area's memory, or are copies.
 
     Raises
     ------
     ValueError
-        This is nothing that `packed` made.
+        It was not made by `packed`.
     """
     if depth > DEEPEST:
         raise ValueError("nested too deep")

@@ -1,7 +1,7 @@
-"""A model's process: loads it, then calls it as it is told, until nobody is there to tell.
+"""The program of a model's process: it loads the model, then computes calls until the connection is closed.
 
-Its memory is limited before the model is loaded. A thread ends the process when its maker is gone, also in the middle
-of a call: Lua runs without the GIL.
+Its memory is limited before the model is loaded. A thread ends the process when its parent has ended, also during a
+call, because Lua runs without the GIL.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from bridge.serve.process.values import packed, unpacked
 
 
 def main() -> None:
-    """Work on the descriptors that the arguments name, for the process that the last one names."""
+    """Run with the descriptors in the command line's arguments, for the parent process in the last argument."""
     connection, given, made, maker = map(int, sys.argv[1:5])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its maker decides when it ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when this process ends
     threading.Thread(target=_end_with_maker, args=(maker,), daemon=True).start()
     channel = Channel(socket.socket(fileno=connection))
     try:
@@ -39,13 +39,13 @@ def main() -> None:
 
 
 def serve(channel: Channel, given: Area, made: Area) -> None:
-    """Load what the first message names and describe it, then answer one message after the other."""
+    """Load the model of the first message and send its description, then answer one message after the other."""
     wanted = Wanted(**channel.receive())
     if wanted.threads is not None:
-        # torch reads it when it is imported, if it is at all: that takes more than a second
+        # torch reads this variable when it is imported, which may not be necessary and takes more than a second
         os.environ["OMP_NUM_THREADS"] = str(wanted.threads)
     if wanted.memory is not None:
-        import_torch()  # what it takes is not the model's
+        import_torch()  # before the limit, so that torch's own memory does not count
         limit_memory(wanted.memory)
     with bridge.Lua(allow_functions=wanted.allow_functions) as lua:
         try:
@@ -54,9 +54,9 @@ def serve(channel: Channel, given: Area, made: Area) -> None:
             channel.send({"error": described(error)})
             return
         if model.platform == "torch7" and wanted.threads is not None:
-            import_torch()  # now, rather than in the first call
+            import_torch()  # now, so that the first call does not have to
         gc.collect()
-        gc.freeze()  # what is loaded now stays: to look through all of it again would cost some call 100 ms
+        gc.freeze()  # the garbage collector no longer visits the loaded objects, which would take 100 ms of some call
         channel.send({"result": Description.of(model)})
         while True:
             asked = channel.receive(watch=wanted.watch)
@@ -71,7 +71,7 @@ def serve(channel: Channel, given: Area, made: Area) -> None:
 
 
 def loaded(lua: bridge.Lua, wanted: Wanted) -> models.Model:
-    """Load the model that is wanted."""
+    """Load the model."""
     return models.load(
         lua,
         wanted.file,
@@ -83,7 +83,7 @@ def loaded(lua: bridge.Lua, wanted: Wanted) -> models.Model:
 
 
 def limit_memory(nbytes: int) -> None:
-    """Let this process have so many bytes more than it has now."""
+    """Limit this process to some bytes more than it has now."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmData:"):
             most = (int(line.split()[1]) << 10) + nbytes
@@ -91,12 +91,12 @@ def limit_memory(nbytes: int) -> None:
 
 
 def _end_with_maker(maker: int) -> None:
-    """Wait for the maker's end. A pipe would stay open in children that the maker has forked."""
+    """Wait until the parent process ends; not by a pipe, which other children of the parent would keep open."""
     try:
         ended = os.pidfd_open(maker)
     except ProcessLookupError:
         os._exit(0)
-    if os.getppid() == maker:  # else the number is another process's by now
+    if os.getppid() == maker:  # else the id may belong to another process by now
         select.select([ended], [], [])
     os._exit(0)
 

@@ -1,7 +1,7 @@
 """The Open Inference Protocol over HTTP, functions by JSON, metrics, and a page for people.
 
-`oip` is the protocol's text: requests and responses from and to bytes. `inference`, `calls` and `repository` are the
-routes by subject, `guard` what all of them stand behind, `openapi` their description, `application` all together.
+`oip` converts requests and responses from and to bytes. `inference`, `calls` and `repository` have the routes by
+subject, `guard` the checks before all of them, `openapi` their description, and `application` the whole application.
 """
 
 from __future__ import annotations

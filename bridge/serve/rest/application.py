@@ -1,4 +1,4 @@
-"""The web application: a service behind its routes, to be run alone or mounted in another application."""
+"""The web application of a service, to be run alone or mounted in another application."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def application(
     Parameters
     ----------
     service : Service
-        What it serves; whoever made it starts and stops it.
+        The service; the caller starts and stops it.
     token : str, optional
-        What clients must say: `Authorization: Bearer TOKEN`.
+        The token that clients must send: `Authorization: Bearer TOKEN`.
     body_limit : int
-        Bytes of a request; all that are at work together may have 16 times as many.
+        Most bytes of a request's body; all running requests together may have 16 times as many.
     hosts : collection of str, optional
-        Names of this server; requests by another name are refused. None: any.
+        Names of this server; requests with another name are refused. None: any name.
     access : bool
         Whether each request is logged.
 
@@ -80,7 +80,7 @@ def application(
 
 
 async def refused(_: Request, error: Exception) -> Response:
-    """Answer what the service refuses."""
+    """Answer a request that was refused."""
     assert isinstance(error, Refused)
     response = answer({"error": str(error)}, error.reason.value)
     response.raw_headers += refusal_headers(error)
@@ -88,7 +88,7 @@ async def refused(_: Request, error: Exception) -> Response:
 
 
 async def not_found(request: Request, error: Exception) -> Response:
-    """Answer a path or method that there is not."""
+    """Answer a request for a path or method that does not exist."""
     assert isinstance(error, HTTPException)
     response = answer(
         {"error": f"{request.method} {request.url.path}: {error.detail}; / and /docs tell what there is"},
@@ -99,11 +99,11 @@ async def not_found(request: Request, error: Exception) -> Response:
 
 
 async def vanished(_: Request, __: Exception) -> Response:
-    """Answer nobody: the client went before its request was complete."""
+    """End a request whose client has closed the connection before the request was complete."""
     return answer({"error": "the client went before its request was complete"}, 400)
 
 
 async def defect(request: Request, error: Exception) -> Response:
-    """Answer what should not have happened."""
+    """Answer a request that met a defect of this package."""
     logger.error("%s %s: a defect of the service", request.method, request.url.path, exc_info=error)
     return answer({"error": f"a defect of the service: {type(error).__name__}: {error}"}, 500)

@@ -1,4 +1,4 @@
-"""A request's body, with a limit, and answers of JSON."""
+"""Reading a request's body, with a limit, and making JSON responses."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from starlette.types import Receive, Scope
 from bridge.serve.engine.refused import Reason, Refused
 from bridge.serve.rest.encodings import encoding, inflated
 
-TOGETHER = 16  # bodies of the greatest length that may be here at one time
-HELD = "moontide.held"  # where a request's scope has the bytes of its body
+TOGETHER = 16  # all bodies together may have this times the limit of one
+HELD = "moontide.held"  # key in a request's scope: number of bytes of its body
 
 
 class Intake:
-    """What bodies may be: each alone, and all together that are here at one time.
+    """Limits the bytes of each body, and of all bodies that are in memory at the same time.
 
     Parameters
     ----------
     limit : int
-        Bytes of a body; all together may have `TOGETHER` times as many.
+        Most bytes of a body; all together may have `TOGETHER` times as many.
     """
 
     def __init__(self, limit: int) -> None:
@@ -30,26 +30,25 @@ class Intake:
         self._left = TOGETHER * limit
 
     def take(self, count: int) -> None:
-        """Make room for bytes; `Refused` where there is none."""
+        """Count further bytes in memory. Raises Refused if there are too many."""
         if count > self._left:
             raise Refused(Reason.BUSY, "too many large requests are at work: try again later")
         self._left -= count
 
     def give_back(self, count: int) -> None:
-        """Say that bytes are no longer here."""
+        """Count bytes that are not in memory any more."""
         self._left += count
 
 
 async def received(scope: Scope, receive: Receive, intake: Intake) -> bytes:
-    """Return the whole body of a request; how long it is, is noted in the scope, for the guard to give back.
+    """Return the whole body of a request. Its length is stored in the scope, from which the guard gives it back.
 
     Raises
     ------
     Refused
-        It is longer than the limit, compressed or not, or encoded in a way that is not read, or too much is here
-        already.
+        It is longer than the limit, compressed or not, or in an unknown encoding, or too many bytes are in memory.
     ClientDisconnect
-        The client went before it was complete.
+        The client closed the connection before the body was complete.
     """
     headers = dict(scope["headers"])
     limit = intake.limit
@@ -62,7 +61,7 @@ async def received(scope: Scope, receive: Receive, intake: Intake) -> bytes:
 
 
 async def arrived(scope: Scope, receive: Receive, intake: Intake) -> bytes:
-    """Return the body as it came."""
+    """Return the body as it was sent."""
     held = Held(scope, intake)
     parts: list[bytes] = []
     while True:
@@ -80,14 +79,14 @@ async def arrived(scope: Scope, receive: Receive, intake: Intake) -> bytes:
 
 
 class Held:
-    """Called with the bytes of each part of a body: notes them, and refuses those that are too many."""
+    """Called with the number of bytes of each part of a body: counts them, and refuses too many."""
 
     def __init__(self, scope: Scope, intake: Intake) -> None:
         self._scope, self._intake = scope, intake
         self._total = 0
 
     def __call__(self, count: int) -> None:
-        """Take one more part in."""
+        """Count one more part."""
         self._intake.take(count)
         self._scope[HELD] = self._scope.get(HELD, 0) + count
         self._total += count
@@ -101,12 +100,12 @@ async def body(request: Request) -> bytes:
 
 
 async def json(request: Request) -> Any:
-    """Return what a body of JSON says; None where it is empty.
+    """Return the value of a JSON body; None if it is empty.
 
     Raises
     ------
     Refused
-        It is no JSON; and as `received`.
+        It is not JSON; and as for `received`.
     """
     content = await body(request)
     try:
@@ -116,7 +115,7 @@ async def json(request: Request) -> Any:
 
 
 def answer(value: Any, status: int = 200) -> Response:
-    """Return an answer of JSON."""
+    """Return a JSON response."""
     return Response(
         orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS),
         status,

@@ -1,6 +1,6 @@
-"""Inference on the bare server interface: the one route whose cost counts, without a framework's layers around it.
+"""The inference route without the layers of a web framework, because its speed matters most.
 
-POST /v2/models/MODEL[/versions/VERSION]/infer; all else goes on to the application inside.
+It is POST /v2/models/MODEL[/versions/VERSION]/infer; all other requests are passed to the application inside.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ BINARY = (b"content-type", b"application/octet-stream")
 
 
 class Direct:
-    """Around an application.
+    """An ASGI application that answers inference itself.
 
     Parameters
     ----------
     app : ASGI application
-        What answers all other requests.
+        The application for all other requests.
     service : Service
-        What is asked.
+        The service that computes.
     intake : Intake
-        What bodies may be.
+        The limits of bodies.
     """
 
     def __init__(self, app: ASGIApp, *, service: Service, intake: Intake) -> None:
@@ -40,7 +40,7 @@ class Direct:
         self._intake = intake
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer inference."""
+        """Answer an inference request, or pass the request on."""
         match = INFER.fullmatch(local_path(scope)) if scope["type"] == "http" else None
         if match is None:
             await self._app(scope, receive, send)
@@ -65,7 +65,7 @@ class Direct:
 
 
 def refusal_headers(error: Refused) -> list[tuple[bytes, bytes]]:
-    """Return what a refusal says beside its text."""
+    """Return the headers of a refusal."""
     return {
         Reason.BUSY: [(b"retry-after", b"1")],
         Reason.METHOD: [(b"allow", b"POST")],

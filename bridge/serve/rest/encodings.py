@@ -1,4 +1,4 @@
-"""Bodies that clients compress, made as they were before, a step at a time: a few bytes may stand for very many."""
+"""Decompressing bodies step by step, because a few compressed bytes may become very many."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from collections.abc import Callable
 from bridge.serve.engine.refused import Reason, Refused
 
 READ = ("gzip", "deflate")
-STEP = 1 << 18  # bytes that are made at a time; other requests have their turn between two steps
-EITHER = (
-    32 + zlib.MAX_WBITS
-)  # gzip's form or zlib's, as the first bytes tell: clients take the one for the other
+STEP = 1 << 18  # bytes that a step makes; other requests run between two steps
+EITHER = 32 + zlib.MAX_WBITS  # gzip's or zlib's form, by the first bytes: some clients confuse the two
 
 
 def encoding(told: bytes) -> str | None:
-    """Return the encoding that a "Content-Encoding" header names; None where the body is as it is.
+    """Return the encoding that a "Content-Encoding" header names; None for a body that is not compressed.
 
     Raises
     ------
     Refused
-        It is none that is read.
+        The encoding is not supported.
     """
     name = told.decode("latin-1").strip().lower()
     if name in {"", "identity"}:
@@ -34,14 +32,14 @@ def encoding(told: bytes) -> str | None:
 
 
 async def inflated(name: str, content: bytes, took: Callable[[int], None]) -> bytes:
-    """Return what was compressed.
+    """Return the decompressed content.
 
-    `took` is told how many bytes each step has made, and raises where they are too many.
+    `took` is called with the number of bytes that each step has made, and raises if they are too many.
 
     Raises
     ------
     Refused
-        The content is not what its header says, ends in the middle, or goes on behind its end; and what `took` raises.
+        The content does not have this encoding, is cut off, or is followed by other bytes; or `took` has raised.
     """
     made = zlib.decompressobj(EITHER)
     parts: list[bytes] = []

@@ -1,4 +1,7 @@
-"""What every request passes: an id, a token where one is asked for, no calls by other web pages, one line of log."""
+"""The checks before every request: its id, the token if one is required, and that no other web page sent it.
+
+It also logs a line for each request.
+"""
 
 from __future__ import annotations
 
@@ -20,26 +23,27 @@ from bridge.serve.rest.bodies import HELD, Intake
 logger = logging.getLogger(__name__)
 
 ID = HEADER.encode()
-# Without a token too: what tells whether the server lives, and the page, which asks for the token itself.
+# Paths that need no token: health checks, and the page, which asks for the token itself.
 OPEN = {"/v2/health/live", "/v2/health/ready", "/", "/openapi.json", "/docs"}
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class Guard:
-    """Around an application.
+    """An ASGI application that checks requests before it passes them on.
 
     Parameters
     ----------
     app : ASGI application
+        The application inside.
     intake : Intake
-        Where the bytes of a request's body are given back when it has been answered.
+        Gets the number of a body's bytes back when its request is answered.
     token : str, optional
-        What `Authorization: Bearer` must say.
+        The token that `Authorization: Bearer` must have.
     hosts : collection of str, optional
-        Names that requests may have come by; None: any. A page elsewhere can make a browser ask a server on this
-        machine under a name of its own; only the name tells.
+        Allowed names in the "Host" header; None: any. A foreign web page can make a browser send requests to a server
+        on this machine under a name of its own (DNS rebinding); only the name shows that.
     access : bool
-        A line of log for each request.
+        Whether each request is logged.
     """
 
     def __init__(
@@ -58,7 +62,7 @@ class Guard:
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -80,7 +84,7 @@ class Guard:
             await refuse(answered, *refused)
         else:
             try:
-                with contextlib.suppress(ClientDisconnect):  # nobody is there to be answered
+                with contextlib.suppress(ClientDisconnect):  # the client has closed the connection
                     await self._app(scope, receive, answered)
             finally:
                 self._intake.give_back(scope.get(HELD, 0))
@@ -97,7 +101,7 @@ class Guard:
             )
 
     def _refused(self, path: str, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
-        """Return the status and the reason why a request goes no further."""
+        """Return the status and the reason if a request is refused, else None."""
         host = hostname(headers.get(b"host", b""))
         if self._hosts is not None and host not in self._hosts:
             return 403, f"this server does not answer for host {host!r}; --host names where it listens"
@@ -114,7 +118,7 @@ class Guard:
 
 
 def local_path(scope: Scope) -> str:
-    """Return a request's path as the application has it, which may be mounted below another path."""
+    """Return a request's path within the application, which may be mounted below another path."""
     path: str = scope["path"]
     root: str = scope.get("root_path", "")
     return path[len(root) :] if root and path.startswith(root) else path

@@ -1,4 +1,4 @@
-"""Routes of the Open Inference Protocol: the server and models; inference is `direct`."""
+"""Routes of the Open Inference Protocol for the server and its models; inference itself is in `direct`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXTENSIONS = [
 
 
 def service(request: Request) -> Service:
-    """Return what the application serves."""
+    """Return the application's service."""
     found: Service = request.app.state.service
     return found
 
@@ -73,7 +73,7 @@ async def model(request: Request) -> Response:
 
 
 def specs(found: tuple[TensorSpec, ...] | None) -> list[dict[str, Any]]:
-    """Return inputs or outputs as the protocol describes them; what is not known is left out."""
+    """Return inputs or outputs in the protocol's form, without what is unknown."""
     return [
         {"name": one.name, "datatype": NAMES.get(one.dtype or "float32", "BYTES"), "shape": sizes(one)}
         for one in found or ()

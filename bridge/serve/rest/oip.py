@@ -1,7 +1,7 @@
-"""Requests and responses of the Open Inference Protocol, version 2: JSON, with tensors behind it as bytes if asked.
+"""Requests and responses of the Open Inference Protocol, version 2: JSON, optionally followed by tensors as bytes.
 
-A body with binary tensors is JSON of a length that a header tells, then each tensor's bytes in the order of the JSON.
-JSON has no NaN and no infinity: in outputs they are null.
+In a body with binary tensors, a header has the length of the JSON; each tensor's bytes follow in the JSON's order.
+JSON has no NaN and infinity: in outputs they are null.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ HEADER_LENGTH = b"inference-header-content-length"
 
 @dataclass(frozen=True)
 class InferRequest:
-    """A request: tensors by name, and which outputs are wanted, as bytes or not.
+    """A request: tensors by name, and for each wanted output whether it is to be sent as bytes.
 
-    `outputs` is None where all are wanted, `timeout` where the server's is meant.
+    `outputs` None: all outputs. `timeout` None: the server's.
     """
 
     id: str | None
@@ -36,17 +36,17 @@ class InferRequest:
 
 
 def invalid(text: str) -> Refused:
-    """Return the refusal of a request that is wrong."""
+    """Return the exception for a wrong request."""
     return Refused(Reason.INVALID, text)
 
 
 def request(body: bytes, header_length: bytes | None) -> InferRequest:
-    """Return the request that a body is.
+    """Return the request in a body.
 
     Raises
     ------
     Refused
-        It is none; with what is wrong.
+        The body is not a valid request; the message says why.
     """
     if header_length is None:
         text, rest = body, memoryview(b"")
@@ -79,7 +79,7 @@ def request(body: bytes, header_length: bytes | None) -> InferRequest:
 
 
 def wanted(told: Any, binary: bool) -> dict[str, bool] | None:
-    """Return which outputs a request asks for, and whether as bytes."""
+    """Return the outputs that a request asks for, each with whether it is to be sent as bytes."""
     if told is None:
         return None
     if not isinstance(told, list) or not all(
@@ -108,7 +108,7 @@ def flag(told: dict[str, Any], name: str, default: bool = False) -> bool:
 
 
 def tensor(place: int, told: Any, rest: memoryview) -> tuple[str, Tensor, memoryview]:
-    """Return an input's name and value, and the bytes behind it."""
+    """Return an input's name and value, and the rest of the binary data."""
     if not isinstance(told, dict) or not isinstance(told.get("name"), str):
         raise invalid(f"input {place} (counted from 0) is no object with a 'name'")
     name, kind, shape = told["name"], told.get("datatype"), told.get("shape")
@@ -127,7 +127,7 @@ def tensor(place: int, told: Any, rest: memoryview) -> tuple[str, Tensor, memory
 
 
 def plain(name: str, kind: str, shape: Sequence[int], data: Any) -> Tensor:
-    """Return the tensor that JSON's data are: nested, or flat with the last index the quickest."""
+    """Return a tensor from data in JSON: nested lists, or a flat list in row-major order."""
     if not isinstance(data, list):
         raise invalid(f"input {name!r} has data that are no list")
     if kind == "BYTES":
@@ -158,12 +158,12 @@ def texts(name: str, shape: Sequence[int], data: list[Any]) -> list[Any]:
 def response(
     asked: InferRequest, model: str, version: str, outputs: Mapping[str, Tensor]
 ) -> tuple[bytes, int | None]:
-    """Return a response as a body, and the JSON's length where bytes follow it.
+    """Return a response's body, and the length of its JSON if bytes follow it.
 
     Raises
     ------
     Refused
-        An output is wanted that the model does not have.
+        The request asks for an output that the model does not have.
     """
     if asked.outputs is not None:
         missing = [name for name in asked.outputs if name not in outputs]
@@ -189,7 +189,7 @@ def response(
 
 
 def data(value: Tensor) -> Any:
-    """Return a tensor's elements in one list, as JSON has them."""
+    """Return a tensor's elements in a flat list for JSON."""
     if isinstance(value, np.ndarray):
         numbers = value.reshape(-1)
         return numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers

@@ -1,4 +1,4 @@
-"""The routes as OpenAPI describes them, for programs that make clients and for the page."""
+"""The OpenAPI description of the routes, for client generators and for the page."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ SCHEMAS = {
         "oneOf": [{"type": "array", "items": {}}, {"type": "object", "additionalProperties": True}]
     },
 }
-# The refusals that every route has, and those of routes that call a model.
+# The errors of every route, and further ones of routes that call a model.
 ALWAYS = {
     400: "the request is wrong",
     401: "a token is needed",
@@ -80,7 +80,7 @@ OF_MODELS = {
     503: "the model's process ended, or there is none",
     504: "there was no answer in time",
 }
-# Path, method, what it does, what it takes, what it gives, whether a model is called.
+# Path, method, description, request, response, whether a model is called.
 ROUTES: tuple[tuple[str, str, str, str | None, str, bool], ...] = (
     ("/v2", "get", "The server's name, version and extensions", None, "Object", False),
     ("/v2/health/live", "get", "Whether the server lives", None, "Object", False),
@@ -110,7 +110,7 @@ ROUTES: tuple[tuple[str, str, str, str | None, str, bool], ...] = (
 
 
 def document(service: Service, version: str) -> dict[str, Any]:
-    """Return the description, with the functions that there are now."""
+    """Return the description, with the functions that exist now."""
     paths: dict[str, Any] = {}
     first = next(iter(service.repository), None)
     for path, method, summary, taken, given, of_model in ROUTES:
@@ -183,5 +183,5 @@ def arguments(parameters: list[str]) -> dict[str, Any]:
 
 
 def content(schema: str) -> dict[str, Any]:
-    """Return a body of JSON with this schema."""
+    """Return the description of a JSON body with this schema."""
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}

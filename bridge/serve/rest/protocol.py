@@ -1,4 +1,4 @@
-"""uvicorn's HTTP, without patience for connections on which a request began, or should begin, and nothing arrives."""
+"""uvicorn's HTTP protocol with a limit on how long a connection may wait for the bytes of a request."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ PATIENCE = 30.0  # seconds without a byte
 
 
 class ImpatientProtocol(HttpToolsProtocol):
-    """Closes a connection whose request does not arrive.
+    """Closes a connection on which no further byte of a request arrives.
 
-    One timer for each connection looks now and then whether something has arrived since, so that a request costs
-    nothing.
+    One timer for each connection checks from time to time whether something has arrived, so a request costs nothing.
     """
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to look."""
+        """Start the timer."""
         self._answers = WholeAnswers(transport)
         super().connection_made(cast("asyncio.Transport", self._answers))
         self._arrived = True
@@ -26,27 +25,27 @@ class ImpatientProtocol(HttpToolsProtocol):
         self._look()
 
     def data_received(self, data: bytes) -> None:
-        """Note that something arrived."""
+        """Note that bytes have arrived."""
         self._arrived = True
         super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """Note that a request begins to arrive."""
+        """Note that a request has begun to arrive."""
         self._complete = False
         super().on_message_begin()
 
     def on_message_complete(self) -> None:
-        """Note that a request has arrived: its answer takes its time."""
+        """Note that a request is complete: from now on the client waits, without a limit here."""
         self._complete = True
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Let an answer without a body go."""
+        """Send a response without a body."""
         self._answers.flush()
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Look no more."""
+        """Stop the timer."""
         self._timer.cancel()
         super().connection_lost(exc)
 
@@ -59,7 +58,7 @@ class ImpatientProtocol(HttpToolsProtocol):
 
 
 class WholeAnswers:
-    """A transport on which an answer's head waits for the first part of its body: one call of the system for both."""
+    """A transport that sends a response's head together with the first part of its body, in one system call."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
@@ -69,7 +68,7 @@ class WholeAnswers:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Write, behind the head that waits; a head waits."""
+        """Keep a head for later; write anything else, after the head that was kept."""
         if data.startswith(b"HTTP/") and not data.startswith(b"HTTP/1.1 100"):
             self._head = data
             return
@@ -77,12 +76,12 @@ class WholeAnswers:
         self._transport.write(head + data if head else data)
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the head that was kept."""
         head, self._head = self._head, b""
         if head:
             self._transport.write(head)
 
     def close(self) -> None:
-        """Write what waits, and close."""
+        """Write the head that was kept, and close."""
         self.flush()
         self._transport.close()

@@ -38,12 +38,12 @@ async def unload(request: Request) -> Response:
 
 
 async def told(request: Request) -> dict[str, Any]:
-    """Return the JSON object that a body is; none says nothing.
+    """Return the JSON object in a body; an empty one for an empty body.
 
     Raises
     ------
     Refused
-        It is something else.
+        The body is something else.
     """
     found = await json(request)
     if not isinstance(found, dict | None):

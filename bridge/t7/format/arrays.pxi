@@ -1,4 +1,4 @@
-# What a file's indices stand for, and its tensors: the part of reading that makes arrays.
+# Reading: the objects that a file refers to by index, and its tensors and storages, which become arrays.
 
 cdef enum:
     S_TABLE = 3
@@ -28,18 +28,18 @@ cdef class Arrays:
     cdef object torch                     # the module, for tensors of torch
     cdef list torch_dtypes
     cdef object mapped                    # a buffer of the whole file
-    cdef object summary                   # makes (tensor, storage) descriptions where no data is read
+    cdef object summary                   # if no data is read: functions that describe a tensor, a storage
     cdef Slot *slots
     cdef int64_t slot_count, slots_size
     cdef Map indices                      # the file's index -> slot
     cdef dict storage_values              # slot -> Storage
-    cdef int kind                         # of the last value, while scanning
-    cdef int64_t pooled                   # bytes of storages of middle size that are still to come
+    cdef int kind                         # kind of the last value, while scanning
+    cdef int64_t pooled                   # bytes of the medium-sized storages that are still to be read
     cdef object pool                      # memory for some of them
     cdef uint8_t *pool_data
     cdef int64_t pool_used, pool_size
 
-    # What has an index: the file's first mention defines it, every further one is the index alone.
+    # Objects with an index. Where an index first appears in a file its object follows; later it stands alone.
 
     @cython.final
     cdef Slot *add_slot(self, int64_t index, int kind, value) except NULL:
@@ -137,7 +137,7 @@ cdef class Arrays:
     @cython.final
     cdef int check_tensor(self, int64_t here, int64_t ndim, int64_t *sizes, int64_t *strides, int64_t offset,
                           int64_t place) except -1:
-        """Every element must lie in the storage."""
+        """Check that every element lies in the storage."""
         cdef int64_t room = self.slots[place].size if place >= 0 else 0
         cdef int64_t left = room - offset
         cdef int64_t i
@@ -252,7 +252,7 @@ cdef class Arrays:
 
     @cython.final
     cdef object read_pooled(self, int element, int64_t count):
-        """Into memory in large pages, shared with those that come next: a page fault for each 4 KB costs more."""
+        """Read into a pool shared with the next storages: large pages save most of its page faults, one per 4 KB."""
         cdef int64_t size = (count * ELEMENT_SIZE[element] + 63) & ~<int64_t>63
         cdef int64_t place
         if self.pool_used + size > self.pool_size:
@@ -267,7 +267,7 @@ cdef class Arrays:
 
     @cython.final
     cdef int new_pool(self, int64_t size) except -1:
-        """The pool begins where a large page does."""
+        """Make a pool of `size` bytes that begins at a large page's boundary."""
         cdef Py_buffer view
         cdef int64_t before
         array = empty(size + LARGE_PAGE, DTYPES[E_BYTE])

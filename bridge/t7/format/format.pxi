@@ -1,4 +1,4 @@
-# The format's numbers: kinds of values, element types, the classes that are not plain tables of fields.
+# Constants of the format: kinds of values, element types, and the classes that are not written as tables of fields.
 
 cdef enum:
     T_NIL = 0
@@ -7,9 +7,9 @@ cdef enum:
     T_TABLE = 3
     T_TORCH = 4
     T_BOOLEAN = 5
-    T_FUNCTION = 6            # without an index
-    T_OLD_FUNCTION = 7        # upvalues are plain values
-    T_NEW_FUNCTION = 8        # upvalues have names and ids
+    T_FUNCTION = 6            # has no index
+    T_OLD_FUNCTION = 7        # its upvalues are plain values
+    T_NEW_FUNCTION = 8        # its upvalues have names and ids
 
 cdef enum:
     E_BYTE, E_CHAR, E_SHORT, E_INT, E_LONG, E_HALF, E_FLOAT, E_DOUBLE, ELEMENTS
@@ -50,11 +50,11 @@ cdef tuple STORAGE_NAMES = tuple(f"torch.{name}Storage".encode() for name in ELE
 PART_KINDS = ("object", "int", "long", "short", "byte", "char", "bool", "float", "double")
 
 
-cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")     # or a file could be made whose keys collide
+cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little")     # random: nobody can make a file whose keys collide
 
 
 cdef inline uint64_t mix(uint64_t x) noexcept nogil:
-    """A number's 64 bits, well stirred (the finaliser of splitmix64)."""
+    """A hash of a number's 64 bits (the finaliser of splitmix64)."""
     x ^= SEED
     x = (x ^ (x >> 30)) * <uint64_t>0xbf58476d1ce4e5b9
     x = (x ^ (x >> 27)) * <uint64_t>0x94d049bb133111eb
@@ -69,12 +69,12 @@ cdef struct Entry:
 @cython.final
 @cython.internal
 cdef class Map:
-    """From 64-bit keys to numbers from 0 on; open addressing, at most half full.
+    """A map from 64-bit keys to numbers from 0 on: a hash table with open addressing, at most half full.
 
-    Keys 1, 2, 3 ... of the numbers 0, 1, 2 ..., as a file's indices are until something has two, take no memory; other
-    small keys that come nearly in order lie in an array of their own.
+    Two common cases are faster. As long as the keys 1, 2, 3 ... arrive with the numbers 0, 1, 2 ..., as the indices of
+    most files do, only their count is kept. Other small keys in nearly ascending order are kept in an array.
     """
-    cdef uint64_t plain               # keys from 1 to here are known, but for those that came again
+    cdef uint64_t plain               # the keys 1 .. plain have the numbers 0 .. plain - 1, unless they were put again
     cdef Entry *entries
     cdef int64_t *dense
     cdef uint64_t dense_size, dense_count

@@ -1,18 +1,18 @@
-# What is open while a file is read: the frames of the walk's own stack.
+# The stack of values that are being read: a frame for each that is not complete yet.
 
 cdef enum:
     F_ROOT, F_TABLE, F_PAYLOAD, F_PARTS, F_UPVALUES, F_VEC, F_HASH
 
 cdef struct Frame:
     int kind
-    int64_t count             # entries or values that the file announced
+    int64_t count             # entries or values that it has by the file
     int64_t done              # how many of them are complete
-    PyObject *target          # what is being filled
-    PyObject *key             # a key whose value comes next
-    int key_kind              # K_NONE: a key comes next; K_STORED: its value is where it belongs already
-    int64_t place             # of the table's shape
-    bint ordered, whole, booleans, binary      # what the keys seen so far are
-    uint64_t found, expected  # sums over the keys, and over 1 .. n: the same for the same set
+    PyObject *target          # the object that is being filled
+    PyObject *key             # the key whose value comes next
+    int key_kind              # K_NONE: a key comes next; K_STORED: the value is stored already
+    int64_t place             # the table's number in `shapes`
+    bint ordered, whole, booleans, binary      # of the keys: 1, 2, 3 ..; within 1 .. n; bools; 0 or 1
+    uint64_t found, expected  # sums of hashes of the keys, and of 1 .. n: equal if the sets are
 
 
 @cython.internal
@@ -43,7 +43,7 @@ cdef class Frames(Arrays):
 
     @cython.final
     cdef object popped(self):
-        """Take the uppermost frame away and return what it has filled."""
+        """Pop the top frame and return the object it has filled."""
         cdef Frame *frame = &self.frames[self.depth - 1]
         cdef object target = None
         if frame.target != NULL:
@@ -54,7 +54,7 @@ cdef class Frames(Arrays):
 
     @cython.final
     cdef void forget(self) noexcept:
-        """Drop what a walk has left."""
+        """Drop all references of the last walk."""
         while self.depth:
             self.depth -= 1
             Py_XDECREF(self.frames[self.depth].target)

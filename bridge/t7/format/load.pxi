@@ -1,9 +1,9 @@
-# A whole file: its form found out, scanned, built.
+# Reading a whole file: detect its form, scan it, build the value.
 
 
 def read(where, str name, *, int64_t size=0, int long_size=0, str byteorder="auto", bint always_dict=False,
          dict layouts=None, torch=None, mapped=None, summary=None):
-    """Read the first value of a file (its descriptor and size) or of bytes; `long_size` 0 finds it out."""
+    """Read the first value of a file (a descriptor and its size) or of bytes. `long_size` 0: detect it."""
     cdef Source source = Source(where, name, size)
     cdef Reader reader = Reader(
         source, always_dict=always_dict, layouts=layouts or {}, torch=torch, mapped=mapped, summary=summary
@@ -22,7 +22,7 @@ def read(where, str name, *, int64_t size=0, int long_size=0, str byteorder="aut
         )
     source.native = not source.ascii and not source.swap
     scan(reader, long_size)
-    collecting = PyGC_Disable()     # visiting what is made here, over and over, would take longer than making it
+    collecting = PyGC_Disable()     # else the collector would visit the growing value again and again
     try:
         value = reader.walk(True)
     finally:
@@ -40,11 +40,11 @@ cdef str written_form(bint ascii, int long_size, bint swap):
 
 
 cdef int scan(Reader reader, int long_size) except -1:
-    """Check the whole value; where the size of `long` is not given, the one that reads the file to its end.
+    """Check the whole value, and find the size of `long` if it is not given: 8, or 4 if that reads the file to its end.
 
-    What follows the value may be another's, but with the rarer size it rather means that the guess is wrong. Of a file
-    that neither reads, the error is told of the size that found more objects. Where both found as many, it is 8, unless
-    the first value read so is none that a file has: then it is two of 4 bytes.
+    More bytes may follow the value; with 4 bytes, the rarer size, that is taken to mean that the guess was wrong. If
+    neither size can read the file, the error for the size that found more objects is raised. If both found equally
+    many, it is that for 8, unless the first long of 8 bytes is so large that it must be two of 4 bytes.
     """
     cdef Source source = reader.source
     cdef bint fits = False

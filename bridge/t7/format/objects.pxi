@@ -1,4 +1,4 @@
-# Instances of classes, each with what is known of how its class writes itself.
+# Reading instances of classes. Known classes have layouts of their own; `layouts` gives those of a program's classes.
 
 cdef enum:
     MAX_TAIL = 1 << 16
@@ -7,12 +7,12 @@ cdef enum:
 @cython.internal
 cdef class Objects(Plain):
     cdef dict layouts
-    cdef str stranger                     # the last class of unknown layout
-    cdef list parts_stack                 # of the frames of kind F_PARTS: [layout, values]
+    cdef str stranger                     # the last class whose layout is unknown
+    cdef list parts_stack                 # [layout, values] for each frame of kind F_PARTS
 
     @cython.final
     cdef object torch_object(self, int64_t index):
-        """An object's class, and what is known of how the class writes itself."""
+        """Read an object's class, then the object as far as its layout allows."""
         cdef int64_t offset = self.source.tell()
         cdef bytes name = self.class_text()
         cdef object version = None
@@ -41,7 +41,7 @@ cdef class Objects(Plain):
         self.opened = True
         if layout is None:
             if not typename.startswith(("nn.", "torch.")):
-                self.stranger = typename        # those of Torch7 itself write their fields alone
+                self.stranger = typename        # classes of Torch7 itself write only their fields
             self.push(F_PAYLOAD, 1, target)
             return None
         self.parts_stack.append([layout, []])
@@ -59,7 +59,7 @@ cdef class Objects(Plain):
 
     @cython.final
     cdef bint plain_parts(self, Frame *frame) except -1:
-        """Read a declared layout up to the next object in it; False when all was read."""
+        """Read the parts of a declared layout up to its next object. False: all parts are read."""
         cdef list values
         cdef tuple layout
         layout, values = self.parts_stack[-1]
@@ -145,7 +145,7 @@ cdef object element_value(int element, const uint8_t *bits):
 
 
 cdef object version_number(bytes text):
-    """What follows "V ", as a number; None where it is none, as in the name of a class from before versions."""
+    """The number after "V "; None if there is none, because a file from before versions has a class's name there."""
     if not text.removeprefix(b"-").replace(b".", b"", 1).isdigit():
         return None
     return float(text) if b"." in text else int(text)

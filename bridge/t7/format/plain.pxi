@@ -1,5 +1,5 @@
-# Plain values: numbers, strings, booleans, and tables of them. Where the file has them as this machine does, two loops
-# read most of what it holds besides tensors.
+# Reading plain values: numbers, strings, booleans, and tables of these. In a binary file with this machine's byte
+# order, two fast loops (scan_tables, build_tables) read most of them.
 
 cdef enum:
     CACHED_STRINGS = 1024
@@ -7,7 +7,7 @@ cdef enum:
 
 
 cdef inline object number_value(double number):
-    """An int where the number is whole and below 2^53; -0.0 stays what it is."""
+    """An int if the number is whole and below 2^53, else a float, also for -0.0."""
     cdef int64_t whole
     if -EXACT < number < EXACT:
         whole = <int64_t>number
@@ -24,7 +24,7 @@ cdef inline object text_value(const char *text, int64_t length):
 
 
 cdef inline const uint8_t *after_plain(const uint8_t *at, const uint8_t *end) noexcept nogil:
-    """Where a number, string or boolean ends that lies before `end`; NULL: another value, or not all of it."""
+    """The end of the number, string or boolean at `at`; NULL: another value, or one that is cut off by `end`."""
     cdef int32_t kind, length
     if end - at < 12:
         return NULL
@@ -46,7 +46,7 @@ cdef class Plain(Tables):
     @cython.final
     cdef inline const uint8_t *after_table(self, const uint8_t *at, const uint8_t *end, int64_t *index,
                                            int64_t *count) noexcept:
-        """Where a table's head ends, its index, its count (-1: it was met before). NULL: another value, or wrong."""
+        """The end of a table's head, its index and count (-1: it was read before). NULL: not a table, or a bad one."""
         cdef int32_t[3] head
         cdef int64_t place
         if end - at < 12:
@@ -65,7 +65,7 @@ cdef class Plain(Tables):
 
     @cython.final
     cdef bint scan_tables(self) except -1:
-        """Go on with the uppermost table, and those in it, while all is plain and in the window; True at its end."""
+        """Scan the top frame's table, and tables in it, as long as all is plain and in the window. True at its end."""
         cdef Source source = self.source
         cdef Frame *frame = &self.frames[self.depth - 1]
         cdef int64_t first = self.depth
@@ -112,7 +112,7 @@ cdef class Plain(Tables):
 
     @cython.final
     cdef bint build_tables(self) except -1:
-        """As `scan_tables`, making what the file has; a table is stored where it belongs before it has entries."""
+        """As `scan_tables`, but make the values. A table is stored in the one around it before its entries are read."""
         cdef Source source = self.source
         cdef Frame *frame = &self.frames[self.depth - 1]
         cdef int64_t first = self.depth
@@ -211,7 +211,7 @@ cdef class Plain(Tables):
 
     @cython.final
     cdef object short_string(self, const char *text, int64_t length):
-        """A string that is likely to come again, as the keys of a thousand tables do."""
+        """A short string, from a cache if it was read before, as keys of many tables are."""
         cdef uint64_t sum = length
         cdef int64_t i
         cdef PyObject **entry

@@ -1,4 +1,4 @@
-# Reading: one walk over the file's grammar, done twice: scanning, which makes nothing, and building.
+# Reading a value. The same walk is done twice: once to scan the file without making values, once to build them.
 
 
 @cython.final
@@ -66,14 +66,14 @@ cdef class Reader(Objects):
                     return value
 
     cdef bint plain_tables(self) except -1:
-        """Where a table's next entry comes, read what can be read fast; True at the table's end."""
+        """If an entry of a table comes next, read as much as the fast loops can. True at the table's end."""
         cdef Frame *frame = &self.frames[self.depth - 1]
         if frame.kind != F_TABLE or frame.key_kind != K_NONE or not self.source.native:
             return False
         return self.build_tables() if self.building else self.scan_tables()
 
     cdef bint deliver(self, value) except -1:
-        """Give a complete value to the frame it belongs to; False when that frame is complete by it."""
+        """Give a complete value to the top frame. False if that frame is then complete too."""
         cdef Frame *frame = &self.frames[self.depth - 1]
         cdef int kind = frame.kind
         if kind == F_TABLE or kind == F_HASH:
@@ -105,7 +105,7 @@ cdef class Reader(Objects):
     # Values.
 
     cdef object value(self):
-        """Read a value, or the beginning of one that has values of its own: then `opened` is set."""
+        """Read a value. If it contains other values, only its beginning is read, and `opened` is set."""
         cdef int64_t offset = self.source.tell()
         cdef int64_t kind = self.source.integer("a value's type")
         cdef int64_t index, place
@@ -134,7 +134,7 @@ cdef class Reader(Objects):
         self.source.fail(f"a value of type {kind}; the types are 0 to 8", offset)
 
     cdef object seen(self, int64_t place, bint table, bint function):
-        """What an index stands for that was met before."""
+        """The object of an index that was read before."""
         cdef Slot *slot = &self.slots[place]
         if table != (slot.kind == S_TABLE) or function != (slot.kind == S_FUNCTION):
             self.source.fail("an index of an object of another kind")

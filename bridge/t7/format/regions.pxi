@@ -1,21 +1,21 @@
-# Where the elements of an array lie in memory, and which memory it shares with others.
+# Where an array's elements are in memory, and which memory it shares with other arrays.
 
 cdef struct Region:
     const uint8_t *data
     int64_t count             # elements
-    uint64_t name             # the same for the same storage
+    uint64_t name             # identifies the storage: a hash of its address, size and type
 
 
 cdef struct Geometry:
     const uint8_t *data
-    int64_t ndim                          # 0 where there are no elements, as Torch7 has it
+    int64_t ndim                          # 0 if there are no elements, as in Torch7
     int64_t[MAX_DIMENSIONS] sizes
     int64_t[MAX_DIMENSIONS] strides       # elements
     int64_t extent                        # elements from the first to the last in memory, both included
 
 
 cdef bint geometry(array, Geometry *shape) except -1:
-    """Where an array's elements lie; False for strides that Torch7 does not have."""
+    """Find where an array's elements are. False: it has strides that a Torch7 tensor cannot have."""
     cdef Py_buffer view
     cdef int64_t i
     PyObject_GetBuffer(array, &view, PyBUF_STRIDED_RO)
@@ -37,7 +37,7 @@ cdef bint geometry(array, Geometry *shape) except -1:
 
 
 cdef Region region_of(root, int element):
-    """The memory of an array that owns it, as elements; where that has gaps, from its first element to its last."""
+    """The memory of an array that owns it, as elements: from the first to the last in memory, with any gaps."""
     cdef Geometry shape
     cdef Region region
     cdef uint64_t name
@@ -52,7 +52,7 @@ cdef Region region_of(root, int element):
 
 
 cdef int64_t place_in(Region region, Geometry *shape, int size) noexcept:
-    """The element of a region at which an array begins, or -1 for one that does not lie in it."""
+    """The element of a region at which an array begins, or -1 if the array is not within the region."""
     cdef int64_t distance = shape.data - region.data
     if distance < 0 or distance % size or distance // size + shape.extent > region.count:
         return -1

@@ -1,8 +1,8 @@
-# Where bytes go: a file's descriptor through a buffer, or memory. Both forms of the format.
+# Where bytes are written to: a file descriptor, through a buffer, or memory. Binary and ascii files.
 
 cdef enum:
     SINK_BUFFER = 1 << 18
-    DIRECT = 1 << 16          # from here on data goes to a file without the buffer
+    DIRECT = 1 << 16          # bytes from which data is written without the buffer
 
 
 @cython.final
@@ -46,7 +46,7 @@ cdef class Sink:
         return 0
 
     cdef uint8_t *room(self, int64_t count) except NULL:
-        """Space for `count` bytes (few, when there is a file), which the caller fills."""
+        """Space for `count` bytes, which the caller fills. With a file, `count` must be less than SINK_BUFFER."""
         cdef uint8_t *buffer
         cdef int64_t size = self.size
         if self.have + count > self.size:
@@ -94,7 +94,7 @@ cdef class Sink:
         return self.put(&digits[at], 24 - at)
 
     cdef int text_real(self, double value, int digits, char end) except -1:
-        """As C's %.17g and %.9g, whatever the locale."""
+        """Write a number as C's %.17g or %.9g would in the C locale."""
         cdef char *text
         if isnan(value):
             self.put(b"-nan" if signbit(value) else b"nan", 3 + signbit_of(value))
@@ -152,7 +152,7 @@ cdef class Sink:
         return 0
 
     cdef int raw(self, const void *data, int64_t count) except -1:
-        """Bytes as they are; the textual form has a line's end behind them."""
+        """Write bytes; in the ascii form, a newline after them."""
         if count:
             self.put(data, count)
             if self.ascii:

@@ -1,19 +1,19 @@
-# Where bytes come from: an open file, read through a window, or bytes in memory. Both forms of the format.
+# Where bytes are read from: an open file, through a window, or bytes in memory. Binary and ascii files.
 #
-# Nothing is allocated for a count that the file names before the count is known to fit what is left of the file.
+# No memory is allocated for a count in the file before it is certain that the rest of the file is long enough.
 
 cdef enum:
     SMALL_WINDOW = 4096
     WINDOW = 1 << 20
     TOKEN = 64
-    HUGE = 4 << 20            # from here on memory comes in large pages where the system has them
+    HUGE = 4 << 20            # bytes from which memory is given large pages, if the system has them
 
 
 @cython.final
 @cython.internal
 cdef class Source:
     cdef int fd
-    cdef object held                  # the bytes, when there is no file
+    cdef object held                  # the bytes, if there is no file
     cdef Py_buffer view
     cdef bint viewed
     cdef uint8_t *buffer
@@ -21,10 +21,10 @@ cdef class Source:
     cdef int64_t start, have, at, capacity
     cdef int64_t size
     cdef readonly str name
-    cdef bint ascii, swap             # the form; `native` is neither
+    cdef bint ascii, swap             # the file's form; `native`: neither
     cdef bint native
     cdef int long_size
-    cdef int64_t first_long           # the first value of that size that was read, or 0
+    cdef int64_t first_long           # the first long of 8 bytes that was read, or 0
     cdef char[TOKEN] token
     cdef int token_length
 
@@ -74,7 +74,7 @@ cdef class Source:
         return 0
 
     cdef int read_at(self, int64_t offset, uint8_t *target, int64_t count) except -1:
-        """The file's own bytes; one that got shorter meanwhile is an error."""
+        """Read from the file. Raises T7Error if it has become shorter."""
         cdef ssize_t got
         while count > 0:
             with nogil:
@@ -92,7 +92,7 @@ cdef class Source:
         return 0
 
     cdef int fill(self, int64_t need) except -1:
-        """Move the window so that it has `need` bytes (at most WINDOW) from the current place on."""
+        """Move the window so that it has `need` bytes (at most WINDOW) from the current position on."""
         cdef int64_t kept = self.have - self.at
         if self.fd < 0 or need > self.left():
             return self.ended("a value")
@@ -109,18 +109,18 @@ cdef class Source:
         return 0
 
     cdef inline const uint8_t *take(self, int64_t count) except NULL:
-        """The next `count` bytes (at most WINDOW), until the next call."""
+        """The next `count` bytes (at most WINDOW); valid until the next call."""
         if self.have - self.at < count:
             self.fill(count)
         self.at += count
         return self.window + self.at - count
 
     cdef int into(self, uint8_t *target, int64_t count) except -1:
-        """Copy the next bytes: what the window has, the rest straight from the file."""
+        """Copy the next bytes: those in the window, then the rest directly from the file."""
         cdef int64_t near = min(count, self.have - self.at)
         if count > self.left():
             return self.ended("a value")
-        if near:                                     # the target of nothing may be NULL
+        if near:                                     # with 0 bytes, `target` may be NULL
             memcpy(target, self.window + self.at, near)
             self.at += near
         if count > near:
@@ -138,7 +138,7 @@ cdef class Source:
             return self.ended("a value")
         return self.seek(self.tell() + count)
 
-    # The textual form: numbers apart by blanks, a line's end after each call of a writer.
+    # The ascii form: blanks between numbers, and a newline after each group that Torch7 wrote by one call.
 
     cdef inline int peek(self) except -2:
         """The next byte, or -1 at the end."""
@@ -184,7 +184,7 @@ cdef class Source:
         self.next_token(what)
         negative = self.token[0] == c'-'
         i = negative or self.token[0] == c'+'
-        if not 1 <= self.token_length - i <= 19:     # as many digits fit 64 bits unsigned
+        if not 1 <= self.token_length - i <= 19:     # 19 digits always fit 64 bits unsigned
             self.fail(f"expected {what}, got {self.shown_token()}")
         while i < self.token_length:
             if not c'0' <= self.token[i] <= c'9':
@@ -203,7 +203,7 @@ cdef class Source:
         self.next_token("a number")
         negative = self.token[0] == c'-'
         digits = &self.token[negative]
-        if strncmp(digits, b"nan", 3) == 0:      # of C's writers, with its sign; Python's reader drops it
+        if strncmp(digits, b"nan", 3) == 0:      # C prints a nan with its sign, which Python's function would drop
             return -NAN if negative else NAN
         try:
             value = PyOS_string_to_double(self.token, &end, NULL)
@@ -214,7 +214,7 @@ cdef class Source:
             self.fail(f"expected a number, got {self.shown_token()}")
         return value
 
-    # Single values of both forms.
+    # Single values, binary or ascii.
 
     cdef inline int64_t integer(self, str what) except? -1:
         """An `int` of four bytes."""
@@ -251,7 +251,7 @@ cdef class Source:
         return <int64_t>wide
 
     cdef int longs(self, int64_t *target, int64_t count, str what) except -1:
-        """Values of one writer's call of `long`s."""
+        """Read a group of longs, which Torch7 wrote by one call."""
         cdef int64_t i
         for i in range(count):
             target[i] = self.token_integer(what) if self.ascii else self.binary_long()
@@ -273,7 +273,7 @@ cdef class Source:
         return value
 
     cdef int64_t length(self, str what) except -1:
-        """A count of bytes that are there."""
+        """Read a number of bytes, and check that the file has so many left."""
         cdef int64_t offset = self.tell()
         cdef int64_t count = self.integer(f"the length of {what}" if self.ascii else "")
         if not 0 <= count <= self.left():
@@ -281,7 +281,7 @@ cdef class Source:
         return count
 
     cdef bytes raw(self, int64_t count):
-        """Bytes as they are; the textual form has a line's end behind them."""
+        """The next bytes; the ascii form has a newline after them, which is skipped."""
         cdef bytes value
         if count > self.left():
             self.ended("a value")
@@ -292,7 +292,7 @@ cdef class Source:
         return value
 
     cdef bytes raw_tail(self):
-        """All that is left."""
+        """The rest of the file."""
         cdef bytes value = PyBytes_FromStringAndSize(NULL, self.left())
         self.into(<uint8_t *>PyBytes_AS_STRING(value), len(value))
         return value
@@ -300,7 +300,7 @@ cdef class Source:
     # Elements of a storage.
 
     cdef int64_t least_bytes(self, int element, int64_t count) noexcept:
-        """How many bytes of the file so many elements take at least."""
+        """The fewest bytes that so many elements can take in the file."""
         if not self.ascii:
             return count * (self.long_size if element == E_LONG else ELEMENT_SIZE[element])
         return count if element <= E_CHAR else count * 2 - (count > 0)
@@ -313,7 +313,7 @@ cdef class Source:
                 self.check_element(element, self.token_integer("an element"))
         else:
             for _ in range(count):
-                self.next_token("an element")     # whether it is a number is seen when it is read
+                self.next_token("an element")     # whether it is a number is checked when it is read
         if self.ascii and count:
             self.end_line()
         return 0
@@ -338,7 +338,7 @@ cdef class Source:
                     self.put_real(element, target + i * size, self.token_double())
         elif element == E_LONG and self.long_size == 4:
             self.into(target, count * 4)
-            for i in range(count - 1, -1, -1):       # from the end: both lie in the same memory
+            for i in range(count - 1, -1, -1):       # from the end, because they are widened in place
                 (<int64_t *>target)[i] = <int32_t>(
                     __builtin_bswap32((<uint32_t *>target)[i]) if self.swap else (<uint32_t *>target)[i]
                 )
@@ -366,7 +366,7 @@ cdef class Source:
 
 
 cdef void large_pages(uint8_t *target, int64_t count) noexcept:
-    """Fewer page faults where the system offers large pages on request; advice, so a refusal changes nothing."""
+    """Ask for large pages, which saves page faults. The system may refuse, which does no harm."""
     cdef uintptr_t first = (<uintptr_t>target + 4095) & ~<uintptr_t>4095
     if count >= HUGE:
         madvise(<void *>first, (<uintptr_t>target + <uintptr_t>count - first) & ~<uintptr_t>4095, MADV_HUGEPAGE)

@@ -1,23 +1,23 @@
-# Tables: whether one becomes a list or a dict, its keys, its entries.
+# Reading tables: whether one becomes a list or a dict, its keys, its entries.
 
 cdef enum:
     AS_DICT = 0
     AS_LIST = 1               # keys are 1, 2, 3 ... in this order
     AS_SHUFFLED = 2           # keys are 1 .. n in another order
-    MARKED_KEYS = 4           # has booleans as keys besides 0 or 1, which are the same to Python
+    MARKED_KEYS = 4           # has both booleans and 0 or 1 as keys, which are equal in Python
 
 
 @cython.internal
 cdef class Tables(Frames):
-    cdef bint opened                      # the last value has begun, and has values of its own
+    cdef bint opened                      # the value read last is incomplete: its own values follow
     cdef bint always_dict
-    cdef uint8_t *shapes                  # what each table becomes, in the order of the file
+    cdef uint8_t *shapes                  # an AS_... for each table, in the order of the file
     cdef int64_t shape_count, shapes_size, shapes_known
     cdef double scanned                   # the last number, while scanning
 
     @cython.final
     cdef object table(self, int64_t index, bint fields):
-        """A table's beginning: it is known by its index before its entries are read."""
+        """Read a table's beginning. Its index is entered before its entries are read, since these may refer to it."""
         cdef int64_t offset = self.source.tell()
         cdef int64_t count = self.source.integer("a table's size")
         cdef object target
@@ -34,12 +34,12 @@ cdef class Tables(Frames):
 
     @cython.final
     cdef inline int64_t most_entries(self) noexcept:
-        """Of a table, by the bytes that are left: an entry takes a number and a nil, or more."""
+        """The most entries a table can have in the bytes that are left: each has at least a number and a nil."""
         return self.source.left() // (4 if self.source.ascii else 12)
 
     @cython.final
     cdef object new_table(self, int64_t index, int64_t count, bint fields):
-        """What a table becomes; nothing while scanning."""
+        """Make the list or dict of a table; None while scanning."""
         cdef int shape = AS_DICT
         cdef object target = None
         if self.shape_count == self.shapes_size:
@@ -72,7 +72,7 @@ cdef class Tables(Frames):
 
     @cython.final
     cdef object finished(self):
-        """Take the uppermost frame away and return what it has filled."""
+        """Pop the top frame and return the value it has filled."""
         cdef Frame *frame = &self.frames[self.depth - 1]
         if not self.building:
             self.kind = K_OTHER
@@ -82,7 +82,7 @@ cdef class Tables(Frames):
 
     @cython.final
     cdef int check_key(self, Frame *frame, value) except -1:
-        """A key: its value comes next."""
+        """Take a key; its value comes next."""
         if not self.building:
             frame.key_kind = self.kind
             return self.note_key(frame, self.kind, self.scanned)
@@ -95,7 +95,7 @@ cdef class Tables(Frames):
 
     @cython.final
     cdef int note_key(self, Frame *frame, int kind, double number) except -1:
-        """See, while scanning, whether the keys are still those of a list."""
+        """Note, while scanning, whether the keys so far are those of a list."""
         cdef int64_t whole
         if kind == K_NUMBER:
             if isnan(number):
@@ -150,7 +150,7 @@ cdef class Tables(Frames):
         cdef object key = <object>frame.key
         cdef object target = <object>frame.target
         frame.key = NULL
-        Py_DECREF(key)      # the name `key` has its own
+        Py_DECREF(key)      # the variable `key` has a reference of its own
         if frame.kind == F_HASH:
             target.torch_payload()[key] = value
         else:

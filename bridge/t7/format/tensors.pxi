@@ -1,14 +1,14 @@
-# Tensors and storages on their way into a file, and the numbers by which a file knows what it has already.
+# Writing tensors and storages, and the indices by which a file refers to objects that it has already.
 
 
 @cython.internal
 cdef class Tensors:
     cdef Sink sink
-    cdef Map indices                  # an object's or a storage's address, stirred with its type -> index
+    cdef Map indices                  # a hash of an object's address (`Region.name` for a storage) -> its index
     cdef int64_t count
-    cdef list kept                    # every object with an index lives until the end: addresses are its name
-    cdef dict moved                   # a CUDA storage's address -> its copy in main memory
-    cdef object plain                 # makes a known value of any other, or raises
+    cdef list kept                    # objects with an index; kept alive, so that no address is used twice
+    cdef dict moved                   # address of a CUDA storage -> its copy in main memory
+    cdef object plain                 # turns a value of another type into one that can be written, or raises
 
     def __cinit__(self, Sink sink, plain):
         self.sink = sink
@@ -19,7 +19,7 @@ cdef class Tensors:
 
     @cython.final
     cdef bint begin(self, int kind, value) except -1:
-        """Write a value's type and index; whether the value itself has to follow."""
+        """Write a value's type and index. Returns whether the value itself must follow."""
         cdef uint64_t name = mix(<uintptr_t><PyObject *>value)
         cdef int64_t index = self.indices.get(name)
         self.sink.integer(kind)
@@ -87,13 +87,13 @@ cdef class Tensors:
                 )
         root = array
         base = root.base
-        while base is not None:        # as_strided puts an object between, which has the array as its base
+        while base is not None:        # as_strided makes an intermediate object, whose base is the array
             if isinstance(base, numpy.ndarray):
                 root = base
             elif not isinstance(getattr(base, "base", None), numpy.ndarray):
                 break
             base = base.base
-        if hasattr(root.base, "untyped_storage"):       # an array on a tensor's memory
+        if hasattr(root.base, "untyped_storage"):       # an array over a tensor's memory
             root = self.torch_memory(root.base)[1]
         if root.dtype.kind not in "buif":
             root = array
@@ -120,7 +120,7 @@ cdef class Tensors:
 
     @cython.final
     cdef int tensor(self, value) except -1:
-        """An array or a tensor that has dimensions."""
+        """Write an array or a tensor with at least one dimension."""
         cdef Geometry shape
         cdef Region region
         cdef int element
@@ -136,7 +136,7 @@ cdef class Tensors:
             geometry(array, &shape)
         region = region_of(root, element)
         offset = place_in(region, &shape, ELEMENT_SIZE[element])
-        if offset < 0 and shape.ndim:        # memory that its base does not tell of
+        if offset < 0 and shape.ndim:        # not within the memory of its base
             root = array = numpy.array(array, order="C")
             geometry(array, &shape)
             region = region_of(root, element)

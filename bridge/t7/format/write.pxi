@@ -1,4 +1,4 @@
-# Writing: a walk over the values with a stack of its own.
+# Writing values, with a stack of frames instead of recursion.
 
 cdef enum:
     W_LIST, W_DICT, W_PARTS
@@ -6,8 +6,8 @@ cdef enum:
 cdef struct Open:
     int kind
     PyObject *owner           # the list or tuple, the dict, or the TorchObject or TorchFunction
-    PyObject *values          # W_PARTS: what is written of it, a list of (kind, value)
-    PyObject *key             # W_DICT: of the value that comes next; W_LIST: unused
+    PyObject *values          # W_PARTS: its parts, a list of (kind, value)
+    PyObject *key             # W_DICT: key of the value that comes next; W_LIST: None for a tds.Vec
     PyObject *value           # W_DICT: the value that comes next
     Py_ssize_t at, count, done
 
@@ -60,7 +60,7 @@ cdef class Writer(Tensors):
         return self.sink.flush()
 
     cdef int step(self) except -1:
-        """Write one more entry of what was opened last."""
+        """Write the next key, value or part of the top frame."""
         cdef Open *frame = &self.frames[self.depth - 1]
         cdef PyObject *key
         cdef PyObject *value
@@ -90,7 +90,7 @@ cdef class Writer(Tensors):
             item = item[frame.at]
             frame.at += 1
             frame.done += 1
-            if frame.key == NULL:      # a table's entry has its number before it, that of tds.Vec has not
+            if frame.key == NULL:      # a table's entry comes after its number, that of a tds.Vec has none
                 self.sink.integer(T_NUMBER)
                 self.sink.number(frame.at)
             return self.value(item)
@@ -106,7 +106,7 @@ cdef class Writer(Tensors):
         return 0
 
     cdef str path(self):
-        """Where the walk is, as Python would reach it."""
+        """The value that is being written, as an expression such as obj["a"][3]."""
         cdef list steps = ["obj"]
         cdef int64_t i
         cdef Open *frame
@@ -122,11 +122,11 @@ cdef class Writer(Tensors):
                 key = <object>frame.key
                 if not isinstance(key, (str, bytes, int, float, Key)):
                     key = type(key)
-                if frame.value != NULL:     # still at the key
+                if frame.value != NULL:     # the key itself is being written
                     steps.append(f", key {key!r:.60}")
                 else:
                     steps.append(f"[{key!r:.60}]")
-            if len(steps) > 40:             # of a deep structure the beginning and the end say enough
+            if len(steps) > 40:             # too deep: show only the beginning and the end
                 del steps[20]
                 steps[19] = " ... "
         return "".join(steps)
@@ -164,14 +164,14 @@ cdef class Writer(Tensors):
         return self.other(value)
 
     cdef int other(self, value) except -1:
-        """A value of another type that means one of the above."""
+        """Write a value of another type, as one of the types above."""
         cdef object plain
         if isinstance(value, TorchObject):
             return self.torch_object(value)
         if isinstance(value, numpy.ndarray) or hasattr(value, "untyped_storage"):
             return self.array(value)
         plain = self.plain(value)
-        if type(plain) in (list, dict):      # a table is known by the object that it was made of
+        if type(plain) in (list, dict):      # the file's index belongs to the original object
             return self.table(W_LIST if type(plain) is list else W_DICT, plain, value)
         if type(plain) not in (str, int, float, bytes, bool):
             raise T7Error(f"{type(value).__name__} became {type(plain).__name__}")
@@ -307,12 +307,12 @@ cdef class Writer(Tensors):
         return self.sink.elements(E_BYTE if kind == "byte" else E_CHAR if kind == "char" else E_SHORT, bits, 1)
 
     cdef int array(self, value) except -1:
-        """An array or a tensor; one without dimensions is a number."""
+        """Write an array or a tensor; one without dimensions as a number."""
         return self.tensor(value) if len(value.shape) else self.value(value.item())
 
 
 cdef double exact(value) except? -1:
-    """An int as a double that is the same number."""
+    """An int as a double. Raises T7Error if the double would be another number."""
     cdef double number = float(value)
     if not -EXACT < number < EXACT and int(number) != value:
         raise T7Error(f"{value} is no double: pass float({value}) to have it rounded, or an int64 array")

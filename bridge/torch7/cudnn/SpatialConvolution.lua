@@ -1,6 +1,6 @@
 -- nn.SpatialConvolution, in `groups` (1).
 local algorithms = require 'cudnn.algorithms'
-local convolution = require 'nn.convolution'
+local convolution = require 'nn.shared.convolution'
 local divide = require 'cudnn.groups'
 
 local SpatialConvolution = torch.class('cudnn.SpatialConvolution', 'nn.SpatialConvolution')

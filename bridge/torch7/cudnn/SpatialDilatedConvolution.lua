@@ -1,5 +1,5 @@
 -- nn.SpatialDilatedConvolution, in `groups` (1).
-local convolution = require 'nn.convolution'
+local convolution = require 'nn.shared.convolution'
 
 local SpatialDilatedConvolution, parent = torch.class('cudnn.SpatialDilatedConvolution', 'cudnn.SpatialConvolution')
 

@@ -1,8 +1,8 @@
 -- nn.TemporalConvolution with zeros in front and behind (padH). Its fields are those of a convolution of images with
 -- one plane, whose rows are the frames: kH frames wide, dH further for the next.
 local algorithms = require 'cudnn.algorithms'
-local convolution = require 'nn.convolution'
-local shape = require 'nn.shape'
+local convolution = require 'nn.shared.convolution'
+local shape = require 'nn.shared.shape'
 
 local TemporalConvolution, parent = torch.class('cudnn.TemporalConvolution', 'nn.TemporalConvolution')
 

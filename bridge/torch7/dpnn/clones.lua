@@ -1,5 +1,5 @@
 -- Clones that share their parameters with the original, and vectors of parameters that all clones keep viewing.
-local copy = require 'nn.cloning'
+local copy = require 'nn.shared.cloning'
 
 local Module = nn.Module
 

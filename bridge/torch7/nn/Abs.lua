@@ -1,5 +1,5 @@
 -- The absolute value of each element; the slope at 0 is 1.
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 local Abs = torch.class('nn.Abs', 'nn.Module')
 

@@ -12,4 +12,4 @@ end
 local function nothing()
 end
 
-require('nn.scalar')(AddConstant, parent, add, subtract, nothing)
+require('nn.shared.scalar')(AddConstant, parent, add, subtract, nothing)

@@ -1,5 +1,5 @@
 -- Binary cross entropy: the mean (or sum) of -(target log(x) + (1 - target) log(1 - x)), weighted.
-local checked = require 'nn.checked'
+local checked = require 'nn.shared.checked'
 
 local BCECriterion, parent = torch.class('nn.BCECriterion', 'nn.Criterion')
 

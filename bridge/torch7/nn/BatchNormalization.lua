@@ -6,7 +6,7 @@ local elements = require 'torch.elements'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local aten = require 'torch.aten'
-local demand = require 'nn.demand'
+local demand = require 'nn.shared.demand'
 
 local BatchNormalization, parent = torch.class('nn.BatchNormalization', 'nn.Module')
 

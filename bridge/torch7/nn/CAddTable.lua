@@ -1,5 +1,5 @@
 -- The sum of a table's tensors.
-local slots = require 'nn.slots'
+local slots = require 'nn.shared.slots'
 
 local CAddTable, parent = torch.class('nn.CAddTable', 'nn.Module')
 

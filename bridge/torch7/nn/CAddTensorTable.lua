@@ -1,5 +1,5 @@
 -- The first entry, a tensor, added to each tensor of the second, a table.
-local slots = require 'nn.slots'
+local slots = require 'nn.shared.slots'
 
 local CAddTensorTable, parent = torch.class('nn.CAddTensorTable', 'nn.Module')
 

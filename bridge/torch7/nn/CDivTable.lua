@@ -1,5 +1,5 @@
 -- The first tensor of a table divided by the second.
-local slots = require 'nn.slots'
+local slots = require 'nn.shared.slots'
 
 local CDivTable, parent = torch.class('nn.CDivTable', 'nn.Module')
 

@@ -1,4 +1,4 @@
 -- The smallest of a table's tensors, element by element.
 local CMinTable, parent = torch.class('nn.CMinTable', 'nn.Module')
 
-require('nn.extremum')(CMinTable, parent, 'lt')
+require('nn.shared.extremum')(CMinTable, parent, 'lt')

@@ -1,5 +1,5 @@
 -- The product, element by element, of a table's tensors.
-local slots = require 'nn.slots'
+local slots = require 'nn.shared.slots'
 
 local CMulTable, parent = torch.class('nn.CMulTable', 'nn.Module')
 

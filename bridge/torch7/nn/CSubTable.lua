@@ -1,5 +1,5 @@
 -- The first tensor of a table minus the second.
-local slots = require 'nn.slots'
+local slots = require 'nn.shared.slots'
 
 local CSubTable, parent = torch.class('nn.CSubTable', 'nn.Module')
 

@@ -2,8 +2,8 @@
 -- Targets count from 1; rows whose target is `ignoreIndex` do not count.
 local native = require 'bridge.native'
 local arguments = require 'torch.arguments'
-local checked = require 'nn.checked'
-local longs = require 'nn.longs'
+local checked = require 'nn.shared.checked'
+local longs = require 'nn.shared.longs'
 local numbers = require 'torch.number'
 local object = require 'torch.object'
 local elements = require 'torch.elements'

@@ -1,6 +1,6 @@
 -- Every module gets the input; the outputs are joined along a dimension.
-local branches = require 'nn.branches'
-local join = require 'nn.join'
+local branches = require 'nn.shared.branches'
+local join = require 'nn.shared.join'
 
 local Concat, parent = torch.class('nn.Concat', 'nn.Container')
 

@@ -1,5 +1,5 @@
 -- Every module gets the input; the outputs are a table.
-local branches = require 'nn.branches'
+local branches = require 'nn.shared.branches'
 
 local ConcatTable, parent = torch.class('nn.ConcatTable', 'nn.Container')
 

@@ -1,5 +1,5 @@
 -- A module made of modules.
-local letgo = require 'nn.letgo'
+local letgo = require 'nn.shared.letgo'
 
 local Container, parent = torch.class('nn.Container', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- The input without gaps: itself where it has none.
-local letgo = require 'nn.letgo'
+local letgo = require 'nn.shared.letgo'
 
 local Contiguous = torch.class('nn.Contiguous', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- The cosine between the input, a vector or the rows of a matrix, and each row of a learned matrix.
-local rows = require 'nn.rows'
+local rows = require 'nn.shared.rows'
 
 local Cosine, parent = torch.class('nn.Cosine', 'nn.Module')
 

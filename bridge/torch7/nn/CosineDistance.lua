@@ -1,6 +1,6 @@
 -- The cosine between a table's two vectors, or between each pair of rows of two matrices.
-local cosine = require 'nn.rowcosine'
-local rows = require 'nn.rows'
+local cosine = require 'nn.shared.rowcosine'
+local rows = require 'nn.shared.rows'
 
 local CosineDistance, parent = torch.class('nn.CosineDistance', 'nn.Module')
 

@@ -1,7 +1,7 @@
 -- The mean (or sum) of 1 - cos where the target is 1, of max(0, cos - margin) where it is -1; cos is the cosine between
 -- two vectors, or between each pair of rows of two matrices.
-local cosine = require 'nn.rowcosine'
-local rows = require 'nn.rows'
+local cosine = require 'nn.shared.rowcosine'
+local rows = require 'nn.shared.rows'
 
 local CosineEmbeddingCriterion, parent = torch.class('nn.CosineEmbeddingCriterion', 'nn.Criterion')
 

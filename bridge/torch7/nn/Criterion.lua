@@ -22,7 +22,7 @@ function Criterion:updateGradInput()
 end
 
 function Criterion:clone()
-   return require('nn.cloning')(self)
+   return require('nn.shared.cloning')(self)
 end
 
 function Criterion:type(typename, tensorCache)

@@ -1,5 +1,5 @@
 -- Kullback and Leibler's divergence: the mean (or sum) of target (log(target) - x), x being log-probabilities.
-local checked = require 'nn.checked'
+local checked = require 'nn.shared.checked'
 
 local DistKLDivCriterion, parent = torch.class('nn.DistKLDivCriterion', 'nn.Criterion')
 

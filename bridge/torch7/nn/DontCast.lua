@@ -1,6 +1,6 @@
 -- A module that keeps its type when the network around it is converted; its input (`castin`) and output (`castout`) are
 -- converted instead.
-local typecopy = require 'nn.typecopy'
+local typecopy = require 'nn.shared.typecopy'
 
 local DontCast, parent = torch.class('nn.DontCast', 'nn.Decorator')
 

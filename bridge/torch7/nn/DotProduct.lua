@@ -1,5 +1,5 @@
 -- The scalar product of a table's two vectors, or of each pair of rows of two matrices.
-local rows = require 'nn.rows'
+local rows = require 'nn.shared.rows'
 
 local DotProduct, parent = torch.class('nn.DotProduct', 'nn.Module')
 

@@ -1,6 +1,6 @@
 -- x where it is positive, alpha * (exp(x) - 1) elsewhere: Clevert, Unterthiner & Hochreiter (2015).
 local aten = require 'torch.aten'
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 local expm1 = aten.op('expm1.out', 'TT')
 

@@ -1,5 +1,5 @@
 -- The distances from the input to each column of a learned matrix.
-local columns = require 'nn.columns'
+local columns = require 'nn.shared.columns'
 
 local Euclidean, parent = torch.class('nn.Euclidean', 'nn.Module')
 

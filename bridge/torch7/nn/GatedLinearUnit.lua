@@ -1,6 +1,6 @@
 -- The first half of a dimension times the sigmoid of the second: Dauphin, Fan, Auli & Grangier (2016).
 local aten = require 'torch.aten'
-local kernel = require 'nn.kernel'
+local kernel = require 'nn.shared.kernel'
 
 local GatedLinearUnit, parent = torch.class('nn.GatedLinearUnit', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- Each element, cut off below min_value and above max_value.
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 local HardTanh, parent = torch.class('nn.HardTanh', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- The input, as it is.
-local letgo = require 'nn.letgo'
+local letgo = require 'nn.shared.letgo'
 
 local Identity = torch.class('nn.Identity', 'nn.Module')
 

@@ -4,7 +4,7 @@
 -- Gradients are kept for the keys seen alone, in `running`, one entry for each accGradParameters. With `normalize` each
 -- row begins with four numbers: the largest absolute value seen, its inverse, a factor of updates, and a bias of the
 -- value; the gradient of a key then has two rows, that of the biased value before that of the weights.
-local longs = require 'nn.longs'
+local longs = require 'nn.shared.longs'
 
 local IndexLinear, parent = torch.class('nn.IndexLinear', 'nn.Module')
 
@@ -91,7 +91,7 @@ function IndexLinear:flattenInputs(input)
    self.cumSumSizes:cumsum(self.sizes)
    running.cumSumSizes[running.counter] = self.cumSumSizes
    if self.keys:nElement() ~= self.values:nElement() then
-      require('nn.demand').refuse(1, 'Keys and values should have the same number of elements')
+      require('nn.shared.demand').refuse(1, 'Keys and values should have the same number of elements')
    end
 end
 

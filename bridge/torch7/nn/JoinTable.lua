@@ -1,7 +1,7 @@
 -- A table's tensors one after the other along a dimension.
-local join = require 'nn.join'
-local positive = require 'nn.dimension'
-local slots = require 'nn.slots'
+local join = require 'nn.shared.join'
+local positive = require 'nn.shared.dimension'
+local slots = require 'nn.shared.slots'
 
 local JoinTable, parent = torch.class('nn.JoinTable', 'nn.Module')
 

@@ -1,6 +1,6 @@
 -- Lloyd's k-means: `weight` holds the k centroids, the loss is the sum of squared distances to the nearest, and its
 -- gradient is such that a step with learning rate 1 puts each centroid in the mean of its samples.
-local rows = require 'nn.rows'
+local rows = require 'nn.shared.rows'
 
 local Kmeans, parent = torch.class('nn.Kmeans', 'nn.Module')
 

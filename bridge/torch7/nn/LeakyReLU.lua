@@ -1,5 +1,5 @@
 -- x where it is positive, negval * x elsewhere.
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 local LeakyReLU, parent = torch.class('nn.LeakyReLU', 'nn.Module')
 

@@ -1,5 +1,5 @@
--- nn.Linear whose weight is learned as length times direction (nn.direction), by rows.
-local direction = require 'nn.direction'
+-- nn.Linear whose weight is learned as length times direction (nn.shared.direction), by rows.
+local direction = require 'nn.shared.direction'
 
 local LinearWeightNorm, parent = torch.class('nn.LinearWeightNorm', 'nn.Linear')
 

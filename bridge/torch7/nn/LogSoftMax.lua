@@ -1,5 +1,5 @@
 -- log(exp(x) / sum(exp(x))) over the classes.
-local kernel = require 'nn.kernel'
+local kernel = require 'nn.shared.kernel'
 
 local LogSoftMax = torch.class('nn.LogSoftMax', 'nn.Module')
 

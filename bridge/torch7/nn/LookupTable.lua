@@ -2,7 +2,7 @@
 local arguments = require 'torch.arguments'
 local elements = require 'torch.elements'
 local object = require 'torch.object'
-local longs = require 'nn.longs'
+local longs = require 'nn.shared.longs'
 
 local LookupTable, parent = torch.class('nn.LookupTable', 'nn.Module')
 

@@ -9,7 +9,7 @@ function Max:__init(dimension, nInputDims)
    self.nInputDims = nInputDims
 end
 
-Max._getPositiveDimension = require 'nn.dimension'
+Max._getPositiveDimension = require 'nn.shared.dimension'
 
 function Max:updateOutput(input)
    local dimension = self:_getPositiveDimension(input)

@@ -1,6 +1,6 @@
 -- A mixture of experts: the sum of what the second input holds (a table, or a tensor whose dimension `dim` counts the
 -- experts), each weighted by its number in the first.
-local zeros = require 'nn.zeros'
+local zeros = require 'nn.shared.zeros'
 
 local MixtureTable, parent = torch.class('nn.MixtureTable', 'nn.Module')
 

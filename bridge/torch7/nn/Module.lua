@@ -1,7 +1,7 @@
 -- What every module can do. `output` and `gradInput` live on the module and are reused from call to call.
 local fieldwise = require 'torch.fieldwise'
-local copy = require 'nn.cloning'
-local flatten = require 'nn.flatten'
+local copy = require 'nn.shared.cloning'
+local flatten = require 'nn.shared.flatten'
 
 local Module = torch.class('nn.Module')
 

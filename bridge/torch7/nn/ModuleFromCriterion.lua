@@ -1,6 +1,6 @@
 -- A criterion as a module of {input, target}, whose output is a tensor with the loss.
-local typecopy = require 'nn.typecopy'
-local zeros = require 'nn.zeros'
+local typecopy = require 'nn.shared.typecopy'
+local zeros = require 'nn.shared.zeros'
 
 local ModuleFromCriterion, parent = torch.class('nn.ModuleFromCriterion', 'nn.Module')
 

@@ -17,4 +17,4 @@ local function divide(tensor, constant)
    end
 end
 
-require('nn.scalar')(MulConstant, parent, multiply, divide, multiply)
+require('nn.shared.scalar')(MulConstant, parent, multiply, divide, multiply)

@@ -1,7 +1,7 @@
 -- The mean (or sum) over rows of sum_tj max(0, 1 - x[t] + x[j]) / classes: t runs over the row's targets, which end at
 -- the first 0, j over all other classes.
-local rows = require 'nn.rows'
-local shape = require 'nn.shape'
+local rows = require 'nn.shared.rows'
+local shape = require 'nn.shared.shape'
 
 local MultiLabelMarginCriterion, parent = torch.class('nn.MultiLabelMarginCriterion', 'nn.Criterion')
 

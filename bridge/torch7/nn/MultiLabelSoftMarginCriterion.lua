@@ -1,5 +1,5 @@
 -- The mean (or sum) of the binary cross entropy between targets (0 or 1) and the sigmoid of the input, weighted.
-local checked = require 'nn.checked'
+local checked = require 'nn.shared.checked'
 
 local MultiLabelSoftMarginCriterion, parent = torch.class('nn.MultiLabelSoftMarginCriterion', 'nn.Criterion')
 

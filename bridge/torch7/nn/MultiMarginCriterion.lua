@@ -1,7 +1,7 @@
 -- The mean (or sum) over rows of sum_j weights[t] max(0, margin - x[t] + x[j])^p / classes, t being the row's target.
-local checked = require 'nn.checked'
-local classes = require 'nn.classes'
-local rows = require 'nn.rows'
+local checked = require 'nn.shared.checked'
+local classes = require 'nn.shared.classes'
+local rows = require 'nn.shared.rows'
 
 local MultiMarginCriterion, parent = torch.class('nn.MultiMarginCriterion', 'nn.Criterion')
 

@@ -1,6 +1,6 @@
 -- Each row (or a vector) divided by its p-norm.
-local shape = require 'nn.shape'
-local longs = require 'nn.longs'
+local shape = require 'nn.shared.shape'
+local longs = require 'nn.shared.longs'
 
 local Normalize, parent = torch.class('nn.Normalize', 'nn.Module')
 

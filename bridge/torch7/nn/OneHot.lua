@@ -1,5 +1,5 @@
 -- Each index, counted from 1, as a row of zeros with a 1 in its place.
-local longs = require 'nn.longs'
+local longs = require 'nn.shared.longs'
 
 local OneHot, parent = torch.class('nn.OneHot', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- x where it is positive, a learned slope times x elsewhere: one slope for all, or one for each of nOutputPlane planes.
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 local PReLU, parent = torch.class('nn.PReLU', 'nn.Module')
 

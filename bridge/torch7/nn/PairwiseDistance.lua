@@ -1,5 +1,5 @@
 -- The distance (by the p-norm) between a table's two vectors, or between each pair of rows of two matrices.
-local rows = require 'nn.rows'
+local rows = require 'nn.shared.rows'
 
 local PairwiseDistance, parent = torch.class('nn.PairwiseDistance', 'nn.Module')
 

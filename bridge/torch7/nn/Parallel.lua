@@ -1,6 +1,6 @@
 -- Each module gets its slice of the input; the outputs are joined along a dimension.
-local branches = require 'nn.branches'
-local join = require 'nn.join'
+local branches = require 'nn.shared.branches'
+local join = require 'nn.shared.join'
 
 local Parallel, parent = torch.class('nn.Parallel', 'nn.Container')
 

@@ -1,5 +1,5 @@
 -- Each module gets its own entry of the input table; the outputs are a table.
-local branches = require 'nn.branches'
+local branches = require 'nn.shared.branches'
 
 local ParallelTable, parent = torch.class('nn.ParallelTable', 'nn.Container')
 

@@ -1,6 +1,6 @@
 -- Images upscaleFactor times as large, from upscaleFactor^2 times as many planes: each group of planes has the pixels
 -- of one square.
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local PixelShuffle, parent = torch.class('nn.PixelShuffle', 'nn.Module')
 

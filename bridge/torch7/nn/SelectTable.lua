@@ -1,5 +1,5 @@
 -- One entry of a table.
-local zeros = require 'nn.zeros'
+local zeros = require 'nn.shared.zeros'
 
 local SelectTable, parent = torch.class('nn.SelectTable', 'nn.Module')
 

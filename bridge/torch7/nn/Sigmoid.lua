@@ -1,5 +1,5 @@
 -- The logistic function 1 / (1 + exp(-x)) of each element.
-local kernel = require 'nn.kernel'
+local kernel = require 'nn.shared.kernel'
 
 local Sigmoid = torch.class('nn.Sigmoid', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- exp(x) / sum(exp(x)) over the classes.
-local kernel = require 'nn.kernel'
+local kernel = require 'nn.shared.kernel'
 
 local SoftMax = torch.class('nn.SoftMax', 'nn.Module')
 

@@ -1,6 +1,6 @@
 -- exp(-x) / sum(exp(-x)) over the classes.
 local SoftMin, parent = torch.class('nn.SoftMin', 'nn.Module')
-local softmax = require('nn.kernel').softmax
+local softmax = require('nn.shared.kernel').softmax
 local forward, backward = softmax('_softmax')
 
 function SoftMin:updateOutput(input)

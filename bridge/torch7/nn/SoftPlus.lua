@@ -1,6 +1,6 @@
 -- log(1 + exp(beta x)) / beta; x itself where beta x passes a threshold.
 local aten = require 'torch.aten'
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 local exp, log1p, sigmoid = aten.op('exp.out', 'TT'), aten.op('log1p.out', 'TT'), aten.op('sigmoid.out', 'TT')
 

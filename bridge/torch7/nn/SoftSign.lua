@@ -1,5 +1,5 @@
 -- x / (1 + |x|) of each element.
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 local SoftSign = torch.class('nn.SoftSign', 'nn.Module')
 

@@ -3,7 +3,7 @@
 --
 -- All forms become one: rows {sample, index, value}, which `formatted_input` keeps. While gradients were accumulated
 -- once only since they were zeroed (`sparseUpdate`), updates and zeroing touch the columns of that input alone.
-local demand = require 'nn.demand'
+local demand = require 'nn.shared.demand'
 
 local SparseLinear, parent = torch.class('nn.SparseLinear', 'nn.Module')
 

@@ -1,6 +1,6 @@
 -- Means of as many windows as make an output of W x H, whatever the size of the input.
 local aten = require 'torch.aten'
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local SpatialAdaptiveAveragePooling, parent = torch.class('nn.SpatialAdaptiveAveragePooling', 'nn.Module')
 

@@ -1,7 +1,7 @@
 -- Maxima of as many windows as make an output of W x H, whatever the size of the input.
 local aten = require 'torch.aten'
-local shape = require 'nn.shape'
-local pooling = require 'nn.pooling'
+local shape = require 'nn.shared.shape'
+local pooling = require 'nn.shared.pooling'
 
 local SpatialAdaptiveMaxPooling, parent = torch.class('nn.SpatialAdaptiveMaxPooling', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- The mean of each window kW x kH of each plane, or with `divide` false its sum.
-local pooling = require 'nn.pooling'
+local pooling = require 'nn.shared.pooling'
 
 local SpatialAveragePooling, parent = torch.class('nn.SpatialAveragePooling', 'nn.Module')
 

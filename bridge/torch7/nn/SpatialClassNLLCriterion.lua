@@ -1,8 +1,8 @@
 -- The mean (or sum) over places of -weights[target] * x[target]: x holds log-probabilities as batch x classes x height
 -- x width, targets are batch x height x width, counted from 1; places whose target is `ignoreIndex` do not count.
 local arguments = require 'torch.arguments'
-local checked = require 'nn.checked'
-local longs = require 'nn.longs'
+local checked = require 'nn.shared.checked'
+local longs = require 'nn.shared.longs'
 
 local SpatialClassNLLCriterion, parent = torch.class('nn.SpatialClassNLLCriterion', 'nn.Criterion')
 

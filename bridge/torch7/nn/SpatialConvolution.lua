@@ -1,5 +1,5 @@
 -- Images of nOutputPlane planes from images of nInputPlane: each plane a sum of kernels kW x kH over all planes.
-local convolution = require 'nn.convolution'
+local convolution = require 'nn.shared.convolution'
 
 local SpatialConvolution, parent = torch.class('nn.SpatialConvolution', 'nn.Module')
 

@@ -1,7 +1,7 @@
 -- SpatialConvolution with kernels and biases of its own for each place of the output, so for images of one size.
 local aten = require 'torch.aten'
-local shape = require 'nn.shape'
-local convolution = require 'nn.convolution'
+local shape = require 'nn.shared.shape'
+local convolution = require 'nn.shared.convolution'
 
 local SpatialConvolutionLocal, parent = torch.class('nn.SpatialConvolutionLocal', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- SpatialConvolution whose weight is a matrix: a row of nInputPlane kernels for each output plane.
-local convolution = require 'nn.convolution'
+local convolution = require 'nn.shared.convolution'
 
 local SpatialConvolutionMM, parent = torch.class('nn.SpatialConvolutionMM', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- SpatialConvolution with a kernel only where a table (see nn.tables) connects an input plane with an output plane.
-local connections = require 'nn.connections'
+local connections = require 'nn.shared.connections'
 
 local SpatialConvolutionMap, parent = torch.class('nn.SpatialConvolutionMap', 'nn.Module')
 

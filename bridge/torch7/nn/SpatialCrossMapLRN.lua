@@ -1,6 +1,6 @@
 -- x / (k + alpha / size * s)^beta, where s is the sum of squares over `size` neighbouring planes.
-local shape = require 'nn.shape'
-local pooling = require 'nn.pooling'
+local shape = require 'nn.shared.shape'
+local pooling = require 'nn.shared.pooling'
 
 local SpatialCrossMapLRN, parent = torch.class('nn.SpatialCrossMapLRN', 'nn.Module')
 

@@ -1,8 +1,8 @@
 -- A convolution of each input plane by itself with nOutputPlane kernels: nInputPlane * nOutputPlane planes, those of
 -- the first input plane first. The weight is made as a matrix, as the original's, and has four dimensions when it has
 -- been used.
-local convolution = require 'nn.convolution'
-local shape = require 'nn.shape'
+local convolution = require 'nn.shared.convolution'
+local shape = require 'nn.shared.shape'
 
 local SpatialDepthWiseConvolution, parent = torch.class('nn.SpatialDepthWiseConvolution', 'nn.Module')
 

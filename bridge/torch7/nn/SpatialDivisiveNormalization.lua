@@ -1,6 +1,6 @@
 -- Each pixel divided by the weighted deviation (from zero) of its neighbourhood in all planes, if that is above a
 -- threshold.
-local neighbourhood = require 'nn.neighbourhood'
+local neighbourhood = require 'nn.shared.neighbourhood'
 
 local SpatialDivisiveNormalization, parent = torch.class('nn.SpatialDivisiveNormalization', 'nn.Module')
 

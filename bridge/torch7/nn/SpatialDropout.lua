@@ -1,5 +1,5 @@
 -- Whole planes of images set to 0 with probability p during training; evaluation scales by what stays.
-local dropout = require 'nn.planedropout'
+local dropout = require 'nn.shared.planedropout'
 
 local SpatialDropout, parent = torch.class('nn.SpatialDropout', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- SpatialFullConvolution with a kernel only where a table (see nn.tables) connects an input plane with an output plane.
-local connections = require 'nn.connections'
+local connections = require 'nn.shared.connections'
 
 local SpatialFullConvolutionMap, parent = torch.class('nn.SpatialFullConvolutionMap', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- LogSoftMax over the planes, for each pixel.
-local kernel = require 'nn.kernel'
+local kernel = require 'nn.shared.kernel'
 
 local SpatialLogSoftMax = torch.class('nn.SpatialLogSoftMax', 'nn.Module')
 

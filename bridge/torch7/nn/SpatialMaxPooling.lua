@@ -1,5 +1,5 @@
 -- The maximum of each window kW x kH of each plane.
-local pooling = require 'nn.pooling'
+local pooling = require 'nn.shared.pooling'
 
 local SpatialMaxPooling, parent = torch.class('nn.SpatialMaxPooling', 'nn.Module')
 

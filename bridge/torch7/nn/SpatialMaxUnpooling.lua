@@ -1,5 +1,5 @@
 -- The inverse of a SpatialMaxPooling.
-local unpooling = require 'nn.unpooling'
+local unpooling = require 'nn.shared.unpooling'
 
 local SpatialMaxUnpooling, parent = torch.class('nn.SpatialMaxUnpooling', 'nn.Module')
 

@@ -1,6 +1,6 @@
 -- Images with a border that mirrors them.
-local padding = require 'nn.spatialpadding'
-local shape = require 'nn.shape'
+local padding = require 'nn.shared.spatialpadding'
+local shape = require 'nn.shared.shape'
 
 local SpatialReflectionPadding, parent = torch.class('nn.SpatialReflectionPadding', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- Images with a border that repeats their edges.
-local padding = require 'nn.spatialpadding'
+local padding = require 'nn.shared.spatialpadding'
 
 local SpatialReplicationPadding, parent = torch.class('nn.SpatialReplicationPadding', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- SoftMax over the planes, for each pixel.
-local kernel = require 'nn.kernel'
+local kernel = require 'nn.shared.kernel'
 
 local SpatialSoftMax = torch.class('nn.SpatialSoftMax', 'nn.Module')
 

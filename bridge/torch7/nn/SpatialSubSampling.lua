@@ -1,8 +1,8 @@
 -- The sum of each window kW x kH, times a weight and plus a bias of its plane.
-local shape = require 'nn.shape'
-local plan = require 'nn.plan'
-local pooling = require 'nn.pooling'
-local convolution = require 'nn.convolution'
+local shape = require 'nn.shared.shape'
+local plan = require 'nn.shared.plan'
+local pooling = require 'nn.shared.pooling'
+local convolution = require 'nn.shared.convolution'
 
 local SpatialSubSampling, parent = torch.class('nn.SpatialSubSampling', 'nn.Module')
 

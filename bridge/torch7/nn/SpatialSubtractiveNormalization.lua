@@ -1,5 +1,5 @@
 -- Each pixel less the weighted mean of its neighbourhood in all planes.
-local neighbourhood = require 'nn.neighbourhood'
+local neighbourhood = require 'nn.shared.neighbourhood'
 
 local SpatialSubtractiveNormalization, parent = torch.class('nn.SpatialSubtractiveNormalization', 'nn.Module')
 

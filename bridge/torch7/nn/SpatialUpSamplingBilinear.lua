@@ -1,5 +1,5 @@
 -- Images scale_factor times as large, or of {oheight = , owidth = }, linear between pixels; the corners stay.
-local enlarge = require 'nn.enlarge'
+local enlarge = require 'nn.shared.enlarge'
 
 local SpatialUpSamplingBilinear, parent = torch.class('nn.SpatialUpSamplingBilinear', 'nn.Module')
 

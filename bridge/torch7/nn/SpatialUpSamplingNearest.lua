@@ -1,5 +1,5 @@
 -- Images scale_factor times as large, with each pixel repeated.
-local enlarge = require 'nn.enlarge'
+local enlarge = require 'nn.shared.enlarge'
 
 local SpatialUpSamplingNearest, parent = torch.class('nn.SpatialUpSamplingNearest', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- Images with a border of zeros, or without a border where the padding is negative.
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local SpatialZeroPadding, parent = torch.class('nn.SpatialZeroPadding', 'nn.Module')
 

@@ -7,7 +7,7 @@ function SplitTable:__init(dimension, nInputDims)
    self.nInputDims = nInputDims
 end
 
-SplitTable._getPositiveDimension = require 'nn.dimension'
+SplitTable._getPositiveDimension = require 'nn.shared.dimension'
 
 function SplitTable:updateOutput(input)
    local dimension = self:_getPositiveDimension(input)

@@ -1,5 +1,5 @@
 -- The sum (or mean) over a dimension, which disappears unless `squeeze` is false.
-local positive = require 'nn.dimension'
+local positive = require 'nn.shared.dimension'
 
 local Sum, parent = torch.class('nn.Sum', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- The hyperbolic tangent of each element.
-local kernel = require 'nn.kernel'
+local kernel = require 'nn.shared.kernel'
 
 local Tanh = torch.class('nn.Tanh', 'nn.Module')
 

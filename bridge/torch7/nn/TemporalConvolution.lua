@@ -1,7 +1,7 @@
 -- Sequences of frames of outputFrameSize numbers: each from kW frames of inputFrameSize, dW further for the next.
-local convolution = require 'nn.convolution'
-local frames = require 'nn.frames'
-local shape = require 'nn.shape'
+local convolution = require 'nn.shared.convolution'
+local frames = require 'nn.shared.frames'
+local shape = require 'nn.shared.shape'
 
 local TemporalConvolution, parent = torch.class('nn.TemporalConvolution', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- The k largest of each number over all frames, in their order in time; k is `factor` of the frames, at least minK.
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local TemporalDynamicKMaxPooling, parent = torch.class('nn.TemporalDynamicKMaxPooling', 'nn.Module')
 

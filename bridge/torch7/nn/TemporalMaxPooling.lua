@@ -1,9 +1,9 @@
 -- The maximum of each number over kW frames, dW further for the next.
 local aten = require 'torch.aten'
-local shape = require 'nn.shape'
-local frames = require 'nn.frames'
-local pooling = require 'nn.pooling'
-local longs = require 'nn.longs'
+local shape = require 'nn.shared.shape'
+local frames = require 'nn.shared.frames'
+local pooling = require 'nn.shared.pooling'
+local longs = require 'nn.shared.longs'
 
 local TemporalMaxPooling, parent = torch.class('nn.TemporalMaxPooling', 'nn.Module')
 

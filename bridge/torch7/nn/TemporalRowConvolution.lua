@@ -1,6 +1,6 @@
 -- A convolution over time of each number of the frames by itself. With featFirst, numbers come before frames.
-local convolution = require 'nn.convolution'
-local shape = require 'nn.shape'
+local convolution = require 'nn.shared.convolution'
+local shape = require 'nn.shared.shape'
 
 local TemporalRowConvolution, parent = torch.class('nn.TemporalRowConvolution', 'nn.Module')
 

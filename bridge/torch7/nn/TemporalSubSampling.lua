@@ -1,8 +1,8 @@
 -- The sum of each number over kW frames, times its weight and plus its bias; for one sequence, not a batch.
-local convolution = require 'nn.convolution'
-local frames = require 'nn.frames'
-local pooling = require 'nn.pooling'
-local shape = require 'nn.shape'
+local convolution = require 'nn.shared.convolution'
+local frames = require 'nn.shared.frames'
+local pooling = require 'nn.shared.pooling'
+local shape = require 'nn.shared.shape'
 
 local TemporalSubSampling, parent = torch.class('nn.TemporalSubSampling', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- x where it is above `threshold`, `val` elsewhere.
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 local Threshold, parent = torch.class('nn.Threshold', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- Batches of images or volumes scale_factor times as large: 'nearest' or 'linear'.
-local enlarge = require 'nn.enlarge'
+local enlarge = require 'nn.shared.enlarge'
 
 local UpSampling, parent = torch.class('nn.UpSampling', 'nn.Module')
 

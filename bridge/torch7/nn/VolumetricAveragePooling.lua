@@ -1,5 +1,5 @@
 -- The mean of each window kT x kW x kH of each plane.
-local pooling = require 'nn.pooling'
+local pooling = require 'nn.shared.pooling'
 
 local VolumetricAveragePooling, parent = torch.class('nn.VolumetricAveragePooling', 'nn.Module')
 

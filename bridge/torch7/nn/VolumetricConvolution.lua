@@ -1,5 +1,5 @@
 -- SpatialConvolution with a third axis, T.
-local convolution = require 'nn.convolution'
+local convolution = require 'nn.shared.convolution'
 
 local VolumetricConvolution, parent = torch.class('nn.VolumetricConvolution', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- Whole planes of volumes set to 0 with probability p during training; evaluation scales by what stays.
-local dropout = require 'nn.planedropout'
+local dropout = require 'nn.shared.planedropout'
 
 local VolumetricDropout, parent = torch.class('nn.VolumetricDropout', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- SpatialFractionalMaxPooling with a third axis, T, which is the last one of a tensor.
-local fractional = require 'nn.fractional'
+local fractional = require 'nn.shared.fractional'
 
 local VolumetricFractionalMaxPooling, parent = torch.class('nn.VolumetricFractionalMaxPooling', 'nn.Module')
 

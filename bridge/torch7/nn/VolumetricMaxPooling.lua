@@ -1,5 +1,5 @@
 -- The maximum of each window kT x kW x kH of each plane.
-local pooling = require 'nn.pooling'
+local pooling = require 'nn.shared.pooling'
 
 local VolumetricMaxPooling, parent = torch.class('nn.VolumetricMaxPooling', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- The inverse of a VolumetricMaxPooling.
-local unpooling = require 'nn.unpooling'
+local unpooling = require 'nn.shared.unpooling'
 
 local VolumetricMaxUnpooling, parent = torch.class('nn.VolumetricMaxUnpooling', 'nn.Module')
 

@@ -1,5 +1,5 @@
 -- Volumes with a border that repeats their faces.
-local padding = require 'nn.spatialpadding'
+local padding = require 'nn.shared.spatialpadding'
 
 local VolumetricReplicationPadding, parent = torch.class('nn.VolumetricReplicationPadding', 'nn.Module')
 

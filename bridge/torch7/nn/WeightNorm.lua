@@ -1,5 +1,5 @@
--- A module whose weight is learned as length times direction (nn.direction), by the slices of dimension `outputDim`.
-local direction = require 'nn.direction'
+-- A module whose weight is learned as length times direction (nn.shared.direction), along dimension `outputDim`.
+local direction = require 'nn.shared.direction'
 
 local WeightNorm, parent = torch.class('nn.WeightNorm', 'nn.Decorator')
 

@@ -1,6 +1,6 @@
 -- The distances from the input to each column of a learned matrix, each coordinate of each column with a learned
 -- weight.
-local columns = require 'nn.columns'
+local columns = require 'nn.shared.columns'
 
 local WeightedEuclidean, parent = torch.class('nn.WeightedEuclidean', 'nn.Module')
 

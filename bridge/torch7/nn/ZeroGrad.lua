@@ -1,5 +1,5 @@
 -- The input itself; the gradient is 0.
-local zeros = require 'nn.zeros'
+local zeros = require 'nn.shared.zeros'
 
 local ZeroGrad, parent = torch.class('nn.ZeroGrad', 'nn.Module')
 

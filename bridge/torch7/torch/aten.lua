@@ -21,7 +21,7 @@ end
 
 -- torch's message, without the place in its source.
 local function raise()
-   local message = ffi.string(C.br_aten_error())
+   local message = ffi.string(C.br_torch_error())
    error((message:gsub('\nException raised from.*', ''):gsub('%s+$', '')), 0)
 end
 

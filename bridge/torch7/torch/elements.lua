@@ -1,4 +1,4 @@
--- The element types, by number (as in bridge/core/tensors/tensor.h) and by name.
+-- The element types, by number (as in bridge/core/tensors/layout.h) and by name.
 local ffi = require 'ffi'
 
 -- name, C type in memory, C type as error messages print it, bytes, integer?

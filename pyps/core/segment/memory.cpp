@@ -1,8 +1,12 @@
 #include "segment/memory.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
+#include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace ps {
 
@@ -10,23 +14,42 @@ namespace {
 
 constexpr uint64_t unlimited = UINT64_MAX;
 
+// The text of a small file; empty if there is no such file.
+std::string text_of(const std::string &path) {
+    std::string text;
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return text;
+    char part[4096];
+    for (ssize_t got; (got = ::read(fd, part, sizeof part)) > 0;) text.append(part, size_t(got));
+    ::close(fd);
+    return text;
+}
+
+std::vector<std::string> lines_of(const std::string &path) {
+    std::vector<std::string> lines;
+    const std::string text = text_of(path);
+    for (size_t from = 0, to; from < text.size(); from = to + 1) {
+        to = std::min(text.find('\n', from), text.size());
+        lines.push_back(text.substr(from, to - from));
+    }
+    return lines;
+}
+
+// The number at the beginning of a text, or `otherwise` if there is none, as in "max".
+uint64_t number_in(const std::string &text, uint64_t otherwise) {
+    char *end;
+    const uint64_t value = std::strtoull(text.c_str(), &end, 10);
+    return end == text.c_str() ? otherwise : value;
+}
+
 // The number after `name` in a file of "name value" lines.
 uint64_t field(const std::string &path, const std::string &name, uint64_t otherwise) {
-    std::ifstream file(path);
-    std::string word;
-    uint64_t value;
-    while (file >> word) {
-        if (word == name && file >> value) return value;
-        std::getline(file, word);
-    }
+    for (const std::string &line : lines_of(path))
+        if (line.rfind(name + " ", 0) == 0) return number_in(line.substr(name.size()), otherwise);
     return otherwise;
 }
 
-uint64_t number(const std::string &path, uint64_t otherwise) {
-    std::ifstream file(path);
-    uint64_t value;
-    return file >> value ? value : otherwise; // the file may have "max" instead of a number
-}
+uint64_t number(const std::string &path, uint64_t otherwise) { return number_in(text_of(path), otherwise); }
 
 uint64_t room(const std::string &group, const char *limit_name, const char *used_name, const char *cache_name) {
     uint64_t limit = number(group + limit_name, unlimited);
@@ -40,8 +63,7 @@ uint64_t room(const std::string &group, const char *limit_name, const char *used
 uint64_t control_group_room() {
     uint64_t least = room("/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes",
                           "total_inactive_file");
-    std::ifstream file("/proc/self/cgroup");
-    for (std::string line; std::getline(file, line);) {
+    for (const std::string &line : lines_of("/proc/self/cgroup")) {
         if (line.rfind("0::", 0) != 0) continue;
         std::string path = line.substr(3);
         for (;;) {

@@ -12,7 +12,7 @@ from torch import nn
 import bridge
 from bridge.convert import to_lua, to_torch
 from bridge.convert.lua_functions import FUNCTIONS
-from bridge.convert.modules import Function
+from bridge.convert.torch_modules import Function
 from tests.bridge.convert.layers import CONVERTED, RANDOM, WRAPPED
 from tests.bridge.convert.models import NAMES, data
 from tests.bridge.convert.test_rows import PASS, TOLERANCES, assert_equal

@@ -1,4 +1,4 @@
-"""The programs of docs/spark.md, and README's lines on Spark, run as they stand.
+"""The programs of docs/spark.md run as they stand.
 
 Those of Spark run one after the other in one session, Ray's by itself; that of Dask is run by `tests/test_readme.py`.
 """
@@ -16,15 +16,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-import bridge
+from tests.pages import blocks
 
-
-def blocks(file: str) -> list[str]:
-    text = (Path(__file__).parents[3] / file).read_text()
-    return re.findall(r"^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-
-
-BLOCKS = blocks("docs/spark.md")
+BLOCKS = blocks("docs/spark.md", "py")
 PLACES = re.compile(r'"(incoming|checkpoint|scored)"')  # Java's directory is that of the run
 OF_RAY = [block for block in BLOCKS if "import ray\n" in block]
 SAVED = """
@@ -43,19 +37,6 @@ def test_what_is_written_of_spark_runs(
         if block not in OF_RAY:
             exec(PLACES.sub(rf'"{tmp_path}/\1"', block), names)
     assert capsys.readouterr().out.count("+---") >= 8  # frames that were shown
-
-
-def test_what_the_readme_shows_runs(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with bridge.Lua() as lua:
-        lua.execute("require 'nn' torch.save('net.t7', nn.Linear(64, 3))")
-    names: dict[str, Any] = {"frame": spark.createDataFrame([(1, [0.5] * 64)], "id int, pixels array<float>")}
-    (block,) = blocks("README.md")
-    *first, shown = block.strip().splitlines()
-    exec("\n".join([*first, f"found = {shown}"]), names)
-    assert [len(row[1]) for row in names["found"].collect()] == [3]
 
 
 @pytest.mark.slow

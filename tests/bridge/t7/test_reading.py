@@ -16,13 +16,12 @@ import pytest
 
 import bridge
 from bridge import t7
+from tests.elements import DTYPES
 
 DATA = Path(__file__).parents[2] / "data" / "torch7"
 FILES = DATA / "files"
 NAMES = [line.split("\t")[0] for line in (FILES / "MANIFEST.txt").read_text().splitlines()]
 ALL = sorted(path.name for path in FILES.glob("*.t7"))
-TYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
-DTYPES = dict(zip(("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"), TYPES, strict=True))
 DESCRIBED = re.compile(rb"torch\.\w+(?:Tensor size=.*|Storage values=.*)$", re.MULTILINE)
 Everything = Callable[[Any], Iterator[Any]]
 

@@ -12,9 +12,7 @@ import pytest
 import torch
 
 from bridge import t7
-
-TYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
-DTYPES = dict(zip(("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"), TYPES, strict=True))
+from tests.elements import DTYPES, INTEGERS
 
 
 @pytest.mark.parametrize("text", [False, True])
@@ -41,11 +39,7 @@ def test_kin_of_plain_types_are_written_as_them() -> None:
 @pytest.mark.parametrize("text", [False, True])
 @pytest.mark.parametrize("byteorder", ["little", "big"])
 def test_arrays_of_every_element_type_come_back(element: str, text: bool, byteorder: Any) -> None:
-    limits = (
-        np.iinfo(DTYPES[element])
-        if element in ("Byte", "Char", "Short", "Int", "Long")
-        else np.finfo(DTYPES[element])
-    )
+    limits = np.iinfo(DTYPES[element]) if element in INTEGERS else np.finfo(DTYPES[element])
     array = np.array([limits.min, 0, 1, limits.max], DTYPES[element])
     got = t7.loads(t7.dumps(array, ascii=text, byteorder=byteorder))
     assert got.dtype == array.dtype

@@ -11,11 +11,10 @@ import pytest
 import torch
 
 from bridge import t7
+from tests.elements import DTYPES
 
 DATA = Path(__file__).parents[2] / "data" / "torch7"
 FILES = DATA / "files"
-TYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
-DTYPES = dict(zip(("Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"), TYPES, strict=True))
 Everything = Callable[[Any], Iterator[Any]]
 
 

@@ -6,8 +6,9 @@ import socket
 import struct
 
 import bridge
+from tests.elements import ALL
 
-DTYPES = ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"]
+DTYPES = list(ALL)
 MAGIC = 0x4350494D
 VALUE, TENSOR, STORAGE = range(3)
 FLOAT = DTYPES.index("Float")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import bridge
+from tests.elements import NUMERIC
 
 pytestmark = pytest.mark.timeout(60)
 NUMBERS = [1, 2, 4, 5]
-DTYPES = ["Byte", "Char", "Short", "Int", "Long", "Float", "Double"]
 
 STATIC = """
 require 'torch'
@@ -63,7 +63,7 @@ def test_allReduce_gives_every_node_the_sum_in_every_type(n: int) -> None:
         n,
         f"""
         local sums = {{}}
-        for _, name in ipairs{{'{"', '".join(DTYPES)}'}} do
+        for _, name in ipairs{{'{"', '".join(NUMERIC)}'}} do
            local t = torch.DoubleTensor(3, 4):fill(me):type('torch.' .. name .. 'Tensor')
            local x, contributed = tree.allReduce(t, addto)
            assert(x == t and x:min() == x:max() and torch.type(x) == 'torch.' .. name .. 'Tensor')
@@ -73,7 +73,7 @@ def test_allReduce_gives_every_node_the_sum_in_every_type(n: int) -> None:
         return sums
         """,
     )
-    assert answers == [[n * (n + 1) / 2] * len(DTYPES)] * n
+    assert answers == [[n * (n + 1) / 2] * len(NUMERIC)] * n
 
 
 @pytest.mark.parametrize("n", NUMBERS)

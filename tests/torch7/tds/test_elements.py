@@ -8,8 +8,7 @@ import textwrap
 import pytest
 
 import bridge
-
-TYPES = ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"]
+from tests.elements import ALL
 
 
 def test_tables_become_vecs_and_hashes(tds: bridge.Lua) -> None:
@@ -69,7 +68,7 @@ def test_types_and_lower_case_names(tds: bridge.Lua) -> None:
     assert tds.eval("torch.type(tds.AtomicCounter())") == "tds.AtomicCounter"
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", ALL)
 def test_tensors_share_their_memory(tds: bridge.Lua, name: str) -> None:
     tds.execute(
         f"t = torch.{name}Tensor(3, 2):fill(1) v = tds.Vec(t:t()) t = nil collectgarbage() collectgarbage()"
@@ -85,7 +84,7 @@ def test_tensors_share_their_memory(tds: bridge.Lua, name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", ALL)
 def test_storages_share_their_memory(tds: bridge.Lua, name: str) -> None:
     assert tds.execute(
         f"local s = torch.{name}Storage(3):fill(1) local v = tds.Vec(s) v[1][2] = 5 return s[2], v[1] == s"

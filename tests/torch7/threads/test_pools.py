@@ -7,6 +7,7 @@ import re
 import pytest
 
 import bridge
+from tests.elements import ALL
 
 SERIALIZERS = ["threads.serialize", "threads.sharedserialize"]
 pytestmark = pytest.mark.timeout(60)
@@ -92,7 +93,7 @@ def test_without_sharing_tensors_are_copied(threads: bridge.Lua) -> None:
     assert threads.eval("sum, here") == (21, 0)
 
 
-@pytest.mark.parametrize("name", ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"])
+@pytest.mark.parametrize("name", ALL)
 def test_with_sharing_tensors_have_the_same_memory(threads: bridge.Lua, name: str) -> None:
     threads.execute(
         """

@@ -1,4 +1,4 @@
-"""The page for people, and the description of the routes for programs: files that lie here, and openapi."""
+"""Routes of the web page, whose files are in this directory, and of the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bridge.serve.rest.bodies import answer
 from bridge.serve.rest.openapi import document
 
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-# What the page may load and run: its own files, nothing from elsewhere and nothing inside the HTML.
+# The page may load and run only its own files: nothing from other servers, and no scripts inside the HTML.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -34,7 +34,7 @@ end
 -- A new tensor: a + v.
 local function moved(a, v)
    local made = fresh(a)
-   check(C.br_device_add(made, a, nil, v))
+   check(C.br_aten_add(made, a, nil, v))
    return made
 end
 
@@ -42,7 +42,7 @@ end
 local function growth(a)
    local made = fresh(a)
    absolute(a, made)
-   check(C.br_device_add(made, made, nil, 1))
+   check(C.br_aten_add(made, made, nil, 1))
    return made
 end
 

@@ -116,8 +116,9 @@ function loops.br_scatter(r, a, d, indices, v)
    return C.BR_OK
 end
 
--- A mask on the device with the sizes of `like`, and how many of it are 1; a code if it is none.
-local function masked(mask, like)
+-- Call act(mask, count) with the mask on the device, in the sizes of `like`, and how many of it are 1; the code of what
+-- is wrong instead. `others`, if there is one, is a tensor with an element for each 1.
+local function masked(mask, like, others, act)
    if geometry.elements(tensor(mask)) ~= geometry.elements(tensor(like)) then
       return C.BR_COUNT
    end
@@ -125,46 +126,31 @@ local function masked(mask, like)
    if kernels.reduce(C.BR_MAX, mask) > 1 then
       return C.BR_VALUE
    end
-   return C.BR_OK, mask, kernels.reduce(C.BR_SUM, mask)
+   local count = kernels.reduce(C.BR_SUM, mask)
+   if others and geometry.elements(tensor(others)) < count then
+      return C.BR_INDEX
+   end
+   act(mask, count)
+   return C.BR_OK
 end
 
 local maskfill, maskcopy = op('masked_fill_.Tensor', 'TMS'), op('masked_scatter_', 'TMT')
 local maskselect, nonzero = aten.into('masked_select', 'TM', 1), aten.into('nonzero', 'T', 1)
 
 function loops.br_mask_count(mask, count)
-   local code, _, n = masked(mask, mask)
-   if code == C.BR_OK then
-      count[0] = n
-   end
-   return code
+   return masked(mask, mask, nil, function(_, n) count[0] = n end)
 end
 
 function loops.br_masked_fill(r, mask, v)
-   local code, there = masked(mask, r)
-   if code == C.BR_OK then
-      maskfill(r, there, v)
-   end
-   return code
+   return masked(mask, r, nil, function(there) maskfill(r, there, v) end)
 end
 
 function loops.br_masked_copy(r, mask, a)
-   local code, there, n = masked(mask, r)
-   if code == C.BR_OK and geometry.elements(tensor(a)) < n then
-      return C.BR_INDEX
-   elseif code == C.BR_OK then
-      maskcopy(r, there, a)
-   end
-   return code
+   return masked(mask, r, a, function(there) maskcopy(r, there, a) end)
 end
 
 function loops.br_masked_select(r, a, mask)
-   local code, there, n = masked(mask, a)
-   if code == C.BR_OK and geometry.elements(tensor(r)) < n then
-      return C.BR_INDEX
-   elseif code == C.BR_OK then
-      maskselect(a, there, r)
-   end
-   return code
+   return masked(mask, a, r, function(there) maskselect(a, there, r) end)
 end
 
 function loops.br_nonzero(r, a)

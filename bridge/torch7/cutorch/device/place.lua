@@ -83,7 +83,7 @@ function place.shaped(a, r)
       return a
    elseif not geometry.contiguous(from) then
       local flat = fresh(a)
-      check(C.br_device_copy(flat, a))
+      check(C.br_aten_copy(flat, a))
       a = flat
    end
    return a:view(r:size())
@@ -120,7 +120,7 @@ local function host(value)
    end
    local made = fresh(value, dtype - elements.DEVICE)
    if tensor(value).nDimension > 0 then
-      check(C.br_device_copy(made, value))
+      check(C.br_aten_copy(made, value))
    end
    return made
 end
@@ -134,7 +134,7 @@ function place.there(value)
    end
    local made = fresh(value, dtype + elements.DEVICE)
    if tensor(value).nDimension > 0 then
-      check(C.br_device_copy(made, value))
+      check(C.br_aten_copy(made, value))
    end
    return made
 end
@@ -148,7 +148,7 @@ function place.onhost(name, result, ...)
    end
    local code = C[name](unpack(copies, 1, count))
    if code == C.BR_OK and tensor(given[result]).nDimension > 0 then
-      check(C.br_device_copy(given[result], copies[result]))
+      check(C.br_aten_copy(given[result], copies[result]))
    end
    return code
 end

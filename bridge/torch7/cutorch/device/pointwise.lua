@@ -19,7 +19,7 @@ end
 -- r = a + v b, or a + v without b. Torch's operator takes v as a Scalar, which the shim has for floats alone.
 local function add(r, a, b, v)
    if not isinteger(r) then
-      check(C.br_device_add(r, a, b, v))
+      check(C.br_aten_add(r, a, b, v))
    elseif b then
       native.python('cutorch.add', r, a, b, v)
    else
@@ -174,10 +174,10 @@ function loops.br_copy(r, a)
       return C.BR_COUNT
    elseif to.storage ~= nil and to.storage == from.storage and not r:isSetTo(a) then
       local apart = fresh(a) -- they may overlap
-      check(C.br_device_copy(apart, a))
+      check(C.br_aten_copy(apart, a))
       a = apart
    end
-   check(C.br_device_copy(r, shaped(a, r)))
+   check(C.br_aten_copy(r, shaped(a, r)))
    return C.BR_OK
 end
 

@@ -1,33 +1,19 @@
 -- Comparisons, element by element: ByteTensors of 0 and 1, or tensors of the operands' type.
 local native = require 'bridge.native'
 local types = require 'torch.ops.types'
-local object = require 'torch.object'
-local geometry = require 'torch.geometry'
+local each = require 'torch.ops.each'
 local kernels = require 'torch.kernels'
 local ffi = require 'ffi'
 
 local C, loops = native.C, kernels.loops
-local tensor, resizeas = object.tensor, geometry.resizeas
 local flag = ffi.new('int[1]')
 
-local function scalar(op)
-   return function(r, t, v)
-      resizeas(tensor(r), tensor(t))
-      kernels.compare(op, r, t, nil, v)
-      return r
-   end
-end
-
-local function pair(op)
-   return function(r, a, b)
-      resizeas(tensor(r), tensor(a))
-      kernels.compare(op, r, a, b)
-      return r
-   end
+local function compared(op, r, t, v)
+   kernels.compare(op, r, t, nil, v)
 end
 
 local function row(name, op)
-   local scalars, pairs_ = scalar(op), pair(op)
+   local scalars, pairs_ = each(compared, op), each(kernels.compare, op)
    return {name = name, types = types.NUMERIC,
       forms = {'[*Byte] T real', scalars, '*T! T real', scalars, '[*Byte] T T', pairs_, '*T! T T', pairs_}}
 end

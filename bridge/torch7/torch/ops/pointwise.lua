@@ -1,6 +1,7 @@
 -- Arithmetic, element by element.
 local native = require 'bridge.native'
 local types = require 'torch.ops.types'
+local each = require 'torch.ops.each'
 local object = require 'torch.object'
 local geometry = require 'torch.geometry'
 local kernels = require 'torch.kernels'
@@ -10,31 +11,14 @@ local arguments = require 'torch.arguments'
 local C = native.C
 local tensor, resizeas = object.tensor, geometry.resizeas
 
--- r = f(t, v)
-local function scalar(op)
-   return function(r, t, v)
-      resizeas(tensor(r), tensor(t))
-      kernels.map(op, r, t, v)
-      return r
-   end
+-- r = f(t), f(t, v) or f(t, v, w)
+local function map(op)
+   return each(kernels.map, op)
 end
 
--- r = f(t)
-local function unary(op)
-   return function(r, t)
-      resizeas(tensor(r), tensor(t))
-      kernels.map(op, r, t)
-      return r
-   end
-end
-
--- r = f(a, b)
+-- r = f(a, b) or f(a, b, v)
 local function pair(op)
-   return function(r, a, b)
-      resizeas(tensor(r), tensor(a))
-      kernels.pair(op, r, a, b)
-      return r
-   end
+   return each(kernels.pair, op)
 end
 
 local function fill(r, v)
@@ -72,20 +56,8 @@ local function triple(op)
    end
 end
 
-local function clamp(r, t, low, high)
-   resizeas(tensor(r), tensor(t))
-   kernels.map(C.BR_CLAMP, r, t, low, high)
-   return r
-end
-
-local function lerp(r, a, b, weight)
-   resizeas(tensor(r), tensor(a))
-   kernels.pair(C.BR_LERP, r, a, b, weight)
-   return r
-end
-
 local function scalarRow(name, of, op)
-   return {name = name, types = of, forms = {'*T T+ real', scalar(op)}}
+   return {name = name, types = of, forms = {'*T T+ real', map(op)}}
 end
 
 local function pairRow(name, of, op)
@@ -108,7 +80,7 @@ end
 -- The larger or the smaller one; a method that is given two tensors compares them, as a function does.
 local function eitherRow(name, scalarop, pairop)
    return {name = name, types = types.NUMERIC,
-      forms = {'[*T] T+ T', pair(pairop), '[*T] T+ real', scalar(scalarop)}}
+      forms = {'[*T] T+ T', pair(pairop), '[*T] T+ real', map(scalarop)}}
 end
 
 local ALL, NUMERIC, FLOAT = types.ALL, types.NUMERIC, types.FLOAT
@@ -116,7 +88,7 @@ local ALL, NUMERIC, FLOAT = types.ALL, types.NUMERIC, types.FLOAT
 return {
    {name = 'fill', types = ALL, forms = {'*T! real', fill}},
    {name = 'zero', types = ALL, forms = {'*T!', zero}},
-   {name = 'add', types = ALL, forms = {'*T T+ real', scalar(C.BR_ADDS), '*T T+ [real=1] T', axpy}},
+   {name = 'add', types = ALL, forms = {'*T T+ real', map(C.BR_ADDS), '*T T+ [real=1] T', axpy}},
    {name = 'csub', types = NUMERIC, forms = {'*T T+ real', subtract, '*T T+ [real=1] T', axmy}},
    scalarRow('mul', ALL, C.BR_MULS),
    scalarRow('div', ALL, C.BR_DIVS),
@@ -141,12 +113,12 @@ return {
    eitherRow('cmin', C.BR_CMINS, C.BR_CMIN),
    {name = 'addcmul', types = NUMERIC, forms = {'*T T+ [real=1] T T', triple(C.BR_ADDCMUL)}},
    {name = 'addcdiv', types = NUMERIC, forms = {'*T T+ [real=1] T T', triple(C.BR_ADDCDIV)}},
-   {name = 'clamp', types = NUMERIC, forms = {'*T T+ real real', clamp}},
-   {name = 'lerp', types = FLOAT, forms = {'*T T+ T real', lerp, 'real real real',
+   {name = 'clamp', types = NUMERIC, forms = {'*T T+ real real', map(C.BR_CLAMP)}},
+   {name = 'lerp', types = FLOAT, forms = {'*T T+ T real', pair(C.BR_LERP), 'real real real',
       function(a, b, weight) return a + weight * (b - a) end}},
    {name = 'abs', types = {'Char', 'Short', 'Int', 'Long', 'Half', 'Float', 'Double'},
-      forms = {'*T T+', unary(C.BR_ABS), 'real', math.abs}},
-   {name = 'sign', types = NUMERIC, forms = {'*T T+', unary(C.BR_SIGN)}},
-   {name = 'neg', types = FLOAT, forms = {'*T T+', unary(C.BR_NEG)}},
-   {name = 'cinv', types = FLOAT, forms = {'*T T+', unary(C.BR_CINV)}},
+      forms = {'*T T+', map(C.BR_ABS), 'real', math.abs}},
+   {name = 'sign', types = NUMERIC, forms = {'*T T+', map(C.BR_SIGN)}},
+   {name = 'neg', types = FLOAT, forms = {'*T T+', map(C.BR_NEG)}},
+   {name = 'cinv', types = FLOAT, forms = {'*T T+', map(C.BR_CINV)}},
 }

@@ -1,8 +1,8 @@
 -- What the inverses of max poolings have in common: each number goes to where the pooling found its maximum, in an
 -- output of the size of the pooling's input.
 local aten = require 'torch.aten'
-local shape = require 'nn.shape'
-local pooling = require 'nn.pooling'
+local shape = require 'nn.shared.shape'
+local pooling = require 'nn.shared.pooling'
 
 -- Give a class its methods. `fields`: what the pooling calls the sizes of its input (behind an i), and this module
 -- those of its output (o).

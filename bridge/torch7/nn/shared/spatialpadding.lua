@@ -1,6 +1,6 @@
 -- What paddings share that take their border from the image: sizes, and torch's kernels.
 local aten = require 'torch.aten'
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 -- Give a class its methods. `fields` and `labels` are in the order of the constructor's arguments: the sides of the
 -- last axis first. `name` is that of torch's kernel.

@@ -1,6 +1,6 @@
 -- What the shrinking functions have in common: everything from -lambda to lambda (and NaN) becomes 0, and has no
 -- gradient. `shrink(output, input, lambda)` computes the output.
-local bend = require 'nn.bend'
+local bend = require 'nn.shared.bend'
 
 return function(class, parent, shrink)
    function class:__init(lam)

@@ -1,5 +1,5 @@
 -- Windows of kW frames, dW apart, in sequences of frames: frames x numbers, with a batch before them or without.
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local frames = {}
 

@@ -2,8 +2,8 @@
 --
 -- A row {from, to} of the table has a kernel of its own; as a convolution of all planes, its kernel stands in the
 -- dense weight at (to, from) and the others are zero.
-local convolution = require 'nn.convolution'
-local shape = require 'nn.shape'
+local convolution = require 'nn.shared.convolution'
+local shape = require 'nn.shared.shape'
 
 local connections = {}
 nn.tables = {}

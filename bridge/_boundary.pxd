@@ -1,4 +1,5 @@
-# What the native half offers to the boundary: Lua's API table, tensors and the frames of trampoline.h.
+# What all files of the boundary share (boundary/README.md): declarations of the C functions and structs they use, View,
+# and State.
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t, uintptr_t
 
@@ -127,6 +128,12 @@ cdef extern from "boundary/pinned.h":
     void br_push_address(lua_State *, const void *) nogil
 
 cdef extern from "boundary/trampoline.h":
+    ctypedef struct br_known:
+        int tensor_metatables[16]
+        const void *tensor_pointers[16]
+        const void *storage_pointers[16]
+        const void *cuda_tensor_pointers[8]
+        const void *cuda_storage_pointers[8]
     ctypedef struct PyThreadState:
         pass
     ctypedef struct br_call:
@@ -147,3 +154,66 @@ cdef extern from "boundary/trampoline.h":
     int br_drain(void *)
     void br_relieve(lua_State *, br_heap *, int64_t)
     void br_wakeup() noexcept nogil
+
+cdef enum:
+    MAX_DIMENSIONS = 64
+
+# The memory of an array or tensor that is being passed to Lua.
+cdef struct View:
+    void *data                  # the first element
+    int dtype
+    int ndim
+    int64_t size[MAX_DIMENSIONS]
+    int64_t stride[MAX_DIMENSIONS]    # elements
+    void **live                 # where a torch storage keeps its data pointer and size, or NULL
+    int64_t *live_nbytes
+    PyObject *owner             # a reference that the View owns and the block takes over
+
+
+cdef class State:
+    cdef lua_State *main
+    cdef lua_State *current                  # the coroutine that runs; not `main` in a callback
+    cdef br_heap *heap
+    cdef br_known known
+    cdef br_pinned pinned
+    cdef readonly bint closed
+    cdef bint return_torch, return_bytes, always_dict, foreign, interruptible
+    cdef int torch_forced                    # above 0: arguments are pulled as torch tensors whatever as_torch says
+    cdef int text_forced                     # above 0: strings are str whatever as_bytes says
+    cdef bint proxies_wanted, copies_wanted  # while results are pulled: tables as proxies; arrays as copies
+    cdef public bint copying                 # results of calls are copies unless a call says otherwise
+    cdef int object_metatable, exception_metatable, is_sequence, read_integer
+    cdef const void *object_pointer
+    cdef const void *exception_pointer
+    cdef int native                          # reference in the registry of the table that boot.lua gets
+    cdef dict helpers                        # name -> reference of a Lua function that boot.lua returned
+    cdef list forgotten                      # references to release when a thread has entered the state
+    cdef unsigned long owner                 # the thread inside, 0 for none
+    cdef int depth
+    cdef int entered_in                      # the value of `forks` in the process of the thread inside
+    cdef int waiters
+    cdef object available                    # a Condition, for threads that wait
+    cdef double busy_timeout
+    cdef list outer                          # real Torch7: the state this thread was in before each entry
+    cdef object token                        # identifies this state in `here` (foreign.pxi)
+    cdef object unwinding                    # an exception that no pcall may swallow
+    cdef readonly dict attached              # objects that Python packages keep with this state, by package name
+
+    cdef int make(self) except -1
+    cdef int keep(self, lua_State *L, str name) except -1
+    cdef int enter(self) except -1
+    cdef int leave(self) except -1
+    cdef int hold(self) except -1
+    cdef int let_go(self) except -1
+    cdef int wait_for_turn(self) except -1
+    cdef void forget(self, int reference) noexcept
+    cdef int give_back_references(self) except -1
+    cdef object call(self, int function, tuple arguments, int self_reference, bint proxies, bint copies, bint as_list=*)
+    cdef object ask(self, str helper, tuple arguments)
+    cdef object ask_proxy(self, str helper, tuple arguments)
+    cdef object ask_text(self, str helper, tuple arguments)
+    cdef list ask_list(self, str helper, tuple arguments)
+    cdef bint as_bytes(self)
+    cdef bint as_torch(self)
+    cdef int need_torch7(self, lua_State *L) except -1
+    cdef int need_device(self, lua_State *L) except -1

@@ -2,9 +2,9 @@
 --
 -- The output's size is given, or the ratio of it to the input's. Letters name the axes in the order of tensors.
 local aten = require 'torch.aten'
-local demand = require 'nn.demand'
-local shape = require 'nn.shape'
-local pooling = require 'nn.pooling'
+local demand = require 'nn.shared.demand'
+local shape = require 'nn.shared.shape'
+local pooling = require 'nn.shared.pooling'
 
 -- Give a class its methods; `printed` has its axes in the order of the constructor's arguments and the random samples,
 -- `words` names them.

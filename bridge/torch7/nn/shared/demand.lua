@@ -1,5 +1,5 @@
 -- What modules demand of the sizes of tensors, and what they say otherwise, in the words of the original's library.
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local demand = {}
 

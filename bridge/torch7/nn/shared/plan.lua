@@ -4,7 +4,7 @@
 -- because LuaJIT compiles an inner loop for itself and leaves what is around it to the interpreter.
 local aten = require 'torch.aten'
 local object = require 'torch.object'
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local plan = {}
 
@@ -63,7 +63,7 @@ function plan.keeper(fields, make)
       end
       return p
    end
-   return assert(loadstring(source:format(table.concat(compare), table.concat(record)), '=nn.plan'))(
+   return assert(loadstring(source:format(table.concat(compare), table.concat(record)), '=nn.shared.plan'))(
       setmetatable({}, {__mode = 'k'}), fresh, fits, dtype)
 end
 

@@ -1,4 +1,4 @@
-"""What makes a network in a Lua state: each layer once, with its parameters, type and mode."""
+"""`Builder`: makes a Torch7 network in a Lua state, each layer once, with its parameters, type and mode."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ TYPENAMES = {
 }
 # Fields of the same name and meaning on both sides.
 TENSORS = ("weight", "bias", "running_mean", "running_var")
-# What a layer that is used again shares with the first.
+# Makes a layer that is used again share its tensors with the first one.
 SHARED = (
     *(*TENSORS, "gradWeight", "gradBias"),
     *("diagCov", "gradDiagCov", "v", "g", "gradV", "gradG"),
 )
-# Put tensors into a layer: as they are, or copied, in the shapes that Torch7's layer has.
+# Puts tensors into a layer, shared or copied, in the shapes of Torch7's layer.
 PUT = """function(layer, typename, names, tensors, share)
    layer:type(typename)
    for i, name in ipairs(names) do
@@ -35,7 +35,7 @@ PUT = """function(layer, typename, names, tensors, share)
       if share then layer[name] = given else own:copy(given) end
    end
 end"""
-# Give a mode to a layer and to what its row has put inside; layers that were made before have theirs.
+# Sets the mode of a layer and of the layers that its row has put inside. Layers that were made before keep theirs.
 SET_MODE = """
 local known = setmetatable({}, {__mode = 'k'})
 return function(layer, training)
@@ -49,7 +49,7 @@ end"""
 
 
 class Builder:
-    """What makes a network.
+    """Makes a Torch7 network from PyTorch modules.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class Builder:
     nn : LuaTable
         Lua's nn, with the constructors.
     dtype : torch.dtype
-        What the network computes in.
+        The type that the network computes in.
     typename : str
-        Of the network's tensors.
+        The Torch7 type of the network's tensors.
     share : bool
         Whether parameters are shared, not copied.
 
@@ -69,13 +69,13 @@ class Builder:
     lua : bridge.Lua
         The state.
     rows : mapping of type to callable
-        How a module of each class is made.
+        PyTorch's class -> the function that makes its Torch7 layer.
     traced : callable
-        How any other module that holds modules is made.
+        The function that makes any other module that contains modules.
     share : bool
         Whether parameters are shared, not copied.
     dtype : torch.dtype
-        What layers without parameters compute in.
+        The type that layers without parameters compute in.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class Builder:
         self._number_tensor = lua.eval("function(x) return torch.Tensor(x:size()):copy(x) end")
 
     def made(self, module: nn.Module, name: str) -> Any:
-        """Return the layer in Lua; for a module that is used again, one that shares the parameters.
+        """Return the layer in Lua. For a module that is used again, it is a new layer that shares the parameters.
 
-        It cannot be the same: Torch7's layers keep their output for the way back.
+        It cannot be the same layer, because Torch7's layers keep their output for the backward pass.
         """
         if id(module) in self._made:
             return self._made[id(module)].clone(*SHARED)
@@ -135,14 +135,14 @@ class Builder:
 
     def children(self, container: Any, module: nn.Module, name: str) -> Any:
         """Add all layers inside a module to a container in Lua."""
-        for child, inner in module._modules.items():  # one that is used twice is there twice
+        for child, inner in module._modules.items():  # lists a module that is used twice also twice
             if inner is None:
                 continue
             container.add(self.made(inner, f"{name}.{child}" if name else child))
         return container
 
     def fill(self, made: Any, module: nn.Module, name: str, fields: Sequence[str] = TENSORS) -> None:
-        """Give a layer its parameters and running statistics of the same names, and its type."""
+        """Set a layer's parameters and running statistics from the fields of the same names, and its type."""
         own = {
             key: tensor
             for key, tensor in [*module._parameters.items(), *module._buffers.items()]
@@ -151,12 +151,12 @@ class Builder:
         self.put(made, module, name, own)
 
     def put(self, made: Any, module: nn.Module, name: str, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Give a layer tensors of a module, laid out as Torch7 has them, and its type.
+        """Set a layer's tensors from those of a module, in Torch7's layout, and its type.
 
         Raises
         ------
         ConversionError
-            When a tensor has another type than the network, or when it cannot be shared as it lies in memory.
+            A tensor has another type than the network, or it is to be shared and has a layout that Torch7 cannot share.
         """
         self._filled.add(id(module))
         own = {}
@@ -172,14 +172,14 @@ class Builder:
         self._put(made, self.typename, list(own), list(own.values()), self.share)
 
     def copied(self, made: Any, module: nn.Module, name: str, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Do as `put` with tensors that were computed from a module's: they cannot be shared."""
+        """Do as `put` with tensors that were computed from a module's tensors and so cannot be shared."""
         if self.share:
             raise refused(module, name, "share=True, but Torch7's layer has its parameters in another order")
         self.put(made, module, name, tensors)
 
 
 def refused(module: nn.Module, name: str, reason: str) -> ConversionError:
-    """Return the error for a module that cannot be made."""
+    """Return the error for a module that cannot be converted."""
     return ConversionError(
         f"layer {name or '(the module itself)'}, {module!r:.100}, cannot become one of Torch7: {reason}; replace it by "
         "layers that bridge.convert.lua_rows.ROWS lists, or pass the module's forward to Lua as a function"
@@ -187,12 +187,12 @@ def refused(module: nn.Module, name: str, reason: str) -> ConversionError:
 
 
 def need(module: nn.Module, name: str, **wanted: Any) -> None:
-    """Refuse a module whose settings Torch7 has not.
+    """Check that a module has settings that Torch7 supports.
 
     Raises
     ------
     ConversionError
-        When an attribute is not what is wanted.
+        An attribute has another value than the wanted one.
     """
     for attribute, value in wanted.items():
         found = getattr(module, attribute)
@@ -201,7 +201,7 @@ def need(module: nn.Module, name: str, **wanted: Any) -> None:
 
 
 def numbers(value: Any, axes: int) -> list[int]:
-    """Return a setting that may be one number for all axes, or one for each."""
+    """Return a setting as a list with a number for each axis; it may be a single number for all."""
     return [value] * axes if isinstance(value, int) else [int(one) for one in value]
 
 

@@ -1,6 +1,6 @@
 -- torch's kernels that enlarge images and volumes: to the nearest pixel, or linear between pixels whose corners stay.
 local aten = require 'torch.aten'
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local enlarge = {}
 

@@ -2,8 +2,8 @@
 --
 -- A kind of convolution is its axes, as the letters in the names of its fields (kH, dW, padT, ...), and a direction.
 local aten = require 'torch.aten'
-local shape = require 'nn.shape'
-local plan = require 'nn.plan'
+local shape = require 'nn.shared.shape'
+local plan = require 'nn.shared.plan'
 
 local names, values = shape.fields, shape.values
 

@@ -1,6 +1,6 @@
 -- nn.CMaxTable and nn.CMinTable: the largest (smallest) of a table's tensors, element by element. `beats` is the tensor
 -- method that says where one is better; the first of equals takes the gradient.
-local slots = require 'nn.slots'
+local slots = require 'nn.shared.slots'
 
 return function(class, parent, beats)
    function class:__init()

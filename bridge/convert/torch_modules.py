@@ -1,6 +1,6 @@
-"""The modules that PyTorch has no layer for: modules side by side, a module around a module, and plain functions.
+"""Modules for Torch7 layers that PyTorch lacks: parallel modules, modules around a module, and plain functions.
 
-Torch7's tables are lists here: what takes a table takes a list or tuple, what gives one gives a list.
+Torch7's tables are lists here: modules take a list or tuple for a table, and return a list.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from torch.nn import functional
 
 
 class Function(nn.Module):
-    """A function of the input with fixed settings, and parameters where it has some.
+    """A function of the input, with fixed settings and optional parameters.
 
     Parameters
     ----------
     function : callable
         Called with the input, then the parameters and settings by name.
     parameters : mapping of str to Parameter, optional
-        What there is to learn.
+        The parameters to learn.
     **settings
         Further arguments, shown by `repr`.
     """
@@ -49,7 +49,7 @@ class Function(nn.Module):
 
 
 class ConcatTable(nn.ModuleList):
-    """Every module gets the input; the list of their outputs."""
+    """Every module gets the input; returns the list of their outputs."""
 
     def forward(self, x: Any) -> list[Any]:
         """Return one output per module."""
@@ -57,7 +57,7 @@ class ConcatTable(nn.ModuleList):
 
 
 class ParallelTable(nn.ModuleList):
-    """Each module gets its entry of the list; the list of their outputs."""
+    """Each module gets its entry of the input list; returns the list of their outputs."""
 
     def forward(self, x: Sequence[Any]) -> list[Any]:
         """Return one output per module."""
@@ -65,7 +65,7 @@ class ParallelTable(nn.ModuleList):
 
 
 class MapTableApart(ParallelTable):
-    """A module for each entry of a list, clones of one that have learned apart."""
+    """A module for each entry of a list: clones of one module with different parameters."""
 
     def forward(self, x: Sequence[Any]) -> list[Any]:
         """Return one output per module."""
@@ -78,7 +78,7 @@ class MapTableApart(ParallelTable):
 
 
 class Concat(nn.ModuleList):
-    """Every module gets the input; their outputs one after the other along a dimension."""
+    """Every module gets the input; their outputs are concatenated along a dimension."""
 
     def __init__(self, modules: Sequence[nn.Module], dim: int) -> None:
         super().__init__(modules)
@@ -94,7 +94,7 @@ class Concat(nn.ModuleList):
 
 
 class DepthConcat(Concat):
-    """`Concat` of outputs of different sizes: smaller ones lie in the middle, among zeros."""
+    """`Concat` of outputs of different sizes: smaller ones are centred and padded with zeros."""
 
     def forward(self, x: Any) -> Tensor:
         """Return the outputs as one tensor."""
@@ -111,7 +111,7 @@ class DepthConcat(Concat):
 
 
 class Parallel(nn.ModuleList):
-    """Each module gets its slice of the input; their outputs one after the other along a dimension."""
+    """Each module gets a slice of the input; their outputs are concatenated along a dimension."""
 
     def __init__(self, modules: Sequence[nn.Module], input_dim: int, output_dim: int) -> None:
         super().__init__(modules)
@@ -128,19 +128,19 @@ class Parallel(nn.ModuleList):
 
 
 class Around(nn.Module):
-    """A module around one other, `module`."""
+    """A module around another one, `module`."""
 
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
         self.module = module
 
     def forward(self, x: Any) -> Any:
-        """Return what the module gives."""
+        """Return the module's output."""
         return self.module(x)
 
 
 class MapTable(Around):
-    """One module for each entry of a list, with the same parameters."""
+    """The same module for each entry of a list."""
 
     def forward(self, x: Sequence[Any]) -> list[Any]:
         """Return the outputs."""
@@ -148,9 +148,9 @@ class MapTable(Around):
 
 
 class Bottle(Around):
-    """A module that knows inputs of `input_dims` dimensions, for inputs with more: those in front become one.
+    """Lets a module for inputs of `input_dims` dimensions take inputs with more: the first ones are merged into one.
 
-    `output_dims` are the dimensions of its outputs.
+    `output_dims`: the number of dimensions of the module's outputs.
     """
 
     def __init__(self, module: nn.Module, input_dims: int, output_dims: int | None = None) -> None:
@@ -159,7 +159,7 @@ class Bottle(Around):
         self.output_dims = input_dims if output_dims is None else output_dims
 
     def forward(self, x: Tensor) -> Any:
-        """Return the output with the dimensions of the input in front."""
+        """Return the output, with the input's first dimensions restored."""
         if x.dim() <= self.input_dims:
             return self.module(x)
         front = x.dim() - self.input_dims + 1
@@ -172,7 +172,7 @@ class Bottle(Around):
 
 
 class Cast(Around):
-    """A module with an input, and an output, of given types; None leaves the type."""
+    """Casts the input and the output of a module to given types; None: no cast."""
 
     def __init__(self, module: nn.Module, inside: torch.dtype | None, outside: torch.dtype | None) -> None:
         super().__init__(module)
@@ -184,7 +184,7 @@ class Cast(Around):
 
 
 def cast(value: Any, dtype: torch.dtype | None) -> Any:
-    """Return a tensor, or the tensors of a list, as another type of floats."""
+    """Return a tensor, or the tensors of a list, cast to another floating-point type."""
     if dtype is None:
         return value
     if isinstance(value, Tensor):
@@ -193,10 +193,10 @@ def cast(value: Any, dtype: torch.dtype | None) -> Any:
 
 
 class FeaturesLast(Around):
-    """A module for (batch, features, time), as one for (batch, time, features) or (time, features)."""
+    """Lets a module for (batch, features, time) take (batch, time, features) or (time, features)."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the output with its features last."""
+        """Return the output, with features as the last dimension."""
         output: Tensor = self.module(x.transpose(-1, -2))
         return output.transpose(-1, -2)
 
@@ -207,11 +207,11 @@ class WithWeight(Around):
     Parameters
     ----------
     module : Module
-        Its `weight` is made anew by every call.
+        Its `weight` is computed at every call.
     function : callable
-        Called with the parameters and settings by name; the weight.
+        Returns the weight; called with the parameters and settings by name.
     parameters : mapping of str to Parameter
-        What is learned in place of the weight.
+        The parameters that are learned instead of the weight.
     **settings
         Further arguments of the function.
     """
@@ -231,13 +231,13 @@ class WithWeight(Around):
             self.register_parameter(name, parameter)
 
     def forward(self, x: Any) -> Any:
-        """Return what the module gives with the weight of now."""
+        """Return the module's output with the present weight."""
         weight = self.function(**self._parameters, **self.settings)
         return torch.func.functional_call(self.module, {"weight": weight}, (x,))
 
 
 class Softmax(nn.Softmax):
-    """Over the classes: the last dimension of vectors and matrices, the planes of images."""
+    """Softmax over the classes: the last dimension of vectors and matrices, the planes of images."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return positive numbers that sum to one."""
@@ -266,11 +266,11 @@ def classes(x: Tensor) -> int:
 
 
 class SpatialNLLLoss(nn.NLLLoss):
-    """A loss of images of log-probabilities with images of classes."""
+    """NLLLoss for images of log-probabilities and images of classes."""
 
 
 class Embedding(nn.Embedding):
-    """An Embedding whose indices count from 1, of any type of number, as Torch7's."""
+    """An Embedding whose indices count from 1 and may have any type of number, as in Torch7."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the rows."""

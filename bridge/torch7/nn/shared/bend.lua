@@ -4,7 +4,7 @@
 -- r = f(a; v, w) or r = f(a, b; v, w), with the numbers v and w.
 local native = require 'bridge.native'
 local kernels = require 'torch.kernels'
-local demand = require 'nn.demand'
+local demand = require 'nn.shared.demand'
 
 local C = native.C
 

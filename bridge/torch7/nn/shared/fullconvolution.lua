@@ -1,10 +1,54 @@
 -- What transposed ("full") convolutions have in common. Their input is a tensor, or {tensor, target}: then the output
 -- gets the target's size.
-local convolution = require 'nn.convolution'
+local convolution = require 'nn.shared.convolution'
+local fields = require('nn.shared.shape').fields
+
+-- 'a, b and c'
+local function listed(parts)
+   return (table.concat(parts, ', '):gsub('(.*), ', '%1 and '))
+end
 
 -- Give a class its methods; `letters` are its axes in the order of tensors, `printed` in that of its constructor.
+-- Returns what the constructor calls, with its arguments by kind: init(self, nInputPlane, nOutputPlane, {k = {kW, kH},
+-- d = {dW, dH}, pad = {padW, padH}, adj = {adjW, adjH}}).
 return function(class, parent, letters, printed)
    local output, gradinput, gradparameters = convolution.kind(letters, true)
+   local defaults = {d = 1, pad = 0, adj = 0}
+
+   local function init(self, nInputPlane, nOutputPlane, settings)
+      parent.__init(self)
+      self.nInputPlane = nInputPlane
+      self.nOutputPlane = nOutputPlane
+      local sizes, limits, adjustable = {nInputPlane, nOutputPlane}, {}, true
+      for prefix, given in pairs(settings) do
+         for i, field in ipairs(fields(prefix, printed)) do
+            self[field] = given[i] or defaults[prefix]
+         end
+      end
+      for i, stride in ipairs(fields('d', printed)) do
+         limits[i] = 'self.' .. stride .. ' - 1'
+         adjustable = adjustable and self['adj' .. printed:sub(i, i)] <= self[stride] - 1
+      end
+      if not adjustable then
+         error(string.format('%s must be smaller than %s respectively', listed(fields('adj', printed)), listed(limits)))
+      end
+      for i, field in ipairs(fields('k', letters)) do
+         sizes[i + 2] = self[field]
+      end
+      self.weight = torch.Tensor(unpack(sizes, 1, #letters + 2))
+      self.gradWeight = self.weight.new(self.weight:size()):zero()
+      self.bias = torch.Tensor(nOutputPlane)
+      self.gradBias = torch.Tensor(nOutputPlane):zero()
+      self:reset()
+   end
+
+   function class:reset(stdv)
+      local inputs = self.nInputPlane
+      for _, field in ipairs(fields('k', letters)) do
+         inputs = inputs * self[field]
+      end
+      convolution.reset(self, stdv, inputs)
+   end
 
    -- What must be added along each axis for the output to be as large as the target.
    local function adjust(self, target)
@@ -71,4 +115,5 @@ return function(class, parent, letters, printed)
    end
 
    convolution.methods(class, parent, printed)
+   return init
 end

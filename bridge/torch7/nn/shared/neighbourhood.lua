@@ -1,6 +1,6 @@
 -- What local normalisations share: a network that gives, for each pixel, a weighted mean over its neighbourhood in all
 -- planes, repeated for each plane; and how much of the kernel lies inside the image at each pixel.
-local shape = require 'nn.shape'
+local shape = require 'nn.shared.shape'
 
 local neighbourhood = {}
 

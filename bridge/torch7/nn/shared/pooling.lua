@@ -1,4 +1,4 @@
--- What poolings have in common: sizes and torch's kernels. Letters name the axes, as in nn.convolution.
+-- What poolings have in common: sizes and torch's kernels. Letters name the axes, as in nn.shared.convolution.
 --
 -- `indices` says where in its plane each maximum was found, counted from 1; torch's kernels count from 0.
 local ffi = require 'ffi'
@@ -6,9 +6,9 @@ local native = require 'bridge.native'
 local aten = require 'torch.aten'
 local kernels = require 'torch.kernels'
 local object = require 'torch.object'
-local longs = require 'nn.longs'
-local shape = require 'nn.shape'
-local plan = require 'nn.plan'
+local longs = require 'nn.shared.longs'
+local shape = require 'nn.shared.shape'
+local plan = require 'nn.shared.plan'
 
 local C, loops = native.C, kernels.loops
 

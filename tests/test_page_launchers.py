@@ -1,0 +1,95 @@
+"""Programs of the pages that take their place in a cluster do so under every launcher that docs/cluster.md names."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from pyps.rendezvous.interfaces import listen
+from tests.conftest import Processes
+from tests.pages import PAGES, blocks
+from tests.python_path import python_path
+
+TIMEOUT = 100.0
+PROGRAMS = [
+    pytest.param(block, id=f"{page}-{number}")
+    for page in PAGES
+    for number, block in enumerate(blocks(page, "python"))
+    if re.search(r"pyps\.init\(", block)
+]
+PLACE = "\nimport os; os.write(1, f'node {node.rank} of {node.num_nodes}\\n'.encode())\n"
+# A loopback address of this process's own, so that no other program takes a port between two looks at it.
+HOST = f"127.{os.getpid() // 250 % 250 + 2}.{os.getpid() % 250}.3"
+SCHEDULER = "import pyps; pyps.scheduler(timeout=60)"
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(processes: Processes, tmp_path: Path) -> Start:
+    """Start Python in a directory of the test, with variables of its own."""
+
+    def begin(arguments: Sequence[str], **variables: str) -> subprocess.Popen[str]:
+        return processes(
+            [sys.executable, *arguments],
+            stderr=subprocess.STDOUT,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": python_path(), "OMP_NUM_THREADS": "1", **variables},
+        )
+
+    return begin
+
+
+def launch(start: Start, program: str) -> list[subprocess.Popen[str]]:
+    return [start(["-m", "moontide", "launch", "-n", "2", program])]
+
+
+def torchrun(start: Start, program: str) -> list[subprocess.Popen[str]]:
+    options = ["--standalone", "--local-addr=127.0.0.1", "--nproc-per-node=2"]
+    return [start(["-m", "torch.distributed.run", *options, program], PYPS_NODES_PER_HOST="2")]
+
+
+def dmlc(start: Start, program: str) -> list[subprocess.Popen[str]]:
+    with listen(HOST, 0) as probe:
+        port = probe.getsockname()[1]
+    root = {"DMLC_NUM_SERVER": "2", "DMLC_PS_ROOT_URI": HOST, "DMLC_PS_ROOT_PORT": str(port)}
+    scheduler = start(["-c", SCHEDULER], DMLC_ROLE="scheduler", **root)
+    return [scheduler, *(start([program], DMLC_ROLE="server", **root) for _ in range(2))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", [launch, torchrun, dmlc])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_takes_its_place(
+    launcher: Callable[[Start, str], list[subprocess.Popen[str]]], program: str, start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "program.py").write_text(program + PLACE)
+    output = ""
+    for process in launcher(start, "program.py"):
+        text, _ = process.communicate(timeout=TIMEOUT)
+        assert process.returncode == 0, text
+        output += text
+    assert sorted(re.findall(r"node \d of \d", output)) == ["node 0 of 2", "node 1 of 2"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", [launch, torchrun])
+def test_the_ranks_of_a_shared_tensor_meet(
+    launcher: Callable[[Start, str], list[subprocess.Popen[str]]], start: Start, tmp_path: Path
+) -> None:
+    (guide,) = (block for block in blocks("docs/wholememory.md", "python") if "def rank_of" in block)
+    ranks = 'import os\nrank_of(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))\n'
+    (tmp_path / "program.py").write_text(guide.partition('if __name__ == "__main__"')[0] + ranks)
+    (process,) = launcher(start, "program.py")
+    output, _ = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 0, output
+
+
+def test_there_are_such_programs() -> None:
+    assert len(PROGRAMS) >= 4
