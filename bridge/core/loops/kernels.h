@@ -9,7 +9,6 @@
 
 #include <tgmath.h> /* expf for floats, exp for doubles */
 
-#include "loops/loops.h"
 #include "loops/rest.h"
 #include "tensors/element.h"
 
