@@ -11,6 +11,7 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from multiprocessing.synchronize import Barrier
 from typing import Any
 
@@ -19,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 import pyps
-from benchmarks.harness import Row, in_threads, seconds_per_call
+from benchmarks.harness import Row, in_threads, rates_in_turns, seconds_per_call
 from benchmarks.nodes.growth import growth
 from benchmarks.nodes.operations import operations
 from benchmarks.nodes.server_threads import server_threads
@@ -184,7 +185,9 @@ def two_workers(length: int, kind: str, quick: bool) -> Iterator[Row]:
     """Compare the keys per second of two workers at once with those of one, of the same kind."""
     with pyps.Server(KEYS[length], length) as server:
         for operation in ("pull", "push"):
-            one, two = rates(server, operation, kind, quick)
+            one, two = rates_in_turns(
+                *(partial(rate, server, operation, kind, workers) for workers in (1, 2)), quick=quick
+            )
             yield Row(
                 table=f"{ONE_NODE}: two workers at once against one",
                 what=f"{operation} 1000 keys x {length}, {kind}",
@@ -194,14 +197,6 @@ def two_workers(length: int, kind: str, quick: bool) -> Iterator[Row]:
                 theirs=one / 1e6,
                 target=SCALING_TARGET,
             )
-
-
-def rates(server: pyps.Server, operation: str, kind: str, quick: bool) -> tuple[float, float]:
-    """Return the medians of the keys per second of one worker and of two, measured in turns."""
-    rounds, seconds = (1, 0.05) if quick else (5, 0.3)
-    turns = [[rate(server, operation, kind, workers, seconds) for workers in (1, 2)] for _ in range(rounds)]
-    one, two = np.median(turns, axis=0)
-    return float(one), float(two)
 
 
 def rate(server: pyps.Server, operation: str, kind: str, workers: int, seconds: float) -> float:

@@ -14,9 +14,8 @@ ALL = {
     "Float": np.dtype(np.float32),
     "Double": np.dtype(np.float64),
 }
-NUMERIC = {
-    name: dtype for name, dtype in ALL.items() if name != "Half"
-}  # a half holds numbers, but computes few
+# Those with Torch7's operators: a half has few.
+NUMERIC = {name: dtype for name, dtype in ALL.items() if name != "Half"}
 FLOATS = {name: NUMERIC[name] for name in ("Float", "Double")}
 INTEGERS = {name: dtype for name, dtype in ALL.items() if name not in ("Half", *FLOATS)}
 DTYPES = {name: dtype.name for name, dtype in ALL.items()}  # the name of the type in numpy and torch

@@ -13,7 +13,10 @@ PAGES = sorted(
     [
         *ROOT.glob("*.md"),
         *ROOT.glob("docs/*.md"),
-        *(ROOT / folder / "README.md" for folder in ("deploy", "examples", "bridge/torch7")),
+        *(
+            ROOT / folder / "README.md"
+            for folder in ("deploy", "examples", "bridge/boundary", "bridge/torch7")
+        ),
     ]
 )
 BLOCK = re.compile(r"^( *)(`{3,}).*?^\1\2$", re.MULTILINE | re.DOTALL)

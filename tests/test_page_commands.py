@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import textwrap
@@ -22,6 +21,7 @@ import bridge
 import pyps
 from moontide.cli import COMMANDS, build_parser
 from tests.pages import PAGES, ROOT, blocks
+from tests.ports import LOOPBACK, free_port
 from tests.python_path import python_path
 from tests.system import descendants
 
@@ -68,14 +68,8 @@ def run(place: Path, program: str) -> str:
     return output
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def serve(place: Path, commands: str) -> None:
-    port = free_port()
+    port = free_port(LOOPBACK)
     commands = commands.replace("moontide serve", f"moontide serve --port {port} --no-grpc")
     output = run(place, commands.replace("localhost:8080", f"localhost:{port}"))
     assert '{"ready":true}' in output
@@ -108,7 +102,7 @@ def torchrun(place: Path, command: str) -> None:
     """Run it twice: this machine is both hosts. The processes' lines may run into each other."""
     write_train(place)
     assert "host0:29400" in command
-    here = command.replace("host0:29400", f"127.0.0.1:{free_port()}")
+    here = command.replace("host0:29400", f"127.0.0.1:{free_port(LOOPBACK)}")
     output = run(place, f"{here} &\none=$!\n{here}\nwait $one")
     assert sorted(re.findall(r"process \d of \d, node \d: \d workers", output)) == lines_of_train(2, 2)
 
@@ -116,7 +110,7 @@ def torchrun(place: Path, command: str) -> None:
 def dmlc(place: Path, commands: str) -> None:
     write_train(place)
     assert "9091" in commands
-    output = run(place, commands.replace("9091", str(free_port())))
+    output = run(place, commands.replace("9091", str(free_port(LOOPBACK))))
     assert sorted(re.findall(r"process \d of \d, node \d: \d workers", output)) == lines_of_train(2, 1)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pyps.rendezvous.interfaces import listen
 from tests.conftest import Processes
 from tests.pages import PAGES, blocks
+from tests.ports import OWN, free_port
 from tests.python_path import python_path
 
 TIMEOUT = 100.0
@@ -24,8 +24,6 @@ PROGRAMS = [
     if re.search(r"pyps\.init\(", block)
 ]
 PLACE = "\nimport os; os.write(1, f'node {node.rank} of {node.num_nodes}\\n'.encode())\n"
-# A loopback address of this process's own, so that no other program takes a port between two looks at it.
-HOST = f"127.{os.getpid() // 250 % 250 + 2}.{os.getpid() % 250}.3"
 SCHEDULER = "import pyps; pyps.scheduler(timeout=60)"
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -56,9 +54,7 @@ def torchrun(start: Start, program: str) -> list[subprocess.Popen[str]]:
 
 
 def dmlc(start: Start, program: str) -> list[subprocess.Popen[str]]:
-    with listen(HOST, 0) as probe:
-        port = probe.getsockname()[1]
-    root = {"DMLC_NUM_SERVER": "2", "DMLC_PS_ROOT_URI": HOST, "DMLC_PS_ROOT_PORT": str(port)}
+    root = {"DMLC_NUM_SERVER": "2", "DMLC_PS_ROOT_URI": OWN, "DMLC_PS_ROOT_PORT": str(free_port(OWN))}
     scheduler = start(["-c", SCHEDULER], DMLC_ROLE="scheduler", **root)
     return [scheduler, *(start([program], DMLC_ROLE="server", **root) for _ in range(2))]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.pages import ROOT
+
 STEPS = re.findall(r"^\d+\. .*?(?=^\d+\. |^\S|\Z)", (ROOT / "docs/walks.md").read_text(), re.M | re.S)
 FILE, NAME = r"`((?:\w+/)+\w+\.\w+)`", r"`([\w.:]+)`"
 DEFINITION = {  # of a name, by the file's kind

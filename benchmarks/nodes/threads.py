@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import statistics
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 import pyps
-from benchmarks.harness import Row, in_threads
+from benchmarks.harness import Row, in_threads, rates_in_turns
 from benchmarks.nodes.cluster import cluster
 from benchmarks.nodes.operations import BATCHES, COUNT, LENGTH, NUM_KEYS, elsewhere
 
@@ -20,14 +20,13 @@ TARGET = ">= 1.7x"
 
 def two_threads(quick: bool) -> Iterator[Row]:
     """Measure threads with a worker each, on two nodes."""
-    rounds, seconds = (1, 0.05) if quick else (7, 0.3)
     with cluster(2, NUM_KEYS, LENGTH) as (kv, _):
         for operation, count in itertools.product(("pull", "push"), (1, COUNT)):
-            turns = [
-                [rate(kv.node, operation, count, workers, seconds) for workers in (1, 2)]
-                for _ in range(rounds)
-            ]
-            one, two = (statistics.median(turn) for turn in zip(*turns, strict=True))
+            one, two = rates_in_turns(
+                *(partial(rate, kv.node, operation, count, workers) for workers in (1, 2)),
+                quick=quick,
+                rounds=7,
+            )
             yield Row(
                 table="parameter server, 2 nodes over loopback, two threads of a node against one",
                 what=f"{operation} {count} {'key' if count == 1 else 'keys'} x {LENGTH}",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pyps.rendezvous.interfaces import listen
+from tests.ports import LOOPBACK, free_port
 from tests.python_path import python_path
 
 TIMEOUT = 60.0
@@ -88,11 +88,6 @@ def lines(process: subprocess.Popen[str], word: str = "sees", status: int = 0) -
     return sorted(line[line.index(word) :] for line in text.splitlines() if word in line)
 
 
-def free_port() -> str:
-    with listen("127.0.0.1", 0) as probe:
-        return str(probe.getsockname()[1])
-
-
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     path = tmp_path / "script.py"
@@ -118,7 +113,11 @@ def test_so_it_does_under_launch(start: Start, script: Path) -> None:
 
 @pytest.mark.slow
 def test_so_it_does_in_the_dmlc_environment(start: Start, script: Path) -> None:
-    variables = {"DMLC_NUM_SERVER": "2", "DMLC_PS_ROOT_URI": "127.0.0.1", "DMLC_PS_ROOT_PORT": free_port()}
+    variables = {
+        "DMLC_NUM_SERVER": "2",
+        "DMLC_PS_ROOT_URI": LOOPBACK,
+        "DMLC_PS_ROOT_PORT": str(free_port(LOOPBACK)),
+    }
     scheduler = start("-c", "import pyps; pyps.scheduler(timeout=40)", DMLC_ROLE="scheduler", **variables)
     nodes = [start(str(script), DMLC_ROLE="server", **variables) for _ in range(2)]
     assert sorted(line for node in nodes for line in lines(node)) == [
@@ -146,7 +145,7 @@ def two_processes(start: Start, program: str) -> tuple[subprocess.Popen[str], su
         "WORLD_SIZE": "2",
         "LOCAL_WORLD_SIZE": "2",
         "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": free_port(),
+        "MASTER_PORT": str(free_port(LOOPBACK)),
     }
     first, second = (start("-c", PROLOGUE + program, RANK=str(rank), **variables) for rank in range(2))
     return first, second

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ import torch
 from pyps import adapm, lapse, originals
 from pyps.rendezvous import dmlc
 from pyps.rendezvous.environment import Dmlc, Environment
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT = 50.0
@@ -27,18 +27,12 @@ HOST = "127.0.0.1"
 Start = Callable[..., Any]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Dmlc]:
     """Make this process a node of so many; return what the scheduler has to know."""
 
     def prepare(nodes: int) -> Dmlc:
-        port = free_port()
+        port = free_port(HOST)
         for name, value in (
             ("NUM_SERVER", nodes),
             ("ROLE", "server"),

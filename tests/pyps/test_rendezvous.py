@@ -20,6 +20,7 @@ from torch.distributed import HashStore
 import pyps
 from pyps.rendezvous import offers
 from pyps.rendezvous.store import serve_store
+from tests.ports import OWN, free_port
 
 TIMEOUT = 30.0
 
@@ -47,18 +48,6 @@ def start(count: int, store: Any = None, **options: Any) -> list[pyps.Node]:
     )
     assert [type(node).__name__ for node in nodes] == ["ClusterServer"] * count
     return nodes
-
-
-# A loopback address of this process's own, so that no other program takes a port between two looks at it.
-OWN = f"127.{os.getpid() // 250 % 250 + 2}.{os.getpid() % 250}.1"
-
-
-def free_port() -> int:
-    """Return a port of the own address that nothing listened at a moment ago."""
-    with socket.socket() as probe:
-        probe.bind((OWN, 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def check_that_they_share(nodes: list[pyps.Node]) -> None:
@@ -94,14 +83,14 @@ def test_nodes_meet_at_a_store(count: int) -> None:
 
 
 def test_node_0_serves_a_rendezvous_that_is_an_address() -> None:
-    where = f"tcp://{OWN}:{free_port()}"
+    where = f"tcp://{OWN}:{free_port(OWN)}"
     with ExitStack() as stack:
         for node in start(3, where):
             stack.enter_context(node)
 
 
 def test_endpoints_are_enough() -> None:
-    nodes = [f"tcp://{OWN}:{free_port()}" for _ in range(3)]
+    nodes = [f"tcp://{OWN}:{free_port(OWN)}" for _ in range(3)]
     with ExitStack() as stack:
         started = together(3, lambda rank: pyps.init(30, 2, nodes=nodes, rank=rank, timeout=TIMEOUT))
         for node in started:
@@ -112,7 +101,7 @@ def test_endpoints_are_enough() -> None:
 
 
 def test_nodes_shut_down_in_any_order() -> None:
-    where = f"tcp://{OWN}:{free_port()}"
+    where = f"tcp://{OWN}:{free_port(OWN)}"
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
         nodes = start(3, where)
         for rank in order:
@@ -234,13 +223,13 @@ def test_a_node_that_fails_ends_the_start_of_all() -> None:
 
 
 def test_a_rendezvous_that_nobody_serves_is_named() -> None:
-    where = f"tcp://{OWN}:{free_port()}"
+    where = f"tcp://{OWN}:{free_port(OWN)}"
     with pytest.raises(pyps.StartError, match=f"nobody serves the rendezvous at {where[6:]} after 0.3 s"):
         pyps.init(30, 2, rendezvous=where, num_nodes=2, rank=1, timeout=0.3)
 
 
 def test_a_rank_that_is_there_already_is_refused() -> None:
-    where = f"tcp://{OWN}:{free_port()}"
+    where = f"tcp://{OWN}:{free_port(OWN)}"
     with ExitStack() as stack:
         for node in start(2, where):
             stack.enter_context(node)
@@ -297,7 +286,7 @@ def test_two_environments_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_the_start_leaves_one_thread_per_node() -> None:
     before = threading.active_count()
     with ExitStack() as stack:
-        for node in start(3, f"tcp://{OWN}:{free_port()}"):
+        for node in start(3, f"tcp://{OWN}:{free_port(OWN)}"):
             stack.enter_context(node)
         names = [thread.name for thread in threading.enumerate() if thread.name.startswith("pyps")]
         assert names == ["pyps-watch"] * 3
@@ -306,7 +295,7 @@ def test_the_start_leaves_one_thread_per_node() -> None:
 
 def test_a_forked_child_ends_only_its_own_part(caplog: pytest.LogCaptureFixture) -> None:
     with ExitStack() as stack:
-        nodes = [stack.enter_context(node) for node in start(2, f"tcp://{OWN}:{free_port()}")]
+        nodes = [stack.enter_context(node) for node in start(2, f"tcp://{OWN}:{free_port(OWN)}")]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a process with threads forks
             child = os.fork()
@@ -320,7 +309,7 @@ def test_a_forked_child_ends_only_its_own_part(caplog: pytest.LogCaptureFixture)
 
 
 def test_an_orderly_end_of_the_host_is_no_loss(caplog: pytest.LogCaptureFixture) -> None:
-    first, second = start(2, f"tcp://{OWN}:{free_port()}")
+    first, second = start(2, f"tcp://{OWN}:{free_port(OWN)}")
     first.shutdown()
     time.sleep(0.1)
     second.shutdown()
@@ -328,7 +317,7 @@ def test_an_orderly_end_of_the_host_is_no_loss(caplog: pytest.LogCaptureFixture)
 
 
 def test_node_0_serves_the_rendezvous_at_its_address_alone() -> None:
-    port = free_port()
+    port = free_port(OWN)
     store: Any = serve_store(OWN, port)
     assert store.host == OWN
     with pytest.raises(ConnectionRefusedError):

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import pytest
 
-from pyps.rendezvous.interfaces import listen
 from pyps.rendezvous.store import serve_store
+from tests.ports import OWN, free_port
 from tests.python_path import python_path
 
 TIMEOUT = 60.0
@@ -72,20 +72,10 @@ def output(process: subprocess.Popen[str], status: int = 0) -> list[str]:
     return sorted(text.splitlines())
 
 
-# A loopback address of this process's own, so that no other program takes a port between two looks at it.
-OWN = f"127.{os.getpid() // 250 % 250 + 2}.{os.getpid() % 250}.2"
-
-
-def free_port() -> int:
-    with listen(OWN, 0) as probe:
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @pytest.fixture
 def dmlc() -> dict[str, str]:
     """Variables of two nodes and their scheduler."""
-    return {"DMLC_NUM_SERVER": "2", "DMLC_PS_ROOT_URI": OWN, "DMLC_PS_ROOT_PORT": str(free_port())}
+    return {"DMLC_NUM_SERVER": "2", "DMLC_PS_ROOT_URI": OWN, "DMLC_PS_ROOT_PORT": str(free_port(OWN))}
 
 
 SCHEDULER = PROLOGUE + "pyps.scheduler(timeout=float(sys.argv[1]))\nprint('over')"
@@ -156,7 +146,7 @@ def test_processes_that_torchrun_restarts_begin_anew(spawn: Spawn, tmp_path: Pat
 
 @pytest.mark.slow
 def test_rank_0_serves_the_store_when_no_agent_does(spawn: Spawn) -> None:
-    variables = {"WORLD_SIZE": "2", "MASTER_ADDR": OWN, "MASTER_PORT": str(free_port())}
+    variables = {"WORLD_SIZE": "2", "MASTER_ADDR": OWN, "MASTER_PORT": str(free_port(OWN))}
     nodes = [spawn("-c", NODE + "share(node, 2)\nnode.shutdown()", RANK=str(r), **variables) for r in (1, 0)]
     assert [output(node) for node in nodes] == [["node"], ["node"]]
 

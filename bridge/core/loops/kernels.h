@@ -1,4 +1,4 @@
-/* The kernels of loops.c, which alone includes this file: a function for every operation and element type, and tables
+/* The kernels of loops.c, which alone includes this file, after loops.h, whose operations they are: a function for every operation and element type, and tables
  * of them.
  *
  * A kernel takes up to four operands, the result first: where each begins, the bytes from one element to the next, the

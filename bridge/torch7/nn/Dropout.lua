@@ -51,17 +51,4 @@ function Dropout:updateGradInput(_, gradOutput)
    return self.gradInput
 end
 
-function Dropout:setp(p)
-   self.p = p
-end
-
-function Dropout:__tostring__()
-   return string.format('%s(%f)', torch.type(self), self.p)
-end
-
-function Dropout:clearState()
-   if self.noise then
-      self.noise:set()
-   end
-   return parent.clearState(self)
-end
+require('nn.shared.dropping')(Dropout, parent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import textwrap
@@ -15,6 +14,7 @@ import pytest
 
 import bridge
 from tests.elements import NUMERIC
+from tests.ports import LOOPBACK, free_port
 
 pytestmark = pytest.mark.timeout(60)
 NUMBERS = [1, 2, 4, 5]
@@ -29,15 +29,9 @@ function addto(a, b) return a:add(b) end
 """
 
 
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
 def nodes(n: int, code: str, first: str = STATIC) -> list[Any]:
     """What the nodes of a tree return, each a thread with a state of its own; an exception where one failed."""
-    port = free_port()
+    port = free_port(LOOPBACK)
     answers: list[Any] = [None] * n
 
     def run(index: int) -> None:

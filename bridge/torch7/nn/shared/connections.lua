@@ -1,4 +1,4 @@
--- nn.tables, which say what plane is connected to what, and what convolutions over such tables have in common.
+-- What convolutions over tables of connections (nn.tables) have in common.
 --
 -- A row {from, to} of the table has a kernel of its own; as a convolution of all planes, its kernel stands in the
 -- dense weight at (to, from) and the others are zero.
@@ -6,43 +6,6 @@ local convolution = require 'nn.shared.convolution'
 local shape = require 'nn.shared.shape'
 
 local connections = {}
-nn.tables = {}
-
--- Every input plane with every output plane.
-function nn.tables.full(nin, nout)
-   local connected = torch.Tensor(nin * nout, 2)
-   for row = 1, nin * nout do
-      connected[row][1] = (row - 1) % nin + 1
-      connected[row][2] = math.floor((row - 1) / nin) + 1
-   end
-   return connected
-end
-
--- Each plane with itself.
-function nn.tables.oneToOne(nfeat)
-   local connected = torch.Tensor(nfeat, 2)
-   for row = 1, nfeat do
-      connected[row]:fill(row)
-   end
-   return connected
-end
-
--- Each output plane with `nto` input planes: pieces of a random permutation, of a new one when its pieces are used up.
-function nn.tables.random(nin, nout, nto)
-   local connected = torch.Tensor(nto * nout, 2)
-   local order = torch.randperm(nin)
-   local pieces, piece = math.floor(nin / nto), 0
-   for to = 1, nout do
-      local rows = connected:narrow(1, (to - 1) * nto + 1, nto)
-      rows:select(2, 1):copy(order:narrow(1, piece * nto + 1, nto))
-      rows:select(2, 2):fill(to)
-      piece = piece + 1
-      if piece == pieces then
-         order, piece = torch.randperm(nin), 0
-      end
-   end
-   return connected
-end
 
 function connections.init(self, conMatrix, kW, kH, dW, dH)
    self.kW = kW

@@ -1,4 +1,5 @@
 -- What dropouts of whole planes share: one random number decides for all pixels of a plane.
+local dropping = require 'nn.shared.dropping'
 
 -- Give a class its methods; n: dimensions of a sample without a batch; `shapes`: what the input may be, in words.
 return function(class, parent, n, shapes)
@@ -36,18 +37,5 @@ return function(class, parent, n, shapes)
       return self.gradInput:cmul(self.noise:expandAs(input))
    end
 
-   function class:setp(p)
-      self.p = p
-   end
-
-   function class:__tostring__()
-      return string.format('%s(%f)', torch.type(self), self.p)
-   end
-
-   function class:clearState()
-      if self.noise then
-         self.noise:set()
-      end
-      return parent.clearState(self)
-   end
+   dropping(class, parent)
 end
