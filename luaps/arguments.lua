@@ -1,4 +1,4 @@
--- Arguments: tables of named ones, whole numbers, seconds.
+-- Checks of arguments: tables of named arguments, whole numbers, seconds.
 local errors = require 'luaps.errors'
 
 local raise, shown = errors.raise, errors.shown
@@ -7,7 +7,7 @@ local arguments = {}
 
 local WHOLE = 2^53
 
--- The values of a table of named arguments. `expected` maps each name to its default, or to arguments.required.
+-- Read a table of named arguments. `expected` maps each allowed name to its default value, or to arguments.required.
 arguments.required = {}
 
 function arguments.named(call, given, expected, example)
@@ -56,7 +56,7 @@ function arguments.whole(name, value, least, most)
    return value
 end
 
--- Seconds; nil is 0, which stands for the default in ps.h.
+-- Check a number of seconds. nil gives 0, which means "the default" in ps.h.
 function arguments.seconds(name, value)
    if value == nil then
       return 0
@@ -67,7 +67,7 @@ function arguments.seconds(name, value)
    return math.max(value, 1e-9)
 end
 
--- What the first key is called.
+-- Check `base`, the number by which the program calls the first key.
 function arguments.base(value)
    if value ~= 0 and value ~= 1 then
       raise("base is %s; it is 1 to count keys from 1 as Lua does, or 0 to count them as the server does", shown(value))

@@ -1,5 +1,5 @@
--- luaps.buffer(memory, n): `n` elements of plain FFI memory, as keys or as values. An array knows how many it has, so
--- that `n` may be left out; the buffer keeps it alive. Whoever passes a pointer keeps its memory alive.
+-- luaps.buffer(memory, n): `n` elements of plain FFI memory, for keys or for values. For an array `n` may be left out,
+-- and the buffer keeps the array alive. For a pointer, the program has to keep the memory alive.
 local ffi = require 'ffi'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'

@@ -1,4 +1,4 @@
--- The time in seconds of a clock that nobody sets, for what is left of a timeout.
+-- The time in seconds, to compute what is left of a timeout. Changes of the system time do not affect this clock.
 local ffi = require 'ffi'
 
 ffi.cdef [[int luaps_clock_gettime(int clock, void *seconds_and_nanoseconds) __asm__("clock_gettime");]]

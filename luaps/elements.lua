@@ -1,13 +1,13 @@
--- The element types that a server can hold, and how Torch and C name them.
+-- The element types that a server can hold, and their names in Torch and C.
 --
--- The functions of this package that every operation calls take `...`, which they do not use: LuaJIT starts no trace
--- at such a function. At any other it tries to when it is called from interpreted code, fails at its return, and after
--- some failures gives up every trace that passes there.
+-- Functions of this package that run in every operation take `...` without using it, because LuaJIT does not start a
+-- trace at a function with variable arguments. At any other function that interpreted code calls it would try to, fail
+-- at the return, and after some failures give up every trace that passes through the function.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 
--- name in pyps, number in ps.h, tensor (Torch7 has none for bfloat16) and the method that makes one, C type as LuaJIT
--- prints it
+-- Columns: name in pyps, number in ps.h, tensor type (Torch7 has none for bfloat16), the method that converts a tensor
+-- to this type, C type as LuaJIT prints it.
 local rows = {
    {'float32', C.PS_FLOAT32, 'torch.FloatTensor', 'float', 'float'},
    {'float64', C.PS_FLOAT64, 'torch.DoubleTensor', 'double', 'double'},
@@ -27,7 +27,7 @@ for _, row in ipairs(rows) do
       tensor = tensor,
       convert = convert,
       ctype = ctype,
-      stored = ctype == 'unsigned short' and 'uint16_t' or ctype, -- as people write it
+      stored = ctype == 'unsigned short' and 'uint16_t' or ctype, -- the spelling for messages
       bytes = C.ps_element_bytes(number),
    }
    elements.names[#elements.names + 1] = name
@@ -35,12 +35,12 @@ for _, row in ipairs(rows) do
    elements.bynumber[number] = element
 end
 
--- An element type for something that has it whatever the server holds; `reason` says so.
+-- An element type for something whose type does not depend on the server; `reason` is what a message says about it.
 function elements.fixed(name, reason)
    return setmetatable({reason = reason}, {__index = elements.byname[name]})
 end
 
--- The C type of the elements that a cdata array or pointer holds ('const float'), and whether it is a pointer.
+-- The C type of the elements of a cdata array or pointer (for example 'const float'), and whether it is a pointer.
 function elements.ctype(cdata)
    local name = tostring(ffi.typeof(cdata)):match('^ctype<(.*)>$')
    local pointed = name:match('^([%w_ ]-) %*$')
@@ -64,15 +64,16 @@ function elements.tensorclass(value, ...) -- luacheck: ignore 212
    return class or nil
 end
 
--- A method of a tensor, taken from its metatable: an indexing of the tensor itself is a function of torch's that LuaJIT
--- may have compiled already, and a trace that meets it there would end.
+-- A method of a tensor, taken from its metatable. tensor[name] would call torch's __index function, which LuaJIT may
+-- have compiled already, and a trace that reaches such a function ends.
 function elements.method(tensor, name, ...) -- luacheck: ignore 212
    return getmetatable(tensor)[name]
 end
 local method = elements.method
 
--- How many elements a tensor has, and whether they lie one after another. Of vectors and matrices its C struct tells,
--- which is the same in every Torch7: a loop over two dimensions would end the trace of the program's own.
+-- The number of elements of a tensor, and whether they are contiguous. For one and two dimensions both are read from
+-- the C struct, which is the same in every version of Torch7: a loop over the dimensions would end the trace of the
+-- calling program.
 function elements.layout(tensor, ...) -- luacheck: ignore 212
    local t = method(tensor, 'cdata')(tensor)
    if t.nDimension == 1 then

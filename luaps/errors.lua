@@ -1,4 +1,4 @@
--- Errors: Lua errors that begin with `luaps: ` and name the line of the program that called.
+-- Errors: Lua errors whose message begins with `luaps: ` and which name the line of the calling program.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 
@@ -6,7 +6,7 @@ local errors = {}
 
 local OURS = debug.getinfo(1, 'S').source:match('^(.*)errors%.lua$')
 
--- Raise an error that points at the nearest caller outside of this package.
+-- Raise an error that points at the nearest caller outside this package.
 function errors.raise(form, ...)
    local level = 2
    while true do
@@ -19,7 +19,7 @@ function errors.raise(form, ...)
    error('luaps: ' .. (select('#', ...) > 0 and form:format(...) or form), level)
 end
 
--- A value in a message.
+-- The text for a value in a message.
 function errors.shown(value)
    local kind = type(value)
    if kind == 'number' then
@@ -36,7 +36,7 @@ function errors.shown(value)
    return tostring(value)
 end
 
--- Raise an error for a code of ps.h; keys are told as the caller counts them.
+-- Raise the error for a code of ps.h. Keys in the message are numbered from `base`, as in the calling program.
 function errors.fail(code, base)
    local last = C.ps_last_error()
    local message = ffi.string(last.message)
@@ -51,7 +51,7 @@ function errors.fail(code, base)
    errors.raise('%s (%s)', message, ffi.string(C.ps_code_name(code)))
 end
 
--- Raise an error unless the code of ps.h is that of success.
+-- Raise the error for a code of ps.h unless it means success.
 function errors.check(code, base, ...) -- luacheck: ignore 212
    if code ~= 0 then
       errors.fail(code, base)

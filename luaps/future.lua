@@ -1,13 +1,13 @@
--- Future: an operation of a worker that may still be on its way, as an object. `kv:future(timestamp)` makes one.
+-- Future: an object for an operation of a worker that may not have ended yet. `kv:future(timestamp)` creates one.
 local Future = {}
 Future.__index = Future
 
--- Return when the operation has ended; `timeout` in seconds.
+-- Wait until the operation has ended; `timeout` in seconds.
 function Future:wait(timeout)
    self.worker:wait{self.timestamp, timeout = timeout}
 end
 
--- Has it ended?
+-- Whether the operation has ended.
 function Future:done()
    return self.worker:is_finished(self.timestamp)
 end
@@ -18,7 +18,7 @@ end
 
 return {
    new = function(worker, timestamp)
-      worker:is_finished(timestamp) -- refuses what no operation returned
+      worker:is_finished(timestamp) -- raises an error if no operation returned this timestamp
       return setmetatable({worker = worker, timestamp = timestamp}, Future)
    end,
 }

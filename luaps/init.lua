@@ -1,4 +1,4 @@
--- luaps: the Lua client of the parameter server. Needs LuaJIT and libps, and neither Torch nor Python.
+-- luaps: the Lua client of the parameter server. It needs LuaJIT and libps, but neither Torch nor Python.
 --
 --    local luaps = require 'luaps'
 --    local kv = luaps.worker{address = 'unix:@pyps-...'}     -- what server.address is in Python
@@ -7,19 +7,19 @@
 --    kv:push(keys, values:fill(0.1))                          -- adds
 --    kv:finalize()
 --
--- In a bridge.Lua it is found by itself. In a plain LuaJIT set LUA_PATH, and LUAPS_LIBPS unless libps lies beside these
--- files in pyps/: `eval "$(moontide paths --shell)"` does both.
+-- A bridge.Lua finds this module by itself. For a plain LuaJIT set LUA_PATH, and also LUAPS_LIBPS unless libps is in
+-- the directory pyps/ beside these files: `eval "$(moontide paths --shell)"` sets both.
 --
--- Keys are counted from 1 (base = 0: from 0, as in Python): a number, a table, a tensor of whole numbers, FFI memory.
--- Values are tensors of the server's element type, of any shape, or FFI memory: an array, or luaps.buffer(pointer, n);
--- or plain tables of numbers, of which a pull fills positions 1 to n.
+-- Keys are counted from 1 (with base = 0 from 0, as in Python). They may be a number, a table, a tensor of whole
+-- numbers or FFI memory. Values may be tensors of the server's element type, of any shape; FFI memory, that is, an
+-- array or luaps.buffer(pointer, n); or plain tables of numbers, in which a pull fills positions 1 to n.
 --
--- With a third argument true, pull, push, set and localize return at once with a timestamp: kv:wait(timestamp, ...),
--- kv:is_finished(timestamp), kv:waitall(), or kv:future(timestamp) with :wait() and :done(). Every method of several
--- words is there in Torch's spelling too: kv:isFinished(timestamp).
--- kv:prepare_sample and kv:pull_sample draw keys, when server:enable_sampling_support{...}, or its twin in Python, was
--- called.
--- A call that cannot be done raises an error that begins with 'luaps: ' and, for its arguments, changes nothing.
+-- With true as third argument pull, push, set and localize return immediately, with a timestamp: see kv:wait(timestamp,
+-- ...), kv:is_finished(timestamp), kv:waitall(), and kv:future(timestamp) with its methods :wait() and :done(). Every
+-- method name of several words also exists in Torch's spelling: kv:isFinished(timestamp). kv:prepare_sample and
+-- kv:pull_sample draw keys, after a call of server:enable_sampling_support{...} here or in Python.
+--
+-- A call with a wrong argument raises an error that begins with 'luaps: ' and changes nothing.
 local arguments = require 'luaps.arguments'
 local buffer = require 'luaps.buffer'
 local node = require 'luaps.node'
@@ -32,8 +32,8 @@ local luaps = {buffer = buffer.new}
 
 local WORKER = {address = required, base = 1, timeout = 10}
 
--- luaps.worker{address=, base = 1, timeout = 10}: attach to the server of another process, or of this one, and become a
--- worker of it. `timeout`: seconds to wait for the server's answer.
+-- luaps.worker{address=, base = 1, timeout = 10}: attach to the server of another process, or of this one, and become
+-- one of its workers. `timeout`: seconds to wait until the server answers.
 function luaps.worker(options)
    options = arguments.named('worker', options, WORKER, "luaps.worker{address = 'unix:@pyps-...'}")
    arguments.base(options.base)
@@ -61,38 +61,48 @@ local SERVER = {
    trace_keys = {},
 }
 
--- luaps.server{num_keys=, ...}: a store in this process, with values of zeros. It has :worker{base = 1}, :address(),
--- :shutdown(). Without num_keys keys are any int64 but -1; they are names, which no base shifts, and take memory from
--- their first use on. capacity: of how many of them this node can have the value or know where it is, 1000000 unless
--- said. value_length: one number, or one per key in a table or tensor. dtype: float32, float64, float16,
--- bfloat16, int32 or int64. max_workers: how many there may be at once. num_workers: barriers wait until so many have
--- joined. memory_limit: bytes of shared memory, 0 for what the host has. latch_timeout: seconds until it is an error
--- that another worker holds a key. num_nodes, rank: of a node that shares the keys with others; then :bind and :connect
--- it. techniques: what an intent does, 'all', 'replication_only' or 'relocation_only'. cluster: a number that the nodes
--- share. heartbeat, lost_after: seconds between signs of life, and of silence after which a node is lost. on_loss:
--- 'fail', or 'continue' to go on with the keys that live. in_flight: bytes that each worker may have on their way
--- between nodes before its calls wait, 0 for 64 MiB. server_threads: among which the node shares its keys, as all do.
--- trace_keys: keys, counted from 1, or 'all', of which :trace tells what happened to them here. The ZeroMQ library of
--- such a node is what PYPS_ZMQ names in the environment, else the system's.
+-- luaps.server{num_keys=, ...}: create a store in this process; all values are zeros. Its methods are
+-- :worker{base = 1}, :address(), :shutdown(). Without num_keys, keys are arbitrary int64 except -1: they are never
+-- shifted by `base`, and take memory from their first use on.
+--
+-- - capacity: without num_keys, how many keys this node can hold or know the location of; default 1000000.
+-- - value_length: one number, or a table or tensor with one number per key.
+-- - dtype: float32, float64, float16, bfloat16, int32 or int64.
+-- - max_workers: how many workers there may be at the same time.
+-- - num_workers: barriers wait until so many workers have joined.
+-- - memory_limit: bytes of shared memory; 0: what the host has.
+-- - latch_timeout: seconds after which it is an error that another worker holds a key.
+-- - num_nodes, rank: how many nodes share the keys, and the number of this one; call :bind and :connect afterwards.
+-- - techniques: what an intent may cause, 'all', 'replication_only' or 'relocation_only'.
+-- - cluster: a number that is the same on all nodes that belong together.
+-- - heartbeat, lost_after: seconds between signs of life, and seconds of silence after which a node is lost.
+-- - on_loss: 'fail', or 'continue' to go on with the keys that the other nodes hold.
+-- - in_flight: how many bytes each worker may have under way between nodes before its calls wait; 0: 64 MiB.
+-- - server_threads: how many threads divide this node's keys among them; the same on all nodes.
+-- - trace_keys: keys, counted from 1, or 'all', whose history on this node :trace returns.
+--
+-- With several nodes or without num_keys the ZeroMQ library is needed: the file that the environment variable PYPS_ZMQ
+-- names, or else the system's library.
 function luaps.server(options)
    local example = 'luaps.server{num_keys = 1000, value_length = 10}'
    return node.create(arguments.named('server', options, SERVER, example))
 end
 
--- The tensor that a process of this user holds under this name (wm.name_of in Python), as a torch tensor over the same
+-- Open the tensor that a process of this user holds under this name (wm.name_of in Python): a torch tensor on the same
 -- memory.
 function luaps.sharedtensor(name)
    return sharedtensor.open(name)
 end
 
--- The same in a state without torch: a table with data, a typed FFI pointer, size, stride and dtype.
+-- The same without torch: a table with data (a typed FFI pointer), size, stride and dtype.
 function luaps.sharedmemory(name)
    return sharedtensor.memory(name)
 end
 
--- Move a module's parameters into memory that other processes share, and return its name for them; with the name that
--- another process's luaps.share, or pyps.share in Python, has returned: make that memory the module's parameters. Every
--- update that any of them makes in place, all see. A getParameters afterwards would move them away again.
+-- Move a module's parameters into memory that other processes share, and return the name of that memory. With a name
+-- that luaps.share (or pyps.share in Python) has returned in another process, the module uses that memory for its
+-- parameters instead. All these processes see every update in place. Call getParameters before and not after: it would
+-- move the parameters to other memory.
 function luaps.share(module, name)
    return sharedtensor.share(module, name)
 end

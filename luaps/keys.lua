@@ -1,6 +1,6 @@
--- Keys: whatever a program has, as 0-based int64 in memory that is reused from call to call.
+-- Keys: reads what a program passes as keys into 0-based int64, in memory that is reused from call to call.
 --
--- They are always copied, so that nobody changes them during a call.
+-- Keys are always copied, so that they cannot change during a call.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local buffer = require 'luaps.buffer'
@@ -16,7 +16,7 @@ local memory = ffi.typeof('int64_t[?]')
 
 local keys = {}
 
--- Memory for keys; it grows as needed.
+-- Reusable memory for keys, which grows when needed.
 function keys.scratch()
    return {data = memory(16), capacity = 16}
 end
@@ -38,7 +38,7 @@ local function refuse(key, position, what)
       or '%s: %s%s is not a whole number', what, shown(key), where)
 end
 
--- Is it a number that an int64 can hold and that is exact?
+-- Whether a key is a whole number that a Lua number holds exactly.
 local function iswhole(key, ...) -- luacheck: ignore 212
    return type(key) == 'number' and key % 1 == 0 and key <= WHOLE and key >= -WHOLE
 end
@@ -47,19 +47,20 @@ local function isint64(key, ...) -- luacheck: ignore 212
    return type(key) == 'cdata' and ffi.istype('int64_t', key)
 end
 
--- Copy `n` int64. There is no loop in Lua: one that turns a few times would end the trace of the program's own.
+-- Copy `n` int64. A loop in Lua with few turns would end the trace of the calling program, so that the copy is done in
+-- C.
 local function copyint64(to, from, n, base, ...) -- luacheck: ignore 212
    C.ps_shift_keys(to, from, n, base)
 end
 
--- Copy `n` other whole numbers.
+-- Copy `n` numbers of another integer type.
 local function copywhole(to, from, n, base)
    for i = 0, n - 1 do
       to[i] = from[i] - base
    end
 end
 
--- Copy `n` numbers that may not be whole.
+-- Copy `n` numbers of a floating-point type, which may not be whole.
 local function copychecked(to, from, n, base, what)
    for i = 0, n - 1 do
       local key = from[i]
@@ -70,7 +71,7 @@ local function copychecked(to, from, n, base, what)
    end
 end
 
--- By C type as LuaJIT prints it.
+-- The copy function for each C type, as LuaJIT prints its name.
 local copiers = {
    int64_t = copyint64,
    int = copywhole,
@@ -81,7 +82,7 @@ local copiers = {
    double = copychecked,
 }
 
--- Tensors whose elements can be whole numbers.
+-- The C element type of each tensor type that can hold keys.
 local tensors = {
    ['torch.LongTensor'] = copyint64,
    ['torch.IntTensor'] = copywhole,
@@ -93,7 +94,7 @@ local tensors = {
 }
 
 local function readlist(scratch, list, base, what)
-   local n = table.maxn(list) -- a hole is found below, where #list might end before it
+   local n = table.maxn(list) -- finds the holes, which #list may not
    if n == 0 and next(list) ~= nil then
       raise(EXPECTED, what, 'a table with named fields')
    end
@@ -115,7 +116,7 @@ local function readmemory(scratch, value, base, what, ...) -- luacheck: ignore 2
    end
    local data = reserve(scratch, value.n)
    copy(data, value.pointer, value.n, base, what)
-   return data, value.n, value -- returned, as its memory must live until it is copied
+   return data, value.n, value -- the caller keeps it alive until the keys are copied
 end
 
 local function readtensor(scratch, tensor, class, base, what, ...) -- luacheck: ignore 212
@@ -129,16 +130,18 @@ local function readtensor(scratch, tensor, class, base, what, ...) -- luacheck: 
    end
    local data = reserve(scratch, n)
    copy(data, elements.method(tensor, 'data')(tensor), n, base, what)
-   return data, n, tensor -- returned, as it must live until it is copied
+   return data, n, tensor -- the caller keeps it alive until the keys are copied
 end
 
--- Read keys, the first of which is called `base`, into `scratch`; where they lie, and how many. `what` is their name.
+-- Read keys into `scratch`, where the program calls the first key `base`. Returns a pointer to them and their number.
+-- `what` is the name of the argument in messages.
 function keys.read(scratch, value, base, what, ...) -- luacheck: ignore 212
    local kind = type(value)
    if kind == 'userdata' then
       local class = tensorclass(value)
       if class then
-         local data, n = readtensor(scratch, value, class, base, what) -- no tail call: a trace can hold few of them
+         -- Not a tail call: a trace can contain only few of them.
+         local data, n = readtensor(scratch, value, class, base, what)
          return data, n
       end
    elseif kind == 'number' or isint64(value) then

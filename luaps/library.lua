@@ -1,10 +1,12 @@
--- The parameter server's native library, libps, declared by its own header ps.h and loaded once per Lua state.
+-- The parameter server's native library, libps. It is declared by its own header ps.h and loaded once per Lua state.
 --
--- It is the file that the environment variable LUAPS_LIBPS names, else pyps/libps.so beside the directory of these
--- files. Its header lies at core/ps.h beside it. `moontide paths --shell` prints what a plain LuaJIT needs.
+-- Its file is the one that the environment variable LUAPS_LIBPS names, or else pyps/libps.so beside the directory of
+-- these files. The header is core/ps.h beside the library. `moontide paths --shell` prints the settings for a plain
+-- LuaJIT.
 local ffi = require 'ffi'
 
--- In Lua's registry: types are declared once per state, and finalizers need the library.
+-- The library is kept in Lua's registry: its types can be declared only once per state, and finalizers need the library
+-- until the end.
 local ANCHOR, DECLARATIONS = 'luaps.library', 'luaps.declarations'
 
 local function directory(path)
@@ -58,7 +60,8 @@ local function load()
    local text = declarations(path)
    ffi.cdef(text)
    debug.getregistry()[DECLARATIONS] = text
-   local ok, C = pcall(ffi.load, path:find('/', 1, true) and path or './' .. path) -- never one of the system's
+   -- "./": otherwise ffi.load would search the system's directories.
+   local ok, C = pcall(ffi.load, path:find('/', 1, true) and path or './' .. path)
    if not ok then
       error('luaps: ' .. path .. ' cannot be loaded: ' .. C, 0)
    end

@@ -1,4 +1,4 @@
--- Lists: plain tables of numbers as values, through FFI memory of the server's element type.
+-- Lists: plain tables of numbers as values. They are copied to or from FFI memory of the server's element type.
 local ffi = require 'ffi'
 local errors = require 'luaps.errors'
 
@@ -6,10 +6,11 @@ local raise, shown = errors.raise, errors.shown
 
 local WHOLE = 2^53
 local NAN = 0 / 0
-local NOT_NAN = {float = 0x7f800000, double = 0x7ff00000} -- the largest exponent, in an element's high word
+-- The high word of an element with the largest exponent: infinity and NaN.
+local NOT_NAN = {float = 0x7f800000, double = 0x7ff00000}
 local words = ffi.typeof('const uint32_t *')
 
--- By C type as LuaJIT prints it: the range of whole numbers, which every other number is outside of.
+-- For each C type, as LuaJIT prints its name: the range of its whole numbers.
 local ranges = {int = {-2^31, 2^31 - 1}, int64_t = {-WHOLE, WHOLE}}
 
 local lists = {}
@@ -32,7 +33,7 @@ local function fits(number, range)
    return range ~= nil and range[2] == WHOLE and ffi.istype('int64_t', number)
 end
 
--- Memory for `n` elements; one element type has no numbers in Lua.
+-- Memory for `n` elements. Half-precision elements are refused, because Lua has no such numbers.
 function lists.memory(n, element)
    if element.ctype == 'unsigned short' then
       raise('the server holds %s, which Lua has no numbers for; use %sa luaps.buffer of uint16_t', element.name,
@@ -41,9 +42,9 @@ function lists.memory(n, element)
    return ffi.new(element.ctype .. '[?]', n)
 end
 
--- Memory with the numbers of a list, and how many there are.
+-- Memory with the numbers of a list, and their count.
 function lists.read(list, element)
-   local n = table.maxn(list) -- a hole is found below, where #list might end before it
+   local n = table.maxn(list) -- finds the holes, which #list may not
    if n == 0 and next(list) ~= nil then
       raise('values: a table of numbers was expected, got one with named fields')
    end
@@ -58,7 +59,8 @@ function lists.read(list, element)
    return memory, n
 end
 
--- A float out of memory: LuaJIT would take some bits of a NaN for a value that is no number.
+-- Read a float from memory. LuaJIT would take some bit patterns of a NaN for a value of another type, so that every NaN
+-- is replaced by its own.
 local function readfloat(memory, i, high, limit)
    local word = high[i]
    return bit.band(word, 0x7fffffff) >= limit and bit.band(word, 0x7fffffff) ~= limit and NAN or memory[i]
@@ -71,7 +73,7 @@ end
 
 local function readint64(memory, i)
    local number = tonumber(memory[i])
-   return math.abs(number) < WHOLE and number or memory[i] -- 2^53 may be a rounded 2^53 + 1
+   return math.abs(number) < WHOLE and number or memory[i] -- 2^53 may be the rounded 2^53 + 1
 end
 
 local function readint(memory, i)
@@ -80,7 +82,8 @@ end
 
 local readers = {float = readfloat, double = readdouble, int = readint, int64_t = readint64}
 
--- Fill a list with the `n` elements in memory. An int64 from 2^53 on comes as int64_t.
+-- Fill a list with the `n` elements in memory. Numbers of type int64 with a magnitude of 2^53 or more are stored as
+-- int64_t.
 function lists.write(list, memory, n, element)
    local read, high = readers[element.ctype], ffi.cast(words, memory)
    local limit = NOT_NAN[element.ctype]

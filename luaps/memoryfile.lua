@@ -1,13 +1,15 @@
--- Memory files of pyps.wholememory: found by name among the descriptors of all processes, opened, made.
+-- Memory files of pyps.wholememory: creates them, and opens one by its name, which it looks up among the open
+-- descriptors of all processes.
 --
--- Behind the elements lies a text that says which tensors the file holds; see pyps/wholememory/layout.py.
+-- After the elements the file contains a text that says which tensors it holds; see pyps/wholememory/layout.py.
 local ffi = require 'ffi'
 local errors = require 'luaps.errors'
 
--- In Lua's registry: types are declared once per state.
+-- A mark in Lua's registry: types can be declared only once per state.
 local DECLARED = 'luaps.memoryfile'
 
--- Functions under names of our own: another package of this state may have declared them otherwise.
+-- The functions have names of our own, because another package in this state may have declared the usual ones
+-- differently.
 local declarations = [[
 int luaps_open(const char *name, int flags, ...) __asm__("open");
 int luaps_close(int descriptor) __asm__("close");
@@ -51,7 +53,7 @@ end
 local function search(path, visit)
    local directory = C.luaps_opendir(path)
    if directory == nil then
-      return nil -- another user's, or it has ended
+      return nil -- the process belongs to another user or has ended
    end
    local found
    while not found do
@@ -65,7 +67,7 @@ local function search(path, visit)
    return found
 end
 
--- The path of a descriptor of the file, in whichever process has one.
+-- The path under /proc of an open descriptor of the file, in any process.
 local function find(name)
    local link, wanted = ffi.new('char[256]'), '/memfd:' .. name .. ' '
    return search('/proc', function(process)
@@ -85,7 +87,7 @@ local function readtext(descriptor, bytes, offset)
    return ffi.string(text, bytes)
 end
 
--- A line of the text: name, dtype, offset in elements, sizes, strides.
+-- Parse a line of the text: name, dtype, offset in elements, sizes, strides.
 local function parse(line)
    local name, dtype, rest = line:match('^tensor (%S+) (%S+) (.*)$')
    local numbers, sizes, strides = {}, {}, {}
@@ -98,8 +100,8 @@ local function parse(line)
    return {name = name, dtype = dtype, offset = numbers[1], size = sizes, stride = strides}
 end
 
--- A file as what this process has: its name, the bytes of the elements, the tensors, and a descriptor that is closed
--- when nobody holds `handle` any more.
+-- Describe an open file: its name, the number of bytes of all elements, its tensors, and its descriptor. The descriptor
+-- is closed when `handle` is garbage-collected.
 local function described(name, descriptor)
    local handle = ffi.gc(ffi.new('int[1]', descriptor), function(number)
       C.luaps_close(number[0])
@@ -118,7 +120,7 @@ local function described(name, descriptor)
    return {name = name, bytes = size - pages * PAGE, tensors = tensors, handle = handle, descriptor = descriptor}
 end
 
--- Open the file of a name, as wm.name_of(tensor) in Python gives it.
+-- Open the file with a name that wm.name_of(tensor) in Python returns.
 function memoryfile.open(name)
    if type(name) ~= 'string' or name:sub(1, #PREFIX) ~= PREFIX then
       errors.raise("%s is not a name of shared memory, like 'wholememory-1f2e...': wm.name_of(tensor) in Python, or "
@@ -132,7 +134,8 @@ function memoryfile.open(name)
    return described(name, descriptor)
 end
 
--- Make a file for float tensors one behind the other, of so many elements; its memory is taken at once.
+-- Create a file for floating-point tensors that follow each other; `counts` are their numbers of elements. The memory
+-- is allocated at once.
 function memoryfile.create(dtype, elementbytes, counts)
    local offset, lines = 0, {HEAD}
    for i, count in ipairs(counts) do
@@ -164,7 +167,7 @@ function memoryfile.create(dtype, elementbytes, counts)
    return described(name, descriptor)
 end
 
--- Map a file's elements: memory that is unmapped when nobody holds it any more.
+-- Map the elements of a file. The memory is unmapped when the returned pointer is garbage-collected.
 function memoryfile.map(file)
    local memory = C.luaps_mmap(nil, file.bytes, READ_WRITE, SHARED, file.descriptor, 0)
    if ffi.cast('intptr_t', memory) == -1 then

@@ -1,4 +1,5 @@
--- Names: every method of more than one word is there as pyps spells it and as Torch does, num_keys and numKeys.
+-- Names: gives every method of several words two names, the one of pyps and the one in Torch's style: num_keys and
+-- numKeys.
 local names = {}
 
 function names.add(class)

@@ -1,4 +1,4 @@
--- Node: the store of parameters of this host, created by this process or attached to.
+-- Node: the store of parameters on this host, which this process created or attached to.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
@@ -89,7 +89,7 @@ function node.create(options)
       server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1),
    })
    if not options.num_keys then
-      check(C.ps_load_zmq(nil)) -- such a node has a server, also alone
+      check(C.ps_load_zmq(nil)) -- without num_keys even a single node has a server
    end
    local handle = ffi.new('ps_node *[1]')
    check(C.ps_node_create(created, handle))
@@ -98,22 +98,24 @@ function node.create(options)
    return made
 end
 
--- server:worker{base = 1}: a new worker of this node, for one thread.
+-- server:worker{base = 1}: create a worker of this node, for use by one thread.
 function Node:worker(options)
    options = arguments.named('server:worker', options or {}, WORKER, 'server:worker{base = 0}')
    return worker.new(self, options.base, false)
 end
 
--- Where processes of this user on this host attach; from the first call on, a native thread listens.
+-- The address at which processes of this user on this host attach. The first call starts a native thread that listens
+-- there.
 function Node:address()
    local address = ffi.new('char[?]', ADDRESS_BYTES)
    check(C.ps_node_listen(self.handle, address, ADDRESS_BYTES))
    return ffi.string(address)
 end
 
--- Of several nodes: each is bound to an endpoint of its own ("tcp://HOST:PORT", "ipc://PATH", or "memory://NAME" for
--- nodes and workers of this process alone), then told the endpoints of all in their order, and works from then on.
--- Returns the endpoint that was taken.
+-- With several nodes: call `bind` on each node with an endpoint of its own ("tcp://HOST:PORT", "ipc://PATH", or
+-- "memory://NAME" if all nodes and workers are in this process). It returns the endpoint that is in use. Then call
+-- `connect` on each node with the endpoints of all nodes in the order of their ranks; the node can be used from then
+-- on.
 function Node:bind(endpoint)
    if type(endpoint) ~= 'string' then
       errors.raise("endpoint must be a string like 'tcp://127.0.0.1:*', got %s", errors.shown(endpoint))
@@ -133,14 +135,14 @@ function Node:connect(endpoints)
       if type(endpoint) ~= 'string' then
          errors.raise('endpoints must be strings; got %s at position %d', errors.shown(endpoint), i)
       end
-      texts[i - 1] = endpoint -- which the table keeps alive
+      texts[i - 1] = endpoint -- the table keeps the string alive
    end
    check(C.ps_node_connect(self.handle, texts, #endpoints))
 end
 
 Node.enable_sampling_support = sampling.enable
 
--- How many nodes there are, and this one's number, from 0.
+-- The number of nodes, and the rank of this one, counted from 0.
 function Node:num_nodes()
    return self.info.num_nodes
 end
@@ -149,51 +151,55 @@ function Node:rank()
    return self.info.node
 end
 
--- What is counted: a table of numbers.
+-- The statistics of the node: a table of numbers.
 function Node:stats()
    local counted = NodeStats()
    check(C.ps_node_get_stats(self.handle, counted, ffi.sizeof(counted)))
    return readstats(counted)
 end
 
--- server:trace{base = 1}: what happened to the trace_keys here since the last call, also after shutdown: a table of
--- tables with time (seconds since 1970), key, event, and `to`, a node, of 'relocated out'; then how many older ones the
--- node has forgotten, as it keeps 1048576. The other events: 'here', as the trace begins, 'localize', 'relocated in',
--- 'replica made', 'replica ended', 'intent begins', 'intent ends'.
+-- server:trace{base = 1}: what happened to the trace_keys on this node since the last call; also possible after
+-- shutdown. Returns a table of events and the number of older events that were dropped, as the node keeps at most
+-- 1048576.
+--
+-- An event is a table with time (seconds since 1970), key and event, and for 'relocated out' also `to`, the node that
+-- the key moved to. The events: 'here' (the key lives on this node when the trace begins), 'localize', 'relocated in',
+-- 'relocated out', 'replica made', 'replica ended', 'intent begins', 'intent ends'.
 function Node:trace(options)
    options = arguments.named('server:trace', options or {}, TRACE, 'server:trace{base = 0}')
    return tracing.take(self.handle, self:first_key(options.base))
 end
 
--- Why the first message was refused; an empty text if none was.
+-- The reason why the first refused message was refused; an empty text if no message was refused.
 function Node:first_refusal()
    local reason = ffi.new('char[?]', REASON_BYTES)
    check(C.ps_node_first_refusal(self.handle, reason, REASON_BYTES))
    return ffi.string(reason)
 end
 
--- Wait until every node has come to a barrier, each in the process that created it; `timeout` in seconds.
+-- Wait until every node has come to a barrier; the process that created the node has to call this. `timeout` in
+-- seconds.
 function Node:barrier(timeout)
    check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_barrier))
 end
 
--- How many keys there are; nil where they may be any numbers.
+-- The number of keys; nil if keys are arbitrary numbers.
 function Node:num_keys()
    local count = tonumber(self.info.num_keys)
    return count > 0 and count or nil
 end
 
--- What the first key is called by somebody who says `base`: keys that may be any numbers are called as they are.
+-- The number of the first key for a caller that gives `base`: 0 if keys are arbitrary numbers, which are never shifted.
 function Node:first_key(base)
    return self:num_keys() and arguments.base(base) or 0
 end
 
--- Are there keys that a worker has to ask a server for?
+-- Whether operations may need a server, because a key may be on another node or not in use yet.
 function Node:has_server()
    return self.info.num_nodes > 1 or not self:num_keys()
 end
 
--- How many elements every key's value has; nil if they differ.
+-- The number of elements of each value; nil if the values have different lengths.
 function Node:value_length()
    local length = tonumber(self.info.value_length)
    return length > 0 and length or nil
@@ -204,7 +210,7 @@ function Node:dtype()
    return self.element.name
 end
 
--- How many elements a key's value has, where the first key is called `base`.
+-- The number of elements of one value; `base` is the number of the first key.
 function Node:length_of(key, base)
    local data, n = keys.read(self.scratch, key, base, 'key')
    if n ~= 1 then
@@ -213,19 +219,20 @@ function Node:length_of(key, base)
    return self:total_length(data, 1, base)
 end
 
--- How many elements the values of 0-based keys have together, in an error as they are called.
+-- The number of elements of the values of 0-based keys together; a message about a key counts it from `base`.
 function Node:total_length(data, n, base)
    check(C.ps_node_total_length(self.handle, data, n, self.number), base)
    return tonumber(self.number[0])
 end
 
--- Is it in use? False once the server was shut down.
+-- Whether the server is open; false after its shutdown.
 function Node:is_open()
    return C.ps_node_is_open(self.handle) ~= 0
 end
 
--- Close the store, for every worker if this process created it. Of several nodes it goes on for the others until all
--- have come to their shutdown, at most `timeout` seconds; with 0 it closes at once. May be called again.
+-- Close the store; if this process created it, for all of its workers. With several nodes this one keeps serving the
+-- others until all of them have called shutdown, for at most `timeout` seconds; with 0 it closes at once. May be called
+-- again.
 function Node:shutdown(timeout)
    local ok, message = true, nil
    if timeout ~= 0 then

@@ -1,7 +1,7 @@
--- Pending: what asynchronous pulls of a worker write to, kept alive and in its place until they have ended.
+-- Pending: keeps the destinations of a worker's asynchronous pulls alive and in place until the pulls have ended.
 --
--- A tensor may be resized, or set to another storage, while a pull is on its way. So a pull into one writes to a tensor
--- that nobody else knows, which is copied when the operation is waited for. FFI memory does not move.
+-- The program may resize a tensor, or give it another storage, while a pull is under way. Such a pull therefore writes
+-- to a private tensor, which is copied when the program waits for the operation. FFI memory does not move.
 local values = require 'luaps.values'
 
 local Pending = {}
@@ -10,14 +10,14 @@ Pending.__index = Pending
 local pending = {}
 
 function pending.new(element)
-   return setmetatable({element = element, held = {}}, Pending) -- by timestamp: {value, what stands in for it or nil}
+   return setmetatable({element = element, held = {}}, Pending) -- timestamp -> {value, private copy or nil}
 end
 
 function Pending:keep(timestamp, value, standin)
    self.held[timestamp] = {value, standin}
 end
 
--- The operation has ended.
+-- Call when the operation has ended: copies its values to their destination.
 function Pending:give_back(timestamp)
    local held = self.held[timestamp]
    if held then
@@ -28,7 +28,7 @@ function Pending:give_back(timestamp)
    end
 end
 
--- Every operation has ended: in their order, as several may fill the same.
+-- Call when every operation has ended. Copies in the order of the operations, as several may have the same destination.
 function Pending:give_all_back()
    local timestamps = {}
    for timestamp in pairs(self.held) do

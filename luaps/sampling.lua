@@ -1,4 +1,4 @@
--- Sampling: keys that the server draws, with their values. Methods of Worker and Node.
+-- Sampling: keys that the server draws at random, with their values. Adds methods to Worker and Node.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
@@ -44,12 +44,18 @@ local function checkname(name, value)
    return value
 end
 
--- server:enable_sampling_support{scheme =, distribution =, ...}: let the workers of this node, of all processes, draw
--- samples; once. scheme: 'naive', 'preloc', 'pool' or 'local'. distribution: 'uniform', 'log-uniform' or 'weighted', by
--- weights, numbers in a table, a DoubleTensor or double memory, one per key. with_replacement = false: the keys of one
--- sample are distinct. min, max: keys from min on and before max are drawn, where the first key is called base; without
--- them, all. seed: a number for the same draws in every run. pool_size, pool_uses: draws in a pool, and how often each
--- is used. See pyps.Server.enable_sampling_support.
+-- server:enable_sampling_support{scheme =, distribution =, ...}: let all workers of this node, in every process, draw
+-- samples. Call it once.
+--
+-- - scheme: 'naive', 'preloc', 'pool' or 'local'.
+-- - distribution: 'uniform', 'log-uniform' or 'weighted', with weights: one number per key, as numbers in a table, a
+--   DoubleTensor or double memory.
+-- - with_replacement = false: the keys of one sample are distinct.
+-- - min, max: keys from min up to but without max are drawn, counted from base; default: all keys.
+-- - seed: a number that gives the same draws in every run.
+-- - pool_size, pool_uses: the number of draws in a pool, and how often each is used.
+--
+-- See pyps.Server.enable_sampling_support.
 function sampling.enable(node, options)
    options = arguments.named('enable_sampling_support', options, OPTIONS, EXAMPLE)
    local base = arguments.base(options.base)
@@ -73,14 +79,14 @@ function sampling.enable(node, options)
       pool_uses = arguments.whole('pool_uses', options.pool_uses, 1, 2^31 - 1),
    })
    local code = C.ps_node_enable_sampling(node.handle, given)
-   errors.check(code, nil, scheme, distribution, standin) -- memory that `given` points at lives until here
+   errors.check(code, nil, scheme, distribution, standin) -- keeps the memory that `given` points at alive until here
 end
 
 local function checkid(id)
    return arguments.whole('the number of the sample', id)
 end
 
--- Where drawn keys go: memory, how many, and what stands in for it if something does.
+-- The memory for the drawn keys, their number, and the copy that is used instead of `keys`, if there is one.
 local function openkeys(keys)
    if lists.is(keys) and next(keys) == nil then
       raise('keys: an empty table does not say how many; use a torch.LongTensor, or put numbers in their places')
@@ -88,7 +94,7 @@ local function openkeys(keys)
    return values.open(keys, KEYS, true)
 end
 
--- The same for their values. What stands in has what lies behind them, for it is copied back too.
+-- The same for the values. A copy has all old elements too, because it is copied back as a whole.
 local function openvalues(self, value, n)
    if not lists.is(value) then
       return values.open(value, self.element, true)
@@ -102,12 +108,12 @@ local function openvalues(self, value, n)
    return values.open(value, self.element, true, n * length)
 end
 
--- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process,
--- `callwithin(self, limit, run, ...)` for so many seconds at most, and `submit(self, async, limit, run, ...)` one with
--- a buffer, whose timestamp it returns.
+-- Add the methods to Worker. `call(self, run, ...)` runs a function of ps.h for a worker of this process,
+-- `callwithin(self, limit, run, ...)` does so for at most `limit` seconds, and `submit(self, async, limit, run, ...)`
+-- runs one that has a buffer and returns its timestamp.
 function sampling.add(Worker, call, callwithin, submit)
-   -- Draw a sample of `n` keys, to be pulled in clocks [start, stop), or in clock `start`; its number. `timeout` as for
-   -- intent.
+   -- Draw a sample of `n` keys that will be pulled in clocks [start, stop), or in clock `start`. Returns the number
+   -- that names the sample. `timeout` as for intent.
    function Worker:prepare_sample(n, start, stop, timeout)
       local first = arguments.whole('start', start)
       local last = stop == nil and 0 or arguments.whole('stop', stop)
@@ -116,9 +122,9 @@ function sampling.add(Worker, call, callwithin, submit)
       return tonumber(self.number[0])
    end
 
-   -- Pull the next keys of a sample, as many as `keys` has room for, and their values, for which `value` may have more
-   -- room than they need; a timestamp, as from pull. The keys are there at once. When all were pulled, the sample is
-   -- finished. `timeout` as for pull.
+   -- Pull the next keys of a sample and their values. `keys` gets as many as it has room for, before the call returns;
+   -- `value` may have more room than needed. Returns a timestamp, as pull does. The sample is finished when all its
+   -- keys were pulled. `timeout` as for pull.
    function Worker:pull_sample(id, keys, value, async, timeout)
       local limit = waiting.given(timeout)
       if async ~= nil then
@@ -145,7 +151,7 @@ function sampling.add(Worker, call, callwithin, submit)
       return timestamp
    end
 
-   -- Forget a sample of which no more will be pulled. One that is finished may be named again.
+   -- Drop a sample whose remaining keys will not be pulled. Dropping a finished sample does nothing.
    function Worker:finish_sample(id)
       call(self, C.ps_finish_sample, checkid(id))
    end

@@ -1,11 +1,11 @@
--- Tensors that processes of this host share by pyps.wholememory, Python's and Lua's: the same memory, no copy.
+-- Tensors that processes of this host share by pyps.wholememory, in Python and Lua: the same memory, without a copy.
 local ffi = require 'ffi'
 local errors = require 'luaps.errors'
 local memoryfile = require 'luaps.memoryfile'
 
 local raise = errors.raise
 
--- dtype, Torch7's type, C type, bytes; Torch7 has no type for the other dtypes of torch, FFI reaches them all.
+-- dtype -> Torch7's type, C type, bytes. Torch7 has no type for some dtypes of torch; FFI can access them all.
 local TYPES = {
    float32 = {'Float', 'float', 4},
    float64 = {'Double', 'double', 8},
@@ -23,7 +23,7 @@ local DTYPES = {
    ['torch.DoubleTensor'] = 'float64',
 }
 
--- Keep a file findable by its name as long as a tensor in it lives here.
+-- Storages and tensors -> file handle. The file can be found by its name as long as one of them exists here.
 local held = setmetatable({}, {__mode = 'k'})
 
 local function kind(file, described)
@@ -34,7 +34,7 @@ local function kind(file, described)
    return found
 end
 
--- A storage of Torch over all elements of a file.
+-- A Torch storage with all elements of a file.
 local function storage(file, type)
    local class = type[1] and torch[type[1] .. 'Storage']
    if not class then
@@ -55,7 +55,7 @@ end
 
 local sharedtensor = {}
 
--- The tensor of this name as a torch tensor over the same memory, in a state that has torch.
+-- Open the tensor with this name as a torch tensor on the same memory; needs torch.
 function sharedtensor.open(name)
    local ok, torch = pcall(require, 'torch')
    if not ok then
@@ -66,7 +66,7 @@ function sharedtensor.open(name)
    local all = storage(file, type)
    local class = torch[type[1] .. 'Tensor']
    local made
-   if #described.size == 0 then -- Torch7 has no tensor without dimensions
+   if #described.size == 0 then -- Torch7 has no tensor without dimensions: one element instead
       made = class(all, described.offset + 1, torch.LongStorage{1}, torch.LongStorage{1})
    else
       made = class(all, described.offset + 1, torch.LongStorage(described.size), torch.LongStorage(described.stride))
@@ -75,8 +75,8 @@ function sharedtensor.open(name)
    return made
 end
 
--- The same as plain FFI memory, without torch: a table with data, a typed pointer to the first element, size and stride
--- in elements, dtype. The memory stays mapped as long as the table is held.
+-- The same as plain FFI memory, without torch: a table with data (a typed pointer to the first element), size and
+-- stride in elements, and dtype. The memory stays mapped as long as the table exists.
 function sharedtensor.memory(name)
    local file, described = single(name)
    local memory = memoryfile.map(file)
@@ -92,7 +92,8 @@ function sharedtensor.memory(name)
    }
 end
 
--- Where each parameter lies in the file, if they are as many, of the same sizes in their order and of one type.
+-- Raise an error unless the file holds as many parameters as the module, with the same numbers of elements in the same
+-- order, each contiguous and of the same type.
 local function match(file, parameters)
    if #file.tensors ~= #parameters then
       raise('%s has %d parameters, the module %d', file.name, #file.tensors, #parameters)
@@ -112,7 +113,8 @@ local function match(file, parameters)
    end
 end
 
--- Move a module's parameters into shared memory, or, with a name, onto the parameters that another process has shared.
+-- Move a module's parameters into new shared memory. With a name, use the parameters that another process has shared
+-- under that name.
 function sharedtensor.share(module, name)
    local parameters = module:parameters()
    local dtype = parameters and parameters[1] and DTYPES[torch.type(parameters[1])]

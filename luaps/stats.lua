@@ -1,10 +1,10 @@
--- Statistics: a struct of counters in ps.h as a table of numbers, by the names that the header gives them.
+-- Statistics: turns a struct of counters in ps.h into a table of numbers, with the names of the header.
 local ffi = require 'ffi'
-local ANCHOR = 'luaps.declarations' -- where luaps.library keeps the text of the header
+local ANCHOR = 'luaps.declarations' -- the key in the registry under which luaps.library keeps the text of the header
 
 local stats = {}
 
--- The names of a struct's numbers, in their order.
+-- The field names of a struct, in their order.
 local function fields(struct)
    local text = debug.getregistry()[ANCHOR]
    local body = text:match('typedef struct ' .. struct .. ' {(.-)}'):gsub('/%*.-%*/', '')
@@ -17,7 +17,7 @@ local function fields(struct)
    return names
 end
 
--- A function that reads such a struct.
+-- Returns a function that turns such a struct into a table.
 function stats.reader(struct)
    local names = fields(struct)
    return function(values)

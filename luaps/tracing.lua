@@ -1,4 +1,4 @@
--- What happened to chosen keys on a node: where they were, who had a replica, who intended to use them.
+-- Trace: what happened to chosen keys on a node: where they were, which replicas existed, which intents.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local errors = require 'luaps.errors'
@@ -18,7 +18,7 @@ local EVENTS = {
 
 local tracing = {}
 
--- Let a node that was just created keep what happens to keys, counted from 1, or to 'all'.
+-- Make a node that was just created record what happens to some keys, counted from 1, or to all ('all').
 function tracing.begin(handle, chosen)
    if chosen == 'all' then
       errors.check(C.ps_node_trace(handle, nil, 0))
@@ -33,8 +33,8 @@ function tracing.begin(handle, chosen)
    end
 end
 
--- The events that nobody took yet, in their order: a table of tables with time, key, event, and `to` of a key that
--- left; and how many older ones the node has forgotten.
+-- Take the recorded events in their order: a table of tables with time, key, event, and `to` for a key that moved to
+-- another node. The second result is the number of older events that were dropped.
 function tracing.take(handle, base)
    local batch, counts = ffi.new('ps_trace_event[?]', BATCH), ffi.new('int64_t[2]')
    local events, forgotten = {}, 0

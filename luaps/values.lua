@@ -1,7 +1,8 @@
--- Values: the memory of torch tensors and FFI buffers, checked against the element type of the server; plain tables.
+-- Values: the memory of torch tensors and FFI buffers, checked against the element type of the server; also plain
+-- tables.
 --
--- Contiguous memory is used as it is. For a table, and a tensor with gaps, something else stands in: a contiguous copy,
--- from which it is filled after a pull.
+-- Contiguous memory is used directly. For a table, or a tensor with gaps, a contiguous copy is used instead, called the
+-- stand-in; after a pull it is copied back.
 local ffi = require 'ffi'
 local buffer = require 'luaps.buffer'
 local elements = require 'luaps.elements'
@@ -13,7 +14,7 @@ local tensorclass, layout = elements.tensorclass, elements.layout
 
 local values = {}
 
--- What can be done about a value of another element type.
+-- What a message suggests for a value of another element type.
 local function advice(value, element, writes)
    local class = tensorclass(value)
    local ways = {}
@@ -38,7 +39,7 @@ local function refuse(value, element, writes)
       buffer.is(value) and tostring(value) or shown(value), advice(value, element, writes))
 end
 
--- Refuse a tensor, to be written to, in which two positions may share memory.
+-- Raise an error for a tensor to be written to if two of its positions may share memory.
 local function refuseoverlap(tensor)
    local dims = {}
    for d = 1, tensor:dim() do
@@ -78,8 +79,8 @@ local function openlist(value, element, writes, wanted)
    return ffi.cast('void *', memory), n, memory
 end
 
--- Where the elements of `value` lie, how many they are, and what stands in for it if something does. An empty table to
--- be written to gets `wanted` elements.
+-- The address of the elements of `value`, their number, and the stand-in if there is one. An empty table to be written
+-- to gets `wanted` elements.
 function values.open(value, element, writes, wanted, ...) -- luacheck: ignore 212
    local class = tensorclass(value)
    if class then
@@ -105,12 +106,12 @@ function values.open(value, element, writes, wanted, ...) -- luacheck: ignore 21
    refuse(value, element, writes)
 end
 
--- A tensor that nobody else knows, to pull into in place of `tensor`.
+-- A new private tensor of the same size, to pull into instead of `tensor`.
 function values.twin(tensor)
    return elements.method(tensor, 'new')():resize(tensor:size())
 end
 
--- Copy from what stood in for `value`, which a pull has filled.
+-- Copy the stand-in, which a pull has filled, to `value`.
 function values.fill(value, standin, element)
    if type(value) == 'table' then
       lists.write(value, standin, ffi.sizeof(standin) / element.bytes, element)

@@ -1,6 +1,6 @@
--- Waiting: for operations on their way, for other workers. Methods of Worker.
+-- Waiting for operations and for other workers. Adds methods to Worker.
 --
--- Calls of ps.h that wait come back now and then with PS_EBUSY, so that signals are handled: Ctrl-C ends them.
+-- Calls of ps.h that wait return PS_EBUSY from time to time, so that signals such as Ctrl-C are handled.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
@@ -10,31 +10,31 @@ local errors = require 'luaps.errors'
 local ETIMEDOUT, EBUSY = tonumber(C.PS_ETIMEDOUT), tonumber(C.PS_EBUSY)
 local TIMEOUT = 300       -- seconds, as in ps.h
 local SIGNALS_EVERY = 0.1 -- seconds
-local SHORTEST = 1e-9     -- seconds: to look once
+local SHORTEST = 1e-9 -- seconds; ps.h has another meaning for 0
 
 local waiting = {}
 
--- Let calls with a node, and with workers that are made of it, come back.
+-- Make waiting calls for this node and its workers return regularly.
 function waiting.prepare(node)
    errors.check(C.ps_node_set_patience(node, SIGNALS_EVERY))
 end
 
--- The seconds to wait.
+-- The number of seconds to wait, with the default.
 function waiting.limit(timeout)
    return arguments.seconds('timeout', timeout or TIMEOUT)
 end
 
--- The same for calls that look at no clock without need; nil is left as it is.
+-- The same, but nil stays nil: a call without a timeout then needs no look at the clock.
 function waiting.given(timeout)
    return timeout ~= nil and arguments.seconds('timeout', timeout) or nil
 end
 
 local function handlesignals()
-   io.stdout:flush() -- where that is Python's output, it handles its signals now
+   io.stdout:flush() -- if Python replaced this output, it handles its signals in this call
 end
 
--- Call wait(handle, seconds) until it does not come back with PS_EBUSY; its last code. An error, as a signal's handler
--- raises, leaves what was waited at.
+-- Call wait(handle, seconds) until it returns something else than PS_EBUSY, and return that code. After an error, for
+-- example from a signal handler, one last short call tells the core that nobody waits any more.
 function waiting.stay(handle, limit, wait)
    local function try()
       local stop = clock() + limit
@@ -52,15 +52,15 @@ function waiting.stay(handle, limit, wait)
    end
    return code
 end
-jit.off(waiting.stay, true) -- compiled code calls no debug hook, by which a plain LuaJIT hears of Ctrl-C
+jit.off(waiting.stay, true) -- compiled code calls no debug hooks, and a plain LuaJIT reports Ctrl-C by a hook
 
--- Raise the error of a wait that took longer than `limit` seconds: what for, as the core said last.
+-- Raise the error for a wait of more than `limit` seconds; the core's last message says what it waited for.
 local function faillate(limit)
    errors.raise('%s (timeout: %g s, PS_ETIMEDOUT)', ffi.string(C.ps_last_error().message), limit)
 end
 
--- Go on with run(handle, first, ...), which came back with PS_EBUSY: begin it, and if `stamp` says that it is on its
--- way, wait for it.
+-- Continue a call run(handle, first, ...) that returned PS_EBUSY: try again to start the operation, or, if `stamp`
+-- holds its timestamp, wait for its end.
 local function goon(handle, limit, stop, stamp, run, first, ...)
    local code
    repeat
@@ -81,8 +81,8 @@ local function goon(handle, limit, stop, stamp, run, first, ...)
 end
 jit.off(goon)
 
--- The code of run(handle, ...), with all the waiting before it is begun; with `stamp`, also until it has ended. `limit`
--- is in seconds, or nil.
+-- Call run(handle, ...) and return its code, after all waits that it needs before it starts. With `stamp`, wait also
+-- for the end of the operation. `limit` is in seconds, or nil.
 function waiting.run(handle, limit, stamp, run, ...)
    local stop = limit and clock() + limit
    local code = run(handle, ...)
@@ -95,7 +95,7 @@ function waiting.run(handle, limit, stamp, run, ...)
    return code
 end
 
--- The code of the wait for an operation that was sent, until `stop` by the clock.
+-- Wait for an operation that was sent, until the time `stop` of the clock, and return the code.
 function waiting.answer(handle, timestamp, limit, stop)
    local code = waiting.stay(handle, math.max(stop - clock(), SHORTEST), function(_, seconds)
       return C.ps_wait(handle, timestamp, seconds)
@@ -113,9 +113,9 @@ local function checkended(code, what, limit)
    errors.check(code)
 end
 
--- Give Worker the methods. `call(self, run, ...)` runs a function of ps.h in a worker of this process.
+-- Add the methods to Worker. `call(self, run, ...)` runs a function of ps.h for a worker of this process.
 function waiting.add(Worker, call)
-   -- Has the operation with this timestamp ended?
+   -- Whether the operation with this timestamp has ended.
    function Worker:is_finished(timestamp)
       timestamp = arguments.whole('timestamp', timestamp)
       call(self, C.ps_is_finished, timestamp, self.flag)
@@ -126,7 +126,7 @@ function waiting.add(Worker, call)
       return finished
    end
 
-   -- kv:wait(timestamp, ...), or kv:wait{timestamp, ..., timeout = seconds}: return when the operations have ended.
+   -- kv:wait(timestamp, ...), or kv:wait{timestamp, ..., timeout = seconds}: wait until the operations have ended.
    function Worker:wait(...)
       local timestamps, count, timeout = {...}, select('#', ...), nil
       if type(timestamps[1]) == 'table' then
@@ -153,14 +153,14 @@ function waiting.add(Worker, call)
    -- Wait until every operation of this worker has ended; `timeout` in seconds.
    function Worker:waitall(timeout)
       local limit = waiting.limit(timeout)
-      call(self, C.ps_current_clock, self.number) -- a forked child becomes a worker of its own
+      call(self, C.ps_current_clock, self.number) -- in a forked child this creates a worker of its own
       checkended(waiting.stay(self.handle, limit, C.ps_wait_all), 'the operations on their way have', limit)
       self.pending:give_all_back()
    end
 
    Worker.waitAll = Worker.waitall
 
-   -- A wait after which no operation of this worker is on its way.
+   -- A wait after whose end no operation of this worker is under way.
    local function settle(self, wait, timeout)
       local limit = waiting.limit(timeout)
       call(self, C.ps_current_clock, self.number)
@@ -168,28 +168,28 @@ function waiting.add(Worker, call)
       self.pending:give_all_back()
    end
 
-   -- Wait until what this worker did is exchanged with the other nodes: its intents that have begun are acted on, and
-   -- replicas on this node and their owners have seen each other; `timeout` in seconds.
+   -- Wait until the effects of this worker have reached the other nodes: intents that have begun are acted on, and the
+   -- replicas on this node are synchronized with the owners of the keys. `timeout` in seconds.
    function Worker:wait_sync(timeout)
       settle(self, C.ps_wait_sync, timeout)
    end
 
-   -- Wait until nothing of this node is on its way; `timeout` in seconds.
+   -- Wait until no operation or message of this node is under way; `timeout` in seconds.
    function Worker:quiesce(timeout)
       settle(self, C.ps_quiesce, timeout)
    end
 
-   -- Begin to set up values: intents of this worker wait until end_setup, and statistics count nothing.
+   -- Begin the setup of values: until end_setup, intents of this worker are held back and statistics are not counted.
    function Worker:begin_setup()
       call(self, C.ps_begin_setup)
    end
 
-   -- End what begin_setup began: wait_sync and a barrier, and both again; `timeout` in seconds.
+   -- End the setup: wait_sync and a barrier, both twice; `timeout` in seconds.
    function Worker:end_setup(timeout)
       settle(self, C.ps_end_setup, timeout)
    end
 
-   -- Wait until every worker of every node, process or thread, Lua or Python, has come to a barrier; `timeout` in
+   -- Wait until all workers of all nodes (processes or threads, Lua or Python) have come to a barrier; `timeout` in
    -- seconds.
    function Worker:barrier(timeout)
       call(self, C.ps_current_clock, self.number)

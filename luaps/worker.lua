@@ -1,7 +1,7 @@
--- Worker: the handle through which a Lua program uses parameters; one per thread of a program.
+-- Worker: the object through which a Lua program accesses parameters; one per thread of the program.
 --
--- The memory for keys and the request are reused, so that a call with tensors allocates nothing. The C object is freed
--- with its Lua one at the latest; `finalize` leaves the node before.
+-- The memory for keys and the request are reused, so that a call with tensors allocates nothing. `finalize` leaves the
+-- node; the C object is freed at the latest when the Lua object is garbage-collected.
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
@@ -23,7 +23,7 @@ local PULL, PUSH, SET = tonumber(C.PS_PULL), tonumber(C.PS_PUSH), tonumber(C.PS_
 local readstats, WorkerStats = stats.reader('ps_worker_stats')
 local EFORKED, ECLOSED, ASYNC = tonumber(C.PS_EFORKED), tonumber(C.PS_ECLOSED), tonumber(C.PS_ASYNC)
 
-local GROUP = 10000 -- keys, as in pyps
+local GROUP = 10000 -- keys per message, as in pyps
 
 local Worker = {}
 Worker.__index = Worker
@@ -34,7 +34,7 @@ local function newhandle(node)
    return ffi.gc(handle[0], C.ps_worker_free)
 end
 
--- A worker of `node`; with `owns`, the node is shut down with it.
+-- Create a worker of `node`; if `owns` is true, its `finalize` also shuts the node down.
 local function new(node, base, owns)
    local request = ffi.new('ps_request')
    return setmetatable({
@@ -46,7 +46,7 @@ local function new(node, base, owns)
       request = request,
       stamp = ffi.cast('int64_t *', ffi.cast('char *', request) + ffi.offsetof('ps_request', 'timestamp')),
       others = node:has_server(),
-      waits = false, -- in an operation that is not asynchronous
+      waits = false, -- true during an operation that is not asynchronous
       scratch = keys.scratch(),
       number = ffi.new('int64_t[1]'),
       flag = ffi.new('int32_t[1]'),
@@ -55,7 +55,7 @@ local function new(node, base, owns)
    }, Worker)
 end
 
--- In a forked child: become a worker of its own. The parent's is left alone.
+-- In a forked child: create a worker of its own. The worker of the parent is left alone.
 local function inherit(self)
    if self.finalized then
       raise('the worker is finalized (%s)', ffi.string(C.ps_code_name(ECLOSED)))
@@ -64,9 +64,10 @@ local function inherit(self)
    self.pending = pending.new(self.element)
 end
 
--- An operation that an error ended, as a signal raises it: its buffer is written to by the worker's next call, so that
--- it is soon enough to forget it before that. Nothing can be done at once: in Python such an error is raised again by
--- every instruction until it has left Lua.
+-- Abandon an operation that a Lua error interrupted, for example an error from a signal handler. The operation may
+-- still write to its buffer, but only during the worker's next call, so that it is early enough to do this at the
+-- beginning of that call. It cannot be done at once: in Python such an error is raised again at every instruction until
+-- Lua has returned.
 local function forget(self)
    self.waits = false
    if self.stamp[0] >= 0 then
@@ -74,7 +75,8 @@ local function forget(self)
    end
 end
 
--- In a forked child the first call makes the worker one of its own. `limit` is in seconds; nil: the default.
+-- Run a function of ps.h. In a forked child the first call creates a worker of its own. `limit` is in seconds; nil: the
+-- default.
 local function attempt(self, limit, stamp, run, ...)
    local code = waiting.run(self.handle, limit, stamp, run, ...)
    if code == EFORKED then
@@ -95,7 +97,8 @@ local function call(self, run, ...)
    callwithin(self, nil, run, ...)
 end
 
--- Run an operation that has a buffer: to its end, or until it has the timestamp that is returned.
+-- Run an operation that has a buffer: until its end, or if `async` until it has a timestamp. Returns the timestamp, or
+-- -1 if the operation has ended.
 local function submit(self, async, limit, run, ...)
    if self.waits then
       forget(self)
@@ -116,7 +119,7 @@ local function checkasync(async, ...) -- luacheck: ignore 212
    end
 end
 
--- Fill the request; what stands in for `value`, if something does.
+-- Fill the request; returns the stand-in for `value`, if there is one.
 local function prepare(self, operation, given, value, async, ...) -- luacheck: ignore 212
    local request = self.request
    local data, n = readkeys(self.scratch, given, self.base, 'keys')
@@ -136,7 +139,8 @@ local function prepare(self, operation, given, value, async, ...) -- luacheck: i
    return standin
 end
 
--- An asynchronous operation was begun, or ended at once.
+-- Call after an asynchronous operation: keeps its destination until it has ended, or fills it if the operation has
+-- already ended.
 local function keep(self, operation, value, standin)
    local timestamp = tonumber(self.stamp[0])
    if operation == PULL and timestamp >= 0 then
@@ -147,7 +151,8 @@ local function keep(self, operation, value, standin)
    return timestamp
 end
 
--- The parentheses around the last calls, here and below, make them no tail calls, of which a trace can hold few.
+-- The parentheses around the calls in `return`, here and below, prevent tail calls; a trace can contain only few of
+-- them.
 local function operate(self, operation, given, value, async, timeout, ...) -- luacheck: ignore 212
    checkasync(async)
    local limit = waiting.given(timeout)
@@ -172,26 +177,27 @@ local function operate(self, operation, given, value, async, timeout, ...) -- lu
    return -1
 end
 
--- Read the values of the keys into a tensor, buffer or table. All three operations return a timestamp to wait for; -1
--- says that the operation has ended, as it has where the keys live on this node, and always unless `async` is true. The
--- values of another are there when it was waited for, or is_finished told so. Operations of one worker on a key take
--- place one after another.
+-- Read the values of the keys into a tensor, buffer or table.
 --
--- `timeout`, in seconds and 300 without it, bounds all that the call waits for: until this node's server knows the
--- worker, earlier operations on the same keys or buffer have ended and what is on its way leaves room; and, unless
--- `async`, for the answer. The error says what was waited for and whether the operation was sent: if so, it may have
--- been done, or be done yet.
+-- pull, push and set return a timestamp to wait for. -1 means that the operation has already ended: always without
+-- `async`, and also if all keys are on this node. The values of an asynchronous pull are there after a wait for it, or
+-- when is_finished has returned true. Operations of one worker on the same key are carried out in their order.
+--
+-- `timeout` is in seconds, default 300. It limits all waits of the call: until this node's server knows the worker,
+-- until earlier operations on the same keys or buffer have ended, until there is room for more requests under way, and,
+-- without `async`, until the answer has come. The error says what the call waited for and whether the operation was
+-- sent: if it was, it may have been carried out, or may still be.
 function Worker:pull(given, value, async, timeout, ...) -- luacheck: ignore 212
    return (operate(self, PULL, given, value, async, timeout))
 end
 
--- Add to the values of the keys; a repeated key gets every addition.
+-- Add to the values of the keys. If a key is repeated, all its additions count.
 function Worker:push(given, value, async, timeout, ...) -- luacheck: ignore 212
    return (operate(self, PUSH, given, value, async, timeout))
 end
 
--- Push in groups of so many keys, 10000 unless `group` says so, each when the one before it has ended, so that a large
--- model can be set up without sending all of it at once. The timestamp, if `async`, stands for all of it.
+-- Push in groups of `group` keys, by default 10000. Each group is sent when the one before has ended, so that setting
+-- up a large model does not send everything at once. With `async` the timestamp covers all groups.
 function Worker:staggered_push(given, value, group, async)
    checkasync(async)
    local most = arguments.whole('group', group or GROUP, 1)
@@ -215,16 +221,16 @@ function Worker:staggered_push(given, value, group, async)
       request.keys = request.keys + n
       request.values = ffi.cast('char *', request.values) + request.num_values * self.element.bytes
    until left == 0
-   check(0, nil, standin) -- memory that the request points at lives until here
+   check(0, nil, standin) -- keeps the memory that the request points at alive until here
    return timestamp
 end
 
--- Replace the values of the keys; of a repeated key's values the last one stays.
+-- Replace the values of the keys. If a key is repeated, its last value counts.
 function Worker:set(given, value, async, timeout, ...) -- luacheck: ignore 212
    return (operate(self, SET, given, value, async, timeout))
 end
 
--- Pull if every key lives on this node, else leave the values as they are; was it done?
+-- Pull if all keys are on this node; otherwise leave `value` unchanged. Returns whether it was done.
 function Worker:pull_if_local(given, value)
    local standin = prepare(self, PULL, given, value)
    local request = self.request
@@ -235,7 +241,7 @@ function Worker:pull_if_local(given, value)
    return self.flag[0] ~= 0
 end
 
--- Move the keys to this node; returns a timestamp. `timeout` as for pull.
+-- Move the keys to this node. Returns a timestamp; `timeout` as for pull.
 function Worker:localize(given, async, timeout)
    checkasync(async)
    local limit = waiting.limit(timeout)
@@ -250,8 +256,9 @@ function Worker:localize(given, async, timeout)
    return -1
 end
 
--- Tell that this worker will use the keys in clocks [start, stop); without `stop`, in clock `start`. `timeout`: seconds
--- for which the call may wait, if this node's server is behind with the intents of this worker; 300 without it.
+-- Announce that this worker will use the keys in clocks [start, stop), or without `stop` in clock `start`. `timeout`:
+-- how many seconds the call may wait if the server of this node has not processed earlier intents of this worker yet;
+-- default 300.
 function Worker:intent(given, start, stop, timeout)
    local first = arguments.whole('start', start)
    local last = stop == nil and 0 or arguments.whole('stop', stop)
@@ -259,7 +266,7 @@ function Worker:intent(given, start, stop, timeout)
    callwithin(self, waiting.given(timeout), C.ps_intent, data, n, first, last)
 end
 
--- Add one to this worker's clock, which starts at 0, and return it.
+-- Advance this worker's clock by one and return it; it starts at 0.
 function Worker:advance_clock()
    call(self, C.ps_advance_clock, self.number)
    return tonumber(self.number[0])
@@ -273,35 +280,35 @@ end
 waiting.add(Worker, call)
 sampling.add(Worker, call, callwithin, submit)
 
--- The operation with this timestamp as an object, which has :wait(timeout) and :done().
+-- A future for the operation with this timestamp; it has the methods :wait(timeout) and :done().
 function Worker:future(timestamp)
    return future.new(self, timestamp)
 end
 
--- How many keys the server has; nil where they may be any numbers.
+-- The number of keys; nil if keys are arbitrary numbers.
 function Worker:num_keys()
    return self.node:num_keys()
 end
 
--- How many elements a key's value has; without a key, the first one's.
+-- The number of elements of the value of a key; without a key, of the first one.
 function Worker:get_key_size(key)
    return self.node:length_of(key == nil and self.base or key, self.base)
 end
 
--- The worker's number on its node, from 1; 0 when it is finalized.
+-- The number of this worker on its node, counted from 1; 0 after finalize.
 function Worker:id()
    return C.ps_worker_id(self.handle)
 end
 
--- What this worker's calls counted: a table of numbers.
+-- The statistics of this worker: a table of numbers.
 function Worker:stats()
    local counted = WorkerStats()
    call(self, C.ps_worker_get_stats, counted, ffi.sizeof(counted))
    return readstats(counted)
 end
 
--- Wait for this worker's operations, at most `timeout` seconds, and leave the node; with 0 those that are on their way
--- may be lost. May be called again.
+-- Wait for the operations of this worker, for at most `timeout` seconds, and leave the node. With 0, operations that
+-- have not ended may be lost. May be called again.
 function Worker:finalize(timeout)
    local ok, message = true, nil
    if timeout ~= 0 and C.ps_pending(self.handle, self.number) == 0 and self.number[0] > 0 and self.node:is_open() then

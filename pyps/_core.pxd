@@ -1,4 +1,4 @@
-# The C interface as Cython sees it; ps.h says what everything means.
+# The C interface for Cython; ps.h documents it.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -194,11 +194,11 @@ cdef class Node:
 
 
 cdef struct Wait:
-    double limit  # seconds, for all that one call of Python waits for
+    double limit  # seconds; for everything that one call from Python waits for
     double left
-    double end  # by the clock; 0: it has not begun
-    bint is_begun  # this call of the core
-    bint tells  # it takes the seconds that are left, and fails by itself
+    double end  # by the monotonic clock; 0: the wait has not begun
+    bint is_begun  # the current call of the core has begun
+    bint tells  # the core's call gets the seconds that are left, and raises the timeout itself
 
 
 cdef class Borrowed:
@@ -208,33 +208,34 @@ cdef class Borrowed:
 
 cdef class Operations:
     cdef ps_worker *worker
-    cdef ps_worker *parents  # in a forked child: the parent process's worker
+    cdef ps_worker *parents  # in a forked child: the worker that the parent process had
     cdef Node store
-    cdef dict borrowed  # by timestamp: buffers of pulls that have not ended
+    cdef dict borrowed  # buffers of pulls that have not ended, by timestamp
     cdef bint finalized
-    cdef int code, bits  # of an element, as DLPack has it
-    cdef public bint tells_timestamps  # of operations that are not asynchronous
+    cdef int code, bits  # of an element, in DLPack's numbers
+    # Whether operations that are not asynchronous return timestamps, as in Lapse and AdaPM.
+    cdef public bint tells_timestamps
 
     cdef ps_worker *inherited(self, ps_worker *used) except NULL
     cdef int require_worker(self) except -1
     cdef ps_worker *usable(self) except NULL
-    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, object timeout,
-                        int32_t *local)
-    cdef int carry_out(self, ps_request *request, Wait *wait, int32_t *local) except -1
+    cdef object operate(self, int operation, object keys, object values, bint asynchronous, object timeout)
+    cdef bint pull_local(self, object keys, object values) except -1
+    cdef int carry_out(self, ps_request *request, Wait *wait) except -1
     cdef int persist(self, ps_worker *worker, ps_request *request, Wait *wait) except -1
     cdef int finish(self, ps_worker *worker, int64_t timestamp, Wait *wait) except -1
     cdef object pull_new(self, object keys, bint asynchronous, object timeout)
-    cdef object result(self, object vals, bint writes, bint asynchronous)
-    cdef int32_t submit(self, ps_worker *worker, ps_request *request, Wait *wait, int32_t *local) except -1
-    cdef int borrow(self, object vals, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1
-    cdef int complete(self, object vals, bint writes, Borrowed borrowed) except -1
-    cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1
-    cdef object pending(self, int64_t timestamp, object vals, Borrowed borrowed)
+    cdef object result(self, object values, bint writes, bint asynchronous)
+    cdef int32_t submit(self, ps_worker *worker, ps_request *request, Wait *wait) except -1
+    cdef int borrow(self, object values, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1
+    cdef int complete(self, object values, bint writes, Borrowed borrowed) except -1
+    cdef int borrow_other(self, object values, bint writes, bint keep, Borrowed borrowed) except -1
+    cdef object pending(self, int64_t timestamp, object values, Borrowed borrowed)
     cdef int give_back(self, int64_t timestamp) except -1
 
 
 cdef class Worker(Operations):
-    cdef bint is_waiting  # in `patiently`
+    cdef bint is_waiting  # a thread is in `patiently`
 
     cdef int patiently(self, WorkerWait call, object timeout) except -1
     cdef int settle(self, WorkerWait call, object timeout) except -1

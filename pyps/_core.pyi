@@ -84,57 +84,57 @@ class Borrowed: ...
 @disjoint_base
 class Operations:
     def __init__(self, store: Node) -> None: ...
-    tells_timestamps: bool  # operations that are not asynchronous return theirs, as the originals' do
+    tells_timestamps: bool  # operations that are not asynchronous return timestamps, as in Lapse and AdaPM
     def pull(
         self,
         keys: Any,
-        vals: Any = None,
+        values: Any = None,
         asynchronous: bool = False,
         *,
         out: Any = None,
         timeout: float | None = None,
-        **options: bool,
+        **options: Any,
     ) -> Any: ...
     @overload
     def push(
-        self, keys: Any, vals: Any, asynchronous: Literal[False] = False, *, timeout: float | None = None
+        self, keys: Any, values: Any, asynchronous: Literal[False] = False, *, timeout: float | None = None
     ) -> None: ...
     @overload
     def push(
-        self, keys: Any, vals: Any, asynchronous: Literal[True], *, timeout: float | None = None
+        self, keys: Any, values: Any, asynchronous: Literal[True], *, timeout: float | None = None
     ) -> Timestamp: ...
     @overload
     def push(
         self,
         keys: Any,
-        vals: Any,
+        values: Any = None,
         asynchronous: bool = False,
         *,
         timeout: float | None = None,
-        **options: bool,
+        **options: Any,
     ) -> Timestamp | None: ...
     @overload
     def set(
-        self, keys: Any, vals: Any, asynchronous: Literal[False] = False, *, timeout: float | None = None
+        self, keys: Any, values: Any, asynchronous: Literal[False] = False, *, timeout: float | None = None
     ) -> None: ...
     @overload
     def set(
-        self, keys: Any, vals: Any, asynchronous: Literal[True], *, timeout: float | None = None
+        self, keys: Any, values: Any, asynchronous: Literal[True], *, timeout: float | None = None
     ) -> Timestamp: ...
     @overload
     def set(
         self,
         keys: Any,
-        vals: Any,
+        values: Any = None,
         asynchronous: bool = False,
         *,
         timeout: float | None = None,
-        **options: bool,
+        **options: Any,
     ) -> Timestamp | None: ...
     def staggered_push(
-        self, keys: Any, vals: Any, group: int = 10000, asynchronous: bool = False, **options: bool
+        self, keys: Any, values: Any = None, group: int = 10000, asynchronous: bool = False, **options: Any
     ) -> Any: ...
-    def pull_if_local(self, keys: Any, vals: Any) -> bool: ...
+    def pull_if_local(self, keys: Any, values: Any = None, **options: Any) -> bool: ...
     def last_timestamp(self) -> Timestamp: ...
 
 @disjoint_base
@@ -175,10 +175,10 @@ class SamplingWorker(Worker):
         self,
         id: int,  # noqa: A002
         keys: Any,
-        vals: Any,
+        values: Any = None,
         asynchronous: bool = False,
         *,
         timeout: float | None = None,
-        **options: bool,
+        **options: Any,
     ) -> Any: ...
     def finish_sample(self, id: int) -> None: ...  # noqa: A002

@@ -1,6 +1,7 @@
-"""The strict core: nodes and workers of ps.h on contiguous typed buffers.
+"""The strict core: nodes and workers of ps.h, for contiguous typed buffers.
 
-A method checks its arguments, makes one call without the GIL if it may take long, and turns the code into an exception.
+A method checks its arguments, makes one call (without the GIL if it may take long), and turns its code into an
+exception.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -22,12 +23,12 @@ from pyps import arrays
 from pyps.errors import AttachError, ClosedError, NodeLost, WaitTimeoutError
 from pyps.timestamps import ANSWERED, Pending, Timestamp
 
-# Work above which the GIL is released: about a microsecond, in units of a nanosecond.
+# An estimate of a call's work above which the GIL is released: about a microsecond. All three in nanoseconds.
 cdef double worth_releasing = 1000.0
 cdef double ns_per_key = 20.0
 cdef double ns_per_byte = 0.1
 
-# Seconds after which a wait looks for signals, which another thread may have received.
+# Seconds after which a wait comes back to look for signals, which another thread may have received.
 cdef double signals_every = 0.05
 
 if ps_abi_version() != PS_ABI_VERSION:
@@ -96,7 +97,7 @@ cdef double seconds(object given, str name="timeout") except -1:
 
 
 cdef bytes encoded(object text, str name):
-    """Read a text for the core, where a NUL ends it."""
+    """Encode a text for the core, which takes a NUL for its end."""
     if not isinstance(text, str):
         raise TypeError(f"{name} must be a str, not {type(text).__name__}")
     if "\0" in text:
@@ -105,7 +106,7 @@ cdef bytes encoded(object text, str name):
 
 
 def load_zmq(path):
-    """Open the library of ZeroMQ that nodes talk with, once per process."""
+    """Open the ZeroMQ library that nodes use; only the first call in a process does so."""
     check(ps_load_zmq(encoded(path, "path")))
 
 

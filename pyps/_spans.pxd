@@ -1,4 +1,4 @@
-# The memory of keys and values: borrowed from numpy arrays, torch tensors and other buffers.
+# Access to the memory of numpy arrays, torch tensors and other buffers that hold keys or values.
 
 from libc.stdint cimport int64_t
 
@@ -11,7 +11,7 @@ cdef enum:
     BOOLEAN = 6
     UNKNOWN = -1
 
-# A memory of elements. An exported buffer holds its owner; a tensor is kept alive by the caller.
+# The memory of an array. If `exported`, `buffer` keeps its owner alive; a tensor is kept alive by the caller.
 cdef struct Span:
     Py_buffer buffer
     bint exported

@@ -1,1 +1,1 @@
-__pyx_capi__: dict[str, object]  # what _core calls
+__pyx_capi__: dict[str, object]  # the functions that _core calls

@@ -1,7 +1,7 @@
 """Borrow the memory of arrays without a copy.
 
-A contiguous and aligned numpy array, torch tensor or other buffer on the CPU, writable where needed, is used as it is;
-all else goes through pyps.arrays, which converts it or says what is wrong.
+The memory of a numpy array, a torch tensor or another buffer is used as it is if it is on the CPU, contiguous, aligned,
+and writable where that is needed. For everything else pyps.arrays makes a converted copy, or an error with the reason.
 """
 
 from cpython.buffer cimport (
@@ -58,7 +58,7 @@ cdef extern from *:
         DLVersion version
         int (*borrow)(void *object, DLTensor *tensor) except? -1
 
-# The last type of tensor that came along, how to read it, and torch's functions for it (None: it is not torch's).
+# The type of the last tensor, its DLPack interface, and torch's functions for it (None for another library's type).
 cdef object tensor_type = None
 cdef object is_negated = None
 cdef object raise_version = None
@@ -113,7 +113,7 @@ cdef bint open_tensor(object value, bint writable, Span *span) except -1:
     try:
         api.borrow(<void *> value, &tensor)
     except Exception:
-        return False  # a tensor without memory of its own: pyps.arrays explains
+        return False  # a tensor without memory of its own: pyps.arrays raises the error
     if tensor.device.type != CPU or tensor.dtype.lanes != 1:
         return False
     for axis in range(tensor.ndim - 1, -1, -1):
@@ -125,7 +125,7 @@ cdef bint open_tensor(object value, bint writable, Span *span) except -1:
     if writable and value.requires_grad:
         return False
     if is_negated is not None and tensor.dtype.code == FLOAT and is_negated(value):
-        return False  # torch reads its memory with the other sign
+        return False  # its memory has the elements with the other sign
     span.data = <char *> tensor.data + tensor.byte_offset
     span.elements = elements
     span.code = tensor.dtype.code
@@ -146,7 +146,7 @@ cdef bint open_span(object value, bint writable, Span *span) except -1:
         try:
             PyObject_GetBuffer(value, &span.buffer, flags | PyBUF_WRITABLE if writable else flags)
         except (BufferError, ValueError, TypeError):
-            return False  # not contiguous, read-only or of no plain type: pyps.arrays looks closer
+            return False  # not contiguous, read-only or no plain type: pyps.arrays converts or refuses it
         span.exported = True
         span.data = span.buffer.buf
         span.elements = span.buffer.len // span.buffer.itemsize if span.buffer.itemsize else 0
@@ -174,14 +174,14 @@ cdef bint open_typed(object value, bint writable, int code, int bits, Span *span
 
 
 cdef bint can_move(object value) except -1:
-    """Tell whether what holds a value can give its memory back: torch's `resize_` does."""
+    """Return whether a value may get other memory while it is in use: torch's `resize_` does that."""
     if PyObject_CheckBuffer(value) or exchange_of(value) == NULL or raise_version is None:
         return False
     return value.untyped_storage().resizable()
 
 
 cdef int note_written(object value, const Span *span) except -1:
-    """Let autograd know that a tensor's memory was written to."""
+    """Tell autograd that a tensor's memory was written to."""
     if not span.exported and exchange_of(value) != NULL and raise_version is not None:
         raise_version((value,))
     return 0

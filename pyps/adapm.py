@@ -27,18 +27,19 @@ def setup(
     *,
     options: Mapping[str, object] | None = None,
 ) -> None:
-    """Say what the server of this process is like.
+    """Set what the server of this process is to be like.
 
     Parameters
     ----------
     num_keys, num_threads : int
         How many keys, and how many workers on each node.
     use_techniques : str
-        "all", "replication_only" or "relocation_only"; empty: what `options` say, or "all".
+        "all", "replication_only" or "relocation_only". If it is empty: the option ``sys.techniques``, or "all".
     num_channels : int
-        Threads of the server among which its keys are shared, the same on all nodes; -1: what `options` say, or 1.
+        Threads of the server, among which its keys are shared; the same number on all nodes. If it is -1: the
+        option ``sys.channels``, or 1.
     options : mapping of str to object, optional
-        What AdaPM's programs take as arguments, without the dashes: ``{"sys.trace.keys": "all"}``. `split_arguments`
+        The arguments of AdaPM's programs without their dashes: ``{"sys.trace.keys": "all"}``. `split_arguments`
         finds them in a command line. Values are texts, numbers, True or False.
 
     Raises
@@ -49,7 +50,7 @@ def setup(
     Warns
     -----
     UserWarning
-        An option does nothing here; docs/options.md has all of them.
+        An option has no effect here; docs/options.md lists all options.
     """
     channels = known.read("setup", "num_channels", operator.index(num_channels))
     originals.set_up(num_keys, num_threads, use_techniques, channels, options)
@@ -60,7 +61,7 @@ def scheduler(num_keys: int, num_threads: int) -> None:
     originals.schedule(num_keys, num_threads)
 
 
-POOL_SIZE, POOL_USES = 250, 1  # as AdaPM has them; pyps uses a draw several times, as NuPS
+POOL_SIZE, POOL_USES = 250, 1  # AdaPM's defaults; pyps uses each draw several times, as NuPS does
 
 
 class Server(originals.Server):
@@ -82,9 +83,9 @@ class Server(originals.Server):
         Parameters
         ----------
         scheme, with_replacement
-            None: what the options ``sampling.scheme`` and ``sampling.with_replacement`` say, or "local" and True.
+            None: the options ``sampling.scheme`` and ``sampling.with_replacement``, or else "local" and True.
         distribution, min, max
-            As there. Each draw of a pool is used once, or as often as the option ``sampling.reuse`` says.
+            The same as there. Each draw of a pool is used once, or as often as the option ``sampling.reuse`` says.
         """
         told = self.options
         if scheme is None:
@@ -119,12 +120,12 @@ class Worker(originals.Worker):
     def intent(  # type: ignore[override]
         self, keys: Any, start: int, end: int = 0, *, timeout: float | None = None
     ) -> Timestamp:
-        """Tell that this worker will use the keys in clocks [start, end); there is nothing to wait for."""
+        """Say that this worker will use the keys in clocks [start, end); the result needs no waiting."""
         super().intent(keys, *self._clocks(start, end), timeout=timeout)
         return ANSWERED
 
     def advance_clock(self) -> None:  # type: ignore[override]
-        """Add one to this worker's clock, which `current_clock` tells."""
+        """Add one to this worker's clock; `current_clock` returns it."""
         super().advance_clock()
 
     def prepare_sample(self, K: int, start: int, end: int = 0, *, timeout: float | None = None) -> int:
@@ -132,12 +133,12 @@ class Worker(originals.Worker):
         return super().prepare_sample(K, *self._clocks(start, end), timeout=timeout)
 
     def _clocks(self, start: int, end: int) -> tuple[int, int]:
-        """Return from when and until when an intent holds: from now on, if the option says so."""
-        if self._acts_in_time or start < 0 or 0 < end <= start:  # which is refused
+        """Return the clocks for an intent; if ``sys.time_intent_actions`` is false, it begins now at the latest."""
+        if self._acts_in_time or start < 0 or 0 < end <= start:  # the last two are refused later
             return start, end
         return min(start, self.current_clock()), end or start + 1
 
     def wait_replica_sync(self) -> None:
-        """Do what `wait_sync` does, by its former name."""
+        """Call `wait_sync`: this is the name that older versions of AdaPM have for it."""
         warnings.warn("wait_replica_sync is called wait_sync now", DeprecationWarning, stacklevel=2)
         self.wait_sync()

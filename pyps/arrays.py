@@ -1,7 +1,7 @@
-"""What people hand over as keys and values, turned into contiguous typed arrays, or refused with the way out.
+"""Turn what callers pass as keys and values into contiguous typed arrays, or raise an error that says what to do.
 
-The core reads plain numpy arrays and torch tensors itself; here comes everything else: lists, other integer
-types, strided and unaligned arrays, and what cannot be used. torch is used only if the caller has loaded it.
+The core reads plain numpy arrays and torch tensors itself. This module is for everything else: lists, other integer
+types, strided and unaligned arrays, and what cannot be used. It never imports torch, only uses it if it is loaded.
 """
 
 from __future__ import annotations
@@ -17,16 +17,29 @@ from pyps.dtypes import DTYPES, Dtype
 
 LARGEST_KEY = 2**63 - 1
 
-# A buffer to write into, and what copies it to where it was wanted.
+# A buffer to write into, and a function that then copies it to the caller's array.
 Output = tuple[Any, Callable[[], None]]
 
 
 def check_options(options: Mapping[str, Any]) -> bool:
-    """Return the keyword argument ``async``, which cannot be a parameter's name; refuse others."""
+    """Return the keyword argument ``async``, which Python allows only in ``**options``; refuse all others."""
     for name in options:
         if name != "async":
             raise TypeError(f"unexpected keyword argument {name!r}; asynchronous= and async are possible")
     return bool(options["async"])
+
+
+def read_options(options: Mapping[str, Any], values: Any, asynchronous: Any) -> tuple[Any, bool]:
+    """Return the values and whether to be asynchronous, where both may have come under their other names.
+
+    These are ``vals``, as in Lapse and AdaPM, and ``async``.
+    """
+    if "vals" in options:
+        if values is not None:
+            raise TypeError("values and vals are two names for the same argument: pass one of them")
+        values = options["vals"]
+    others = {name: value for name, value in options.items() if name != "vals"}
+    return values, check_options(others) if others else bool(asynchronous)
 
 
 def as_keys(keys: object) -> NDArray[np.int64]:
@@ -66,8 +79,8 @@ def as_keys(keys: object) -> NDArray[np.int64]:
     return np.require(array, np.int64, ["C", "A"])
 
 
-def as_input(vals: object, dtype: Dtype) -> Any:
-    """Make a contiguous array of the server's dtype that has the elements of `vals`.
+def as_input(values: object, dtype: Dtype) -> Any:
+    """Make a contiguous array of the server's dtype that has the elements of `values`.
 
     Returns
     -------
@@ -76,38 +89,40 @@ def as_input(vals: object, dtype: Dtype) -> Any:
     Raises
     ------
     TypeError
-        The element type is another one: values are never converted silently, except numbers in lists.
+        The element type differs. Only numbers in lists are converted without being asked for.
     ValueError
         They lie on another device.
     """
-    if _is_tensor(vals):
-        tensor: Any = _on_host(vals, "vals")
-        _require_dtype(str(tensor.dtype).removeprefix("torch."), dtype, "vals")
+    if values is None:
+        raise TypeError("there are no values: pass as many elements as the values of the keys have")
+    if _is_tensor(values):
+        tensor: Any = _on_host(values, "values")
+        _require_dtype(str(tensor.dtype).removeprefix("torch."), dtype, "values")
         return tensor.detach().resolve_neg().contiguous().clone()
-    if isinstance(vals, (list, tuple, int, float)):
-        return _from_numbers(vals, dtype)
-    array = _as_numpy(vals, "vals")
-    _require_dtype(_name(array), dtype, "vals")
+    if isinstance(values, (list, tuple, int, float)):
+        return _from_numbers(values, dtype)
+    array = _as_numpy(values, "values")
+    _require_dtype(_name(array), dtype, "values")
     return np.require(array.view(dtype.storage), dtype.storage, ["C", "A"])
 
 
-def as_output(vals: object, dtype: Dtype, *, keep: bool = False) -> Output:
+def as_output(values: object, dtype: Dtype, *, keep: bool = False) -> Output:
     """Make a contiguous buffer in place of an output that is not one.
 
     Parameters
     ----------
-    vals : array
+    values : array
         The output.
     dtype : Dtype
         Of its elements.
     keep : bool
-        Begin with the output's elements, because not all of them will be written.
+        Copy the output's elements to the buffer first, as not all of them will be written.
 
     Returns
     -------
     buffer : numpy.ndarray or torch.Tensor
     copy_back : callable
-        Copies the buffer's elements to `vals`.
+        Copies the buffer's elements to `values`.
 
     Raises
     ------
@@ -116,7 +131,7 @@ def as_output(vals: object, dtype: Dtype, *, keep: bool = False) -> Output:
     ValueError
         It is read-only, overlaps itself, requires grad or lies on another device.
     """
-    return _output(vals, "vals", lambda name: _require_dtype(name, dtype, "vals"), dtype, keep)
+    return _output(values, "values", lambda name: _require_dtype(name, dtype, "values"), dtype, keep)
 
 
 def new_values(keys: Any, dtype: Dtype, length: int, total: int) -> Any:
@@ -125,16 +140,17 @@ def new_values(keys: Any, dtype: Dtype, length: int, total: int) -> Any:
     Parameters
     ----------
     keys : array
-        Its shape and its kind, numpy or torch, are those of the result; bfloat16, which numpy lacks, is torch's.
+        The result is of the same kind, numpy or torch; for bfloat16, which numpy does not have, it is torch's.
     dtype : Dtype
-        Of its elements.
+        Of the result's elements.
     length, total : int
-        Elements of each value, the result's last dimension; if that is 0, of all: the result is flat.
+        Elements of each value: the result has the shape of the keys, and this as its last dimension. If `length` is 0,
+        the values differ, and the result is flat with `total` elements.
 
     Returns
     -------
     numpy.ndarray or torch.Tensor
-        Not yet written.
+        Not initialized.
 
     Raises
     ------
@@ -146,19 +162,22 @@ def new_values(keys: Any, dtype: Dtype, length: int, total: int) -> Any:
         return np.empty(shape, dtype.storage)
     torch = sys.modules.get("torch")
     if torch is None:
-        raise TypeError("numpy has no bfloat16: import torch before, or say where the values go with out=")
+        raise TypeError(
+            "numpy has no bfloat16: import torch before, or pass a buffer for the values with out="
+        )
     return torch.empty(shape, dtype=getattr(torch, dtype.name))
 
 
 def as_key_output(keys: object) -> Output:
-    """Make a contiguous buffer of int64 in place of an output for keys that is not one; as `as_output` does."""
+    """Make a contiguous buffer of int64 for drawn keys in place of an output that is not one; see `as_output`."""
     return _output(keys, "keys", _require_int64, DTYPES["int64"], False)
 
 
 def functions_of(kind: type) -> tuple[Any, Any]:
-    """Return two functions for a type of torch tensor: whether it is read with the other sign, and to note a write.
+    """Return two functions of torch for a type of tensor, or None twice for another library's type.
 
-    Both are None for another library's type. The second takes a tuple of tensors.
+    The first tells whether a tensor's memory has the elements with the other sign. The second takes a tuple of
+    tensors, and tells autograd that they were written to.
     """
     torch = sys.modules.get("torch")
     if torch is None or not issubclass(kind, torch.Tensor):
@@ -168,28 +187,28 @@ def functions_of(kind: type) -> tuple[Any, Any]:
     )
 
 
-def held(vals: Any) -> tuple[Any, Callable[[], None] | None]:
-    """Return what keeps the memory of an output alive, and what to do when it has been written to.
+def held(values: Any) -> tuple[Any, Callable[[], None] | None]:
+    """Return an object that keeps an output's memory alive, and a function to call when it has been written to.
 
-    A tensor may be set to another memory while an operation on its former one is under way.
+    A tensor may be given other memory while an operation still writes to the memory that it had.
     """
-    if not _is_tensor(vals):
-        return vals, None
-    alias = vals.detach()
+    if not _is_tensor(values):
+        return values, None
+    alias = values.detach()
     raise_version = functions_of(type(alias))[1]
     return alias, lambda: raise_version((alias,))
 
 
 def _output(
-    vals: object, what: str, require_dtype: Callable[[str], None], dtype: Dtype, keep: bool
+    values: object, what: str, require_dtype: Callable[[str], None], dtype: Dtype, keep: bool
 ) -> Output:
-    if _is_tensor(vals):
-        return _tensor_output(vals, what, require_dtype, keep)
-    refusal = f"{what} must be a numpy array or a torch tensor to write into, not {type(vals).__name__}"
-    if isinstance(vals, (list, tuple, int, float, str, bytes)) or vals is None:
+    if _is_tensor(values):
+        return _tensor_output(values, what, require_dtype, keep)
+    refusal = f"{what} must be a numpy array or a torch tensor to write into, not {type(values).__name__}"
+    if isinstance(values, (list, tuple, int, float, str, bytes)) or values is None:
         raise TypeError(refusal)
-    array = _as_numpy(vals, what)
-    if not _is_array(vals) and not np.shares_memory(array, _as_numpy(vals, what)):
+    array = _as_numpy(values, what)
+    if not _is_array(values) and not np.shares_memory(array, _as_numpy(values, what)):
         raise TypeError(refusal)
     require_dtype(_name(array))
     if not array.flags.writeable:
@@ -202,8 +221,8 @@ def _output(
     return buffer, lambda: np.copyto(target, buffer)
 
 
-def _tensor_output(vals: Any, what: str, require_dtype: Callable[[str], None], keep: bool) -> Output:
-    tensor = _on_host(vals, what)
+def _tensor_output(values: Any, what: str, require_dtype: Callable[[str], None], keep: bool) -> Output:
+    tensor = _on_host(values, what)
     require_dtype(str(tensor.dtype).removeprefix("torch."))
     if tensor.requires_grad:
         raise ValueError(
@@ -257,7 +276,7 @@ def _is_array(value: object) -> bool:
 
 
 def _on_host(value: Any, name: str) -> Any:
-    """Refuse tensors that have no plain memory on the CPU; other values pass."""
+    """Raise an error for a tensor that has no plain memory on the CPU; return everything else as it is."""
     if not _is_tensor(value):
         return value
     if value.device.type != "cpu":
@@ -273,7 +292,7 @@ def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray):
         if np.ma.getmaskarray(value).any():
             raise TypeError(
-                f"{name} has masked elements, which nobody leaves out here: fill them, {name}.filled(0)"
+                f"{name} has masked elements, which would be sent as well: fill them, {name}.filled(0)"
             )
         value = value.data
     try:
@@ -282,18 +301,18 @@ def _as_numpy(value: Any, name: str) -> NDArray[Any]:
         raise TypeError(f"{name} cannot be read as an array: {error}") from error
 
 
-def _from_numbers(vals: Any, dtype: Dtype) -> NDArray[Any]:
-    array = _as_numpy(vals, "vals")
+def _from_numbers(values: Any, dtype: Dtype) -> NDArray[Any]:
+    array = _as_numpy(values, "values")
     if array.size == 0:
         return np.empty(array.shape, dtype.storage)
     if array.dtype.kind not in ("iu" if dtype.is_integer else "iuf"):
-        raise TypeError(f"vals are {array.dtype.name}, but the server holds {dtype.name}")
+        raise TypeError(f"values are {array.dtype.name}, but the server holds {dtype.name}")
     if dtype.name == "bfloat16":
         raise TypeError("numbers in a list cannot become bfloat16: pass a torch tensor of dtype bfloat16")
     if dtype.is_integer:
         limits = np.iinfo(dtype.storage)
         if int(array.min()) < limits.min or int(array.max()) > limits.max:
-            raise ValueError(f"vals do not fit into {dtype.name}: {_shown(vals)}")
+            raise ValueError(f"values do not fit into {dtype.name}: {_shown(values)}")
     return array.astype(dtype.storage)
 
 
@@ -334,7 +353,7 @@ def _shown(value: object) -> str:
 
 
 def read_lengths(value_length: object) -> NDArray[np.int64]:
-    """Read value lengths, which the original programs give as floats."""
+    """Read value lengths; programs of Lapse and AdaPM give them as floats."""
     if isinstance(value_length, bool):
         raise TypeError("value_length must be a number or an array of numbers, not bool")
     array = np.asarray(value_length)

@@ -1,4 +1,4 @@
-"""The element types a server can hold, one row each."""
+"""The element types that a server can have, one row each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Dtype:
     number : int
         Its number in ps.h.
     storage : numpy.dtype
-        What its bits are moved as; bfloat16, which numpy lacks, as uint16.
+        The numpy type that its bits are copied as: uint16 for bfloat16, which numpy does not have.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Dtype:
 
     @property
     def is_integer(self) -> bool:
-        """Whether only whole numbers fit."""
+        """Whether it is an integer type."""
         return self.name.startswith("int")
 
 
@@ -44,10 +44,10 @@ def find_dtype(dtype: object) -> Dtype:
     Raises
     ------
     ValueError
-        No server can hold it.
+        A server cannot have this type.
     """
     name = str(dtype).removeprefix("torch.")
-    if name not in DTYPES and dtype is not None:  # which numpy would take for float64
+    if name not in DTYPES and dtype is not None:  # numpy would take None for float64
         try:
             found = np.dtype(dtype)  # type: ignore[call-overload]
             name = found.name if found.isnative else f"byte-swapped {found.name}"

@@ -1,4 +1,7 @@
-"""The server's exceptions; bad arguments are TypeError and ValueError, no memory is MemoryError."""
+"""The exceptions of the parameter server.
+
+Wrong arguments raise TypeError or ValueError instead, and missing memory raises MemoryError.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,19 @@ class ClosedError(Error, RuntimeError):
 
 
 class WaitTimeoutError(Error, TimeoutError):
-    """A wait ended without its event."""
+    """What was waited for did not happen in time."""
 
 
 class NodeLost(Error, ConnectionError):
-    """A node was lost, and what was asked for cannot be had without it.
+    """A node was lost, and the call cannot be done without it.
 
-    Its process died, it has not been heard of for longer than the servers' `lost_after`, it has shut down, this node
-    itself was declared lost by the others, or the connection to it broke and messages with it.
+    This means one of: its process died; it has been silent for longer than the servers' `lost_after`; it has shut
+    down; this node itself was declared lost by the others; the connection to it broke, and messages may be lost.
 
     Attributes
     ----------
     node : int
-        The lost node's rank; -1 if nobody knows.
+        The lost node's rank; -1 if it is not known.
     """
 
     def __init__(self, message: str, *, node: int = -1) -> None:
@@ -37,4 +40,4 @@ class AttachError(Error, ConnectionError):
 
 
 class StartError(Error, RuntimeError):
-    """The nodes of a cluster did not come together; the same on all of them."""
+    """The nodes of a cluster could not start together; all of them raise it."""

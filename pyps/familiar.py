@@ -1,6 +1,6 @@
-"""Keywords that people know from Lapse and AdaPM where this package has others, and what to write in their place.
+"""Keywords of Lapse and AdaPM that have another name in this package, and what to write instead.
 
-`pyps.lapse` and `pyps.adapm` take those that their programs use. docs/names.md has the same names.
+`pyps.lapse` and `pyps.adapm` accept the keywords of their projects. docs/names.md has the same names.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-# Of the originals' setup and Server, for a node of pyps.
+# Keywords of Lapse's and AdaPM's setup and Server, when used for a node of pyps.
 NODE = {
     "num_channels": "write server_threads=",
     "num_threads": "write num_workers=",
     "use_techniques": "write techniques=",
     "value_lengths": "write value_length=, a number or one for each key",
 }
-# Of pyps.Server, for the originals' Server.
+# Keywords of pyps.Server, when used for the Server of pyps.lapse or pyps.adapm.
 ORIGINALS = {
     "num_keys": "setup(num_keys, num_threads) says it",
     "value_length": "write value_lengths=, a number or one for each key",
 }
-# Of AdaPM's setup, for Lapse's.
+# Keywords of AdaPM's setup, when used for Lapse's.
 LAPSE = {
     "num_channels": "from pyps import adapm, whose setup takes it",
     "use_techniques": "from pyps import adapm, whose setup takes it",
@@ -34,7 +34,7 @@ LAPSE = {
 def pointing(
     table: Mapping[str, str],
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Let a function answer the keywords of a table with a TypeError that says what to write."""
+    """Decorate a function: a keyword of the table raises a TypeError that says what to write instead."""
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         @functools.wraps(function)

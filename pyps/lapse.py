@@ -18,7 +18,7 @@ __all__ = ["Handle", "Server", "Worker", "scheduler", "setup"]
 
 @pointing(LAPSE)
 def setup(num_keys: int, num_threads: int) -> None:
-    """Say what the server of this process is like: how many keys, and how many workers on each node."""
+    """Set what the server of this process is to be like: the number of keys, and of workers on each node."""
     originals.set_up(num_keys, num_threads)
 
 
@@ -29,9 +29,9 @@ def scheduler(num_keys: int, num_threads: int) -> None:
 
 @dataclass(frozen=True)
 class Handle:
-    """What a node keeps: so many keys, with values of one length. ``Server(handle)`` is a node that does.
+    """A description of a store: the number of its keys, and the length of their values. ``Server(handle)`` makes it.
 
-    In the original it is such a store, and nothing can be done with it in Python but to make it.
+    In Lapse it is the store itself, but Python programs can only create it and pass it on.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Handle:
     Raises
     ------
     TypeError, ValueError
-        They are not.
+        One of them is not.
     """
 
     num_keys: int
@@ -69,7 +69,9 @@ class Server(originals.Server):
             super().__init__(value_lengths)
             return
         if num_keys is None or value_length is None:
-            raise TypeError(f"Server({num_keys or ''}) says no lengths: Server(num_keys, value_length) does")
+            raise TypeError(
+                f"Server({num_keys or ''}) has no value length: write Server(num_keys, value_length)"
+            )
         if value_lengths is not None:
             raise TypeError("Server takes num_keys and value_length, or value_lengths")
         expected = originals.required_setup().num_keys
@@ -84,7 +86,7 @@ class Worker(originals.Worker):
     Parameters
     ----------
     app_id : int
-        Of no meaning, as in the original.
+        Ignored, as in Lapse.
     customer_id : int
         Which one of the node's workers, from 1 to `setup`'s ``num_threads``.
     server : Server

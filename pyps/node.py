@@ -1,4 +1,4 @@
-"""A node as processes see it that attach to it, and its workers."""
+"""A node, as a process that attached to it sees it, and its workers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from pyps.arrays import as_keys
 
 @dataclass(frozen=True)
 class Job:
-    """Which process this is of those that were started together, by torchrun or `moontide launch`, say.
+    """Which process this is among those that were started together, for example by torchrun or `moontide launch`.
 
     Attributes
     ----------
     rank, world_size : int
-        Of all processes; they differ from a node's `rank` and `num_nodes` where several processes share a node.
+        This process's number, and the number of processes. If several processes share a node, these differ from
+        the node's `rank` and `num_nodes`.
     local_rank : int
-        Among those of this host; 0 where the job does not say.
+        Its number among the processes of this host; 0 if the job does not tell.
     """
 
     rank: int = 0
@@ -35,15 +36,15 @@ class Node(_core.Node):
     Attributes
     ----------
     num_keys : int or None
-        None where keys may be any numbers.
+        None: keys may be any numbers.
     value_length : int or None
         Elements of every key's value; None if they differ.
     total_values : int
-        Elements of all values together; 0 where keys may be any numbers.
+        Elements of all values together; 0 if keys may be any numbers.
     dtype : pyps.dtypes.Dtype
     is_open : bool
     job : Job
-        Which process this is, of a cluster that `pyps.init` started.
+        Which process this is, if `pyps.init` started the cluster.
     """
 
     job = Job()
@@ -58,7 +59,7 @@ class Node(_core.Node):
         Raises
         ------
         ValueError
-            The key is none of the store's.
+            The store has no such key.
         """
         return self.total_length(as_keys(key))
 
@@ -87,7 +88,7 @@ class Worker(_core.SamplingWorker):
     Parameters
     ----------
     node : Node
-        Its server, here or attached.
+        A server of this process, or a node that it attached to.
     """
 
     def __init__(self, node: Node) -> None:
@@ -104,7 +105,8 @@ class Worker(_core.SamplingWorker):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.finalize(None if kind is None else 0)  # what failed may be what would be waited for
+        # No waiting after a failure, as the wait might fail for the same reason.
+        self.finalize(None if kind is None else 0)
 
     def __repr__(self) -> str:
         return f"<pyps.{type(self).__name__} {self.id or 'finalized'} of {self.node!r}>"
@@ -125,7 +127,7 @@ def attach(address: str, *, timeout: float = 10.0) -> Node:
     ValueError
         This is no address.
     AttachError
-        Nobody answers there, or the server refused.
+        No server answers there, or it refused this process.
     """
     if not isinstance(address, str):
         raise TypeError(f"address must be a str, not {type(address).__name__}")

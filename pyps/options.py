@@ -1,6 +1,6 @@
-"""What users of Lapse and AdaPM set, and what becomes of it here: arguments of their programs, variables, keywords.
+"""The options of Lapse and AdaPM (keywords, arguments of programs, environment variables), and what they do here.
 
-`pyps.adapm` and `pyps.lapse` read these rows; docs/options.md shows them.
+`pyps.adapm` and `pyps.lapse` use this table; docs/options.md shows it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ Place = Literal["setup", "argument", "variable", "compiler"]
 
 @dataclass(frozen=True)
 class Option:
-    """An option of the originals.
+    """An option of Lapse or AdaPM.
 
     Attributes
     ----------
     place : str
-        Where it is set: a keyword of setup, an argument of a program, a variable of the environment, or one for the
-        compiler, which somebody may set in the environment as well.
+        Where it is set: as a keyword of setup, an argument of a program, an environment variable, or a macro for the
+        compiler, which a user may set in the environment as well.
     name : str
     here : str
         What it does here, or why it does nothing.
     read : callable, optional
-        Makes its value of its text; without it the option has no meaning here.
+        Converts the option's text to its value. None: the option does nothing here.
     usual : tuple of str
-        Values that ask for what is done anyway: nobody needs to be told.
+        Values that ask for what is done anyway, so there is no warning for them.
     """
 
     place: Place
@@ -43,7 +43,7 @@ class Option:
     usual: tuple[str, ...] = ()
 
 
-YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")  # as Boost's program options have it
+YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")  # as in Boost's program_options
 RANDOM_KEYS = re.compile(r"random-(\d+)-seed-(\d+)-range-(\d+)-(\d+)")
 
 
@@ -55,19 +55,19 @@ def read_flag(text: str) -> bool:
 
 
 def read_whole(text: str) -> int:
-    """Read a number of things."""
+    """Read a whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise ValueError("it must be a whole number, at least 1")
     return int(text)
 
 
 def read_channels(text: str) -> int | None:
-    """Read a number of channels; -1 leaves it to others to say."""
+    """Read a number of channels; None for -1, which means that it is set elsewhere."""
     return None if text == "-1" else read_whole(text)
 
 
 def read_seconds(text: str) -> float:
-    """Read a time; 0 leaves it as it is."""
+    """Read a number of seconds; 0 means the default."""
     try:
         number = float(text)
     except ValueError:
@@ -78,7 +78,7 @@ def read_seconds(text: str) -> float:
 
 
 def read_keys(text: str) -> str | list[int]:
-    """Read the keys to trace: "all", "12,34", or "random-10-seed-7-range-0-100" for ten keys of [0, 100)."""
+    """Read the keys to trace: "all", "12,34", or "random-10-seed-7-range-0-100" for ten keys from [0, 100)."""
     if text in ("all", ""):
         return text or []
     chosen = RANDOM_KEYS.fullmatch(text)
@@ -198,12 +198,12 @@ OPTIONS = (
 
 
 def read(place: Place, name: str, value: object) -> Any:
-    """Return an option's value if it has a meaning here; else None, and a warning with the reason.
+    """Return an option's value. If it does nothing here, return None, and warn with the reason.
 
     Raises
     ------
     ValueError
-        There is no such option, which is told with the nearest one, or the value is none.
+        There is no such option (the message names the nearest one), or the value is wrong.
     """
     known = {option.name: option for option in OPTIONS if option.place == place}
     if name not in known:
@@ -221,9 +221,9 @@ def read(place: Place, name: str, value: object) -> Any:
 
 
 def read_variables(variables: Mapping[str, str]) -> dict[str, Any]:
-    """Return those of these variables that have a meaning here, and warn of the others, and of misspelled ones.
+    """Return the variables that have a meaning here; warn about known ones that have none, and about misspelled ones.
 
-    The environment belongs to other programs as well: what is not known at all is left alone.
+    Other variables are ignored, as the environment belongs to other programs as well.
     """
     known = {option.name: option for option in OPTIONS if option.place in ("variable", "compiler")}
     found: dict[str, Any] = {}
@@ -243,8 +243,8 @@ def split_arguments(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]
     Parameters
     ----------
     arguments : sequence of str
-        Like ``sys.argv[1:]``. ``--sys.channels=4`` and ``--sys.channels 4`` are options, as is all else that begins
-        with ``--sys.`` or ``--sampling.``.
+        Like ``sys.argv[1:]``. Options begin with ``--sys.`` or ``--sampling.``, and are written as
+        ``--sys.channels=4`` or ``--sys.channels 4``.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def split_arguments(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]
     Raises
     ------
     ValueError
-        An option has no value, or is there twice.
+        An option has no value, or is given twice.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def split_arguments(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]
 
 
 def _warn(message: str) -> None:
-    """Warn of the line that called this package."""
+    """Warn, with the line of the program that called this package."""
     frame, depth = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pyps."):
         frame, depth = frame.f_back, depth + 1
@@ -287,7 +287,7 @@ def _warn(message: str) -> None:
 
 
 def _number(text: str) -> float:
-    """Return a number, however it is written; what is none equals nothing."""
+    """Return a number however it is written, or a NaN, which equals nothing."""
     try:
         return float(text)
     except ValueError:

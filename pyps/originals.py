@@ -1,6 +1,7 @@
-"""What programs of Lapse and AdaPM rely on: one set-up per process, a node of the DMLC_* environment, numbered workers.
+"""What `pyps.lapse` and `pyps.adapm` have in common; they add the two projects' names and orders of arguments.
 
-`pyps.lapse` and `pyps.adapm` give it the two projects' names and orders of arguments.
+Programs of both projects call setup once in a process, start nodes by the DMLC_* environment variables, and number
+their workers.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from pyps.rendezvous.environment import read_variables
 from pyps.server import TECHNIQUES
 from pyps.trace_files import TraceFile
 
-# Seconds. The originals wait for other nodes for ever; a node that is lost ends every wait much sooner.
+# Seconds. Lapse and AdaPM wait for other nodes for ever. Here the loss of a node ends every wait, usually
+# within seconds.
 LONGEST_WAIT = 7 * 86_400.0
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What `setup` was told.
+    """The arguments of `setup`.
 
     Attributes
     ----------
@@ -47,7 +49,7 @@ class Setup:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-_setup: Setup | None = None  # of this process, as `setup` returns nothing that could be passed on
+_setup: Setup | None = None  # kept for the process, as `setup` returns nothing that could be passed to Server
 
 
 def set_up(
@@ -57,17 +59,17 @@ def set_up(
     channels: int | None = None,
     given: Mapping[str, object] | None = None,
 ) -> None:
-    """Remember what the next server of this process is like.
+    """Keep the arguments for the next server of this process.
 
     Parameters
     ----------
     num_keys, num_threads : int
     techniques : str
-        Empty: what the options say, or "all".
+        If it is empty: the option ``sys.techniques``, or "all".
     channels : int, optional
-        None: what the options say, or 1.
+        If it is None: the option ``sys.channels``, or 1.
     given : mapping, optional
-        AdaPM's options by their names, as texts or otherwise.
+        AdaPM's options by their names; the values may be texts, numbers, True or False.
 
     Raises
     ------
@@ -85,7 +87,7 @@ def set_up(
 
 
 def required_setup() -> Setup:
-    """Return what `setup` was told.
+    """Return the arguments of `setup`.
 
     Raises
     ------
@@ -111,7 +113,7 @@ def schedule(num_keys: int, num_threads: int) -> None:
 
 
 def at_least_one(name: str, value: int) -> int:
-    """Read a number of things, and name it in the error if it is none."""
+    """Return an integer of at least 1; errors name it."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -132,21 +134,21 @@ class Server:
     Attributes
     ----------
     node : pyps.Server
-        For everything else that a node of pyps can do.
+        The node itself, which can do more than this class.
 
     Raises
     ------
     RuntimeError
         `setup` was not called in this process.
     ValueError
-        The environment does not say all, or the nodes disagree.
+        A variable of the environment is missing, or the nodes differ.
     pyps.WaitTimeoutError, pyps.StartError
         The scheduler or nodes are missing, or failed.
 
     Warns
     -----
     UserWarning
-        The environment has variables of the originals that do nothing here.
+        The environment has variables of Lapse or AdaPM that do nothing here.
     """
 
     @pointing(ORIGINALS)
@@ -166,7 +168,7 @@ class Server:
             trace_keys=traced,
             **signs_of_life(options.read_variables(read_variables("DMLC_", "PS_", names=("PORT",)))),
         )
-        assert isinstance(node, pyps.Server)  # each process of this environment is a node by itself
+        assert isinstance(node, pyps.Server)  # in this environment each process is a node
         self.node = node
         if traced and (directory := setup.options.get("sys.stats.out")):
             self._trace_file = TraceFile(directory, node.rank)
@@ -182,8 +184,8 @@ class Server:
         self.node.barrier(timeout=LONGEST_WAIT)
 
     def shutdown(self) -> None:
-        """Wait until all nodes shut down, and leave. May be called again, and from any thread."""
-        with self._ending:  # a node is shut down by one thread at a time
+        """Wait until all nodes shut down, then end this one. Any thread may call it, also more than once."""
+        with self._ending:  # only one thread at a time may shut a node down
             try:
                 self.node.shutdown(timeout=LONGEST_WAIT)
             finally:
@@ -246,7 +248,7 @@ class Worker(pyps.Worker):
 
 
 def signs_of_life(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the variables say of heartbeats, in the options of `pyps.Server`."""
+    """Return the options of `pyps.Server` for the variables about heartbeats."""
     interval, timeout = (variables.get(f"PS_HEARTBEAT_{name}", 0.0) for name in ("INTERVAL", "TIMEOUT"))
     found = {"heartbeat": interval, "lost_after": timeout}
     if interval and not timeout:

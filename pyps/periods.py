@@ -1,4 +1,4 @@
-"""What a node's workers found here and elsewhere in each of several periods: how well the keys follow their users."""
+"""Statistics of a node's workers per period: how many keys were on the node, and how many elsewhere."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Periods:
     Parameters
     ----------
     *workers : Worker
-        Of one node, in this process. They stay open as long as periods end.
+        Workers of one node, in this process. They must not be finalized while periods are counted.
     path : str or path, optional
-        A file that gets a line of JSON for each period, behind those that are there.
+        A file to which a line of JSON is appended for each period.
 
     Raises
     ------
@@ -55,7 +55,7 @@ class Periods:
 
     def __init__(self, *workers: Worker, path: str | os.PathLike[str] | None = None) -> None:
         if len({worker.node.handle for worker in workers}) != 1:
-            raise ValueError("Periods wants the workers of one node, at least one")
+            raise ValueError("Periods needs workers of one node, at least one")
         self._workers = workers
         self._path = None if path is None else Path(path)
         self._time = time.monotonic()
@@ -67,17 +67,21 @@ class Periods:
         Parameters
         ----------
         **labels
-            What else the period's row says, like ``epoch=3``; what JSON can write.
+            What else goes into the period's row, for example ``epoch=3``. JSON must be able to write it.
 
         Returns
         -------
         dict of str
-            `labels`; `node`, its rank; `time`, seconds since 1970, and `seconds`, how long it was. What `stats` of
-            workers and node count, in this period: `pulls`, `pushes`, `sets`, `keys_pulled`, `keys_pushed`,
-            `keys_set`, `keys_local`, `keys_remote`, `latch_waits`, `remote_operations`, `remote_wait_ns`;
-            `relocations_in`, `relocations_out`, `replicas_made`, `requests_forwarded`, `messages_received`. At its
-            end: `keys_held`, `replicas_held`. And `local_share`, which part of the keys was answered from this node's
-            memory; None if there were no keys.
+            The `labels`; `node`, the node's rank; `time`, seconds since 1970 at the end of the period; `seconds`, its
+            length.
+
+            What workers counted in the period, as in `Worker.stats`: `pulls`, `pushes`, `sets`, `keys_pulled`,
+            `keys_pushed`, `keys_set`, `keys_local`, `keys_remote`, `latch_waits`, `remote_operations`,
+            `remote_wait_ns`. What the node counted, as in `Node.stats`: `relocations_in`, `relocations_out`,
+            `replicas_made`, `requests_forwarded`, `messages_received`. At the end of the period: `keys_held`,
+            `replicas_held`.
+
+            `local_share`, the share of keys that were answered from this node's memory; None if there were no keys.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The parameter server of one host, or one of several: the node that this process creates."""
+"""A node that this process creates: the parameter server of one host, or one node of a cluster."""
 
 from __future__ import annotations
 
@@ -30,60 +30,63 @@ class Server(Node):
     Parameters
     ----------
     num_keys : int, optional
-        The keys are 0 to ``num_keys - 1``. Without it keys are any int64 but -1, names rather than positions: a key
-        takes memory on a node from its first use there on, which a pull is too, and begins with zeros.
+        The keys are 0 to ``num_keys - 1``. Without it keys may be any int64 but -1: a key then takes memory on a node
+        from its first use there (a pull is a use as well), and its value begins with zeros.
     value_length : int or array of int, shape (num_keys,) or (1,)
-        Elements of each value, one number for all keys or one each, which needs `num_keys`; whole numbers in floats are
-        fine.
+        Elements of each value: one number for all keys, or one for each, which needs `num_keys`. Whole numbers may be
+        floats.
     dtype : str, numpy or torch dtype
         float32, float64, float16, bfloat16, int32 or int64.
     max_workers : int
-        How many workers there may be at once; at most 4094.
+        How many workers there may be at the same time; at most 4094.
     num_workers : int
-        Workers of this node that are to come: barriers wait until so many have joined. By default only those that are
-        there are waited for; then a barrier of several nodes may pass before another node has its first worker.
-        `pyps.init` expects one of each process of the node, where the job says how many these are.
+        How many workers of this node barriers wait for, also before they have joined. By default a barrier waits only
+        for workers that have joined, so with several nodes it may pass before another node has its first worker.
+        `pyps.init` sets it to the number of the node's processes, if the job tells that number.
     memory_limit : int, optional
-        Bytes of shared memory that the store may take; by default what the host has. Of several nodes: what would bring
-        more keys here is a MemoryError and changes nothing; keys of an intent that no longer fit when it begins stay
-        where they are (`keys_without_room` in the statistics), and a key whose owner has no room for its side of a
-        replica gets none.
+        Bytes of shared memory that the store may take; by default what the host has. If a call would bring more keys
+        here, it raises MemoryError and changes nothing. Keys of an intent that have no room when it begins stay where
+        they are (`keys_without_room` in the statistics), and a key gets no replicas if its owner has no room for the
+        memory that sharing takes.
     latch_timeout : float
-        Seconds until it is an error that another worker holds a key.
+        Seconds to wait for a key that another worker of this node holds; then it is an error.
     num_nodes, rank : int
-        How many nodes share the keys, and which of them this is, from 0. With more than one, `bind` it, exchange the
-        endpoints, and `connect` it; it works from then on.
+        How many nodes share the keys, and the number of this one, from 0. If there are several, `bind` each of them,
+        exchange the endpoints, and `connect` it; then it works.
     techniques : str
-        What an intent does: "all" gives a key to the only node that wants it and replicas to several;
-        "replication_only" and "relocation_only" do one of these.
+        What an intent does. "all": a key that one node wants moves there, a key that several nodes want gets replicas
+        on them. "replication_only" and "relocation_only": always the one or the other.
     cluster : int
-        A number that the nodes share; messages of others are refused.
+        A number that all nodes of the cluster have; messages with another number are refused.
     heartbeat : float
-        Seconds between the signs of life that nodes give each other.
+        Seconds between the signs of life that a node sends to each other node.
     lost_after : float
-        Seconds of silence after which a node is lost, at least three times `heartbeat`. A node whose process has ended
-        is noticed at once.
+        Seconds of silence after which a node is lost, at least three times `heartbeat`. If a node's process has ended,
+        the others notice it at once.
     on_loss : str
-        What the loss of a node means, the same for all nodes. "fail": every call of every worker raises `NodeLost`
-        from then on, also those that touch local keys only. "continue": operations on their way raise it once; then
-        the others go on, if they are more than half of the nodes, or half of them with the lowest rank, or know that
-        all others have ended. Keys whose values were on the lost node raise `NodeLost` each time.
+        What happens when a node is lost; the same on all nodes. "fail": from then on every call of every worker raises
+        `NodeLost`, also if it uses local keys only. "continue": operations on their way raise it once. Then the other
+        nodes go on if they are more than half of all nodes, or half of them with the lowest rank, or if all nodes that
+        are missing are known to have ended. Operations on keys whose values were on the lost node raise `NodeLost`
+        each time.
     in_flight : int
-        Bytes of keys and values that each worker may have on their way between nodes, besides 4096 operations; 0 means
-        64 MiB. A call for more, asynchronous or not, first waits until earlier ones have ended, for 300 seconds at
-        most; then it raises `WaitTimeoutError` and nothing of it was sent. An operation that is larger goes alone.
+        Bytes of keys and values that each worker may have on their way between nodes; 0 means 64 MiB. At most 4096
+        operations may be on their way as well. A call that exceeds either, asynchronous or not, first waits until
+        earlier operations have ended; after 300 seconds it raises `WaitTimeoutError`, and nothing of it was sent. An
+        operation that is larger than the limit is sent when nothing else is on its way.
     server_threads : int
-        Threads of this node's server among which its keys are shared, the same on all nodes. One serves some hundred
-        thousand keys a second and more; others pay where a node has processors for them beside its workers'.
+        Threads of this node's server, among which its keys are shared; the same number on all nodes. One thread serves
+        some hundred thousand keys a second or more. More threads help only if the node has processors for them beside
+        those for its workers.
     capacity : int
-        Without `num_keys`: of how many keys this node can have the value or know where it is, at most. A call that
-        would use more raises MemoryError, and so does one beyond `memory_limit`; nobody else notices. The room of a key
-        is not given back before the server ends.
+        Without `num_keys`: most keys that this node has room for, both those whose value is here and those of which it
+        only knows where they are. A call that would use more raises MemoryError, as one beyond `memory_limit` does;
+        other calls are not affected. The room of a key is given back only when the server ends.
     trace_keys : array of int, or "all"
-        Keys of which `trace` tells what happened to them here.
+        The keys whose events `trace` returns.
     curve : tuple of str, optional
-        The cluster's public and secret CURVE key, 40 characters each as ``zmq.curve_keypair()`` makes them: what nodes
-        and workers say to each other is encrypted, and who has other keys is refused.
+        The cluster's public and secret CURVE key, 40 characters each, as ``zmq.curve_keypair()`` makes them. Messages
+        between nodes and workers are then encrypted, and connections without these keys are refused.
 
     Raises
     ------
@@ -167,13 +170,13 @@ class Server(Node):
 
     @property
     def address(self) -> str:
-        """Where processes of this user on this host attach; from its first use on, a thread listens."""
+        """The address at which processes of this user on this host can attach; its first use starts a thread."""
         return self.listen()
 
     def stats(self) -> dict[str, int]:
-        """Return what is counted, as a dict of int; `pyps.Node.stats` names all of it, with units.
+        """Return this node's statistics, as a dict of int; `pyps.Node.stats` lists them, with their units.
 
-        The first refusal is logged once, with its reason, by this or at the end.
+        If messages were refused, the reason of the first one is logged once, by this method or at the end.
         """
         stats = super().stats()
         if stats["refused"] and not self._refusal_logged:
@@ -187,28 +190,28 @@ class Server(Node):
         return stats
 
     def trace(self) -> list[TraceEvent]:
-        """Return what happened to the `trace_keys` here since the last call; also after `shutdown`."""
+        """Return what happened here to the `trace_keys` since the last call. Works also after `shutdown`."""
         return take_trace(self)
 
     def shutdown(self, timeout: float | None = None) -> None:
         """Close the node for every worker. May be called again.
 
-        A node of several has keys that others may still need: its workers are finished, but it goes on for the others
-        until all nodes have come to their shutdown. While this process has created another node of the cluster that has
-        not come to it, it does not wait.
+        In a cluster other nodes may still need keys that are on this one. So its workers are finished, but it serves
+        the other nodes until all of them have called shutdown, too. It does not wait if this process has created
+        another node of the cluster that has not called it yet.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds to wait for the other nodes; 300 unless said. With 0 it closes at once.
+            Seconds to wait for the other nodes; default 300. With 0 it closes at once.
 
         Raises
         ------
         WaitTimeoutError
-            Some did not come. This node is closed, and what they still do with its keys fails.
+            Some nodes did not call it in time. This node is closed, and their operations on its keys fail.
         """
         if self.num_nodes > 1:
-            with suppress(ClosedError):  # it was shut down already, perhaps meanwhile
+            with suppress(ClosedError):  # it may have been shut down already, also by another thread
                 self.stats()
         super().shutdown(timeout)
 
@@ -227,33 +230,33 @@ class Server(Node):
     ) -> None:
         """Let the workers of this node draw samples of keys, with `prepare_sample` and `pull_sample`.
 
-        Once per node; attached processes sample as well. Each node has a setting of its own.
+        Call it once per node; processes that attach to the node can sample as well. Nodes may have different settings.
 
         Parameters
         ----------
         scheme : str
-            "naive" draws when a sample is prepared and pulls from wherever the keys live; "preloc" has an intent for
-            the drawn keys as well; "pool" takes keys from pools that were drawn and made local before, and uses each
-            several times; "local" takes in place of each drawn key the next one that lives on this node. Where intents
-            bring keys here, "local" therefore draws mostly such as the workers of this node use.
+            "naive": keys are drawn when a sample is prepared, and pulled from wherever they live. "preloc": the same,
+            with an intent for the drawn keys. "pool": keys come from pools that were drawn and made local before, and
+            each draw is used several times. "local": each drawn key is replaced by the next key that lives on this
+            node. So if intents bring keys here, "local" mostly gives keys that this node's workers use anyway.
         with_replacement : bool
-            Whether a sample may have a key several times. If not, its keys are as if drawn one after another, each
-            from those that are left.
+            Whether a sample may have a key several times. If not, its keys are drawn one after another, each from the
+            keys that are left.
         distribution : str
             "uniform"; "log-uniform", where key ``min + k`` has the probability
             ``log((k + 2) / (k + 1)) / log(max - min + 1)``; "weighted", by `weights`.
         min, max : int
-            Keys of [min, max) are drawn.
+            Keys from [min, max) are drawn.
         weights : array of numbers, shape (max - min,), optional
-            How often each key is drawn in comparison to others; finite, not negative, not all zero. They are read now.
-            The node keeps 8 bytes for each.
+            A key's probability is proportional to its weight. Weights must be finite, not negative and not all zero.
+            They are read during the call only; the node keeps 8 bytes for each.
         seed : int, optional
-            With it, the n-th worker that joins node r draws the same keys in every run. Workers of one seed draw
-            different keys. By default each run has other ones.
+            With a seed, the n-th worker that joins a node draws the same keys in every run. Different workers draw
+            different keys. Without a seed, every run draws other keys.
         pool_size, pool_uses : int
-            Of "pool": how many draws a pool has, and how often each is used. Every sample by itself is distributed as
-            with "naive"; samples depend on each other as long as they come from the same pools, two of which are in
-            use by a worker at a time.
+            For "pool": how many draws a pool has, and how often each is used. Each sample by itself has the same
+            distribution as with "naive". But samples depend on each other as long as they come from the same pools;
+            a worker uses two pools at a time.
 
         Raises
         ------
@@ -284,10 +287,10 @@ class Server(Node):
 
 
 class LocalWorker(Worker):
-    """A worker with a server of its own, which ends with it."""
+    """A worker with its own server, which ends when the worker does."""
 
     def finalize(self, timeout: float | None = None) -> None:
-        """Leave the node and shut it down. May be called again, and from any thread."""
+        """Leave the node and shut it down. Any thread may call it, also more than once."""
         super().finalize(timeout)
         self.node.shutdown()
 
@@ -296,7 +299,7 @@ class LocalWorker(Worker):
 def local(
     num_keys: int | None = None, value_length: int | Sequence[int] | ArrayLike = 1, **options: Any
 ) -> LocalWorker:
-    """Start a server inside this process, without ports or threads where it has `num_keys`, and return a worker of it.
+    """Start a server inside this process and return a worker of it. With `num_keys` it needs no ports and no threads.
 
     Parameters
     ----------

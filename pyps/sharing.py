@@ -1,4 +1,4 @@
-"""`pyps.share`, which loads torch when it is called."""
+"""`pyps.share`, which imports torch only when it is called."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ if TYPE_CHECKING:
 def share(model: torch.nn.Module, name: str | None = None) -> str:
     """Move a model's parameters and buffers into memory that other processes of this host share.
 
-    What any of them changes in place all see, at once and without locks. The memory is there as long as any of them
-    holds it. ``luaps.share(module, name)`` does the same for a module of Torch7 with the same parameters in its order.
+    All of these processes see at once what any of them changes in place; there are no locks. The memory stays as long
+    as any process uses it. ``luaps.share(module, name)`` does the same for a module of Torch7 whose parameters have the
+    same sizes in the same order.
 
     Parameters
     ----------
     model : torch.nn.Module
-        On the CPU. Its parameters stay the same objects, so an optimiser that has them keeps working.
+        A model on the CPU. Its parameters stay the same objects, so an optimizer that has them keeps working.
     name : str, optional
-        What the first process got from `share`: the model gets the values that are there.
+        The name that the first process got from `share`. The model then gets the values of the shared memory.
 
     Returns
     -------
@@ -31,9 +32,9 @@ def share(model: torch.nn.Module, name: str | None = None) -> str:
     ValueError
         The model has no parameters, is not on the CPU, or is not like the one that was shared.
     pyps.AttachError
-        Nobody holds the memory any more.
+        No process uses the memory any more.
     MemoryError
-        The host cannot back it.
+        The host has not enough memory.
     """
     from pyps.wholememory import sharing
 

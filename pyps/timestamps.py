@@ -1,4 +1,4 @@
-"""What an asynchronous operation returns: a number to wait for that is also a future."""
+"""What an asynchronous operation returns: a number to wait for, with the methods of a future."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ if TYPE_CHECKING:
 
 
 class Timestamp(int):
-    """The number of an operation; -1 means that it was answered at once.
+    """The number of an operation; -1 means that it ended within its call.
 
-    Equal to the plain number, so that both ``kv.wait(ts)`` and ``ts.wait()`` work.
+    It equals the plain number, so both ``kv.wait(ts)`` and ``ts.wait()`` work.
     """
 
-    values: Any = None  # what a pull without a buffer made
+    values: Any = None  # the result of a pull that got no buffer
 
     def wait(self, timeout: float | None = None) -> Any:
-        """Return when the operation has ended, which an answered one has.
+        """Wait until the operation has ended, which is at once if it ended within its call.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds; 300 unless said.
+            Seconds; default 300.
 
         Returns
         -------
         array or None
-            The values of a pull that was given no buffer for them.
+            The values of a pull that got no buffer; else None.
         """
         return self.values
 
     def done(self) -> bool:
-        """Tell whether the operation has ended."""
+        """Return whether the operation has ended."""
         return True
 
     def __repr__(self) -> str:
@@ -40,7 +40,7 @@ class Timestamp(int):
 
 
 class Pending(Timestamp):
-    """Of an operation that other nodes answer."""
+    """The timestamp of an operation that other nodes answer."""
 
     def __new__(cls, number: int, worker: Worker) -> Pending:
         """Make the timestamp of a worker's operation."""
@@ -51,12 +51,12 @@ class Pending(Timestamp):
     worker: Worker
 
     def wait(self, timeout: float | None = None) -> Any:
-        """Return when the operation has ended; what, see `Timestamp.wait`."""
+        """Wait until the operation has ended; return the same as `Timestamp.wait`."""
         self.worker.wait(self, timeout=timeout)
         return self.values
 
     def done(self) -> bool:
-        """Tell whether the operation has ended."""
+        """Return whether the operation has ended."""
         return self.worker.is_finished(self)
 
 

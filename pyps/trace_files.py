@@ -1,6 +1,6 @@
-"""AdaPM's file of traced keys, ``traces.RANK.tsv``: what `pyps.Server.trace` tells, in that file's words.
+"""AdaPM's file of traced keys, ``traces.RANK.tsv``: the events of `pyps.Server.trace` in AdaPM's format.
 
-A line has milliseconds since 1970, the key, the node's rank and what happened, with tabs between.
+A line has the milliseconds since 1970, the key, the node's rank and the event, separated by tabs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyps.tracing import TraceEvent
 
-# What it calls the events; it has none for a localize.
+# AdaPM's names for the events; it has none for a localize.
 NAMES = {
     "here": "alloc",
     "relocated in": "alloc",
@@ -28,7 +28,7 @@ class TraceFile:
     Parameters
     ----------
     directory : str or Path
-        Made if it is not there.
+        Created if it does not exist.
     rank : int
 
     Raises
@@ -43,7 +43,7 @@ class TraceFile:
         self.path.write_text("")
 
     def add(self, events: Sequence[TraceEvent]) -> None:
-        """Write events behind those that are there."""
+        """Append events to the file."""
         with self.path.open("a") as file:
             file.writelines(
                 f"{round(event.time * 1000)}\t{event.key}\t{event.node}\t{NAMES[event.event]}\n"

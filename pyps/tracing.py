@@ -1,4 +1,4 @@
-"""What happened to chosen keys on a node: `pyps.Server(trace_keys=...)` keeps it, `Server.trace` tells it."""
+"""Events of chosen keys on a node: `pyps.Server(trace_keys=...)` records them, `Server.trace` returns them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# By their numbers in ps.h.
+# The index of an event is its number in ps.h.
 EVENTS = (
     "here",
     "relocated in",
@@ -33,17 +33,18 @@ class TraceEvent(NamedTuple):
     Attributes
     ----------
     time : float
-        Seconds since 1970, of the host's clock.
+        Seconds since 1970, by the host's clock.
     node : int
-        Where it happened.
+        The node where it happened.
     key : int
     event : str
-        "here": the key lives on the node as the trace begins. "relocated in", "relocated out": it lives there from now
-        on, or leaves, for the node `to`. "replica made", "replica ended": of a key that lives elsewhere; it also ends
-        when the key itself comes. "intent begins", "intent ends": the first one of the node's workers for this key,
-        and the last one; it begins when the server acts on it, a little before its clock comes. "localize": a worker
-        of the node asked for the key, which did not live there.
+        "here": the key lives on the node when the trace begins. "relocated in": it has come to live there. "relocated
+        out": it leaves for the node `to`. "replica made", "replica ended": a replica of a key that lives elsewhere; it
+        also ends when the key itself comes. "intent begins": the first intent of the node's workers for the key, when
+        the server acts on it, which is a little before the worker's clock reaches the intent's start. "intent ends":
+        the last one. "localize": a worker of the node asked for the key, which did not live there.
     to : int or None
+        For "relocated out", else None.
     """
 
     time: float
@@ -54,7 +55,7 @@ class TraceEvent(NamedTuple):
 
 
 def begin_trace(node: Node, keys: ArrayLike | str) -> None:
-    """Let a node keep what happens to these keys, or to "all"."""
+    """Let a node record the events of these keys, or of "all"."""
     if isinstance(keys, str):
         if keys != "all":
             raise ValueError(f"trace_keys is {keys!r}; it must be keys or 'all'")
@@ -66,7 +67,7 @@ def begin_trace(node: Node, keys: ArrayLike | str) -> None:
 
 
 def take_trace(node: Node) -> list[TraceEvent]:
-    """Return the events that nobody took yet, in their order; the node keeps 1048576, and tells if some were forgotten.
+    """Return the events since the last call, oldest first. The node keeps 1048576; it logs how many it has dropped.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""The ZeroMQ library that nodes talk with: the one that pyzmq brings along, so that there is never a second copy.
+"""The ZeroMQ library that nodes use: the one that is part of pyzmq, so that a process never has two copies.
 
-Processes that attach to a node open the file that it uses, or the one that the environment variable PYPS_ZMQ names.
+A process that attaches to a node uses the one that the environment variable PYPS_ZMQ names, or else the node's.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-# A node's store in shared memory, as Python sees it.
+# The class Node: a node's store in shared memory, with plain Python arguments.
 cdef class Node:
     """A node's store, created by this process or attached to.
 
     Parameters
     ----------
     address : str, optional
-        Attach to the server at this address; the other parameters but `timeout` are of no meaning then.
+        Attach to the server at this address; then all other parameters but `timeout` are ignored.
     num_keys : int
-        Of a range; 0: keys may be any numbers, and `capacity` says how many.
+        The keys are [0, num_keys). If it is 0, keys may be any numbers, and `capacity` is how many there is room for.
     capacity : int
     value_lengths : contiguous int64 buffer
         One length for all keys or one for each.
@@ -16,7 +16,7 @@ cdef class Node:
     latch_timeout, timeout : float
         Seconds.
     num_nodes, rank, techniques, cluster, on_loss, in_flight, server_threads : int
-        Of a node that is one of several.
+        See `pyps.Server`; the last five only matter in a cluster.
     heartbeat, lost_after : float
         Seconds.
     """
@@ -75,7 +75,7 @@ cdef class Node:
 
     @property
     def num_keys(self):
-        """Keys are in [0, num_keys); None where they may be any numbers."""
+        """Keys are in [0, num_keys); None if they may be any numbers."""
         return self.info.num_keys or None
 
     @property
@@ -85,17 +85,17 @@ cdef class Node:
 
     @property
     def total_values(self):
-        """Elements of all values together; 0 where keys may be any numbers."""
+        """Elements of all values together; 0 if keys may be any numbers."""
         return self.info.total_values
 
     @property
     def max_workers(self):
-        """How many workers there may be at once."""
+        """How many workers there may be at the same time."""
         return self.info.max_workers
 
     @property
     def num_nodes(self):
-        """How many nodes there are."""
+        """How many nodes the cluster has."""
         return self.info.num_nodes
 
     @property
@@ -105,7 +105,7 @@ cdef class Node:
 
     @property
     def is_open(self):
-        """False once the server was shut down."""
+        """Whether the server has not been shut down."""
         return bool(ps_node_is_open(self.node))
 
     @property
@@ -125,27 +125,27 @@ cdef class Node:
         return total
 
     def listen(self):
-        """Start to let other processes attach; return the address."""
+        """Let other processes attach from now on; return the address for them."""
         cdef char address[128]
         check(ps_node_listen(self.node, address, sizeof(address)))
         return address.decode()
 
     def secure(self, public, secret):
-        """Encrypt everything with this pair of CURVE keys, and refuse who has not got them; before `bind`."""
+        """Encrypt all messages with this pair of CURVE keys, and refuse others without it; call it before `bind`."""
         check(ps_node_secure(self.node, encoded(public, "public key"), encoded(secret, "secret key")))
 
     def bind(self, endpoint):
-        """Let other nodes speak to this one at an endpoint; return the one that was taken.
+        """Bind an endpoint, at which other nodes reach this one; return it with the chosen port or name.
 
-        "tcp://HOST:PORT", where a port of ``*`` is a free one; "ipc://PATH", a socket of this host; "memory://NAME",
-        for nodes and workers (threads) of this process alone, where ``*`` is a free name.
+        An endpoint is "tcp://HOST:PORT", where ``*`` means a free port; "ipc://PATH", a socket of this host; or
+        "memory://NAME", for nodes and workers (threads) of this process only, where ``*`` means a free name.
         """
         cdef char bound[128]
         check(ps_node_bind(self.node, encoded(endpoint, "endpoint"), bound, sizeof(bound)))
         return bound.decode()
 
     def connect(self, endpoints):
-        """Begin to work with the other nodes; the endpoints are those of all nodes in their order."""
+        """Begin to work with the other nodes. `endpoints` has those of all nodes, by their numbers."""
         cdef list texts
         cdef const char **pointers
         cdef int i
@@ -164,7 +164,7 @@ cdef class Node:
 
     def enable_sampling(self, scheme, distribution, first, stop, *, with_replacement, weights=None, seed=None,
                         pool_size=0, pool_uses=0):
-        """Let workers draw samples of keys of [first, stop); `weights` is a contiguous float64 buffer or None."""
+        """Let workers draw samples of keys from [first, stop); `weights` is a contiguous float64 buffer or None."""
         cdef ps_sampling_options options
         cdef Span span
         cdef int32_t code
@@ -192,12 +192,12 @@ cdef class Node:
         check(code)
 
     cdef int patiently(self, NodeWait call, object timeout) except -1:
-        """Wait for other nodes; whoever does not wait to the end leaves."""
+        """Wait for other nodes with `call`. If that fails, call it once more, to give the wait up in the core."""
         cdef Wait wait
         cdef int32_t code = PS_EBUSY
         limit(&wait, timeout, True)
         try:
-            while goes_on(&wait, code):
+            while prepare_call(&wait, code):
                 with nogil:
                     code = call(self.node, wait.left)
             return check(code)
@@ -213,19 +213,19 @@ cdef class Node:
         Parameters
         ----------
         timeout : float, optional
-            Seconds; 300 unless said.
+            Seconds; default 300.
 
         Raises
         ------
         WaitTimeoutError
-            Some did not come. This node has left the barrier.
+            Some nodes did not come in time. This node has left the barrier.
         """
         self.patiently(ps_node_barrier, timeout)
 
     def shutdown(self, timeout=None):
-        """Close this handle; in the process that created it, the node. May be called again.
+        """Close this handle; in the process that created the node, also the node itself. May be called again.
 
-        `pyps.Server.shutdown` says how a node of several waits for the others.
+        `pyps.Server.shutdown` describes how the nodes of a cluster wait for each other.
         """
         seconds(timeout)
         try:
@@ -236,29 +236,30 @@ cdef class Node:
                 ps_node_shutdown(self.node)
 
     def stats(self):
-        """Return what is counted, as a dict of int.
+        """Return this node's statistics, as a dict of int.
 
         Returns
         -------
         dict of str to int
             Now: `keys_held`, keys that live on this node; `replicas_held`, keys of other nodes with a replica here;
-            bytes of shared memory: `committed_bytes`, all of it, `directory_bytes`, `slab_bytes`, for values, of which
-            `value_bytes` are used; `workers`; their calls of `intent` that have begun and not ended, `intents_active`,
-            and that have not begun, `intents_waiting`.
+            `committed_bytes`, all shared memory in use, of which `directory_bytes` and `slab_bytes` are parts: the
+            latter is for values, which use `value_bytes` of it; `workers`; `intents_active`, calls of `intent` that
+            have begun and not ended, and `intents_waiting`, those that have not begun.
 
-            Ever: `relocations_in` and `relocations_out`, keys that came here from other nodes and that were handed on
-            to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed on to
-            another node; `messages_received` by this node's server; `keys_without_room`, keys of intents that stayed
-            where they were for want of room; `refused`, messages that did not fit; `peers_refused`,
-            connections without the cluster's keys; `workers_joined`; after workers that died, `workers_reclaimed`,
-            `latches_recovered`, and `values_restored`, which were half-written.
+            Since the node was created: `relocations_in` and `relocations_out`, keys that came from other nodes and
+            went to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed
+            on to another node; `messages_received` by this node's server; `keys_without_room`, keys of intents that
+            stayed where they were because there was no room; `refused`, messages that were wrong or not expected;
+            `peers_refused`, connections without the cluster's CURVE keys; `workers_joined`. After workers died:
+            `workers_reclaimed`, their slots that were freed; `latches_recovered`; `values_restored`, values that they
+            had half written and that got their former content back.
         """
         cdef ps_node_stats stats
         check(ps_node_get_stats(self.node, &stats, sizeof(stats)))
         return stats
 
     def begin_trace(self, keys):
-        """Keep what happens to these keys, an int64 buffer, on this node from now on; of all keys if it is empty."""
+        """Record from now on what happens on this node to these keys, an int64 buffer; to all keys if it is empty."""
         cdef Span span
         cdef int32_t code
         open_keys(keys, &span)
@@ -267,7 +268,7 @@ cdef class Node:
         check(code)
 
     def take_trace(self):
-        """Return the events that nobody took yet, as tuples of ns, key, kind and node, and how many were forgotten."""
+        """Return the events since the last call, as tuples of ns, key, kind and node, and how many were dropped."""
         cdef ps_trace_event batch[1024]
         cdef int64_t count = 1024, forgotten = 0, lost = 0
         cdef list events = []
@@ -280,7 +281,7 @@ cdef class Node:
         return events, lost
 
     def first_refusal(self):
-        """Return why the first message was refused; an empty text if none was."""
+        """Return why the first refused message was refused; an empty text if none was."""
         cdef char reason[160]
         check(ps_node_first_refusal(self.node, reason, sizeof(reason)))
         return reason.decode("utf-8", "replace")

@@ -1,13 +1,28 @@
-# What a worker does with keys and their values: pull, push, set.
+# The class Operations: what a worker does with keys and their values.
 cdef class Borrowed:
-    """The memory of values, what keeps it alive, and how to copy it to where the caller wants it."""
+    """Memory of values: its owner, and a function that copies it to the caller's array if it is not that array's."""
 
     def __dealloc__(self):
         close_span(&self.span)
 
 
+cdef void describe(ps_request *request, int operation, const Span *keys, const Span *values) noexcept:
+    """Fill in a request that has not begun."""
+    memset(request, 0, sizeof(ps_request))
+    request.operation = operation
+    request.keys = <const int64_t *> keys.data
+    request.num_keys = keys.elements
+    request.values = values.data
+    request.num_values = values.elements
+
+
+cdef int32_t run_if_local(ps_worker *worker, ps_request *request, int32_t *local) noexcept:
+    with nogil:
+        return ps_pull_if_local(worker, request.keys, request.num_keys, request.values, request.num_values, local)
+
+
 cdef class Operations:
-    """The operations of a worker, without what it waits for: see `Worker`."""
+    """A worker's operations on values; `Worker` adds everything else."""
 
     def __init__(self, Node store not None):
         if self.worker != NULL:
@@ -24,7 +39,7 @@ cdef class Operations:
             ps_worker_free(self.parents)
 
     cdef ps_worker *inherited(self, ps_worker *used) except NULL:
-        """Return a worker for this forked child in place of the parent's, which is left alone."""
+        """In a forked child, return a worker of its own in place of the parent's, which stays as it is."""
         cdef ps_worker *fresh = NULL
         if self.worker != used:
             return self.worker
@@ -41,7 +56,7 @@ cdef class Operations:
         return 0
 
     cdef ps_worker *usable(self) except NULL:
-        """Return the worker of this process, which may be a forked child."""
+        """Return the worker; in a forked child, one of its own."""
         cdef int64_t clock
         cdef ps_worker *worker = self.worker
         self.require_worker()
@@ -49,83 +64,93 @@ cdef class Operations:
             worker = self.inherited(worker)
         return worker
 
-    cdef object operate(self, int operation, object keys, object vals, bint asynchronous, object timeout,
-                        int32_t *local):
-        """Run pull, push or set; with `local`, pull all keys or none and tell which."""
+    cdef object operate(self, int operation, object keys, object values, bint asynchronous, object timeout):
+        """Run a pull, push or set; return what the public method returns."""
         cdef Span k
-        cdef Span *v
         cdef Borrowed borrowed = Borrowed()
         cdef bint writes = operation == PS_PULL
-        cdef int32_t here = 0
         cdef ps_request request
         cdef Wait wait
         limit(&wait, timeout, True)
-        if writes and asynchronous and can_move(vals):
-            self.operate(operation, keys, vals, False, None, &here)
-            if here:
-                return ANSWERED
-        v = &borrowed.span
+        if writes and asynchronous and can_move(values) and self.pull_local(keys, values):
+            return ANSWERED
         self.require_worker()
         open_keys(keys, &k)
         try:
-            self.borrow(vals, writes, False, asynchronous, borrowed)
-            request.operation = operation
+            self.borrow(values, writes, False, asynchronous, borrowed)
+            describe(&request, operation, &k, &borrowed.span)
             request.flags = PS_ASYNC if asynchronous else 0
-            request.keys = <const int64_t *> k.data
-            request.num_keys = k.elements
-            request.values = v.data
-            request.num_values = v.elements
-            self.carry_out(&request, &wait, local)
+            self.carry_out(&request, &wait)
         finally:
             close_span(&k)
-        if local == NULL and asynchronous and request.timestamp >= 0:
-            return self.pending(request.timestamp, vals, borrowed if writes else None)
-        if local == NULL or local[0]:
-            self.complete(vals, writes, borrowed)
-        return self.result(vals, writes, asynchronous)
+        if asynchronous and request.timestamp >= 0:
+            return self.pending(request.timestamp, values, borrowed if writes else None)
+        self.complete(values, writes, borrowed)
+        return self.result(values, writes, asynchronous)
 
-    cdef object result(self, object vals, bint writes, bint asynchronous):
-        """Return what an operation returns that has ended."""
+    cdef bint pull_local(self, object keys, object values) except -1:
+        """Pull if every key lives on this node; return whether they do."""
+        cdef Span k
+        cdef Borrowed borrowed = Borrowed()
+        cdef ps_request request
+        cdef int32_t code, local = 0
+        self.require_worker()
+        open_keys(keys, &k)
+        try:
+            self.borrow(values, True, False, False, borrowed)
+            describe(&request, PS_PULL, &k, &borrowed.span)
+            code = run_if_local(self.worker, &request, &local)
+            if code == PS_EFORKED:
+                code = run_if_local(self.inherited(self.worker), &request, &local)
+            check(code)
+        finally:
+            close_span(&k)
+        if local:
+            self.complete(values, True, borrowed)
+        return local
+
+    cdef object result(self, object values, bint writes, bint asynchronous):
+        """Return what the public method of an operation returns when the operation has ended."""
         if asynchronous:
             return ANSWERED
         if self.tells_timestamps:
             return self.last_timestamp()
-        return vals if writes else None
+        return values if writes else None
 
     cdef object pull_new(self, object keys, bint asynchronous, object timeout):
-        """Pull into a new array or tensor; return it, or a timestamp that has it."""
+        """Pull into a new array or tensor; return that, or a timestamp with it as its values."""
         cdef int64_t length
         self.require_worker()
         length = self.store.info.value_length
         if not hasattr(keys, "shape"):
             keys = arrays.as_keys(keys)
-        vals = arrays.new_values(keys, self.store.dtype, length, 0 if length else self.store.total_length(keys))
-        timestamp = self.operate(PS_PULL, keys, vals, asynchronous, timeout, NULL)
+        values = arrays.new_values(keys, self.store.dtype, length, 0 if length else self.store.total_length(keys))
+        timestamp = self.operate(PS_PULL, keys, values, asynchronous, timeout)
         if not asynchronous:
-            return vals
+            return values
         if timestamp is ANSWERED:
             timestamp = Timestamp(-1)
-        timestamp.values = vals
+        timestamp.values = values
         return timestamp
 
-    cdef int carry_out(self, ps_request *request, Wait *wait, int32_t *local) except -1:
+    cdef int carry_out(self, ps_request *request, Wait *wait) except -1:
         """Run a request: to its end, or until it has a timestamp if it is asynchronous."""
         cdef ps_worker *worker = self.worker
         cdef int32_t code
         request.done = 0
         request.timeout = 0
-        code = self.submit(worker, request, wait, local)
+        code = self.submit(worker, request, wait)
         if code == PS_EFORKED:
             worker = self.inherited(worker)
-            code = self.submit(worker, request, wait, local)
+            code = self.submit(worker, request, wait)
         if code == PS_EBUSY:
             return self.persist(worker, request, wait)
         return check_wait(code, wait)
 
     cdef int persist(self, ps_worker *worker, ps_request *request, Wait *wait) except -1:
-        """Go on with a request that has to wait."""
+        """Go on with a request whose first call had to wait."""
         cdef int32_t code = PS_EBUSY
-        while request.timestamp < 0 and goes_on(wait, code):
+        while request.timestamp < 0 and prepare_call(wait, code):
             request.timeout = wait.left
             with nogil:
                 code = ps_run(worker, request)
@@ -134,11 +159,11 @@ cdef class Operations:
         return check_wait(code, wait)
 
     cdef int finish(self, ps_worker *worker, int64_t timestamp, Wait *wait) except -1:
-        """Wait for an operation that is not asynchronous. If that fails, nothing writes to its buffer any more."""
+        """Wait for an operation that is not asynchronous; if that fails, abandon it, so that its buffer is free."""
         cdef int32_t code = PS_EBUSY
         wait.tells = True
         try:
-            while goes_on(wait, code):
+            while prepare_call(wait, code):
                 with nogil:
                     code = ps_wait(worker, timestamp, wait.left)
             return check_wait(code, wait)
@@ -146,91 +171,88 @@ cdef class Operations:
             ps_abandon(worker, timestamp)
             raise
 
-    cdef int borrow(self, object vals, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1:
-        """Borrow the memory of values, or of what stands in for them: see `borrow_other`."""
-        if writes and asynchronous and can_move(vals):
-            return self.borrow_other(vals, writes, keep, borrowed)
-        if not open_typed(vals, writes, self.code, self.bits, &borrowed.span):
-            return self.borrow_other(vals, writes, keep, borrowed)
+    cdef int borrow(self, object values, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1:
+        """Borrow the memory of values if it can be used as it is; else do what `borrow_other` does."""
+        if writes and asynchronous and can_move(values):
+            return self.borrow_other(values, writes, keep, borrowed)
+        if not open_typed(values, writes, self.code, self.bits, &borrowed.span):
+            return self.borrow_other(values, writes, keep, borrowed)
         return 0
 
-    cdef int complete(self, object vals, bint writes, Borrowed borrowed) except -1:
-        """All that was wanted is in the borrowed memory."""
+    cdef int complete(self, object values, bint writes, Borrowed borrowed) except -1:
+        """An operation has ended: bring what it wrote to the caller's array."""
         if borrowed.copy_back is not None:
             borrowed.copy_back()
         elif writes:
-            note_written(vals, &borrowed.span)
+            note_written(values, &borrowed.span)
         return 0
 
-    cdef int borrow_other(self, object vals, bint writes, bint keep, Borrowed borrowed) except -1:
-        """Borrow what stands in for values that are no plain memory: if not all of it is written, with `keep`."""
+    cdef int borrow_other(self, object values, bint writes, bint keep, Borrowed borrowed) except -1:
+        """Borrow a converted copy of values. With `keep` an output is copied too, as not all of it will be written."""
         if writes:
-            borrowed.owner, borrowed.copy_back = arrays.as_output(vals, self.store.dtype, keep=keep)
+            borrowed.owner, borrowed.copy_back = arrays.as_output(values, self.store.dtype, keep=keep)
         else:
-            borrowed.owner = arrays.as_input(vals, self.store.dtype)
+            borrowed.owner = arrays.as_input(values, self.store.dtype)
         if not open_span(borrowed.owner, writes, &borrowed.span):
             raise AssertionError("pyps.arrays returned no plain buffer")
         return 0
 
-    cdef object pending(self, int64_t timestamp, object vals, Borrowed borrowed):
-        """Return the timestamp of an operation on its way; until it has ended, keep what it will write, if anything."""
+    cdef object pending(self, int64_t timestamp, object values, Borrowed borrowed):
+        """Return the timestamp of an operation on its way; memory that it will write is kept until it has ended."""
         if borrowed is not None:
             if borrowed.owner is None:
-                borrowed.owner, borrowed.copy_back = arrays.held(vals)
+                borrowed.owner, borrowed.copy_back = arrays.held(values)
             self.borrowed[timestamp] = borrowed
         return Pending(timestamp, self)
 
     cdef int give_back(self, int64_t timestamp) except -1:
-        """An operation has ended: fill what a pull was to fill, and let go of it."""
+        """An operation on its way has ended: copy a pull's values to the caller's array, and release the memory."""
         cdef Borrowed borrowed = self.borrowed.pop(timestamp, None)
         if borrowed is not None and borrowed.copy_back is not None:
             borrowed.copy_back()
         return 0
 
-    cdef int32_t submit(self, ps_worker *worker, ps_request *request, Wait *wait, int32_t *local) except -1:
-        """Keep the GIL for what is short and need not wait."""
+    cdef int32_t submit(self, ps_worker *worker, ps_request *request, Wait *wait) except -1:
+        """Make the first call for a request; it keeps the GIL if the request is short and need not wait."""
         cdef int32_t code = PS_EBUSY
         cdef double work = ns_per_key * request.num_keys + ns_per_byte * request.num_values * (self.bits // 8)
-        if local != NULL:
-            with nogil:
-                return ps_pull_if_local(worker, request.keys, request.num_keys, request.values, request.num_values,
-                                        local)
         if work < worth_releasing:
             request.flags |= PS_NOWAIT
             code = ps_run(worker, request)
         if code == PS_EBUSY:
             request.flags &= ~PS_NOWAIT
-            goes_on(wait, PS_EBUSY)
+            prepare_call(wait, PS_EBUSY)
             request.timeout = wait.left
             with nogil:
                 code = ps_run(worker, request)
         return code
 
-    def pull(self, keys, vals=None, asynchronous=False, *, out=None, timeout=None, **options):
+    def pull(self, keys, values=None, asynchronous=False, *, out=None, timeout=None, **options):
         """Read the values of keys.
 
         Parameters
         ----------
         keys : array of int, shape (n,)
-            0-based, in any order, also repeated. numpy, torch, list; int64 is used as it is.
-        vals, out : array of the server's dtype, writable, optional
-            Two names for one thing: where to put the values. Any shape and strides, as many elements as the values of
-            the keys have together. numpy or torch, on the CPU. Without it they come in a new one: a torch tensor if
-            `keys` is one, or the server holds bfloat16, which numpy lacks; else a numpy array. Its shape is that of
-            `keys` and behind it the value length; where values have different lengths it is flat, one after another.
+            In any order, also repeated; a numpy array, torch tensor or list. int64 is used without a copy.
+        values, out : array of the server's dtype, writable, optional
+            A buffer for the values; pass one of the two names, or ``vals`` as in Lapse and AdaPM. numpy or torch, on
+            the CPU, of any shape and strides, with as many elements as the values of the keys have together. By
+            default a new array is made: a torch tensor if `keys` is one, or if the server has bfloat16, which numpy
+            does not have; else a numpy array. It has the shape of `keys` with the value length as a further dimension;
+            if values have different lengths it is flat, with one value after another.
         asynchronous : bool
             Return at once and end later; also as ``**{"async": True}``.
         timeout : float, optional
-            Seconds for all that the call waits for, 300 unless said: until this node's server knows the worker, earlier
-            operations on the same keys or buffer have ended, and what is on its way leaves room (`in_flight`); and,
-            unless asynchronous, for the answer. A key that somebody on this node holds is waited for by the server's
-            `latch_timeout` instead.
+            Seconds for everything that the call waits for; default 300. It waits until this node's server knows the
+            worker, until earlier operations on the same keys or the same buffer have ended, until there is room beside
+            what is on its way (`in_flight`), and, unless asynchronous, for the answers. Waiting for another worker of
+            this node that holds a key ends after the server's `latch_timeout` instead.
 
         Returns
         -------
         array or Timestamp
-            The values: `vals`, or what was made in its place. Of an asynchronous pull its timestamp, whose `wait`
-            returns what was made.
+            The values: `values`, or the new array. An asynchronous pull returns a timestamp, whose `wait` returns the
+            new array.
 
         Raises
         ------
@@ -238,97 +260,98 @@ cdef class Operations:
             An argument does not fit; nothing was written.
         WaitTimeoutError
             It took longer than `timeout`. The message says what was waited for, and whether the pull was sent: if so,
-            a part of `vals` may be filled, but nothing writes to it any more.
+            a part of `values` may be filled, but nothing writes to it any more.
         ClosedError, NodeLost
-            The values cannot be had.
-        KeyboardInterrupt, or whatever a handler raises
-            A signal came while this waited for other nodes. Nothing writes to `vals` any more.
+            The values cannot be reached.
+        KeyboardInterrupt, or what a signal handler raises
+            A signal came while this waited for other nodes. Nothing writes to `values` any more.
         """
         if options:
-            asynchronous = arrays.check_options(options)
+            values, asynchronous = arrays.read_options(options, values, asynchronous)
         if out is not None:
-            if vals is not None:
-                raise TypeError("vals and out are two names for the same buffer: pass one of them")
-            vals = out
-        if vals is None:
+            if values is not None:
+                raise TypeError("values and out are two names for the same buffer: pass one of them")
+            values = out
+        if values is None:
             return self.pull_new(keys, asynchronous, timeout)
-        return self.operate(PS_PULL, keys, vals, asynchronous, timeout, NULL)
+        return self.operate(PS_PULL, keys, values, asynchronous, timeout)
 
-    def push(self, keys, vals, asynchronous=False, *, timeout=None, **options):
-        """Add to the values of keys; each key's addition is atomic, and a repeated key gets every one.
+    def push(self, keys, values=None, asynchronous=False, *, timeout=None, **options):
+        """Add to the values of keys. Each key's addition is atomic; to a repeated key all of its values are added.
 
         Parameters
         ----------
         keys : array of int, shape (n,)
-        vals : array of the server's dtype
-            Any shape and strides, as many elements as the values of the keys have together. Nested lists too.
+        values : array of the server's dtype
+            Any shape and strides, with as many elements as the values of the keys have together; also nested lists.
+            May also be passed as ``vals``, as in Lapse and AdaPM.
         asynchronous : bool
             Return at once and end later; also as ``**{"async": True}``.
         timeout : float, optional
-            Seconds for all that the call waits for, as for `pull`; 300 unless said.
+            Seconds for everything that the call waits for, as in `pull`; default 300.
 
         Returns
         -------
-        Timestamp
-            Of an asynchronous operation, to be waited for; otherwise None.
+        Timestamp or None
+            What to wait for, if the operation is asynchronous.
 
         Raises
         ------
         TypeError, ValueError
             An argument does not fit; nothing was changed.
         WaitTimeoutError
-            It took longer than `timeout`. The message says what was waited for, and whether the operation was sent: if
-            so, it may have been done, or be done yet; if not, nothing was done, unless the message names keys.
+            It took longer than `timeout`. The message says what was waited for, and whether the operation was sent. If
+            it was, it may have been done, or may be done later. If not, nothing was done, unless the message says for
+            how many keys it was.
         ClosedError, NodeLost
             The values cannot be reached.
-        KeyboardInterrupt, or whatever a handler raises
-            A signal came while this waited for other nodes. The keys may have got their values, or get them yet.
+        KeyboardInterrupt, or what a signal handler raises
+            A signal came while this waited for other nodes. The operation may have been done, or may be done later.
         """
         if options:
-            asynchronous = arrays.check_options(options)
-        return self.operate(PS_PUSH, keys, vals, asynchronous, timeout, NULL)
+            values, asynchronous = arrays.read_options(options, values, asynchronous)
+        return self.operate(PS_PUSH, keys, values, asynchronous, timeout)
 
-    def set(self, keys, vals, asynchronous=False, *, timeout=None, **options):
-        """Replace the values of keys; of a repeated key's values the last one stays.
+    def set(self, keys, values=None, asynchronous=False, *, timeout=None, **options):
+        """Replace the values of keys; a repeated key keeps the last of its values.
 
         Parameters, results and errors are those of `push`.
         """
         if options:
-            asynchronous = arrays.check_options(options)
-        return self.operate(PS_SET, keys, vals, asynchronous, timeout, NULL)
+            values, asynchronous = arrays.read_options(options, values, asynchronous)
+        return self.operate(PS_SET, keys, values, asynchronous, timeout)
 
-    def staggered_push(self, keys, vals, group=10000, asynchronous=False, **options):
-        """Push many keys in groups, each when the one before it has ended: to set up a large model, for instance.
+    def staggered_push(self, keys, values=None, group=10000, asynchronous=False, **options):
+        """Push many keys in groups, each when the one before has ended; for example to set up a large model.
 
-        A plain push sends all of them at once, which takes as much memory again as they have, here and in the messages,
-        and has the servers work on nothing else meanwhile. The bound `in_flight` holds back what comes after a large
-        push, but splits none; this sends no more than a group at a time. For keys and values of less than a few
-        megabytes `push` is faster, as it does not wait in between.
+        A plain push sends all of them at once: the messages take as much memory again as the keys and values, and the
+        servers work on nothing else meanwhile. The limit `in_flight` delays what comes after a large push, but does not
+        divide it; this method sends only one group at a time. For keys and values of less than a few megabytes `push`
+        is faster, as it does not wait in between.
 
         Parameters
         ----------
         keys : array of int, shape (n,)
-        vals : array of the server's dtype
-            As for `push`.
+        values : array of the server's dtype
+            As in `push`.
         group : int
             How many keys are pushed at a time, at least 1.
         asynchronous : bool
-            Return when the last group is on its way, which is waited for with what is returned; also as
-            ``**{"async": True}``.
+            Return when the last group is on its way; also as ``**{"async": True}``.
 
         Returns
         -------
-        Timestamp
-            Of all of it, as the groups before the last one have ended, if it is asynchronous; otherwise None.
+        Timestamp or None
+            What to wait for, if it is asynchronous. When it has ended, so have all groups.
 
         Raises
         ------
         TypeError, ValueError
             An argument does not fit; nothing was changed.
         ClosedError, WaitTimeoutError, NodeLost
-            The values cannot be reached. Former groups have been added.
-        KeyboardInterrupt, or whatever a handler raises
-            A signal came while this waited for other nodes. Former groups have been added.
+            The values cannot be reached. The groups before have been added.
+        KeyboardInterrupt, or what a signal handler raises
+            A signal came while this waited for other nodes. The groups before have been added.
         """
         cdef Span k
         cdef Borrowed borrowed = Borrowed()
@@ -337,13 +360,13 @@ cdef class Operations:
         cdef Wait wait
         self.require_worker()
         if options:
-            asynchronous = arrays.check_options(options)
+            values, asynchronous = arrays.read_options(options, values, asynchronous)
         if most < 1:
             raise ValueError(f"group is {most}; at least one key is pushed at a time")
         open_keys(keys, &k)
         try:
-            if not open_typed(vals, False, self.code, self.bits, &borrowed.span):
-                self.borrow_other(vals, False, False, borrowed)
+            if not open_typed(values, False, self.code, self.bits, &borrowed.span):
+                self.borrow_other(values, False, False, borrowed)
             request.operation = PS_PUSH
             request.keys = <const int64_t *> k.data
             request.values = borrowed.span.data
@@ -357,7 +380,7 @@ cdef class Operations:
                 check(ps_node_total_length(self.store.node, request.keys, request.num_keys, &request.num_values))
                 request.flags = PS_ASYNC if asynchronous and not left else 0
                 limit(&wait, None, True)
-                self.carry_out(&request, &wait, NULL)
+                self.carry_out(&request, &wait)
                 if not left:
                     break
                 request.keys += request.num_keys
@@ -365,28 +388,28 @@ cdef class Operations:
         finally:
             close_span(&k)
         if asynchronous and request.timestamp >= 0:
-            return self.pending(request.timestamp, vals, None)
-        return self.result(vals, False, asynchronous)
+            return self.pending(request.timestamp, values, None)
+        return self.result(values, False, asynchronous)
 
-    def pull_if_local(self, keys, vals):
-        """Pull if every key lives on this node, else leave the buffer as it is.
+    def pull_if_local(self, keys, values=None, **options):
+        """Pull if every key lives on this node, else do nothing.
 
         Returns
         -------
         bool
             Whether the values were pulled.
         """
-        cdef int32_t local = 0
-        self.operate(PS_PULL, keys, vals, False, None, &local)
-        return bool(local)
+        if options:
+            values, _ = arrays.read_options(options, values, False)
+        return self.pull_local(keys, values)
 
     def last_timestamp(self):
-        """Return the timestamp of this worker's last operation, also if its call has waited for it.
+        """Return the timestamp of this worker's last operation, even if the call has waited for it.
 
         Returns
         -------
         Timestamp
-            -1 if it was answered at once. An intent, and a push in groups, are none.
+            -1 if the operation needed no other node. Intents and pushes in groups do not count.
         """
         cdef int64_t number = -1
         check(ps_last_timestamp(self.worker, &number))

@@ -1,10 +1,10 @@
-# Waits without the GIL: they come back now and then, so that signals are handled, which may end them.
+# Waits without the GIL. The core's calls come back now and then, so that signals are handled; a handler may raise.
 cdef double shortest = 1e-9  # seconds
-cdef double longest = 300.0  # as in ps.h, where a caller says nothing
+cdef double longest = 300.0  # seconds; the default of ps.h
 
 
 cdef inline int limit(Wait *wait, object timeout, bint tells) except -1:
-    """Set up a wait whose first call is still to come."""
+    """Set up a wait before its first call."""
     wait.limit = longest if timeout is None else seconds(timeout)
     wait.end = 0
     wait.is_begun = False
@@ -19,11 +19,14 @@ cdef double monotonic() noexcept nogil:
     return time.tv_sec + time.tv_nsec * 1e-9
 
 
-cdef bint goes_on(Wait *wait, int32_t code) except -1:
-    """Tell whether to call, for the first time or again; `code` is what came back, PS_EBUSY before the first time."""
+cdef bint prepare_call(Wait *wait, int32_t code) except -1:
+    """Get ready to call the core, for the first time or again; return False if the last call has ended the wait.
+
+    `code` is what the last call returned; before the first call, PS_EBUSY. Handles signals before each further call.
+    """
     cdef double now
     if code != PS_EBUSY:
-        wait.is_begun = False  # for another call within the same time
+        wait.is_begun = False  # another operation may follow within the same time
         return False
     now = monotonic()
     if wait.end == 0:
@@ -39,7 +42,7 @@ cdef bint goes_on(Wait *wait, int32_t code) except -1:
 
 
 cdef int raise_late(const Wait *wait) except -1:
-    """Raise the error of a wait that took too long: what for, as the core said last, and how long."""
+    """Raise the error for a wait that took too long: with the core's last message, and the timeout."""
     message = ps_last_error().message.decode("utf-8", "replace")
     raise WaitTimeoutError(f"{message} (timeout: {wait.limit:g} s)")
 

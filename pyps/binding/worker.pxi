@@ -1,8 +1,8 @@
-# A worker: where its keys live, its clock, and its waits for operations and for others.
+# The class Worker: where keys live, a worker's clock, and its waits.
 cdef class Worker(Operations):
     """A worker of a node.
 
-    Calls of several threads run one after another. In a forked child the first call makes it a worker of its own.
+    Calls of several threads run one after another. In a forked child, the first call makes a new worker of the node.
 
     Parameters
     ----------
@@ -14,7 +14,7 @@ cdef class Worker(Operations):
         return Operations.inherited(self, used)
 
     def localize(self, keys, asynchronous=False, *, timeout=None, **options):
-        """Have the keys live on this node; on the only node they do already.
+        """Bring the keys to live on this node. On the only node it does nothing.
 
         Parameters
         ----------
@@ -22,17 +22,17 @@ cdef class Worker(Operations):
         asynchronous : bool
             Return at once and end later.
         timeout : float, optional
-            Seconds for all that the call waits for, as for `pull`; 300 unless said.
+            Seconds for everything that the call waits for, as in `pull`; default 300.
 
         Returns
         -------
-        Timestamp
-            Of an asynchronous one; otherwise None.
+        Timestamp or None
+            What to wait for, if it is asynchronous.
 
         Raises
         ------
         WaitTimeoutError
-            It took longer. If the message says that it was sent, the keys may have come, or come yet.
+            It took longer. If the message says that it was sent, the keys may have come, or may still come.
         """
         cdef Span k
         cdef int32_t code = PS_EBUSY
@@ -45,7 +45,7 @@ cdef class Worker(Operations):
         open_keys(keys, &k)
         try:
             worker = self.usable()
-            while goes_on(&wait, code):
+            while prepare_call(&wait, code):
                 with nogil:
                     code = ps_localize(worker, <const int64_t *> k.data, k.elements, &timestamp)
             check(code)
@@ -59,7 +59,7 @@ cdef class Worker(Operations):
         return self.result(None, False, asynchronous)
 
     def intent(self, keys, start, end=0, *, timeout=None):
-        """Tell that this worker will use the keys in clocks [start, end).
+        """Say that this worker will use the keys in clocks [start, end).
 
         Parameters
         ----------
@@ -67,28 +67,27 @@ cdef class Worker(Operations):
         start, end : int
             Clocks; an `end` of 0 means ``start + 1``.
         timeout : float, optional
-            Seconds for which the call may wait, if this node's server is behind with the intents of this worker; 300
-            unless said.
+            Seconds to wait if this node's server has not read this worker's earlier intents; default 300.
 
         Raises
         ------
         TypeError, ValueError
-            An argument does not fit; nothing was told.
+            An argument does not fit; there is no intent.
         WaitTimeoutError
-            The server did not take the worker's earlier intents in time; nothing was told.
+            The server did not read the worker's earlier intents in time; there is no new one.
         """
         cdef Span k
         cdef int32_t code = PS_EBUSY
         cdef ps_worker *worker
         cdef Wait wait
-        cdef int64_t begin = whole(start, "start", INT64_MAX), finish = whole(end, "end", INT64_MAX)
+        cdef int64_t first = whole(start, "start", INT64_MAX), stop = whole(end, "end", INT64_MAX)
         limit(&wait, timeout, False)
         open_keys(keys, &k)
         try:
             worker = self.usable()
-            while goes_on(&wait, code):
+            while prepare_call(&wait, code):
                 with nogil:
-                    code = ps_intent(worker, <const int64_t *> k.data, k.elements, begin, finish)
+                    code = ps_intent(worker, <const int64_t *> k.data, k.elements, first, stop)
             check(code)
         finally:
             close_span(&k)
@@ -111,14 +110,14 @@ cdef class Worker(Operations):
         Parameters
         ----------
         *timestamps : int
-            As the operations returned them; -1 has ended.
+            What the operations returned; -1 stands for one that has ended.
         timeout : float, optional
-            Seconds; 300 unless said.
+            Seconds; default 300.
 
         Raises
         ------
         ValueError
-            No operation of this worker had such a timestamp; nothing was waited for.
+            No operation of this worker has returned one of these; nothing was waited for.
         """
         cdef Wait wait
         cdef ps_worker *worker = self.usable()
@@ -130,14 +129,14 @@ cdef class Worker(Operations):
         for timestamp in timestamps:
             number = timestamp
             code = PS_EBUSY
-            while goes_on(&wait, code):
+            while prepare_call(&wait, code):
                 with nogil:
                     code = ps_wait(worker, number, wait.left)
             check_wait(code, &wait)
             self.give_back(number)
 
     def is_finished(self, timestamp):
-        """Tell whether an operation has ended. Raises ValueError for a timestamp that none had."""
+        """Return whether an operation has ended; ValueError for a timestamp that no operation returned."""
         cdef int32_t finished = 0
         cdef int64_t number
         try:
@@ -155,7 +154,7 @@ cdef class Worker(Operations):
         cdef ps_worker *worker = self.usable()
         cdef int32_t code = PS_EBUSY
         limit(&wait, timeout, True)
-        while goes_on(&wait, code):
+        while prepare_call(&wait, code):
             with nogil:
                 code = ps_wait_all(worker, wait.left)
         check_wait(code, &wait)
@@ -163,7 +162,7 @@ cdef class Worker(Operations):
             self.give_back(number)
 
     cdef int patiently(self, WorkerWait call, object timeout) except -1:
-        """Wait for others; whoever does not wait to the end leaves."""
+        """Wait with `call` for other workers. If that fails, call it once more, to give the wait up in the core."""
         cdef Wait wait
         cdef ps_worker *worker = self.usable()
         cdef int32_t code = PS_EBUSY
@@ -172,7 +171,7 @@ cdef class Worker(Operations):
             raise ValueError("another thread waits with this worker: each thread needs its own worker")
         self.is_waiting = True
         try:
-            while goes_on(&wait, code):
+            while prepare_call(&wait, code):
                 with nogil:
                     code = call(worker, wait.left)
             check_wait(code, &wait)
@@ -186,23 +185,23 @@ cdef class Worker(Operations):
         return 0
 
     cdef int settle(self, WorkerWait call, object timeout) except -1:
-        """Wait for more than the operations on their way."""
+        """Wait with `call`, after which all operations have ended."""
         self.patiently(call, timeout)
         for number in list(self.borrowed):
             self.give_back(number)
         return 0
 
     def wait_sync(self, timeout=None):
-        """Wait until what this worker did, and what is known here, has been exchanged with the other nodes.
+        """Wait until this worker's operations, and the replicas of this node, have been exchanged with other nodes.
 
-        Its operations have ended; its intents that have begun are acted on: their keys live here or have a replica;
-        what was added to replicas on this node is in the owners' values, and the replicas here have seen what these
-        were at the time of the call.
+        After it: the worker's operations have ended; the keys of its intents that have begun live here or have a
+        replica here; everything that was pushed to replicas on this node is part of their owners' values; and the
+        replicas here have at least the values that the owners had at the time of the call.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds; 300 unless said.
+            Seconds; default 300.
 
         Raises
         ------
@@ -214,74 +213,75 @@ cdef class Worker(Operations):
     def quiesce(self, timeout=None):
         """Wait until this node has nothing on its way: no operation of this worker, no key, no replica, no delta.
 
-        When workers of all nodes have come back from it, and nobody operated meanwhile, that is so everywhere: every
-        replica equals its owner's value.
+        When it has returned on workers of all nodes, and no worker has done anything meanwhile, nothing is on its way
+        anywhere, and every replica equals its owner's value.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds; 300 unless said.
+            Seconds; default 300.
 
         Raises
         ------
         WaitTimeoutError
-            It took longer; while others operate, it may take as long as they do.
+            It took longer. While other workers are active, it may take as long as they are.
         """
         self.settle(ps_quiesce, timeout)
 
     def begin_setup(self):
-        """Begin to set up values: intents of this worker wait until `end_setup`, and statistics count nothing."""
+        """Begin to set up values: until `end_setup`, this worker's intents have no effect and nothing is counted."""
         check(ps_begin_setup(self.usable()))
 
     def end_setup(self, timeout=None):
-        """End what `begin_setup` began: `wait_sync` and a barrier, and both again.
+        """End what `begin_setup` began: call `wait_sync` and `barrier`, and both once more.
 
-        Every worker of every node calls it, as `barrier`; what one of them did before it, all see after it.
+        Every worker of every node must call it, as with `barrier`. After it all of them see what any did before it.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds; 300 unless said.
+            Seconds; default 300.
 
         Raises
         ------
         WaitTimeoutError
-            Some worker did not come.
+            Some worker did not call it in time.
         """
         self.settle(ps_end_setup, timeout)
 
     def barrier(self, timeout=None):
-        """Wait until every worker of every node, thread or process, has come to a barrier.
+        """Wait until every worker of every node, in any thread or process, has called it.
 
-        Of each node those are waited for that are there, and until its `num_workers` have joined. Workers that finalize
-        or die meanwhile, and nodes without workers, are not waited for.
+        It waits for all workers that have joined; on a node with `num_workers` also until so many have joined. It does
+        not wait for workers that are finalized or die meanwhile, nor for nodes without workers.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds; 300 unless said.
+            Seconds; default 300.
 
         Raises
         ------
         WaitTimeoutError
-            Some did not come. This worker has left the barrier.
+            Some workers did not call it in time. This worker has left the barrier.
         """
         self.patiently(ps_barrier, timeout)
 
     def stats(self):
-        """Return what this worker's calls counted, as a dict of int.
+        """Return this worker's statistics, as a dict of int.
 
         Returns
         -------
         dict of str to int
-            Calls: `pulls`, `pushes`, `sets`. Their keys, each as often as it was named: `keys_pulled`, `keys_pushed`,
-            `keys_set`. Of these together, `keys_local` were answered from this node's memory, and `keys_remote` by
-            asking a server; by operation, `keys_pulled_local`, `keys_pushed_local`, `keys_set_local`.
+            Calls: `pulls`, `pushes`, `sets`. Their keys (a repeated key counts each time): `keys_pulled`,
+            `keys_pushed`, `keys_set`. Of all these keys, `keys_local` were in this node's memory, and `keys_remote`
+            were asked of a server; the local ones by operation: `keys_pulled_local`, `keys_pushed_local`,
+            `keys_set_local`.
 
-            Waits for other workers of this node at one key: `latch_waits`, and `longest_wait_ns`, the longest one in
-            nanoseconds. Waits for servers: `remote_operations`, pulls, pushes, sets and localizes that were sent and
-            have ended; `remote_wait_ns`, the nanoseconds of all together, from when each was sent until this worker
-            had its last answer, which it gets in a call; `longest_remote_ns`, those of the longest one.
+            Waits for another worker of this node that held a key: `latch_waits`, and `longest_wait_ns`, the longest in
+            nanoseconds. `remote_operations`: pulls, pushes, sets and localizes that were sent and have ended. For these
+            the nanoseconds from sending until the worker took the last answer in one of its calls: `remote_wait_ns`
+            for all together, `longest_remote_ns` for the longest.
         """
         cdef ps_worker_stats stats
         check(ps_worker_get_stats(self.usable(), &stats, sizeof(stats)))
@@ -289,39 +289,39 @@ cdef class Worker(Operations):
 
     @property
     def id(self):
-        """The worker's number on its node, from 1, while it is not finalized; then 0."""
+        """The worker's number on its node, from 1; 0 after it was finalized."""
         return ps_worker_id(self.worker)
 
     @property
     def num_keys(self):
-        """Keys are in [0, num_keys); None where they may be any numbers."""
+        """Keys are in [0, num_keys); None if they may be any numbers."""
         if self.store is None:
             raise ClosedError("the worker was not initialized")
         return self.store.info.num_keys or None
 
     cdef bint is_pending(self) except -1:
-        """Are operations on their way, in this process?"""
+        """Return whether operations of this process are on their way."""
         cdef int64_t operations = 0
         with nogil:
-            ps_pending(self.worker, &operations)  # fails for no worker, and in a forked child
+            ps_pending(self.worker, &operations)  # fails without a worker, and in a forked child: then there are none
         return operations > 0
 
     def finalize(self, timeout=None):
-        """Wait for this worker's operations and leave the node. May be called again, and from any thread.
+        """Wait for this worker's operations and leave the node. Any thread may call it, also more than once.
 
         Parameters
         ----------
         timeout : float, optional
-            Seconds to wait for operations that are on their way; 300 unless said. With 0 they may be lost.
+            Seconds to wait for operations that are on their way; default 300. With 0 they may be lost.
 
         Raises
         ------
         WaitTimeoutError, NodeLost
-            Some did not end. The worker has left all the same.
+            Some operations did not end in time. The worker has left all the same.
         """
         try:
             if (timeout is None or timeout > 0) and self.is_pending():
-                with suppress(ClosedError):  # the server was shut down before: nobody is left to wait for
+                with suppress(ClosedError):  # the server was shut down, so there is nothing to wait for
                     self.waitall(timeout)
         finally:
             self.finalized = True

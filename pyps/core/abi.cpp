@@ -1,4 +1,5 @@
-// The functions of ps.h: arguments are looked at, exceptions become codes, everything else happens behind.
+// The functions of ps.h: they check that pointers and numbers are usable, and turn exceptions into codes. Everything
+// else is done by the classes behind the handles.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -47,7 +48,7 @@ int32_t run(ps_worker *worker, int32_t operation, const int64_t *keys, int64_t n
     return code;
 }
 
-// Run `wait` of an object and seconds.
+// Call wait(*object, seconds) with the default in place of a timeout of 0.
 template <class Type, class Wait>
 int32_t wait_for(Type *object, const char *name, double timeout, Wait &&wait) {
     return guarded([&] { return wait(require(object, name), seconds(timeout, default_wait_timeout)); });
@@ -61,7 +62,7 @@ int32_t with_worker(ps_worker *worker, Body &&body) {
     });
 }
 
-// A caller's options as this library knows them.
+// A copy of the caller's options that has exactly the fields that this library knows.
 template <class Options>
 Options known(const Options *options) {
     const uint64_t size = require(options, "options").size;
@@ -78,7 +79,7 @@ Options known(const Options *options) {
     return known;
 }
 
-// As many bytes of what is asked for as the caller has room for, and nothing beyond what this library knows.
+// Write what was asked for to a caller's struct of so many bytes; fields that this library does not know become 0.
 template <class Struct>
 void give(const Struct &asked, Struct *to, size_t bytes, const char *name) {
     std::memset(&require(to, name), 0, bytes);
@@ -310,7 +311,8 @@ int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_key
 }
 
 void ps_shift_keys(int64_t *__restrict to, const int64_t *__restrict from, int64_t num_keys, int64_t first) {
-    for (int64_t i = 0; i < num_keys; i++) to[i] = int64_t(uint64_t(from[i]) - uint64_t(first)); // no key overflows
+    // Unsigned, as a difference of signed numbers may overflow.
+    for (int64_t i = 0; i < num_keys; i++) to[i] = int64_t(uint64_t(from[i]) - uint64_t(first));
 }
 
 int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t *timestamp) {

@@ -1,4 +1,4 @@
-// Counters in shared memory, which others read at any time.
+// Counters in shared memory, which other threads and processes read at any time.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace ps {
 
-// By the only thread that writes it.
+// For a counter that only the calling thread writes.
 template <class Number>
 void add_to(std::atomic<Number> &counter, int64_t amount) {
     counter.store(counter.load(std::memory_order_relaxed) + Number(amount), std::memory_order_relaxed);
@@ -17,7 +17,7 @@ void raise_to(std::atomic<Number> &counter, Number number) {
     if (number > counter.load(std::memory_order_relaxed)) counter.store(number, std::memory_order_relaxed);
 }
 
-// The same where several threads count.
+// For a counter that several threads write.
 template <class Number>
 void count_in(std::atomic<Number> &counter, int64_t amount) {
     counter.fetch_add(Number(amount), std::memory_order_relaxed);

@@ -1,14 +1,14 @@
-// Quotients and remainders by a number that is not known before the program runs, without a division: whoever asks for
-// thousands of keys a batch would wait 20 to 40 cycles for each.
+// Quotients and remainders for a divisor that is known at run time only. They are computed by a multiplication, as a
+// division takes 20 to 40 cycles and a batch may need thousands.
 #pragma once
 
 #include <cstdint>
 
 namespace ps {
 
-// Of numbers below `beyond` by 1 to 4095. With m = floor((2^64 - 1) / d), (n + 1) * m / 2^64 lies below (n + 1) / d, by
-// at most (n + 1) / 2^64, which is no more than 1 / d as long as (n + 1) * d <= 2^64: so the whole part is that of n /
-// d, also where n + 1 is a multiple of d.
+// For numbers below `beyond` and divisors from 1 to 4095. Why the quotient is exact: with m = floor((2^64 - 1) / d), (n
+// + 1) * m / 2^64 is below (n + 1) / d by at most (n + 1) / 2^64, which is no more than 1 / d as long as (n + 1) * d <=
+// 2^64. So its whole part is that of n / d, also where n + 1 is a multiple of d.
 class Divisor {
 public:
     static constexpr uint64_t beyond = uint64_t(1) << 52;
@@ -30,7 +30,7 @@ private:
 
     uint64_t divisor_;
     uint64_t factor_;
-    uint32_t shift_; // of a power of two, which is a little quicker still
+    uint32_t shift_; // used if the divisor is a power of two, as a shift is quicker still
 };
 
 } // namespace ps

@@ -1,4 +1,4 @@
-// Failures travel as one exception type inside the library and as a code plus ps_last_error() outside of it.
+// Failures are exceptions of one type inside the library, and a code and ps_last_error() outside of it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ps {
 
-// Where in a batch something is wrong: the numbers of a ps_error.
+// Where in a batch something is wrong: the three numbers of a ps_error.
 struct Where {
     int64_t position = -1;
     int64_t value = 0;
@@ -32,7 +32,7 @@ private:
 int32_t remember(const ps_error &error) noexcept; // for ps_last_error(); returns the code
 int32_t remember(int32_t code, const char *message) noexcept;
 
-// Run the body of a function of the C interface: no exception leaves it.
+// Run the body of a function of the C interface; any exception becomes a code.
 template <class Body>
 int32_t guarded(Body &&body) noexcept {
     try {

@@ -1,5 +1,5 @@
-// Keys and small values in one block of memory: linear probing in a power of two, at most half full. A value moves when
-// others come or go.
+// A hash map from keys to small values in one block of memory: linear probing, the size a power of two, at most half
+// full. Adding or removing a key may move the values of other keys.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ public:
     const Value *find(uint64_t key) const { return const_cast<FlatMap *>(this)->find(key); }
     bool count(uint64_t key) const { return find(key); }
 
-    Value &operator[](uint64_t key) { // made if it is not there
+    Value &operator[](uint64_t key) { // a new value if the key is not there
         if (2 * (used_ + 1) > slots_.size()) grow();
         Slot &slot = slots_[place(key)];
         if (slot.key != key) {
@@ -33,7 +33,7 @@ public:
         return slot.value;
     }
 
-    bool erase(uint64_t key) { // false: it was not there
+    bool erase(uint64_t key) { // returns false if the key was not there
         if (used_ == 0) return false;
         uint64_t at = place(key);
         if (slots_[at].key != key) return false;

@@ -1,5 +1,5 @@
-// Each bit of the result depends on each of the word's, and different words have different results: D. Stafford's
-// variant 13 of MurmurHash3's finalizer. The same on every machine.
+// A hash of one word: each bit of the result depends on all bits of the word, and different words have different
+// results (D. Stafford's variant 13 of MurmurHash3's finalizer). The same on every machine.
 #pragma once
 
 #include <cstdint>

@@ -23,12 +23,13 @@ void ServerWatch::check(const Segment &segment) {
     double now = coarse_seconds(), last = last_.load(std::memory_order_relaxed);
     if (now - last < watch_every) return;
     const Process &server = segment.header().server;
-    if (server.pid != uint32_t(getpid()) && !server.is_alive()) // not noted: the next call fails as well
+    // The time is not noted, so that the next call fails as well.
+    if (server.pid != uint32_t(getpid()) && !server.is_alive())
         fail(PS_ELOST, Where{-1, segment.header().node, server.pid}, "the server, process %u, died", server.pid);
     last_.store(now, std::memory_order_relaxed);
 }
 
-// A forked child has the server's memory, and neither its threads nor its sockets.
+// A forked child has a copy of the server's memory, but neither its threads nor its sockets.
 std::shared_ptr<Inside> Attachment::inside() const {
     bool is_here = segment->header().connected.load(std::memory_order_acquire) &&
                    segment->generation() == fork_generation();
@@ -48,12 +49,12 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
     std::unique_ptr<ps_node> node(new ps_node(Segment::create(options, push)));
     Segment &segment = *node->attachment_->segment;
     node->slabs_ = std::make_unique<Slabs>(segment);
-    if (!segment.header().is_range()) { // keys come as they are used
+    if (!segment.header().is_range()) { // rows of keys are made when the keys are used first
         if (segment.header().num_nodes == 1) node->serve_alone();
         return node.release();
     }
-    // A node holds the keys whose home it is, the only one every key. Ask for all of them first, rather than fill the
-    // host's memory and then fail.
+    // At first a node holds the keys whose home it is, the only node all keys. Check that there is room for all of them
+    // first, rather than fill the host's memory and then fail.
     uint64_t bytes = 0;
     for (uint32_t number = 0; number < segment.header().num_classes; number++)
         bytes += segment.length_class(number).keys * segment.length_class(number).slot_bytes;
@@ -72,7 +73,8 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
     return node.release();
 }
 
-// The only node's server makes the rows of keys: it is asked for them as any node is for its keys.
+// Where keys may be any numbers, a server makes their rows. The only node has one as well, which listens on a port of
+// the loopback that only its own processes get to know.
 void ps_node::serve_alone() {
     Segment &segment = *attachment_->segment;
     uint64_t &cluster = segment.header().cluster;
@@ -82,8 +84,8 @@ void ps_node::serve_alone() {
     server_->connect({server_->endpoint()});
 }
 
-// A node is told what it is to keep or to encrypt before it works. The only node works from the beginning if it has a
-// server, which begins anew then, as long as there were no workers.
+// CURVE keys and traces are set before a node works. But the only node's server works from the start: as long as there
+// was no worker, it is ended here and made again with the new settings.
 bool ps_node::begin_anew(const char *what) {
     if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
     const Header &header = attachment_->segment->header();
@@ -151,17 +153,17 @@ void ps_node::trace(const std::vector<Key> &keys) {
 
 int64_t ps_node::take_trace(ps_trace_event *events, int64_t capacity, int64_t *forgotten) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (!trace_) fail(PS_EINVAL, Where{}, "nobody asked for a trace of this node: trace_keys does, when it is made");
+    if (!trace_) fail(PS_EINVAL, Where{}, "this node has no trace: pass trace_keys when it is made");
     if (trace_->is_inherited()) fail(PS_EINVAL, Where{}, "a node's trace is kept by the process that created it");
     return trace_->take(events, capacity, forgotten);
 }
 
-// Neither "tcp://*:1" nor an address that means the same.
+// Refuse "tcp://*:1" and addresses that mean the same.
 static void require_one_interface(const std::string &endpoint) {
     size_t begin = endpoint.find("://"), end = endpoint.rfind(':');
-    if (begin == std::string::npos || end < begin + 3) return; // refused as no endpoint at all
+    if (begin == std::string::npos || end < begin + 3) return; // bind refuses it, as it is no endpoint
     std::string host = endpoint.substr(begin + 3, end - begin - 3);
-    in6_addr six; // of ::ffff:0.0.0.0 the last four bytes count
+    in6_addr six; // only the last four bytes of ::ffff:0.0.0.0 count
     bool mapped = !host.empty() && host.front() == '[' &&
                   inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &six) == 1 &&
                   IN6_IS_ADDR_V4MAPPED(&six) && std::count(six.s6_addr + 12, six.s6_addr + 16, 0) == 4;
@@ -194,7 +196,8 @@ void ps_node::enable_sampling(const ps_sampling_options &options) {
     ps::enable_sampling(*attachment_->segment, options);
 }
 
-// Wait at a barrier of the nodes: PS_OK, PS_EINTR, PS_EBUSY, or PS_ETIMEDOUT when this node is not at it any more.
+// Wait at a barrier of the nodes. Returns PS_OK, PS_EINTR, PS_EBUSY, or PS_ETIMEDOUT if the time is over and this node
+// has taken back that it arrived.
 int32_t ps_node::wait(Barrier &barrier, Segment &segment, Rounds &rounds, ArrivalWord &arrival, double timeout,
                       double patience, const std::function<void()> &check) {
     barrier.arrive(segment, rounds, arrival);
@@ -225,7 +228,7 @@ int32_t ps_node::barrier(double timeout) {
     return code;
 }
 
-// The workers of this node are finished from now on, but its server goes on for the other nodes.
+// Ends this node's workers. Its server goes on for the other nodes.
 int32_t ps_node::leave(double timeout) {
     std::unique_lock<std::mutex> alone(leave_mutex_, std::try_to_lock);
     if (!alone) fail(PS_EINVAL, Where{}, "another thread shuts this node down");
@@ -253,7 +256,7 @@ int32_t ps_node::leave(double timeout) {
             if (header.ended.load(std::memory_order_acquire)) fail(PS_ELOST, Where{}, "a node was lost");
         });
     } catch (const Failure &) {
-        return PS_OK; // the others are not served any more
+        return PS_OK; // a node was lost, so there is nobody left to serve
     }
     if (code == PS_ETIMEDOUT)
         fail(code, Where{-1, header.num_nodes, 0}, "not all of the %u nodes came to their end in time",
@@ -268,7 +271,7 @@ void ps_node::shutdown() noexcept {
     if (is_creator())
         server_.reset();
     else
-        server_.release(); // a forked child has neither its thread nor its sockets
+        server_.release(); // leaked: the server's thread and sockets do not exist in a forked child
     if (is_creator()) {
         attachment_->segment->header().state.store(State::closed, std::memory_order_release);
         wake_barriers(*attachment_->segment);

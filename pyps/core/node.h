@@ -1,4 +1,4 @@
-// A ps_node: a node's store as its creator, or a process that attached, sees it.
+// A ps_node: the handle of a process for a node, which it created or attached to.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace ps {
 
-// Notices, at most every tenth of a second, that the server process died. Shared by a process's workers.
+// Notices that the server process died; looks at most every tenth of a second. Shared by a process's workers.
 class ServerWatch {
 public:
     void check(const Segment &segment); // throws PS_ELOST
@@ -25,18 +25,19 @@ private:
     std::atomic<double> last_{0};
 };
 
-// A store and what this process needs to use it: shared by the ps_node and its workers, gone with the last that is
-// open.
+// A store and what this process needs to use it. The ps_node and its workers share it; it goes with the last of them
+// that is open.
 struct Attachment {
     explicit Attachment(std::shared_ptr<Segment> s) : segment(std::move(s)) {}
 
     void require_open(); // throws PS_ECLOSED, PS_ELOST
-    std::shared_ptr<Inside> inside() const; // where the node's server hears workers of its process; null: not here
+    // The way to the node's server inside this process; null if the server is in another one.
+    std::shared_ptr<Inside> inside() const;
 
     std::shared_ptr<Segment> segment;
     ServerWatch watch;
     std::weak_ptr<Inside> server_inside; // set before the node is connected
-    std::atomic<double> patience{HUGE_VAL}; // seconds after which a wait comes back
+    std::atomic<double> patience{HUGE_VAL}; // seconds after which a wait returns PS_EBUSY; see ps_node_set_patience
 };
 
 } // namespace ps
@@ -49,7 +50,7 @@ public:
 
     std::string listen();
     void secure(const ps::CurveKeys &keys);
-    void trace(const std::vector<ps::Key> &keys); // none: all
+    void trace(const std::vector<ps::Key> &keys); // an empty list: all keys
     int64_t take_trace(ps_trace_event *events, int64_t capacity, int64_t *forgotten);
     std::string bind(const std::string &endpoint);
     void connect(const std::vector<std::string> &endpoints);
@@ -62,9 +63,9 @@ public:
 
 private:
     explicit ps_node(std::shared_ptr<ps::Segment> segment);
-    bool is_creator() const; // in this very process, not a forked child
+    bool is_creator() const; // and in that process itself, not in a child that it forked
     void serve_alone();
-    bool begin_anew(const char *what); // before anything works; true: call serve_alone() then
+    bool begin_anew(const char *what); // ends the server if nothing uses it yet; true: call serve_alone() afterwards
     int32_t wait(ps::Barrier &barrier, ps::Segment &segment, ps::Rounds &rounds, ps::ArrivalWord &arrival,
                  double timeout, double patience, const std::function<void()> &check);
 
@@ -72,8 +73,8 @@ private:
     ps::Barrier barrier_, leave_;
     std::mutex mutex_; // guards what follows
     std::shared_ptr<ps::Attachment> attachment_; // null after shutdown
-    std::unique_ptr<ps::Trace> trace_; // if it was asked for; stays after shutdown
-    std::unique_ptr<ps::Slabs> slabs_; // the creator's
+    std::unique_ptr<ps::Trace> trace_; // null if none was asked for; stays after shutdown
+    std::unique_ptr<ps::Slabs> slabs_; // only in the process that created the node
     std::unique_ptr<ps::Listener> listener_;
-    std::unique_ptr<ps::Server> server_; // of several nodes, or of keys that may be any numbers
+    std::unique_ptr<ps::Server> server_; // null on the only node if keys are a range; see Header::has_server
 };

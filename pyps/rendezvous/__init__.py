@@ -1,7 +1,8 @@
-"""How the nodes of a cluster find each other, agree and start: over torch's TCPStore, in one of three ways.
+"""How the nodes of a cluster find each other, agree and start, over torch's TCPStore.
 
-Files in reading order: environment, places, interfaces (who and where), store, meeting, offers (what is said while
-it starts), presence, guests, watch (what is noticed afterwards), start (one process's part), dmlc, launch (`init`).
+Files in reading order: environment, places, interfaces (which process this is, and where); store, meeting, offers (what
+processes tell each other at the start); presence, guests, watch (what they notice later); start (what one process
+does); dmlc, launch (`init`).
 """
 
 from __future__ import annotations

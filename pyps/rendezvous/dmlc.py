@@ -1,4 +1,4 @@
-"""The DMLC_* environment of Lapse and AdaPM: nodes that find each other through a scheduler, in the order they come."""
+"""The DMLC_* environment of Lapse and AdaPM: nodes find each other by a scheduler, which numbers them as they come."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def join(
     environment: Environment | None = None,
     **options: Any,
 ) -> Node:
-    """Be one of the DMLC_NUM_SERVER nodes; returns when all work.
+    """Become one of the DMLC_NUM_SERVER nodes; return when all of them work.
 
     Parameters
     ----------
     num_keys, value_length, **options
-        As for `pyps.Server`.
+        As in `pyps.Server`.
     interface, curve, timeout
-        As for `pyps.init`.
+        As in `pyps.init`.
     environment : Environment, optional
-        Read already.
+        If it was read already.
 
     Raises
     ------
     ValueError
-        The environment does not say all, or the nodes disagree.
+        A variable of the environment is missing, or the nodes differ.
     WaitTimeoutError, StartError
         The scheduler or nodes are missing, or failed.
     """
@@ -69,26 +69,26 @@ def join(
 
 
 def scheduler(*, timeout: float = START_TIMEOUT, environment: Environment | None = None) -> None:
-    """Bring the nodes of the DMLC_* environment together; returns when all have shut down.
+    """Bring the nodes of the DMLC_* environment together; return when all have shut down.
 
     Parameters
     ----------
     timeout : float
-        Seconds until all nodes must have started. A node that is lost later is noticed when its process ends, or
-        25 seconds after its machine does.
+        Seconds within which all nodes must have started. The loss of a node later on is noticed when its process ends,
+        or 25 seconds after its machine has stopped.
     environment : Environment, optional
-        Read already.
+        If it was read already.
 
     Raises
     ------
     ValueError
-        The environment does not say all.
+        A variable of the environment is missing.
     OSError
         It cannot listen at DMLC_PS_ROOT_URI and DMLC_PS_ROOT_PORT.
     WaitTimeoutError, StartError
         Nodes did not come, or failed to start.
     NodeLost
-        The job is over, but nodes ended without shutting down; they are named.
+        The job is over, but some nodes ended without shutting down. The message names them.
     """
     dmlc = _require(environment or read_environment())
     if not dmlc.is_scheduler:
@@ -115,7 +115,7 @@ def scheduler(*, timeout: float = START_TIMEOUT, environment: Environment | None
 
 
 def _see_all_leave(reception: Reception, cluster: int, num_nodes: int) -> list[int]:
-    """Wait until the connections of all nodes have ended; return those that ended without goodbye."""
+    """Wait until the connections of all nodes have ended; return the nodes that did not say goodbye."""
     lines = _welcome(reception, cluster, num_nodes)
     lost = sorted(set(range(num_nodes)) - set(lines.values()))
     for node in lost:
@@ -137,7 +137,7 @@ def _see_all_leave(reception: Reception, cluster: int, num_nodes: int) -> list[i
 
 
 def _welcome(reception: Reception, cluster: int, num_nodes: int) -> dict[socket.socket, int]:
-    """Return the connections of the nodes, which they made before they said that they work."""
+    """Return the connections of the nodes; each has made its own before it told that it works."""
     lines: dict[socket.socket, int] = {}
     while len(lines) < num_nodes and (line := reception.accept(PATIENCE_AT_THE_END)) is not None:
         node = read_introduction(line, cluster, num_nodes)

@@ -1,4 +1,4 @@
-"""What the environment says about the cluster that this process belongs to: the only place that reads it."""
+"""The environment variables that describe the cluster of this process. Only this module reads the environment."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Torchrun:
-    """torchrun's variables, or those of anything that sets what torch.distributed's ``env://`` asks for.
+    """The variables that torchrun sets, or another launcher for torch.distributed's ``env://``.
 
     Attributes
     ----------
     rank, world_size, local_rank, local_world_size : int
-        Of this process among all, and among those of this host.
+        This process's number among all processes, and among those of this host, and how many there are.
     group_rank, group_world_size : int
-        Of this host among the hosts.
+        This host's number, and how many hosts there are.
     host, port
-        Of the store.
+        Where the store is.
     has_store : bool
-        The agent serves it; otherwise rank 0 does.
+        torchrun's agent serves the store; otherwise rank 0 does.
     restart : str
         How often the processes were restarted.
     nodes_per_host : int
@@ -52,7 +52,7 @@ class Dmlc:
 
 @dataclass(frozen=True)
 class Environment:
-    """Everything that is read; None is what is not set.
+    """Everything that was read; None for what is not set.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
     Raises
     ------
     ValueError
-        A variable is missing beside others, or is not what it should be.
+        A variable is missing though others are set, or has a wrong value.
     """
     reader = _Reader(os.environ if variables is None else variables)
     torchrun = _torchrun(reader) if reader.has("RANK") and reader.has("WORLD_SIZE") else None
@@ -87,7 +87,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
 
 
 def read_variables(*prefixes: str, names: Collection[str] = ()) -> dict[str, str]:
-    """Return the variables whose names begin so, or are among these."""
+    """Return the variables whose names begin with one of the prefixes, or are among `names`."""
     return {name: text for name, text in os.environ.items() if name.startswith(prefixes) or name in names}
 
 

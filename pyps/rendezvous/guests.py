@@ -1,6 +1,6 @@
-"""The processes of a job that attach to a node, as the one that created it sees them: it serves until they have left.
+"""The processes of a job that attach to a node (its guests): its creator serves the node until all of them have left.
 
-Each keeps a connection open until it shuts its node down, or ends in whatever way.
+Each guest keeps a connection open until it shuts its node down, or ends for another reason.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class Guests:
     ----------
     cluster, node, num_nodes : int
     expected : int
-        How many processes are to attach.
+        How many processes will attach.
 
     Attributes
     ----------
     place : str
-        Where they announce themselves, ``address:port``.
+        Where guests connect to, ``address:port``.
     """
 
     def __init__(self, cluster: int, node: int, num_nodes: int, expected: int) -> None:
@@ -37,7 +37,7 @@ class Guests:
         self.place = self._reception.place
 
     def wait_until_all_left(self, timeout: float) -> str | None:
-        """Wait until all have come and left, for so many seconds; who has not is named, for people."""
+        """Wait until all guests have come and left. If the seconds run out, return a text that says who is missing."""
         deadline = time.monotonic() + timeout
         while self._to_come or self._lines:
             left = deadline - time.monotonic()
@@ -66,7 +66,7 @@ class Guests:
         return f"{came}, {self._to_come} have not come" if self._to_come else came
 
     def close(self) -> None:
-        """Wait for nobody any more. May be called again."""
+        """Stop waiting for guests. May be called again."""
         self._reception.close()
         for line in self._lines:
             say_goodbye(line)
@@ -74,5 +74,5 @@ class Guests:
 
 
 def be_guest(place: str, cluster: int, node: int, timeout: float) -> socket.socket:
-    """Announce this process to its node's creator; it has left when the connection ends."""
+    """Connect to the creator of this process's node. For the creator the guest leaves when the connection ends."""
     return visit(place, (cluster, node), timeout)

@@ -1,4 +1,4 @@
-"""Addresses of this host: which one a name means, and sockets that listen at one of them, never at all."""
+"""Addresses of this host: which one a name stands for, and sockets that listen at one address, never at all of them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 
 LOOPBACK = "127.0.0.1"
 ADDRESS_OF_INTERFACE = 0x8915  # SIOCGIFADDR
-ADDRESSES = Path("/proc/net/if_inet6")  # of IPv6
+ADDRESSES = Path("/proc/net/if_inet6")  # the IPv6 addresses of this host
 MOST_WAITING = 4096  # connections
 
 
 def find_address(interface: str | None) -> str:
-    """Return the address that an interface, a host or an address names; of nothing, the loopback's.
+    """Return the address of an interface or a host, or the address itself; for None that of the loopback.
 
-    Of an interface or host that has both kinds, the IPv4 address.
+    If an interface or host has addresses of both kinds, return the IPv4 address.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def find_address(interface: str | None) -> str:
     Raises
     ------
     ValueError
-        It means all interfaces, or nothing, or only something on one link.
+        It means all interfaces, or has no address, or only a link-local one.
     """
     if interface is None:
         return LOOPBACK
@@ -52,12 +52,12 @@ def at_port(host: str, port: int | str) -> str:
 
 
 def is_loopback(endpoint: str) -> bool:
-    """Whether only this host reaches an endpoint."""
+    """Return whether an endpoint can only be reached from this host."""
     return ipaddress.ip_address(urlsplit(endpoint).hostname or "").is_loopback
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address of this host; port 0 takes a free one.
+    """Return a socket that listens at an address of this host; for port 0, a free port is chosen.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`init`: the way into a cluster that the arguments or the environment name."""
+"""`init`: start or join the cluster that the arguments or the environment describe."""
 
 from __future__ import annotations
 
@@ -30,51 +30,51 @@ def init(
     timeout: float = START_TIMEOUT,
     **options: Any,
 ) -> Node:
-    """Take this process's place in a cluster; returns when all nodes work.
+    """Start this process's part of a cluster; return when all nodes work.
 
-    Where the others are is said by the arguments, or else by the environment: DMLC_ROLE, DMLC_PS_ROOT_URI,
-    DMLC_PS_ROOT_PORT and DMLC_NUM_SERVER (see `scheduler`), or what torchrun sets. Under torchrun each host is a
-    node, or PYPS_NODES_PER_HOST of them: its first process creates it, its others attach to it. Without any of it the
-    node is alone. Where a node's processes are known, its barriers wait until each has had a worker, and the one that
-    created it serves until the others have left.
+    The arguments describe the cluster, or else the environment: DMLC_ROLE, DMLC_PS_ROOT_URI, DMLC_PS_ROOT_PORT and
+    DMLC_NUM_SERVER (see `scheduler`), or the variables that torchrun sets. Under torchrun each host is one node, or
+    PYPS_NODES_PER_HOST nodes; a node's first process creates it, and its other processes attach to it. Without any of
+    these the node is the only one. If the number of a node's processes is known, its barriers wait until each of them
+    has had a worker, and the process that created the node serves it until the others have left.
 
     Parameters
     ----------
     num_keys, value_length, **options
-        As for `Server`; the same in all processes.
+        As in `Server`; the same in all processes.
     nodes : sequence of str, optional
-        Where each node listens, like ``["tcp://10.0.0.1:5000", "tcp://10.0.0.2:5000"]``; with a `rendezvous` the port
-        may be ``*``.
+        Where each node listens, for example ``["tcp://10.0.0.1:5000", "tcp://10.0.0.2:5000"]``. With a `rendezvous`
+        a port may be ``*``.
     rendezvous : str or torch.distributed.Store, optional
-        ``tcp://host:port``, where node 0 serves a store for the others, or a store that is there already. With
-        `nodes` it is by default on node 0's host, at the port after the highest of that host's nodes.
+        ``tcp://host:port``, where node 0 serves a store for the start, or a store that exists already. With `nodes` the
+        default is on node 0's host, at the port after the highest port of that host's nodes.
     num_nodes : int, optional
-        With a rendezvous.
+        How many nodes meet at the rendezvous.
     rank : int, optional
-        This node, from 0, with `nodes` or a rendezvous.
+        The number of this node, from 0, with `nodes` or a rendezvous.
     interface : str, optional
-        An interface ("eth0"), address or host name of this host, where the node listens; by default DMLC_NODE_HOST,
-        DMLC_INTERFACE or the loopback. It never listens at all interfaces.
+        Where the node listens: an interface ("eth0"), an address or a name of this host. By default DMLC_NODE_HOST,
+        DMLC_INTERFACE or the loopback. A node never listens at all interfaces.
     curve : tuple of str, optional
-        The cluster's public and secret key, 40 characters each as ``zmq.curve_keypair()`` makes them: everything
-        between nodes and workers is encrypted, and who has other keys is refused. By default PYPS_CURVE_PUBLIC and
-        PYPS_CURVE_SECRET.
+        The cluster's public and secret CURVE key, 40 characters each, as ``zmq.curve_keypair()`` makes them. Messages
+        between nodes and workers are then encrypted, and connections without these keys are refused. By default
+        PYPS_CURVE_PUBLIC and PYPS_CURVE_SECRET.
     timeout : float
-        Seconds until all must have come.
+        Seconds within which all nodes must have come.
 
     Returns
     -------
     Node
-        A `Server` in the process that created it. Shut down in any order.
+        In the process that created the node, a `Server`. The processes may shut down in any order.
 
     Raises
     ------
     ValueError
-        The arguments or the environment contradict themselves or those of other nodes.
+        The arguments or the environment contradict themselves, or differ from those of other nodes.
     WaitTimeoutError
-        Nodes did not come; they are named.
+        Nodes did not come in time. The message names them.
     StartError
-        A node failed, or the rendezvous is not there.
+        A node failed, or the rendezvous cannot be reached.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _explicit_place(nodes: Sequence[str] | None, num_nodes: int | None, rank: in
 
 
 def _after_the_nodes(nodes: Sequence[str]) -> str:
-    """Return the rendezvous that follows from the nodes' endpoints."""
+    """Return the default rendezvous for the nodes' endpoints."""
     places = [split_endpoint(endpoint, f"nodes[{number}]") for number, endpoint in enumerate(nodes)]
     first = places[0][0]
     ports = [port for host, port in places if host == first]

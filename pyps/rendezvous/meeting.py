@@ -1,8 +1,9 @@
-"""What the processes of a starting cluster say to each other, over a store of torch.distributed.
+"""What the processes of a starting cluster tell each other, over a store of torch.distributed.
 
-There are two questions, each answered once for all: whether every node has made its offer, and whether every node
-works. Whoever is the last to do its part answers yes; whoever fails or loses patience answers both with the reason, so
-that everybody ends at once and knows why. Waiting is one blocking call to the store, in a thread so that Ctrl-C works.
+There are two questions, and each gets one answer for all processes: has every node made its offer, and does every node
+work? The last process to do its part answers yes. A process that fails, or whose time is over, answers both with the
+reason, so all processes end at once and know why. Each waits in one blocking call to the store, which runs in a thread
+so that Ctrl-C works.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pyps.rendezvous.store import Store, over_another_connection, part_of
 
 Question = Literal["offered", "working", "over"]
 Kind = Literal["yes", "late", "failed"]
-MARGIN = 30.0  # seconds beyond its timeout that the store gets to answer
+MARGIN = 30.0  # seconds that the store gets to answer after the timeout
 
 
 class Meeting:
@@ -31,9 +32,9 @@ class Meeting:
     ----------
     store : torch.distributed.Store
     scope : str
-        Tells the clusters apart that use the store; the same for all processes of one.
+        The same for all processes of a cluster; other clusters may use the same store with another scope.
     process : int or str
-        This one among all; it counts for itself how many clusters of the scope it has started.
+        This process among all. It counts for itself how many clusters of the scope it has started.
     timeout : float
         Seconds that the start may take.
     """
@@ -42,33 +43,31 @@ class Meeting:
         self._process = process
         number = store.add(f"pyps/{scope}/starts/{process}", 1)
         self._store = part_of(store, f"pyps/{scope}/{number}")
-        self._waiting = over_another_connection(
-            self._store
-        )  # a connection of its own: a store is locked while it waits
+        self._waiting = over_another_connection(self._store)  # a store is locked while it waits
         self.timeout = timeout
         self._deadline = time.monotonic() + timeout
 
     def cluster(self) -> int:
-        """Return the number that the cluster's nodes share; the first to come draws it."""
+        """Return the number of the cluster, which is the same on all nodes; the first process draws it."""
         if self._store.add("count/cluster", 1) == 1:
             self._store.set("cluster", str(secrets.randbits(63) + 1))
         return int(self._store.get("cluster"))
 
     def receive_at(self, place: str) -> None:
-        """Tell the others where they are received."""
+        """Tell the others the address of the host's reception."""
         self._store.set("reception", place)
 
     def reception(self) -> str:
-        """Return where the host receives."""
+        """Return the address of the host's reception."""
         return self._store.get("reception").decode()
 
     def offer(self, node: int, num_nodes: int, text: str) -> list[bytes]:
-        """Tell the others about this node and return what all nodes said, in their order.
+        """Make this node's offer; return the offers of all nodes, by their numbers.
 
         Raises
         ------
         WaitTimeoutError
-            Nodes are missing; they are named.
+            Nodes are missing. The message names them.
         StartError
             A node failed, or the rendezvous was lost.
         """
@@ -90,24 +89,25 @@ class Meeting:
         self._hear("working", lambda: self._too_late("works", num_nodes))
 
     def offers(self, nodes: Sequence[int]) -> list[bytes]:
-        """Return what these nodes said, which must have offered."""
+        """Return the offers of these nodes, which must have made them."""
         return self._store.multi_get([f"offer/{node}" for node in nodes])
 
     def fail(self, reason: str) -> None:
-        """Let every process that waits, or will, raise StartError with this reason; never fails."""
+        """Make every process that waits, now or later, raise StartError with this reason; never fails."""
         with contextlib.suppress(RuntimeError):  # the store may be what failed
             self._give_up("failed", reason)
 
     def leave(self, num_processes: int) -> None:
-        """Say that this process needs the store no more; never fails."""
-        with contextlib.suppress(RuntimeError):  # nobody serves it any more, which is fine now
+        """Tell that this process does not need the store any more; never fails."""
+        with contextlib.suppress(RuntimeError):  # the store may have ended, which does not matter now
             if self._store.add("count/left", 1) == num_processes:
                 self._answer("over", "yes")
 
     def wait_until_all_left(self, patience: float) -> None:
-        """Wait until no process needs the store, at most some seconds."""
+        """Wait until no process needs the store, at most `patience` seconds."""
         self._deadline = time.monotonic() + patience
-        with contextlib.suppress(WaitTimeoutError, StartError):  # their own waits end with the store
+        # Waits of other processes end when the store does.
+        with contextlib.suppress(WaitTimeoutError, StartError):
             self._hear("over", lambda: self._answer("over", "late"))
 
     def _answer(self, question: Question, kind: Kind, reason: str = "") -> None:

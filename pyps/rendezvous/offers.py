@@ -1,4 +1,4 @@
-"""What each node tells the others about itself when a cluster starts, and whether that fits together."""
+"""What each node tells the others about itself when a cluster starts, and the check that all of it fits together."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Agreed = dict[str, "str | float | None"]
 
 @dataclass(frozen=True)
 class Offer:
-    """One node's part.
+    """What one node tells.
 
     Attributes
     ----------
     node : int
     host : str
-        Its machine, as it names itself: equal for two nodes exactly if they share one.
+        Identifies its host: equal for two nodes if, and only if, they share a host.
     endpoint : str
         Where other nodes reach it.
     address : str
         Where processes of its host attach; empty if none will.
     guests : str
-        Where these announce themselves.
+        Where these processes connect to, so that the node's creator knows of them.
     agreed : dict
-        What must be the same on all nodes, by its name for people.
+        What must be the same on all nodes, with names for error messages.
     """
 
     node: int
@@ -66,11 +66,11 @@ def describe(
     Parameters
     ----------
     lengths : array of int64, shape (num_keys,) or (1,)
-        Of the keys' values.
+        Lengths of the keys' values.
     curve : str or None
         The public key.
     options : mapping
-        More of the kind, by their names.
+        More that must be the same, by names.
     """
     uniform = len(lengths) > 0 and bool((lengths == lengths[0]).all())
     if uniform:
@@ -90,14 +90,14 @@ def describe(
 
 
 def name_of_host() -> str:
-    """Return what no two machines that run have in common."""
+    """Return a text that no two running hosts have in common."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    network = Path("/proc/self/ns/net").readlink()  # another network namespace has another loopback
+    network = Path("/proc/self/ns/net").readlink()  # a network namespace has a loopback of its own
     return f"{boot} {network}"
 
 
 def find_disagreement(offers: Sequence[Offer]) -> str | None:
-    """Return what is wrong with the offers of all nodes, in their order; None if they fit together."""
+    """Return what is wrong with the offers of all nodes; None if they fit together."""
     found = []
     for name in offers[0].agreed:
         values = [offer.agreed.get(name) for offer in offers]
@@ -109,7 +109,7 @@ def find_disagreement(offers: Sequence[Offer]) -> str | None:
 
 
 def find_difference(agreed: Agreed, node: Offer) -> str | None:
-    """Return in what a process that attaches differs from its node."""
+    """Return how a process that attaches differs from its node; None if it does not."""
     found = [
         f"{name} is {value} here and {node.agreed.get(name)} at node {node.node}"
         for name, value in agreed.items()
@@ -119,7 +119,7 @@ def find_difference(agreed: Agreed, node: Offer) -> str | None:
 
 
 def _grouped(values: Sequence[str | float | None]) -> list[str]:
-    """Say which nodes have which value; the value of most nodes comes first."""
+    """Return texts that say which nodes have which value; the most frequent value comes first."""
     nodes: dict[str | float | None, list[int]] = {}
     for node, value in enumerate(values):
         nodes.setdefault(value, []).append(node)

@@ -14,15 +14,15 @@ class Place:
     Attributes
     ----------
     node, num_nodes : int
-        Its node, of how many.
+        The number of its node, and how many nodes there are.
     creates : bool
-        It creates the node; otherwise it attaches to it.
+        Whether it creates the node; otherwise it attaches to it.
     process, num_processes : int
-        Itself, of how many.
+        Its own number, and how many processes there are.
     local_process : int
-        Itself among those of this host, as far as the job says; else 0.
+        Its number among the processes of this host; 0 if the job does not tell.
     processes_here : int
-        Of its node; 0 if that is not known.
+        How many processes its node has; 0 if that is not known.
     """
 
     node: int
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def is_shared(self) -> bool:
-        """Whether there are processes that attach."""
+        """Whether processes attach to nodes."""
         return self.num_processes > self.num_nodes
 
 
@@ -45,7 +45,7 @@ def place_of_node(node: int, num_nodes: int, processes_here: int = 0) -> Place:
     Raises
     ------
     ValueError
-        The node is not one of them.
+        There is no such node.
     """
     if num_nodes < 1:
         raise ValueError(f"num_nodes is {num_nodes}; it must be at least 1")
@@ -55,7 +55,7 @@ def place_of_node(node: int, num_nodes: int, processes_here: int = 0) -> Place:
 
 
 def place_under_torchrun(run: Torchrun) -> Place:
-    """Share a host's processes out among its nodes, in order; a node's first process creates it.
+    """Return the place of a process on its host: nodes get processes in order, and the first one creates the node.
 
     Raises
     ------

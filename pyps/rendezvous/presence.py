@@ -1,8 +1,8 @@
-"""A connection between each node and the host of the rendezvous, by which each sees that the other is there.
+"""A connection between each node and the host of the rendezvous, by which each notices the end of the other.
 
-It is silent but for two words: a node introduces itself, and whoever leaves in order says goodbye. A connection that
-ends without goodbye means that the other side died. No thread is needed at the host: the system keeps the connections
-until somebody asks.
+Only two messages go over it: at first a node introduces itself, and a side that ends normally says goodbye. If the
+connection ends without a goodbye, the other side has died. The host needs no thread for it: the system keeps new
+connections until they are accepted.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from pyps.rendezvous.interfaces import at_port, listen
 INTRODUCTION = struct.Struct("<4sQI")  # magic, cluster, node
 MAGIC = b"pyps"
 GOODBYE = b"!"
-# The system asks a silent other side whether its machine still runs: after so many seconds, again each, so often.
+# Seconds after which the system asks a silent other side whether its machine still runs, seconds between two
+# such questions, and after how many without an answer the connection ends.
 KEEPALIVE = (10, 5, 3)
 
 _open: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
 def _close_in_child() -> None:
-    """Close what belongs to the parent process: its death must be seen although children live."""
+    """Close connections of the parent process: its death must be noticed although its children live."""
     for line in list(_open):
         line.close()
 
@@ -35,12 +36,12 @@ os.register_at_fork(after_in_child=_close_in_child)
 
 
 class Reception:
-    """The host's side: where nodes connect to.
+    """The host's side, to which nodes connect.
 
     Parameters
     ----------
     address : str
-        Of this host.
+        An address of this host.
 
     Attributes
     ----------
@@ -55,19 +56,19 @@ class Reception:
         self.place = at_port(*self._listening.getsockname()[:2])
 
     def accept(self, timeout: float) -> socket.socket | None:
-        """Return the next connection, None if there is none within the timeout, in seconds."""
+        """Return the next connection, or None if there is none within the timeout, in seconds."""
         ready, _, _ = select.select([self._listening], [], [], timeout)
         if not ready:
             return None
         try:
             line, _ = self._listening.accept()
-        except OSError:  # it went away before it was looked at
+        except OSError:  # the other side has closed it again
             return None
         _watch_over(line)
         return line
 
     def close(self) -> None:
-        """Say goodbye to everybody who was not accepted, and stop. May be called again."""
+        """Say goodbye to connections that were not accepted, and stop listening. May be called again."""
         if self._listening.fileno() < 0:
             return
         while (line := self.accept(0)) is not None:
@@ -81,9 +82,9 @@ def visit(place: str, introduction: tuple[int, int] | None, timeout: float) -> s
     Parameters
     ----------
     place : str
-        A reception's, or the ``address:port`` of any server that does not mind silent connections.
+        The `place` of a reception, or ``address:port`` of any server that accepts silent connections.
     introduction : tuple of int, optional
-        Cluster and node; for a reception.
+        The numbers of the cluster and the node, if it is a reception.
     timeout : float
         Seconds.
     """
@@ -96,7 +97,7 @@ def visit(place: str, introduction: tuple[int, int] | None, timeout: float) -> s
 
 
 def read_introduction(line: socket.socket, cluster: int, num_nodes: int) -> int | None:
-    """Return which node has connected; None if it is none of this cluster's."""
+    """Return the node that has connected; None if it is no node of this cluster."""
     line.settimeout(1.0)
     try:
         magic, theirs, node = INTRODUCTION.unpack(line.recv(INTRODUCTION.size, socket.MSG_WAITALL))
@@ -107,7 +108,7 @@ def read_introduction(line: socket.socket, cluster: int, num_nodes: int) -> int 
 
 
 def left_in_order(line: socket.socket) -> bool:
-    """Read the end of a connection that has something to read: whether the other side said goodbye."""
+    """Read from a connection that has ended; return whether the other side said goodbye."""
     try:
         return line.recv(1) == GOODBYE
     except OSError:

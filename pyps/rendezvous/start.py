@@ -1,4 +1,4 @@
-"""A process takes its place in a cluster: creates its node, or attaches to it, when everybody has come and agrees."""
+"""The start of one process of a cluster: it creates its node, or attaches to it, when all have come and agree."""
 
 from __future__ import annotations
 
@@ -28,16 +28,11 @@ from pyps.rendezvous.store import Store
 from pyps.rendezvous.watch import Watch
 from pyps.server import Server
 
-ALIKE = (
-    "techniques",
-    "heartbeat",
-    "lost_after",
-    "on_loss",
-    "server_threads",
-)  # options that nodes must have in common
+# Options that must be the same on all nodes.
+ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss", "server_threads")
 START_TIMEOUT = 120.0  # seconds
 PATIENCE_WITH_GUESTS = 300.0  # seconds that a shutdown waits for processes that attached
-PATIENCE_AT_THE_END = 2.0  # seconds that the host of a store gives others to read what they need
+PATIENCE_AT_THE_END = 2.0  # seconds that the host of the store gives others to read what they still need
 
 logger = logging.getLogger(__name__)
 
@@ -50,12 +45,12 @@ class Rendezvous:
     ----------
     store : torch.distributed.Store
     scope : str
-        Tells the clusters apart that use the store.
+        Other clusters may use the same store with another scope.
     host, port
         Where the store is served.
     role : str
-        "host": this process serves the store and receives the others; "guest": another process does; "stranger":
-        something else serves it, at its place; "user": it is the caller's.
+        "host": this process serves the store and has a reception for the others. "guest": another process of the
+        cluster does. "stranger": another program serves the store. "user": the caller has passed the store.
     """
 
     store: Store
@@ -66,11 +61,11 @@ class Rendezvous:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The address, for messages."""
         return at_port(self.host, self.port)
 
     def meet(self, process: int | str, timeout: float) -> tuple[Meeting, Reception | None]:
-        """Begin a start, with a reception if this process is the host."""
+        """Begin a start; the host makes a reception."""
         reception = Reception(find_address(self.host)) if self.role == "host" else None
         meeting = Meeting(self.store, self.scope, process, timeout)
         if reception is not None:
@@ -78,7 +73,7 @@ class Rendezvous:
         return meeting, reception
 
     def find_line(self, meeting: Meeting, node: int) -> socket.socket | None:
-        """Connect to whoever serves the store, if that is another process, to see that it is there."""
+        """Connect to the process that serves the store, if it is another one, to notice its end."""
         if self.role == "guest":
             return visit(meeting.reception(), (meeting.cluster(), node), START_TIMEOUT)
         return visit(self.name, None, START_TIMEOUT) if self.role == "stranger" else None
@@ -86,14 +81,14 @@ class Rendezvous:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the node shall be: the arguments of `pyps.init`.
+    """The node that is wanted: the arguments of `pyps.init`.
 
     Attributes
     ----------
     options : mapping
-        Of `Server`.
+        Options of `Server`.
     endpoint : str
-        Where it listens, like ``tcp://127.0.0.1:*``.
+        Where it listens, for example ``tcp://127.0.0.1:*``.
     """
 
     num_keys: int | None
@@ -104,7 +99,7 @@ class Wanted:
     timeout: float
 
     def agreed(self, num_nodes: int) -> Agreed:
-        """Return what must be the same everywhere."""
+        """Return what must be the same on all nodes."""
         defaults = inspect.signature(Server).parameters
         options = {name: self.options.get(name, defaults[name].default) for name in ALIKE}
         return describe(
@@ -136,24 +131,25 @@ class ClusterServer(Server):
         self._ending_lock = threading.Lock()
 
     def watch(self, line: socket.socket | None, host: str) -> None:
-        """Report from now on what happens around the node."""
+        """Start the thread that logs what happens around the node."""
         watch = Watch(self, line, host)
-        weakref.finalize(self, watch.close).atexit = False  # a process that just ends is lost to the others
+        # Not at exit: a process that ends without shutdown counts as lost.
+        weakref.finalize(self, watch.close).atexit = False
         self._ending.callback(watch.close)
 
     def serve(self, meeting: Meeting, reception: Reception) -> None:
-        """Serve the rendezvous as long as the node is there."""
+        """Serve the rendezvous as long as the node exists."""
         weakref.finalize(self, reception.close)
         self._ending.callback(reception.close)
         self._ending.callback(meeting.wait_until_all_left, PATIENCE_AT_THE_END)
 
     def expect(self, guests: Guests) -> None:
-        """Serve until these processes have attached and left."""
+        """Let shutdown wait until these processes have attached and left."""
         weakref.finalize(self, guests.close)
         self._guests = guests
 
     def _wait_for_guests(self, timeout: float | None) -> float | None:
-        """Return what is left of the timeout."""
+        """Wait for the guests; return what is left of the timeout."""
         guests, self._guests = self._guests, None
         if guests is None or not self.is_open or os.getpid() != self._process:
             return timeout
@@ -168,15 +164,15 @@ class ClusterServer(Server):
         return None if timeout is None else max(0.0, end - time.monotonic())
 
     def shutdown(self, timeout: float | None = None) -> None:
-        """Do what `Server.shutdown` does, and leave the rendezvous. May be called again, and from any thread.
+        """Do what `Server.shutdown` does, and leave the rendezvous. Any thread may call it, also more than once.
 
-        Processes of the job that attach to the node are waited for first: until they have come, and have shut their
-        node down or ended.
+        First wait until the processes of the job that attach to this node have come, and have shut their node down or
+        ended.
         """
         try:
             super().shutdown(self._wait_for_guests(timeout))
         finally:
-            if os.getpid() == self._process:  # in a forked child the parent's part goes on
+            if os.getpid() == self._process:  # not in a forked child: the parent's part goes on
                 with self._ending_lock:
                     self._ending.close()
 
@@ -187,7 +183,7 @@ class ClusterNode(Node):
     _line: socket.socket | None = None
 
     def announce(self, line: socket.socket) -> None:
-        """Have left when this connection to the creator ends."""
+        """Keep the connection to the creator, whose end tells it that this process has left."""
         self._line = line
 
     def shutdown(self, timeout: float | None = None) -> None:
@@ -200,19 +196,19 @@ class ClusterNode(Node):
 
 
 def start(rendezvous: Rendezvous, place: Place, wanted: Wanted) -> Node:
-    """Take a place in a cluster; returns when all nodes work.
+    """Start this process's part of a cluster; return when all nodes work.
 
     Returns
     -------
     Node
-        Created by this process, or attached to.
+        The node that this process has created or attached to.
 
     Raises
     ------
     ValueError
-        The nodes disagree.
+        The nodes differ in what must be the same.
     WaitTimeoutError
-        Nodes are missing; they are named.
+        Nodes are missing. The message names them.
     StartError
         A node failed, or the rendezvous was lost.
     """
@@ -251,7 +247,7 @@ def _create(
             curve=wanted.curve,
             **{"num_workers": place.processes_here, **wanted.options},
         )
-        on_failure.push(node)  # closes it at once, rather than wait for the others
+        on_failure.push(node)  # closes the node at once, without waiting for the others
         guests = ""
         if place.processes_here > 1:
             to_come = Guests(cluster, place.node, place.num_nodes, place.processes_here - 1)
@@ -274,7 +270,7 @@ def _create(
         on_failure.pop_all()
     if several and wanted.curve is None and not is_loopback(node.endpoint):
         logger.warning(
-            "node %d listens at %s without CURVE keys: whoever reaches it can read and change the parameters",
+            "node %d listens at %s without CURVE keys: anyone who reaches it can read and change the parameters",
             place.node,
             node.endpoint,
         )

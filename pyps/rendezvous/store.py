@@ -1,4 +1,4 @@
-"""torch's TCPStore, served at one address of this host or reached at another's. torch is imported when it is needed."""
+"""torch's TCPStore, which this process serves or connects to. torch is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Any, Protocol, cast
 from pyps.errors import StartError
 from pyps.rendezvous.interfaces import at_port, find_address, listen
 
-AGAIN_AFTER = (0.01, 0.2)  # seconds between attempts to reach a server that is not there yet: first, at most
-OPERATION_TIMEOUT = timedelta(seconds=60)  # of one that waits for nobody
+# Seconds between attempts to reach a server that is not there yet: at first, and at most.
+AGAIN_AFTER = (0.01, 0.2)
+OPERATION_TIMEOUT = timedelta(seconds=60)  # of an operation that waits for no other process
 
 
 class Store(Protocol):
-    """What is used of `torch.distributed.Store`."""
+    """The part of `torch.distributed.Store` that is used here."""
 
     def set(self, key: str, value: str, /) -> None:
-        """Write a key and wake who waits for it."""
+        """Write a key; wakes those that wait for it."""
 
     def get(self, key: str, /) -> bytes:
         """Wait for a key and read it."""
@@ -29,25 +30,25 @@ class Store(Protocol):
         """Add to a counter; return the sum."""
 
     def check(self, keys: list[str], /) -> bool:
-        """Return whether all keys are there."""
+        """Return whether all keys have been written."""
 
     def wait(self, keys: list[str], timeout: timedelta, /) -> None:
-        """Wait until all keys are there."""
+        """Wait until all keys have been written."""
 
     def multi_get(self, keys: list[str], /) -> list[bytes]:
-        """Read several keys that are there."""
+        """Read several keys, which must have been written."""
 
 
 def part_of(store: Store, prefix: str) -> Store:
     """Return the store with a prefix before all keys."""
-    from torch._C._distributed_c10d import PrefixStore  # as torch.distributed exports no types
+    from torch._C._distributed_c10d import PrefixStore  # torch.distributed exports no types for it
 
     return PrefixStore(prefix, cast(Any, store))
 
 
 def over_another_connection(store: Store) -> Store:
-    """Return the same store over a connection of its own."""
-    return cast(Store, cast(Any, store).clone())  # which is missing in torch's own types
+    """Return the same store over another connection."""
+    return cast(Store, cast(Any, store).clone())  # torch's own types lack it
 
 
 def serve_store(host: str, port: int) -> Store:
@@ -56,32 +57,32 @@ def serve_store(host: str, port: int) -> Store:
     Parameters
     ----------
     host : str
-        An address of this host, or what stands for one; there alone it is served.
+        An address, interface or name of this host. The store is served at this address only.
     port : int
-        0 takes a free one, which is the store's `port`.
+        For 0 a free port is chosen, which is the store's `port`.
 
     Raises
     ------
     OSError
-        The port is taken, or the address is another host's.
+        The port is taken, or the address is not one of this host.
     """
     return serve_store_with(listen(find_address(host), port))
 
 
 def serve_store_with(listening: socket.socket) -> Store:
-    """Serve a store with a socket that listens already, which it takes over."""
+    """Serve a store with a socket that listens already; the store takes it over."""
     address, port = listening.getsockname()[:2]
     return _tcp_store(
         address,
         port,
         is_master=True,
-        multi_tenant=True,  # torch.distributed may be told to serve the same one
+        multi_tenant=True,  # so that torch.distributed can serve the same one
         master_listen_fd=listening.detach(),
     )
 
 
 def reach_store(host: str, port: int, timeout: float) -> Store:
-    """Connect to a store, also one that is not served yet.
+    """Connect to a store; wait for it if it is not served yet.
 
     Raises
     ------
@@ -90,7 +91,7 @@ def reach_store(host: str, port: int, timeout: float) -> Store:
     """
     deadline = time.monotonic() + timeout
     pause, most = AGAIN_AFTER
-    while True:  # TCPStore itself would wait for a second and write about every attempt
+    while True:  # TCPStore itself would wait for a second and log every attempt
         try:
             socket.create_connection((host, port), max(0.1, deadline - time.monotonic())).close()
             break
@@ -106,29 +107,29 @@ def reach_store(host: str, port: int, timeout: float) -> Store:
 
 
 def reach_unused_store(host: str, port: int, counter: str, most: int, timeout: float) -> tuple[Store, int]:
-    """Connect to a store that serves one start alone, rather than to that of a former start which is about to end.
+    """Connect to a store that serves one start only, and not to that of a former start, which is about to end.
 
     Parameters
     ----------
     counter : str
-        Counts who has come.
+        The counter of the processes that have connected.
     most : int
-        How many may come.
+        How many processes may connect to one store. If there were that many, it belongs to a former start.
 
     Returns
     -------
     tuple of Store and int
-        The store, and how many came before.
+        The store, and how many had connected before.
 
     Raises
     ------
     StartError
-        There is none within the timeout, in seconds.
+        There is no such store within the timeout, in seconds.
     """
     deadline = time.monotonic() + timeout
     while True:
         store = reach_store(host, port, max(0.0, deadline - time.monotonic()))
-        with contextlib.suppress(RuntimeError):  # it has just ended
+        with contextlib.suppress(RuntimeError):  # the store has just ended
             before = store.add(counter, 1) - 1
             if before < most:
                 return store, before
@@ -141,7 +142,7 @@ def reach_unused_store(host: str, port: int, counter: str, most: int, timeout: f
 
 
 def serve_or_reach_store(host: str, port: int, timeout: float) -> Store:
-    """Serve a store unless something in this process or its parent does so already at this port."""
+    """Serve a store; if this process or its parent serves one at this port already, connect to that."""
     try:
         return serve_store(host, port)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The thread of a started node that reports what happens around it: written once to the log, nothing else is done."""
+"""The thread of a started node that logs what happens around it. It logs each thing once and does nothing else."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from pyps.server import Server
 
 LOOK_EVERY = 1.0  # seconds between looks at the node's counters
 
-# By the counter in the node's statistics.
+# By their counters in the node's statistics.
 REFUSALS = {"peers_refused": "a connection without the cluster's CURVE keys"}
 
 logger = logging.getLogger(__name__)
 
 
 class Watch:
-    """Report the loss of the rendezvous' host, and what the node refuses.
+    """Log the loss of the rendezvous' host, and what the node refuses.
 
     Parameters
     ----------
     node : Server
-        It is not kept alive; when it is gone the thread ends.
+        The node; the thread does not keep it alive, and ends when it is gone.
     line : socket, optional
         The connection to the host.
     host : str
-        Its name for people.
+        The host's name, for messages.
     """
 
     def __init__(self, node: Server, line: socket.socket | None, host: str) -> None:
@@ -48,7 +48,7 @@ class Watch:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread. May be called again, and from any thread; in a forked child it does nothing."""
+        """End the thread. Any thread may call it, also more than once; in a forked child it does nothing."""
         if os.getpid() != self._process:
             return
         with self._lock:

@@ -1,6 +1,6 @@
-"""Whole memory: one tensor that all processes and GPUs of a host see as theirs.
+"""Whole memory: tensors in memory that all processes and GPUs of a host share.
 
-Called as WholeMemory's PyTorch guide does:
+The functions have the names and arguments of WholeMemory's PyTorch guide:
 
 >>> from pyps import wholememory as wm
 >>> wm.init_lib()
@@ -10,9 +10,9 @@ Called as WholeMemory's PyTorch guide does:
 tensor(3.)
 >>> wm.finalize_lib()
 
-Files in reading order: library, tensors (the calls); meeting, channel, collective (ranks); layout, room, memory (the
-host's memory); cuda, device (that of GPUs); rows, chunked, nn, files, formats (what is done with it). Importing it
-starts no thread and opens no socket.
+Files in reading order: library, tensors (the public functions); meeting, channel, collective (how ranks work together);
+layout, room, memory (the host's memory); cuda, device (GPUs' memory); rows, chunked, nn, files, formats (uses of the
+tensors). Importing it starts no thread and opens no socket.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Memory at an address as a DLPack capsule, which says itself on which device it is.
+"""A DLPack capsule for memory at an address. The capsule, not the driver, says on which device the memory is.
 
-Of a range that is mapped from several GPUs the driver names the one of the first page; a rank means its own.
+If a range is mapped from several GPUs, the driver would name the GPU of its first page, but a rank needs its own GPU.
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
@@ -50,7 +50,7 @@ cdef void drop(wm_managed *managed) noexcept with gil:
 
 cdef void drop_unused(object capsule) noexcept:
     cdef wm_managed *managed
-    if PyCapsule_IsValid(capsule, "dltensor"):  # who takes the tensor gives the capsule another name
+    if PyCapsule_IsValid(capsule, "dltensor"):  # a consumer that takes the tensor renames the capsule
         managed = <wm_managed *> PyCapsule_GetPointer(capsule, "dltensor")
         managed.deleter(managed)
 

@@ -1,4 +1,4 @@
-"""A memory file mapped into this process, as a writable buffer that lives as long as anybody holds it."""
+"""A memory file that is mapped into this process: a writable buffer, mapped as long as the object lives."""
 
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.errno cimport EINTR, errno
@@ -18,7 +18,7 @@ cdef extern from *:
 
     enum { wm_large_page = 2 << 20, wm_collapse = 25 }; /* MADV_COLLAPSE: not in every system's headers */
 
-    /* Where a large page of the file begins one can begin here. */
+    /* Map the file so that its large pages can be large pages of the mapping, too. */
     static void *wm_map(int fd, uint64_t bytes) {
         uint64_t range = bytes + wm_large_page;
         void *found = mmap(0, range, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -47,7 +47,7 @@ cdef extern from *:
     int wm_unmap(void *at, uint64_t bytes) nogil
     int wm_allocate(int fd, uint64_t begin, uint64_t bytes) nogil
 
-cdef uint64_t STEP = 64 << 20  # an interrupted fallocate begins anew: not with everything
+cdef uint64_t STEP = 64 << 20  # an interrupted fallocate starts again: so it is called for parts of this size
 
 
 cdef object system_error():
@@ -55,13 +55,13 @@ cdef object system_error():
 
 
 cdef class Mapping:
-    """All of a file of `nbytes` bytes; the descriptor belongs to the mapping from then on."""
+    """A file, mapped as a whole; its first `nbytes` are the buffer. The mapping takes the descriptor over."""
 
     cdef object __weakref__
     cdef void *base
     cdef readonly int fd
     cdef readonly str name
-    cdef readonly uint64_t nbytes  # what the buffer shows
+    cdef readonly uint64_t nbytes  # size of the buffer
     cdef uint64_t mapped
 
     def __cinit__(self, int fd, str name not None, uint64_t nbytes, uint64_t mapped):
@@ -73,7 +73,7 @@ cdef class Mapping:
         self.name = name
         self.nbytes = nbytes
         self.mapped = mapped
-        wm_advise(self.base, mapped, MADV_HUGEPAGE)  # a system without large pages refuses; the small ones do
+        wm_advise(self.base, mapped, MADV_HUGEPAGE)  # may fail on a system without large pages, which does not matter
 
     def __dealloc__(self):
         if self.base != NULL:
@@ -89,7 +89,7 @@ cdef class Mapping:
         return <uintptr_t> self.base
 
     def allocate(self, uint64_t begin, uint64_t end):
-        """Take memory for these bytes now."""
+        """Allocate memory for these bytes now."""
         cdef uint64_t part
         cdef int failed
         while begin < end:
@@ -102,7 +102,7 @@ cdef class Mapping:
                 raise system_error()
 
     def collapse(self, uint64_t begin, uint64_t end):
-        """Make large pages of the whole ones among these bytes; False where the system does not, or not of all."""
+        """Turn these bytes into large pages where whole ones fit; False if the system does not do it for all."""
         cdef uint64_t first = (begin + wm_large_page - 1) // wm_large_page * wm_large_page
         cdef uint64_t last = min(end, self.mapped) // wm_large_page * wm_large_page
         cdef uint64_t at = first
@@ -110,9 +110,10 @@ cdef class Mapping:
         if first >= last:
             return True
         with nogil:
-            while at < last and not failed:  # the system makes one of what is there and zeros
+            # A large page needs at least one page of memory there; the system adds zeros.
+            while at < last and not failed:
                 failed = wm_allocate(self.fd, at, 4096)
                 at += wm_large_page
-            if not failed:  # one call for all: each waits once until no processor keeps pages aside
+            if not failed:  # one call for all, as each call waits for all processors
                 failed = wm_advise(<char *> self.base + first, last - first, wm_collapse)
         return not failed

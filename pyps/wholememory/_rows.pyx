@@ -1,4 +1,4 @@
-"""The loops of rows.h over addresses of memory, which the caller keeps alive and has checked."""
+"""The loops of rows.h, on addresses of memory that the caller has checked and keeps alive."""
 
 from libc.stdint cimport int64_t, uintptr_t
 
@@ -21,7 +21,7 @@ cdef extern from "rows.h" namespace "wm" nogil:
     void wm_scatter "wm::scatter"(Matrix, Indices, const char *rows, int threads)
     void wm_scatter_add "wm::scatter_add"(Matrix, Indices, const char *rows, Element, int threads)
 
-ELEMENTS = ("float32", "float64", "int32", "int64")  # that scatter_add can add, in the order of rows.h
+ELEMENTS = ("float32", "float64", "int32", "int64")  # the types that scatter_add can add, in the order of rows.h
 
 
 cdef Matrix matrix_at(tuple place) except *:
@@ -60,7 +60,7 @@ def gather(tuple matrix not None, tuple indices not None, uintptr_t out, int thr
 
 
 def scatter(tuple matrix not None, tuple indices not None, uintptr_t rows, int threads):
-    """Copy the other way."""
+    """Copy rows from `rows` to the places that the indices name."""
     cdef Matrix target = matrix_at(matrix)
     cdef Indices found = indices_at(indices)
     with nogil:
@@ -68,7 +68,7 @@ def scatter(tuple matrix not None, tuple indices not None, uintptr_t rows, int t
 
 
 def scatter_add(tuple matrix not None, tuple indices not None, uintptr_t rows, int element, int threads):
-    """Add, elements being of the type at this place of ELEMENTS."""
+    """Add rows to the places that the indices name; `element` is the position of the type in ELEMENTS."""
     cdef Matrix target = matrix_at(matrix)
     cdef Indices found = indices_at(indices)
     with nogil:

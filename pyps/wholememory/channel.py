@@ -1,7 +1,7 @@
-"""Messages between two processes of a host: JSON in packets of a Unix socket, with descriptors beside them.
+"""Messages between two processes of a host: JSON in packets of a Unix socket, which can carry file descriptors.
 
-The socket has a name in the abstract namespace, which ends with the processes; the system tells whose process is at
-the other end, and another user's is refused.
+The socket has a name in the abstract namespace, so it disappears with the processes. The system tells which user's
+process is at the other end; processes of other users are refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-MOST_BYTES = 1 << 16  # of a message
+MOST_BYTES = 1 << 16  # in a message
 MOST_DESCRIPTORS = 4
 
 
@@ -42,16 +42,16 @@ class Channel:
         self.peer = Peer(pid, uid)
 
     def fileno(self) -> int:
-        """Return the descriptor, to wait for messages by."""
+        """Return the socket's descriptor, for waiting until a message comes."""
         return self._socket.fileno()
 
     def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-        """Send a message; the other end may be gone, which the next `receive` tells.
+        """Send a message. If the other end is gone, the next `receive` tells.
 
         Raises
         ------
         ConnectionError
-            The other end has not read for so long that its queue is full.
+            The other end has not read for a long time, so its queue is full.
         """
         control = (
             [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
@@ -76,7 +76,8 @@ class Channel:
             data, control, _, _ = self._socket.recvmsg(MOST_BYTES, room, socket.MSG_CMSG_CLOEXEC)
         except BlockingIOError:
             return None
-        except ConnectionResetError:  # said once, before what the other end had sent: it left messages unread
+        # The system tells once that the other end left messages unread; what it had sent comes after that.
+        except ConnectionResetError:
             return self.receive()
         descriptors = array.array("i")
         for level, kind, found in control:
@@ -87,20 +88,20 @@ class Channel:
         return json.loads(data), descriptors.tolist()
 
     def close(self, *, for_all: bool = True) -> None:
-        """Close this end; `for_all`: also for processes that were forked with it open."""
+        """Close this end; with `for_all` also for forked processes that have a copy of it."""
         if for_all:
-            with suppress(OSError):  # the other end was closed before
+            with suppress(OSError):  # the other end may have closed before
                 self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
 
 def listen(name: str | None = None) -> socket.socket:
-    """Listen under a name of the abstract namespace, or one that nobody can guess.
+    """Listen under a name in the abstract namespace; without a name, under a random one.
 
     Raises
     ------
     OSError
-        With EADDRINUSE: somebody has the name.
+        With EADDRINUSE: another process has the name.
     """
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
@@ -114,12 +115,12 @@ def listen(name: str | None = None) -> socket.socket:
 
 
 def connect(name: str) -> Channel | None:
-    """Connect to who listens under a name; None if nobody does.
+    """Connect to the process that listens under a name; None if there is none.
 
     Raises
     ------
     PermissionError
-        Another user's process does.
+        A process of another user listens there.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
@@ -136,7 +137,7 @@ def connect(name: str) -> Channel | None:
 
 
 def accept(listening: socket.socket) -> Channel | None:
-    """Take in who has connected; None if nobody has, or it is another user's process, which gets no answer."""
+    """Accept a connection; None if there is none, or if it is from another user's process, which gets no answer."""
     try:
         connection, _ = listening.accept()
     except (BlockingIOError, ConnectionAbortedError):
@@ -149,7 +150,7 @@ def accept(listening: socket.socket) -> Channel | None:
 
 
 def wait_readable(descriptors: Sequence[int], deadline: float) -> set[int]:
-    """Return which descriptors can be read, at the deadline of `time.monotonic` none."""
+    """Wait until descriptors can be read, and return these; none at the deadline (of `time.monotonic`)."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)

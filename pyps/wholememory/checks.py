@@ -1,4 +1,4 @@
-"""What is wrong with the indices and rows that a call is given, for tensors of one host and of many."""
+"""Checks of the indices and rows that are passed to a call, for tensors of one host and of several."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ INDEX_TYPES = (torch.int32, torch.int64)
 
 
 class Rows(Protocol):
-    """What has rows: a torch.Tensor, or a ChunkedTensor."""
+    """An object with rows: a torch.Tensor or a ChunkedTensor."""
 
     @property
     def shape(self) -> torch.Size:
-        """The number of rows, then the sizes of one."""
+        """The number of rows, followed by the shape of a row."""
 
     @property
     def dtype(self) -> torch.dtype:
@@ -24,11 +24,11 @@ class Rows(Protocol):
 
     @property
     def device(self) -> torch.device:
-        """Where calls take and give rows."""
+        """The device of the rows that calls take and return."""
 
 
 def check_indices(tensor: Rows, indices: torch.Tensor) -> None:
-    """Raise what is wrong with indices of a tensor's rows."""
+    """Raise an error unless these can be indices of a tensor's rows."""
     if not tensor.shape:
         raise ValueError("the tensor has no dimension, so it has no rows")
     if not isinstance(indices, torch.Tensor):
@@ -56,7 +56,7 @@ def check_indices(tensor: Rows, indices: torch.Tensor) -> None:
 
 
 def check_rows(name: str, tensor: Rows, shape: tuple[int, ...], rows: torch.Tensor) -> None:
-    """Raise what is wrong with rows that are read from or written to a tensor."""
+    """Raise an error unless `rows` has this shape, and the tensor's dtype and device."""
     if not isinstance(rows, torch.Tensor):
         raise TypeError(f"{name} is a {type(rows).__name__}; give a torch.Tensor")
     if rows.dtype != tensor.dtype:
@@ -70,5 +70,5 @@ def check_rows(name: str, tensor: Rows, shape: tuple[int, ...], rows: torch.Tens
 
 
 def place(indices: torch.Tensor) -> tuple[int, int, bool]:
-    """Return where contiguous indices lie, how many they are, and whether they are of 64 bits."""
+    """Return the address of contiguous indices, their number, and whether they have 64 bits."""
     return indices.data_ptr(), indices.numel(), indices.dtype == torch.int64

@@ -1,6 +1,7 @@
-"""A tensor whose rows are spread over hosts, each of which holds a range; rows travel as the parameter server's values.
+"""A tensor whose rows are spread over several hosts, as values of a parameter server.
 
-Each host runs a node of one cluster (`pyps.init`), whose keys are the rows. A host's processes share its node's memory.
+Each host runs a node of one cluster (`pyps.init`), whose keys are the numbers of the rows, and has a range of the rows.
+The processes of a host share its node's memory.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import torch
 from pyps.node import Node
 from pyps.wholememory.checks import check_indices, check_rows
 
-AT_ONCE = 1 << 18  # rows that move in one operation
+AT_ONCE = 1 << 18  # rows that are localized in one operation
 
 
 class ChunkedTensor:
@@ -22,9 +23,9 @@ class ChunkedTensor:
     Parameters
     ----------
     node : pyps.Node
-        With a key per row, all of one length.
+        A node with a key for each row; all values have the same length.
     place : bool
-        Bring this host's range of rows here, where it is not yet; one process of each host does it.
+        Bring this host's range of rows here, if it is elsewhere. One process of each host should do it.
     """
 
     def __init__(self, node: Node, *, place: bool = False) -> None:
@@ -32,7 +33,7 @@ class ChunkedTensor:
             raise ValueError("the node's values have different lengths; the rows of a tensor have one")
         if node.num_keys is None:
             raise ValueError(
-                "the node's keys are any numbers; the rows of a tensor are numbered: give num_keys"
+                "the node's keys may be any numbers, but a tensor's rows are numbered: give the node num_keys"
             )
         self._node = node
         self._worker = node.worker()
@@ -45,12 +46,12 @@ class ChunkedTensor:
 
     @property
     def local_rows(self) -> range:
-        """The range of rows that is placed on this host."""
+        """The range of rows that belongs to this host."""
         nodes, rank, rows = self._node.num_nodes, self._node.rank, self.shape[0]
         return range(rows * rank // nodes, rows * (rank + 1) // nodes)
 
     def gather(self, indices: torch.Tensor, *, out: torch.Tensor | None = None) -> torch.Tensor:
-        """Return rows, wherever they are; see `pyps.wholememory.gather`."""
+        """Return rows from all hosts; see `pyps.wholememory.gather`."""
         check_indices(self, indices)
         shape = (*indices.shape, self.shape[1])
         if out is None:
@@ -61,12 +62,12 @@ class ChunkedTensor:
         return out
 
     def scatter(self, indices: torch.Tensor, rows: torch.Tensor) -> None:
-        """Write rows, wherever they are; see `pyps.wholememory.scatter`."""
+        """Write rows on all hosts; see `pyps.wholememory.scatter`."""
         keys, values = self._checked(indices, rows)
         self._worker.set(keys, values)
 
     def scatter_add(self, indices: torch.Tensor, rows: torch.Tensor) -> None:
-        """Add rows, wherever they are; see `pyps.wholememory.scatter_add`."""
+        """Add to rows on all hosts; see `pyps.wholememory.scatter_add`."""
         keys, values = self._checked(indices, rows)
         self._worker.push(keys, values)
 
@@ -76,7 +77,7 @@ class ChunkedTensor:
         return indices.flatten().to(torch.int64), rows.contiguous().view(-1, self.shape[1])
 
     def close(self) -> None:
-        """Give the worker back; the node and the rows stay."""
+        """End the worker; the node and the rows stay."""
         self._worker.finalize()
 
     def __enter__(self) -> Self:

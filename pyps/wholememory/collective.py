@@ -1,8 +1,8 @@
 """Collective calls: all ranks of a group agree on the parameters and succeed together, or all raise.
 
-The lowest rank of a group leads. It collects what each member proposes, does the work, hands out the result and
-collects who has taken it; its verdict is the same for all. Calls of a group are numbered, so that who comes late to one
-that was given up is told so, and the next one begins clean.
+The lowest rank of a group leads. It collects the proposals of all members, does the work, sends them the result, and
+collects their confirmations; then it tells all members the same outcome. The calls of a group are numbered. So a member
+that comes late to a call that was given up is told so, and messages of that call cannot be mistaken for the next one's.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from pyps.wholememory.channel import wait_readable
 from pyps.wholememory.errors import DisagreementError, RankLost, as_message, from_message, ranks_shown
 from pyps.wholememory.meeting import Peers
 
-GRACE = 2.0  # seconds that the leader gets to tell of a rank that ended
+# Seconds that the leader has to report that a rank ended, before other members do so by themselves.
+GRACE = 2.0
 
 Lead = Callable[[list[dict[str, Any]]], tuple[dict[str, Any], list[int]]]
 Take = Callable[[dict[str, Any], list[int]], Any]
 
 
 class Call(NamedTuple):
-    """One collective call of a group: its name, its number among the group's calls, and when it is given up."""
+    """One collective call: its name, the group's members, its number among their calls, and when it is given up."""
 
     name: str
     members: tuple[int, ...]
@@ -54,21 +55,21 @@ class Collective:
         lead: Lead = lambda _: ({}, []),
         take: Take = lambda *_: None,
     ) -> Any:
-        """Call together with the other members; return what `take` made here of what `lead` made on the leader.
+        """Make a collective call. `lead` runs on the leader, `take` on every member with what `lead` returned.
 
         Parameters
         ----------
         propose : callable
-            Check this rank's arguments and return them. What is under "own" may differ between ranks.
+            Checks this rank's arguments and returns them. They must be the same on all ranks, except for "own".
         lead : callable
-            Take all proposals in the order of ranks; return a message and descriptors, which are closed afterwards.
+            Gets all proposals in the order of ranks; returns a message and descriptors, which are closed afterwards.
         take : callable
-            Take the message and descriptors, which are its own; return this rank's result.
+            Gets the message and copies of the descriptors, which it must close; returns the result of the call.
 
         Raises
         ------
         DisagreementError, RankLost, WaitTimeoutError, or what a rank's part raised
-            The same kind on every member.
+            The same type on every member.
         """
         with self._lock:
             number = self._numbers[members] = self._numbers.get(members, 0) + 1
@@ -104,7 +105,7 @@ class Collective:
         return result
 
     def _give_up(self, call: Call, others: Sequence[int], error: BaseException) -> None:
-        number = self._numbers[call.members]  # the largest that anybody has come to
+        number = self._numbers[call.members]  # the largest number that a member is known to have come to
         for rank in others:
             with suppress(ConnectionError):
                 self._send(rank, call, {"failed": as_message(error), "by": self._rank, "number": number})
@@ -137,7 +138,7 @@ class Collective:
         return f"rank {rank} (process {self._peers.pids.get(rank, os.getpid())})"
 
     def _collect(self, call: Call, others: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Hear what each of the others has to say in this step."""
+        """Return the next message of this call from each of the others."""
         found: dict[int, dict[str, Any]] = {}
         while missing := [rank for rank in others if rank not in found]:
             progress = False
@@ -156,13 +157,14 @@ class Collective:
         return found
 
     def _hear(self, call: Call, leader: int) -> tuple[dict[str, Any], list[int]]:
-        """Return the leader's next message of this call."""
+        """Return the leader's next message of this call, except the one that it is there."""
         ended: list[int] = []
         deadline = call.deadline
         while True:
             message = self._next(call, leader)
             if message is not None and "here" in message[0]:
-                deadline = max(deadline, call.deadline + GRACE)  # the leader will say who is missing
+                # The leader is there, and will tell which rank is missing.
+                deadline = max(deadline, call.deadline + GRACE)
                 continue
             if message is not None:
                 return message
@@ -181,14 +183,14 @@ class Collective:
                 )
 
     def _is_quiet(self, rank: int) -> bool:
-        """Whether a rank that has ended had nothing more to say."""
+        """Return whether a rank that has ended has left no unread message."""
         channel = self._peers.channels.get(rank)
         return channel is None or not wait_readable([channel.fileno()], 0)
 
     def _wait(
         self, call: Call, ranks: Sequence[int], deadline: float, *, only: int | None = None
     ) -> set[int]:
-        """Wait for a message of these ranks, or of `only` this one, or for the end of one of them."""
+        """Wait for a message from these ranks (from `only` one of them, if given), or for the end of any of them."""
         speakers = ranks if only is None else [only]
         for rank in speakers:
             if rank not in self._peers.channels:
@@ -202,7 +204,7 @@ class Collective:
             raise RankLost(f"{text} ended; {call.name} needs {ranks_shown(ranks)}", rank=ranks[0])
 
     def _next(self, call: Call, rank: int) -> tuple[dict[str, Any], list[int]] | None:
-        """Return a rank's next message of this call, if there is one; what belongs to former calls is dropped."""
+        """Return a rank's next message of this call, or None. Messages of former calls are dropped."""
         elsewhere = None
         while rank in self._peers.channels:
             try:
@@ -233,10 +235,10 @@ class Collective:
         return RankLost(f"{self._named(rank)} {how}; {call.name} needs it", rank=rank)
 
     def _is_of(self, call: Call, rank: int, message: dict[str, Any]) -> bool:
-        """Whether a message of this group belongs to this call; one of a former call does not."""
+        """Return whether a message of this group belongs to this call; False for one of a former call."""
         if message["number"] > call.number:
             self._numbers[call.members] = message["number"]
-            if "failed" in message:  # what is given up now is this call, too
+            if "failed" in message:  # the call that is given up includes this one
                 return True
             raise DisagreementError(
                 f"{self._named(rank)} has gone on to another {message['call']} than rank {self._rank}, which it did "
@@ -251,17 +253,17 @@ class Collective:
         return True
 
     def _other_group(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the message of a rank that is in a call of another group, which it has not given up."""
+        """Return the message if its sender is in a call of another group that was not given up; else None."""
         members = tuple(message["members"])
         if message["number"] <= self._numbers.get(members, 0):
-            return None  # of a call that was given up here
+            return None  # a call that was given up here
         if "failed" in message:
             self._numbers[members] = message["number"]
             return None
         return message
 
     def _disagreement(self, call: Call, rank: int, message: dict[str, Any]) -> DisagreementError:
-        """Tell a rank that its call of another group cannot be done, and return the error for this one."""
+        """Tell a rank that its call of another group fails; return the error for this rank's call."""
         members = tuple(message["members"])
         self._numbers[members] = message["number"]
         error = DisagreementError(
@@ -274,7 +276,7 @@ class Collective:
 
 
 class _Verdict(Exception):
-    """What the leader, or a member to the leader, said of a call that cannot be done."""
+    """The error of another rank (the leader, or a member that told the leader) because of which a call fails."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -282,14 +284,14 @@ class _Verdict(Exception):
 
 
 def _names_rank(failed: dict[str, Any]) -> bool:
-    """Whether the text says for itself which rank it is about."""
+    """Return whether the text of an error names the rank already."""
     return failed["kind"] in {"RankLost", "WaitTimeoutError", "DisagreementError"} or failed[
         "text"
     ].startswith("rank ")
 
 
 def _compare(call: Call, proposals: dict[int, dict[str, Any]]) -> None:
-    """Raise the first parameter in which a rank differs from the leader."""
+    """Raise DisagreementError for the first parameter in which a rank differs from the leader."""
     leader = call.members[0]
     for rank, proposal in proposals.items():
         for name, value in proposals[leader].items():

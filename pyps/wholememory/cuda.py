@@ -1,7 +1,7 @@
-"""The dozen calls of CUDA's driver that map GPUs' memory into one range of addresses; cuda-python makes them.
+"""The calls of CUDA's driver that map the memory of several GPUs into one range of addresses, through cuda-python.
 
-`Gpus` knows the calls by the names and forms of `cuda.bindings.driver`, so that anything with the same names, such as
-the tests' driver without a GPU, takes its place.
+`Gpus` uses the names and signatures of `cuda.bindings.driver`. Any object with the same names can replace it, for
+example the tests' driver, which needs no GPU.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ CPU, CUDA = 1, 2  # kinds of devices in DLPack
 
 @dataclass(frozen=True)
 class Gpus:
-    """A driver, the GPU of this process, and how tensors name its memory.
+    """A driver, the GPU of this process, and the kind of device that tensors in its memory have.
 
     Attributes
     ----------
     calls
-        Has the names of ``cuda.bindings.driver``.
+        ``cuda.bindings.driver``, or an object with the same names.
     current : int
         The number of this process's GPU.
     count : int
         How many GPUs this process sees.
     kind : int
-        Of devices in DLPack.
+        DLPack's number for the kind of device.
     """
 
     calls: Any
@@ -35,7 +35,7 @@ class Gpus:
     kind: int = CUDA
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Make a call and return what it gives.
+        """Make a call of the driver and return its results.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class Gpus:
         raise RuntimeError(text)
 
     def properties(self, device: int) -> Any:
-        """Describe memory on a GPU whose handles can be passed by descriptor."""
+        """Return the properties of memory on a GPU whose handles can be passed on as file descriptors."""
         calls = self.calls
         wanted = calls.CUmemAllocationProp()
         wanted.type = calls.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
@@ -68,7 +68,7 @@ class Gpus:
         return self.calls.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
     def granularity(self) -> int:
-        """Return what the sizes of this GPU's parts are multiples of."""
+        """Return the size that partitions on this GPU must be multiples of, in bytes."""
         least = self.calls.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
         return int(self.call("cuMemGetAllocationGranularity", self.properties(self.current), least))
 
@@ -90,7 +90,7 @@ def load() -> Gpus:
     Raises
     ------
     RuntimeError
-        There is none, or what it takes is not installed.
+        There is no GPU, or a package is missing.
     """
     import torch
 
@@ -103,5 +103,5 @@ def load() -> Gpus:
         from cuda.bindings import driver
     except ImportError:
         raise RuntimeError("memory of GPUs needs cuda-python: pip install 'moontide[gpu]'") from None
-    torch.cuda.synchronize()  # its context is the current one from then on
+    torch.cuda.synchronize()  # makes torch's context the current one
     return Gpus(driver, torch.cuda.current_device(), torch.cuda.device_count())

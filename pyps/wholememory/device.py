@@ -1,7 +1,7 @@
-"""Tensors over the memory of several GPUs: a partition on each rank's, all of them mapped into one range everywhere.
+"""Tensors over the memory of several GPUs: a partition on each rank's GPU, all mapped into one range on every rank.
 
-Each rank makes its own partition and hands its descriptor to the others; each maps all partitions one behind the
-other. The driver counts who uses a partition, so it goes with the last rank that has it mapped.
+Each rank allocates its own partition and passes a descriptor of it to the others; each rank maps all partitions one
+after another. The driver counts the uses of a partition, which is freed with the last rank that has it mapped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _memories: weakref.WeakValueDictionary[int, DeviceMemory] = weakref.WeakValueDic
 
 
 class DeviceMemory:
-    """One range of addresses with all partitions mapped into it, until nobody holds it."""
+    """A range of addresses with all partitions mapped into it; unmapped when the object goes."""
 
     def __init__(self, gpus: Gpus, partition: int, count: int) -> None:
         self.gpus = gpus
@@ -34,12 +34,12 @@ class DeviceMemory:
         self._mapped: list[int] = []
 
     def reserve(self) -> None:
-        """Take the addresses."""
+        """Reserve the range of addresses."""
         alignment = partition_alignment(self.partition)
         self.address = int(self.gpus.call("cuMemAddressReserve", self.nbytes, alignment, 0, 0))
 
     def map(self, place: int, handle: Any) -> None:
-        """Map a partition and give its handle back, which the mapping keeps alive."""
+        """Map a partition and release its handle; the mapping keeps the memory."""
         at = self.address + place * self.partition
         try:
             self.gpus.call("cuMemMap", at, self.partition, 0, handle, 0)
@@ -48,15 +48,15 @@ class DeviceMemory:
         self._mapped.append(at)
 
     def allow(self) -> None:
-        """Let all GPUs that this process sees use the whole range."""
+        """Allow all GPUs that this process sees to use the whole range."""
         self.gpus.allow(self.address, self.nbytes, range(self.gpus.count))
 
     def tensor(self, layout: Layout, device: int) -> torch.Tensor:
-        """Return a tensor of a GPU in this memory, which it keeps."""
+        """Return a tensor on a GPU in this memory; it keeps the memory mapped."""
         return _tensor(self.address, self.nbytes, self.gpus.kind, device, self, layout)
 
     def close(self) -> None:
-        """Unmap everything, in the order that the driver asks for."""
+        """Unmap everything, in the order that the driver requires."""
         for at in self._mapped:
             self.gpus.call("cuMemUnmap", at, self.partition)
         self._mapped.clear()
@@ -69,19 +69,19 @@ class DeviceMemory:
 
 
 def partition_alignment(partition: int) -> int:
-    """Return how the range is to be aligned: as partitions are, at most 2 MiB."""
+    """Return the alignment of the range: that of a partition's size, but at most 2 MiB."""
     return min(partition & -partition, 2 << 20)
 
 
 def partition_bytes(nbytes: int, ranks: int, granularity: int) -> int:
-    """Return the size of each rank's partition: what all together need, in whole units of the coarsest GPU."""
+    """Return the bytes of each rank's partition: enough for all together, a multiple of the largest granularity."""
     return max(1, -(-nbytes // (ranks * granularity))) * granularity
 
 
 def create_partitions(
     layout: Layout, members: tuple[int, ...], granularity: int, timeout: float
 ) -> torch.Tensor:
-    """Make this rank's partition, exchange descriptors with the others and return the tensor; collective.
+    """Allocate this rank's partition, exchange descriptors with the others, and return the tensor; collective.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def create_partitions(
 
 
 class _Part:
-    """One partition on its way from its rank to all others."""
+    """One partition, which its rank allocates and all others map."""
 
     def __init__(self, whole: DeviceMemory, place: int, is_own: bool) -> None:
         self.whole = whole
@@ -121,7 +121,7 @@ class _Part:
         self.is_own = is_own
 
     def make(self, _: list[dict[str, Any]]) -> tuple[dict[str, Any], list[int]]:
-        """On its rank: allocate it, map it, and return a descriptor of it."""
+        """On the partition's rank: allocate it, map it, and return a descriptor of it."""
         gpus = self.whole.gpus
         handle = gpus.call("cuMemCreate", self.whole.partition, gpus.properties(gpus.current), 0)
         descriptor = int(gpus.call("cuMemExportToShareableHandle", handle, gpus.descriptor_type, 0))
@@ -129,7 +129,7 @@ class _Part:
         return {}, [descriptor]
 
     def take(self, _: dict[str, Any], descriptors: list[int]) -> None:
-        """On the others: map it."""
+        """On the other ranks: map it."""
         gpus = self.whole.gpus
         try:
             if not self.is_own:
@@ -140,7 +140,7 @@ class _Part:
 
 
 def _zero(whole: DeviceMemory, place: int) -> None:
-    """Fill this rank's partition with zeros, which new memory of a GPU need not be."""
+    """Fill this rank's partition with zeros: new memory of a GPU may contain anything."""
     mine = Layout(torch.uint8, (whole.partition,), (1,), place * whole.partition)
     tensor = whole.tensor(mine, whole.gpus.current).zero_()
     if tensor.is_cuda:
@@ -148,7 +148,7 @@ def _zero(whole: DeviceMemory, place: int) -> None:
 
 
 def view_on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """Return the same memory as a tensor of a GPU; see `get_tensor_view`."""
+    """Return a tensor on a GPU over the same memory; see `get_tensor_view`."""
     gpus = cuda.load()
     number = gpus.current if device.index is None else device.index
     if not 0 <= number < gpus.count:
@@ -164,7 +164,7 @@ def view_on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 class HostView:
-    """Host memory that GPUs reach, until nobody holds the view."""
+    """Host memory that GPUs can use; unregistered when the object goes."""
 
     def __init__(self, gpus: Gpus, mapping: Mapping) -> None:
         self.gpus = gpus
@@ -175,7 +175,7 @@ class HostView:
         self.address = int(gpus.call("cuMemHostGetDevicePointer", mapping.address, 0))
 
     def tensor(self, layout: Layout, device: int) -> torch.Tensor:
-        """Return a tensor of a GPU in the host's memory."""
+        """Return a tensor on a GPU in the host's memory."""
         return _tensor(self.address, self.mapping.nbytes, self.gpus.kind, device, self, layout)
 
     def __del__(self) -> None:
@@ -184,7 +184,7 @@ class HostView:
 
 
 def _tensor(address: int, nbytes: int, kind: int, device: int, owner: object, layout: Layout) -> torch.Tensor:
-    """Return a tensor of a device over memory that its owner keeps."""
+    """Return a tensor on a device over memory that `owner` keeps."""
     capsule = capsule_of(address, nbytes, kind, device, owner)
     storage = from_dlpack(capsule).untyped_storage()
     empty = torch.empty(0, dtype=layout.dtype, device=storage.device)

@@ -1,4 +1,7 @@
-"""Exceptions of whole memory; bad arguments are TypeError and ValueError, no memory is MemoryError."""
+"""The exceptions of whole memory.
+
+Wrong arguments raise TypeError or ValueError instead, and missing memory raises MemoryError.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ class DisagreementError(Error, ValueError):
 
 
 class RankLost(Error, ConnectionError):
-    """A rank ended, or left by `finalize_lib`, and a collective call cannot be done without it.
+    """A rank ended or called `finalize_lib`, and a collective call cannot be done without it.
 
     Attributes
     ----------
     rank : int
-        Which; -1 if nobody knows.
+        The rank; -1 if it is not known.
     """
 
     def __init__(self, message: str, *, rank: int = -1) -> None:
@@ -25,7 +28,7 @@ class RankLost(Error, ConnectionError):
         self.rank = rank
 
 
-# What a rank can tell the others, by the name that travels.
+# The exceptions that a rank can pass on to the others, as their names.
 _TRAVEL: tuple[type[Exception], ...] = (
     DisagreementError,
     RankLost,
@@ -41,7 +44,7 @@ _TRAVEL: tuple[type[Exception], ...] = (
 
 
 def as_message(error: BaseException) -> dict[str, object]:
-    """Return an exception as other ranks get it."""
+    """Return an exception as a message to other ranks."""
     kind = next((kind for kind in _TRAVEL if isinstance(error, kind)), None)
     return {
         "kind": kind.__name__ if kind else "Error",
@@ -51,7 +54,7 @@ def as_message(error: BaseException) -> dict[str, object]:
 
 
 def from_message(message: dict[str, object], prefix: str = "") -> Exception:
-    """Make the exception that another rank told of."""
+    """Return the exception of another rank's message."""
     text = f"{prefix}{message['text']}"
     kind = next((kind for kind in _TRAVEL if kind.__name__ == message["kind"]), Error)
     if kind is RankLost:

@@ -1,4 +1,4 @@
-"""Load and store: between files and a tensor's memory without another copy, in several threads, by ranges of rows."""
+"""Load and store tensors: directly between files and a tensor's memory, in several threads, by ranges of rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import torch
 from pyps.wholememory import formats, memory
 from pyps.wholememory.formats import Piece, Stored
 
-BLOCK = 8 << 20  # bytes that a thread moves at once, whole large pages
+BLOCK = 8 << 20  # bytes that a thread reads or writes at once; a multiple of a large page
 MOST_THREADS = (
-    8  # by default two per core, since they wait for files and for large pages; not more than these
+    8  # the default is two threads per core, as they wait for files and large pages, but at most this
 )
 Place = str | os.PathLike[str]
 
@@ -28,26 +28,27 @@ def load(
     name: str | None = None,
     threads: int | None = None,
 ) -> None:
-    """Fill a tensor from a file; ranks may load parts of one tensor at the same time.
+    """Fill a tensor from a file. Ranks may load parts of the same tensor at the same time.
 
     Parameters
     ----------
     tensor : torch.Tensor, shape (rows, ...)
-        Any; that of `create_tensor`, or a slice of it, is written in place, into large pages where it is untouched.
+        Any tensor. One from `create_tensor`, or a slice of it, is written in place; memory that was not touched before
+        gets large pages.
     path : path
-        ``.npy``, ``.safetensors``, ``.pt`` or ``.pth``; otherwise what the names of raw parts begin with, as in
-        ``features`` for ``features_part_0_of_4``, or their directory.
+        ``.npy``, ``.safetensors``, ``.pt`` or ``.pth``; or, for files of raw rows, the beginning of their names (such
+        as ``features`` for ``features_part_0_of_4``), or their directory.
     rows : range, optional
-        Of the file, as many as the tensor has; by default all.
+        The rows of the file to load, as many as the tensor has; by default all.
     name : str, optional
-        Of a tensor in the file, if it holds several.
+        The name of a tensor in the file, if it has several.
     threads : int, optional
         By default two per core.
 
     Raises
     ------
     OSError, ValueError
-        The file cannot be read, is damaged, or holds something else than the tensor.
+        The file cannot be read, is damaged, or does not have the tensor's dtype and shape.
     """
     stored: Stored | torch.Tensor = _open(Path(path), tensor, name)
     first, last = _check(tensor, path, stored.dtype, tuple(stored.shape), rows)
@@ -59,7 +60,7 @@ def load(
         _run(_reads(tensor, pieces), _count(threads))
         return
     step = max(1, BLOCK // max(1, formats.row_bytes(tensor)))
-    for begin in range(0, last - first, step):  # columns, or a GPU's memory
+    for begin in range(0, last - first, step):  # rows with gaps between their elements, or a GPU's memory
         end = min(begin + step, last - first)
         block = torch.empty(end - begin, *tensor.shape[1:], dtype=tensor.dtype)
         _run(_reads(block, stored.rows(first + begin, first + end)), 1)
@@ -76,7 +77,7 @@ def store(
     parts: int = 1,
     threads: int | None = None,
 ) -> None:
-    """Write a tensor to a file, which is there when it is whole.
+    """Write a tensor to a file. The file appears, or is replaced, only when it is complete.
 
     Parameters
     ----------
@@ -84,18 +85,18 @@ def store(
     path : path
         As in `load`.
     rows : range, optional
-        Replace these rows of a file that is there (not of ``.pt``), in place.
+        Replace these rows of an existing file (not ``.pt``), in place.
     name : str
-        Of the tensor in a file of safetensors.
+        The tensor's name in a file of safetensors.
     part, parts : int
-        Of raw parts: write this one of so many, the tensor being the rows of this part alone.
+        For files of raw rows: the number of this part, and how many there are. The tensor has this part's rows only.
     threads : int, optional
         By default two per core.
 
     Raises
     ------
     OSError, ValueError
-        The file cannot be written, or cannot hold the tensor.
+        The file cannot be written, or the format cannot store the tensor.
     """
     target = Path(path)
     if not 0 <= part < parts:
@@ -104,9 +105,8 @@ def store(
         if rows is not None:
             raise ValueError(f"{target}: rows of a .pt file cannot be replaced; use .npy or .safetensors")
         spare = tensor.untyped_storage().nbytes() - tensor.numel() * tensor.element_size()
-        value = (
-            tensor.detach() if spare < 2 * 4096 else tensor.detach().clone()
-        )  # torch saves the whole storage
+        # torch.save writes the whole storage, so a part of a larger one is copied first.
+        value = tensor.detach() if spare < 2 * 4096 else tensor.detach().clone()
         _replace(target, lambda fresh: torch.save(value, fresh))
         return
     source = tensor.detach().cpu().contiguous()
@@ -136,7 +136,7 @@ def store(
 
 
 def _open(path: Path, tensor: torch.Tensor, name: str | None) -> Stored | torch.Tensor:
-    """Find what a file holds; of torch's own, whose place torch knows, as a tensor in the mapped file."""
+    """Return where a tensor lies in its file; for torch's own format, a tensor in the mapped file."""
     if path.suffix == ".npy":
         return formats.read_npy(path)
     if path.suffix == ".safetensors":
@@ -154,7 +154,7 @@ def _open(path: Path, tensor: torch.Tensor, name: str | None) -> Stored | torch.
 def _check(
     tensor: torch.Tensor, path: Place, dtype: torch.dtype, shape: tuple[int, ...], rows: range | None
 ) -> tuple[int, int]:
-    """Return the first row of the file and the one behind the last, if they are what the tensor takes."""
+    """Return the first row and the one after the last, if these rows have the tensor's dtype and shape."""
     count = shape[0] if shape else 1
     chosen = range(count) if rows is None else rows
     if chosen.step != 1 or chosen.start < 0 or chosen.stop > count:
@@ -173,7 +173,7 @@ def _count(threads: int | None) -> int:
 
 
 def _run(work: Iterable[Callable[[], None]], threads: int) -> None:
-    """Do everything, in so many threads; the first error is raised."""
+    """Call all functions, in so many threads; raise the first error."""
     if threads == 1:
         for step in work:
             step()
@@ -184,7 +184,7 @@ def _run(work: Iterable[Callable[[], None]], threads: int) -> None:
 
 
 def _bytes(tensor: torch.Tensor) -> memoryview:
-    """Return a contiguous tensor's memory."""
+    """Return the memory of a contiguous tensor."""
     nbytes = tensor.numel() * tensor.element_size()
     flat = torch.empty(0, dtype=torch.uint8).set_(
         tensor.untyped_storage(), int(tensor.storage_offset()) * tensor.element_size(), (nbytes,), (1,)
@@ -193,7 +193,7 @@ def _bytes(tensor: torch.Tensor) -> memoryview:
 
 
 def _blocks(pieces: Iterable[Piece]) -> Iterable[tuple[Piece, int]]:
-    """Cut pieces into blocks, each with its place in the tensor."""
+    """Divide pieces into blocks, each with its offset in the tensor, in bytes."""
     at = 0
     for piece in pieces:
         for begin in range(0, piece.nbytes, BLOCK):
@@ -221,7 +221,8 @@ def _reads(tensor: torch.Tensor, pieces: Iterable[Piece]) -> Iterable[Callable[[
 
 
 def _is_untouched(fd: int, begin: int, nbytes: int) -> bool:
-    return os.lseek(fd, begin, os.SEEK_DATA) >= begin + nbytes  # behind the elements lies the text
+    # The search always ends, at the text behind the elements.
+    return os.lseek(fd, begin, os.SEEK_DATA) >= begin + nbytes
 
 
 def _writes(source: torch.Tensor, pieces: Iterable[Piece]) -> Iterable[Callable[[], None]]:
@@ -237,7 +238,7 @@ def _writes(source: torch.Tensor, pieces: Iterable[Piece]) -> Iterable[Callable[
 
 
 def _copy(tensor: torch.Tensor, source: torch.Tensor, threads: int) -> None:
-    """Copy a tensor that lies in a mapped file, by ranges of rows."""
+    """Copy from a tensor in a mapped file, by ranges of rows."""
     if not tensor.dim():
         tensor.copy_(source)
         return
@@ -250,7 +251,7 @@ def _copy(tensor: torch.Tensor, source: torch.Tensor, threads: int) -> None:
 
 
 def _replace(target: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place, and put it there when it is whole."""
+    """Write a file under another name beside its place, and rename it when it is complete."""
     fresh = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         write(fresh)

@@ -1,6 +1,6 @@
-"""Kinds of files that hold a tensor: where its elements lie in them, and how a new one begins.
+"""File formats for tensors: where the elements lie in a file, and the header of a new file.
 
-In all of them rows lie one after another, so that a range of rows is a piece of a file, or of several.
+In all formats rows lie one after another, so a range of rows is a piece of one file, or pieces of several.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ SAFETENSORS = {
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
-LONGEST_HEADER = 100 << 20  # bytes, as in the original
+LONGEST_HEADER = 100 << 20  # bytes, the limit of the safetensors library
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes of a file."""
+    """A range of bytes of a file."""
 
     path: Path
     offset: int
@@ -47,14 +47,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor in files: its type, its shape, and where its rows lie in their order."""
+    """A tensor in files: its dtype, its shape, and the pieces that have its rows, in order."""
 
     dtype: torch.dtype
     shape: tuple[int, ...]
     pieces: tuple[Piece, ...]
 
     def rows(self, first: int, last: int) -> list[Piece]:
-        """Return where the rows from `first` up to before `last` lie."""
+        """Return the pieces that have the rows from `first` up to, not including, `last`."""
         total = sum(piece.nbytes for piece in self.pieces)
         row = total // self.shape[0] if self.shape and self.shape[0] else total
         begin, end, found = first * row, last * row, []
@@ -67,7 +67,7 @@ class Stored:
 
 
 def read_npy(path: Path) -> Stored:
-    """Find the elements of numpy's file."""
+    """Find the elements in a file of numpy's."""
     with path.open("rb") as file:
         version = np.lib.format.read_magic(file)
         read = (
@@ -84,7 +84,7 @@ def read_npy(path: Path) -> Stored:
 
 
 def read_safetensors(path: Path, name: str | None) -> Stored:
-    """Find the elements of a tensor, by default the only one."""
+    """Find the elements of a tensor in a file of safetensors; without a name, of its only tensor."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if not 2 <= length <= LONGEST_HEADER:
@@ -102,7 +102,7 @@ def read_safetensors(path: Path, name: str | None) -> Stored:
 
 
 def read_parts(prefix: Path, tensor: torch.Tensor) -> Stored:
-    """Find raw rows, of the tensor's kind: ``<prefix>_part_<i>_of_<n>``, or ``part_<i>_of_<n>`` in a directory."""
+    """Find raw rows like the tensor's in ``<prefix>_part_<i>_of_<n>``, or ``part_<i>_of_<n>`` in a directory."""
     files = {}
     counts = set()
     for path in prefix.parent.iterdir() if not prefix.is_dir() else prefix.iterdir():
@@ -129,13 +129,13 @@ def read_parts(prefix: Path, tensor: torch.Tensor) -> Stored:
 
 
 def part_path(prefix: Path, part: int, parts: int) -> Path:
-    """Return the file of a part."""
+    """Return the path of a part's file."""
     directory = prefix if prefix.is_dir() else prefix.parent
     return directory / f"{_stem(prefix)}part_{part}_of_{parts}"
 
 
 def row_bytes(tensor: torch.Tensor) -> int:
-    """Return how many bytes a row has."""
+    """Return the bytes of a row."""
     elements = 1
     for size in tensor.shape[1:]:
         elements *= size
@@ -143,7 +143,7 @@ def row_bytes(tensor: torch.Tensor) -> int:
 
 
 def npy_header(dtype: torch.dtype, shape: Sequence[int]) -> bytes:
-    """Return what numpy's file begins with."""
+    """Return the header of a file of numpy's."""
     try:
         kind = torch.empty(0, dtype=dtype).numpy().dtype
     except TypeError:
@@ -157,7 +157,7 @@ def npy_header(dtype: torch.dtype, shape: Sequence[int]) -> bytes:
 
 
 def safetensors_header(name: str, dtype: torch.dtype, shape: Sequence[int], nbytes: int) -> bytes:
-    """Return what a file of safetensors with one tensor begins with."""
+    """Return the header of a file of safetensors with one tensor."""
     kinds = {kind: text for text, kind in SAFETENSORS.items()}
     if dtype not in kinds:
         raise ValueError(f"safetensors has no {dtype}; store it as .pt")
@@ -168,7 +168,7 @@ def safetensors_header(name: str, dtype: torch.dtype, shape: Sequence[int], nbyt
 
 
 def pick(path: Path, names: list[str], name: str | None) -> str:
-    """Return which of a file's tensors is meant."""
+    """Return the name of the tensor to use: the given one, or that of the only one."""
     if name is None and len(names) == 1:
         return names[0]
     if name not in names:

@@ -1,11 +1,11 @@
-"""What a tensor looks like in memory: checked numbers, and the text of them that lies behind the elements.
+"""How tensors lie in a memory file: as checked numbers, and as the text behind the elements.
 
-The text is what tells a process in any language how to read a memory file:
+From the text a process in any language knows how to read a memory file:
 
     wholememory 1
     tensor <name> <dtype> <offset in elements> <dimensions> <size>... <stride>...
 
-and the file's last 32 bytes say how long it is.
+The file's last 32 bytes have the length of the text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layout:
     offset : int
         Of the first element, in elements.
     name : str
-        Of a parameter, without blanks; a single tensor has none.
+        The name of a parameter, without blanks; "-" for a tensor that has none.
     """
 
     dtype: torch.dtype
@@ -52,14 +52,14 @@ class Layout:
 
     @property
     def elements(self) -> int:
-        """How many elements the memory needs, up to the last one that is used."""
+        """How many elements the memory must have, up to the last one that is used."""
         if 0 in self.shape:
             return self.offset
         return self.offset + 1 + sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the memory needs."""
+        """How many bytes the memory must have."""
         return self.elements * self.dtype.itemsize
 
     def __str__(self) -> str:
@@ -81,9 +81,9 @@ def check_layout(shape: Sequence[int], strides: Sequence[int], dtype: object) ->
     Parameters
     ----------
     shape : sequence of int
-        None negative; no number at all makes a tensor of one element.
+        Sizes of at least 0; an empty shape is that of a tensor with one element.
     strides : sequence of int
-        In elements; empty for elements that lie one after another.
+        In elements; empty: the tensor is contiguous.
     dtype : torch.dtype
 
     Raises
@@ -91,7 +91,7 @@ def check_layout(shape: Sequence[int], strides: Sequence[int], dtype: object) ->
     TypeError
         Something is not a whole number, or not a dtype of torch.
     ValueError
-        A number is negative or too large, or two places of the tensor would share an element.
+        A number is negative or too large, or two positions of the tensor would share an element.
     """
     if not isinstance(dtype, torch.dtype):
         raise TypeError(f"dtype is {dtype!r}; give one of torch's, such as torch.float32")
@@ -133,7 +133,7 @@ def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _refuse_overlaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
-    """Every stride must step over all that the smaller ones reach."""
+    """Raise ValueError unless each stride is larger than everything that the smaller ones reach."""
     if any(step < 0 for step in strides):
         raise ValueError(f"strides is {list(strides)}; a stride cannot be negative")
     if 0 in shape:
@@ -149,7 +149,7 @@ def _refuse_overlaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
 
 
 def as_text(layouts: Sequence[Layout]) -> bytes:
-    """Return what lies behind the elements: whole pages, the last bytes of which say how long the text is."""
+    """Return what lies behind the elements: whole pages, whose last bytes have the length of the text."""
     text = (HEAD + "".join(map(str, layouts))).encode()
     tail = f"wholememory {len(text)}".encode().ljust(TAIL)
     pages = -(-(len(text) + TAIL) // PAGE)

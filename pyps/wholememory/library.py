@@ -1,4 +1,4 @@
-"""The state of the library in this process: is it initialised, and which rank is this of how many."""
+"""The state of the library in this process: whether it is initialized, this process's rank, and how many there are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMEOUT = 60.0  # seconds that ranks wait for each other
 
 @dataclass
 class Library:
-    """What `init_lib` begins and `finalize_lib` ends; `size` is 0 before `mp_init`."""
+    """The state between `init_lib` and `finalize_lib`; `size` is 0 before `mp_init`."""
 
     pid: int
     parent: str
@@ -28,16 +28,16 @@ class Library:
     endings: list[Callable[[], object]] = field(default_factory=list)
 
 
-_state: list[Library] = []  # the calls have no argument that could hold it
+_state: list[Library] = []  # one or none; the public functions have no argument for it
 
 
 def init_lib() -> None:
-    """Begin; before `mp_init`, and before processes are forked from this one that will be ranks.
+    """Initialize the library. Call it before `mp_init`, and before forking processes that will be ranks.
 
     Raises
     ------
     RuntimeError
-        It was called before, without `finalize_lib` since.
+        It was called before, and `finalize_lib` was not called since.
     """
     if _state and _state[0].pid != os.getpid() and _state[0].size:
         _drop_the_parents()
@@ -50,25 +50,25 @@ def init_lib() -> None:
 
 
 def mp_init(rank: int, size: int, *, group: str = "", timeout: float = TIMEOUT) -> None:
-    """Become one of the ranks of this host; returns when all have come.
+    """Become one of the ranks of this host; return when all ranks have called it.
 
     Parameters
     ----------
     rank, size : int
-        Of the processes of this host.
+        This process's number among the processes of this host, from 0, and how many there are.
     group : str
-        The same for all ranks, and no other job's. It is only needed where the ranks were not started together: by
-        torchrun, `moontide launch`, or one parent process, which may be a rank itself if it called `init_lib` before
-        it forked.
+        A name that all ranks have, and no other job. It is only needed if the ranks were not started together: by
+        torchrun, by `moontide launch`, or by one parent process. That may be a rank itself if it called `init_lib`
+        before it forked the others.
     timeout : float
-        Seconds to wait for the others here, and by default in every later call.
+        Seconds to wait for the other ranks; also the default of all later calls.
 
     Raises
     ------
     ValueError
         The rank is not in [0, size).
     pyps.StartError, pyps.WaitTimeoutError, RankLost
-        The ranks do not fit together, one did not come, or ended; raised on all that have come.
+        The ranks contradict each other, or one did not come, or ended. Raised on all ranks that have come.
     RuntimeError
         This process is a rank already.
     """
@@ -92,14 +92,14 @@ def mp_init(rank: int, size: int, *, group: str = "", timeout: float = TIMEOUT) 
 
 
 def finalize_lib() -> None:
-    """End; tensors and views of them stay what they are as long as anybody holds them.
+    """End the library in this process. Tensors and views of them stay valid.
 
-    Nobody waits: a later collective call of the others says that this rank has left.
+    It does not wait for other ranks: a later collective call there raises that this rank has left.
 
     Raises
     ------
     pyps.ClosedError
-        `init_lib` was not called, or this is the second time.
+        `init_lib` was not called, or `finalize_lib` was called already.
     """
     library = begun()
     for ending in reversed(library.endings):
@@ -121,12 +121,12 @@ def get_size() -> int:
 
 
 def barrier(ranks: Sequence[int] = (), *, timeout: float | None = None) -> None:
-    """Wait until all ranks, or those named, have come here.
+    """Wait until all ranks, or those in `ranks`, have called it.
 
     Raises
     ------
     pyps.WaitTimeoutError, RankLost, DisagreementError
-        On all of them.
+        Raised on all of these ranks.
     """
     together("barrier", ranks, timeout, dict)
 
@@ -138,7 +138,7 @@ def together(
     propose: Callable[[], dict[str, Any]],
     **parts: Any,
 ) -> Any:
-    """Make a collective call of these ranks, none for all; see `Collective`."""
+    """Make a collective call of these ranks (empty: of all); see `Collective`."""
     library = ready()
     assert library.collective is not None
     return library.collective(
@@ -147,7 +147,7 @@ def together(
 
 
 def members_of(ranks: Sequence[int]) -> tuple[int, ...]:
-    """Return the ranks that a call is of, in their order: those given, or all."""
+    """Return the ranks of a call in ascending order: those given, or all."""
     return _members(ready(), ranks)
 
 
@@ -166,7 +166,7 @@ def begun() -> Library:
     Raises
     ------
     pyps.ClosedError
-        It is another time.
+        `init_lib` was not called, or `finalize_lib` was.
     """
     if not _state:
         raise ClosedError("call wm.init_lib() first; after wm.finalize_lib() it begins anew")
@@ -207,6 +207,6 @@ def _members(library: Library, ranks: Sequence[int]) -> tuple[int, ...]:
 
 
 def _drop_the_parents() -> None:
-    """In a forked process: let go of the parent's channels, which stay open there."""
+    """In a forked process: close the copies of the parent's channels, which stay open in the parent."""
     parents = _state.pop()
     parents.peers.close(for_all=False)

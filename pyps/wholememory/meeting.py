@@ -1,8 +1,8 @@
-"""How the ranks of a host meet: the first that comes takes a name, the others connect to it.
+"""How the ranks of a host meet: the first one listens under a common name, and the others connect to it.
 
-They come under one name because they were started together: by torchrun or anything that sets its variables, by one
-parent process, or from a process that had called `init_lib` before it forked them. In the end each rank has a channel
-to every other one, and a descriptor that tells when the other's process ends.
+All ranks know the name because they were started together: by torchrun (or a program that sets its variables), by one
+parent process, or by a process that called `init_lib` before it forked them. In the end each rank has a channel to
+every other one, and a descriptor that tells when the other's process ends.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pyps.wholememory.errors import RankLost, as_message, from_message, ranks_sh
 
 @dataclass
 class Peers:
-    """The other ranks: a channel, a pid and a pid descriptor each."""
+    """For each of the other ranks: its channel, its pid, and a pid descriptor."""
 
     channels: dict[int, Channel] = field(default_factory=dict)
     pids: dict[int, int] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
 
     def close(self, *, for_all: bool = True) -> None:
-        """Close all; `for_all`: see `Channel.close`."""
+        """Close everything; `for_all` is that of `Channel.close`."""
         for channel in self.channels.values():
             channel.close(for_all=for_all)
         for descriptor in self.ends.values():
@@ -40,7 +40,7 @@ class Peers:
 
 
 def common_start() -> str:
-    """Return what tells apart the processes that were started together with this one."""
+    """Return a text that is the same in the processes that were started together with this one, and in no others."""
     torchrun = read_environment().torchrun
     if torchrun:
         return f"{torchrun.host}:{torchrun.port} restart {torchrun.restart}"
@@ -48,21 +48,21 @@ def common_start() -> str:
 
 
 def process_named(pid: int) -> str:
-    """Return a process by its number and its start, which no later process shares."""
+    """Return a text that identifies a process: its pid, and its start time, which no later process shares."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         return f"process {pid} started {stat.rpartition(')')[2].split()[19]}"
-    except OSError:  # it ended: its number is all that is known
+    except OSError:  # it has ended, so only its pid is known
         return f"process {pid}"
 
 
 def meet(rank: int, size: int, group: str, timeout: float) -> Peers:
-    """Wait until all ranks have come, and return the others.
+    """Wait until all ranks have come; return the others.
 
     Raises
     ------
     StartError
-        The ranks do not fit together; raised on all that have come.
+        The ranks contradict each other; raised on all that have come.
     WaitTimeoutError
         A rank did not come in time; raised on all that have come.
     RankLost
@@ -82,7 +82,7 @@ def meet(rank: int, size: int, group: str, timeout: float) -> Peers:
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     raise
-                continue  # somebody was faster and listens by now, or has just ended
+                continue  # another rank listens by now, or has just ended
             with listening:
                 return _host(listening, own, me, group, deadline)
 
@@ -90,7 +90,7 @@ def meet(rank: int, size: int, group: str, timeout: float) -> Peers:
 def _host(
     listening: socket.socket, own: socket.socket, me: dict[str, Any], group: str, deadline: float
 ) -> Peers:
-    """Collect all ranks, tell them of each other, and let them go when all are connected."""
+    """As the first rank: wait for all others, tell them about each other, and tell them when all are connected."""
     table = {me["rank"]: me}
     guests: dict[int, Channel] = {}
     strangers: list[Channel] = []
@@ -137,7 +137,7 @@ def _host(
 def _take_in(
     channel: Channel, me: dict[str, Any], table: dict[int, dict[str, Any]], guests: dict[int, Channel]
 ) -> None:
-    """Hear who has connected; what makes the ranks impossible is raised on all of them."""
+    """Read which rank has connected. Raise an error, here and on all ranks, if the ranks contradict each other."""
     try:
         received = channel.receive()
     except EOFError:
@@ -172,12 +172,12 @@ def _take_in(
 
 def _notice_ends(guests: dict[int, Channel], ready: set[int]) -> None:
     for rank, channel in guests.items():
-        if channel.fileno() in ready:  # they have nothing to say yet
+        if channel.fileno() in ready:  # they send nothing at this time, so it must be their end
             raise RankLost(f"rank {rank} (process {channel.peer.pid}) ended in mp_init", rank=rank)
 
 
 def _join(channel: Channel, own: socket.socket, me: dict[str, Any], group: str, deadline: float) -> Peers:
-    """Introduce this rank to the one that was first, and connect to the others."""
+    """As a later rank: introduce this rank to the first one, and connect to the others."""
     host = f"process {channel.peer.pid}, at which the ranks of {group!r} meet,"
     peers = Peers()
     try:
@@ -195,7 +195,7 @@ def _join(channel: Channel, own: socket.socket, me: dict[str, Any], group: str, 
 
 
 def _await(channel: Channel, who: str, deadline: float) -> dict[str, Any]:
-    """Return the next message of a channel; what it says of a failure is raised."""
+    """Return the next message of a channel; if it tells of a failure, raise that."""
     while True:
         try:
             received = channel.receive()
@@ -214,7 +214,7 @@ def _await(channel: Channel, who: str, deadline: float) -> dict[str, Any]:
 def _connect_all(
     own: socket.socket, me: dict[str, Any], table: list[dict[str, Any]], deadline: float
 ) -> Peers:
-    """Connect to the lower ranks, and be connected to by the higher ones."""
+    """Connect to the lower ranks, and accept the connections of the higher ones."""
     peers = Peers()
     try:
         for other in table[: me["rank"]]:

@@ -1,7 +1,7 @@
-"""Memory files: made, opened by name, found by the tensors that lie in them.
+"""Memory files: creating them, opening them by name, and finding the one that a tensor lies in.
 
-A file has no place in any directory. It is there as long as a process has it open or mapped, and can be opened by
-processes of the same user, who find it by its name among the descriptors of those that hold it.
+A memory file is in no directory. It exists as long as a process has it open or mapped. Processes of the same user can
+open it: they look for its name among the open descriptors of all their processes.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from pyps.wholememory import room
 from pyps.wholememory._mapping import Mapping
 from pyps.wholememory.layout import PAGE, TAIL, Layout, as_text, from_text
 
-PATIENCE = 60.0  # seconds until it is an error that other processes are creating memory
+PATIENCE = 60.0  # seconds to wait while other processes create memory
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 _mappings: weakref.WeakValueDictionary[int, Mapping] = weakref.WeakValueDictionary()  # by address
 
 
 def create(layouts: Sequence[Layout], *, most: int | None = None, timeout: float = PATIENCE) -> int:
-    """Make a file for tensors and return its descriptor; nothing of it takes memory yet.
+    """Create a file for tensors and return its descriptor. Its memory is not allocated yet.
 
     Parameters
     ----------
     most : int, optional
-        Bytes that are available to the poorest of all processes which will use it; by default to this one.
+        The least bytes that are available to any of the processes that will use it; by default to this one.
 
     Raises
     ------
     MemoryError
-        The host, a control group or a limit of this process cannot back it.
+        The host, a control group or a limit of this process does not leave enough memory.
     """
     nbytes = max(layout.nbytes for layout in layouts)
     data, text = max(1, -(-nbytes // PAGE)) * PAGE, as_text(layouts)
@@ -55,7 +55,7 @@ def create(layouts: Sequence[Layout], *, most: int | None = None, timeout: float
             os.fchmod(fd, 0o600)
             os.ftruncate(fd, data + len(text))
             os.pwrite(fd, text, data)
-            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS)  # nobody can take away what the others read
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS)  # no process may resize the file while others use it
             if room.counts_strictly():
                 os.posix_fallocate(fd, 0, data)
         except OSError as error:
@@ -67,12 +67,12 @@ def create(layouts: Sequence[Layout], *, most: int | None = None, timeout: float
 
 
 def adopt(fd: int) -> tuple[Mapping, list[Layout]]:
-    """Map a file into this process; the descriptor belongs to the mapping from then on.
+    """Map a file into this process. The mapping takes the descriptor over.
 
     Raises
     ------
     MemoryError
-        This process has no addresses left for it.
+        This process has not enough addresses left.
     AttachError
         It is no memory file.
     """
@@ -100,12 +100,12 @@ def adopt(fd: int) -> tuple[Mapping, list[Layout]]:
 
 
 def open_by_name(name: str) -> tuple[Mapping, list[Layout]]:
-    """Map the file of this name, which some process of this user holds.
+    """Map the file with this name, which a process of this user must have open.
 
     Raises
     ------
     AttachError
-        None holds it, or none that this user may look into.
+        No process has it open, or none whose descriptors this user may see.
     """
     for mapping in list(_mappings.values()):
         if mapping.name == name:
@@ -117,33 +117,33 @@ def open_by_name(name: str) -> tuple[Mapping, list[Layout]]:
     for path in room.memory_files(name):
         try:
             fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:  # closed, or the process ended, since the listing
+        except OSError:  # it was closed, or the process has ended, since the listing
             continue
         return adopt(fd)
     raise AttachError(f"no process of this user holds {name!r}: its last holder dropped it or ended")
 
 
 def layouts_of(mapping: Mapping) -> list[Layout]:
-    """Return the tensors that a mapped file holds."""
+    """Return the layouts of the tensors in a mapped file."""
     size = os.fstat(mapping.fd).st_size
     length = int(os.pread(mapping.fd, TAIL, size - TAIL).split()[1])
     return from_text(os.pread(mapping.fd, length, mapping.nbytes))
 
 
 def as_tensor(mapping: Mapping, layout: Layout) -> torch.Tensor:
-    """Return a tensor in the mapped memory, which it keeps mapped as long as it, or a view of it, lives."""
+    """Return a tensor in the mapped memory. The memory stays mapped while the tensor or a view of it exists."""
     storage = torch.frombuffer(mapping, dtype=torch.uint8).untyped_storage()
     empty = torch.empty(0, dtype=layout.dtype)
     return empty.set_(storage, layout.offset, layout.shape, layout.strides)
 
 
 def layout_of(tensor: torch.Tensor) -> Layout:
-    """Return how a tensor lies in its memory."""
+    """Return the layout of a tensor in its memory."""
     return Layout(tensor.dtype, tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
 
 
 def find(tensor: torch.Tensor) -> Mapping | None:
-    """Return the mapped file that a tensor, or what it is a view of, lies in."""
+    """Return the mapped file that a tensor lies in; None if there is none."""
     if tensor.device.type != "cpu" or tensor.layout != torch.strided:
         return None
     return _mappings.get(tensor.untyped_storage().data_ptr())

@@ -1,7 +1,8 @@
 """Embeddings over a tensor that ranks share: rows are gathered, and gradients go to the rows that were used.
 
-``sparse=True`` gives the weight a sparse gradient, which `torch.optim.SGD`, `SparseAdam` and `Adagrad` apply to the
-rows that are in it, in place: all ranks train one table. The dense kind is of the whole table's size, in every rank.
+With ``sparse=True`` the weight has a sparse gradient. `torch.optim.SGD`, `SparseAdam` and `Adagrad` apply it in place,
+to the used rows only, so all ranks train the same table. A dense gradient is as large as the whole table, on every
+rank.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ MODES = ("sum", "mean", "max")
 
 
 class Embedding(torch.nn.Module):
-    """The rows of a table by indices.
+    """Returns rows of a table by their indices.
 
     Parameters
     ----------
     table : torch.Tensor, shape (rows, length)
-        Of `create_tensor`; the module's parameter lies in its memory.
+        A tensor from `create_tensor`; the module's parameter lies in its memory.
     sparse : bool
-        Whether the gradient holds the used rows only.
+        Whether the gradient has the used rows only.
     """
 
     def __init__(self, table: torch.Tensor, *, sparse: bool = True) -> None:
@@ -48,20 +49,20 @@ class Embedding(torch.nn.Module):
         return rows
 
     def extra_repr(self) -> str:
-        """Say how large the table is, as torch prints it."""
+        """Return the table's size, for `repr`."""
         return f"{self.weight.shape[0]}, {self.weight.shape[1]}, sparse={self.sparse}"
 
 
 class EmbeddingBag(torch.nn.Module):
-    """Sums, means or maxima of bags of rows.
+    """Returns the sum, mean or maximum of each bag of rows.
 
     Parameters
     ----------
     table : torch.Tensor, shape (rows, length)
     mode : str
-        "sum", "mean" or "max"; an empty bag gives zeros.
+        "sum", "mean" or "max"; the result for an empty bag is zeros.
     sparse : bool
-        Whether the gradient holds the used rows only.
+        Whether the gradient has the used rows only.
     """
 
     def __init__(self, table: torch.Tensor, *, mode: str = "mean", sparse: bool = True) -> None:
@@ -87,7 +88,7 @@ class EmbeddingBag(torch.nn.Module):
         offsets : torch.Tensor of int32 or int64, shape (bags,)
             Where each bag begins, if `indices` has one dimension.
         per_sample_weights : torch.Tensor, of the shape of `indices`, optional
-            Factors of the rows, with "sum" only.
+            Factors for the rows; only with "sum".
 
         Returns
         -------
@@ -118,12 +119,12 @@ class EmbeddingBag(torch.nn.Module):
         )
 
     def extra_repr(self) -> str:
-        """Say how large the table is, as torch prints it."""
+        """Return the table's size, for `repr`."""
         return f"{self.weight.shape[0]}, {self.weight.shape[1]}, mode={self.mode!r}, sparse={self.sparse}"
 
 
 class _Gather(torch.autograd.Function):
-    """Rows of a weight, whose gradient goes back to them."""
+    """Gathers rows of a weight; the gradient goes to the same rows."""
 
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, indices: torch.Tensor, sparse: bool) -> torch.Tensor:

@@ -1,8 +1,8 @@
-"""How much memory may still be promised on this host.
+"""How much memory may still be promised to new tensors on this host.
 
-A tensor takes memory only where it is touched, so what counts is the memory that is free now, less what the tensors
-that exist may still take: their files are found by the descriptors of all processes, with nothing kept on the side
-that somebody's death could leave wrong. One process at a time looks and creates.
+A tensor takes memory only where it is touched. So a new one may have the memory that is free now, less what existing
+tensors may still take. Their files are found through the open descriptors of all processes: there are no records that
+could be wrong after a process has died. One process at a time looks and creates.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from pathlib import Path
 from pyps.errors import WaitTimeoutError
 from pyps.wholememory.channel import connect, listen, wait_readable
 
-PREFIX = "wholememory-"  # of the files' names
-MARGIN = 32  # one part in so many of the host's memory is promised to nobody
+PREFIX = "wholememory-"  # what the files' names begin with
+MARGIN = 32  # 1/32 of the host's memory is never promised
 UNLIMITED = 1 << 63
 
 
 def room() -> int:
-    """Return how many bytes a new tensor of this process may have."""
+    """Return how many bytes a new tensor of this process can have."""
     return max(0, available() - promised())
 
 
 def available(root: Path = Path("/")) -> int:
-    """Return the bytes that the host and every control group above this process have left, the smallest."""
+    """Return the available bytes: the least of what the host and the control groups above this process have."""
     host = _fields(root / "proc/meminfo")
     left = [1024 * (host["MemAvailable:"] - host["MemTotal:"] // MARGIN)]
     for line in (root / "proc/self/cgroup").read_text().splitlines():
@@ -44,12 +44,12 @@ def available(root: Path = Path("/")) -> int:
 
 
 def counts_strictly(root: Path = Path("/")) -> bool:
-    """Whether the system refuses untouched memory late (``vm.overcommit_memory=2``): then it is taken at once."""
+    """Return whether touching memory may fail (``vm.overcommit_memory=2``): then it is allocated at creation."""
     return (root / "proc/sys/vm/overcommit_memory").read_text().strip() == "2"
 
 
 def promised(files: Iterable[Path] | None = None) -> int:
-    """Return the bytes that these memory files may still take; by default all that this user sees on this host."""
+    """Return the bytes that memory files may still take; by default, all files that this user can see."""
     untouched = {}
     for path in memory_files() if files is None else files:
         try:
@@ -61,7 +61,7 @@ def promised(files: Iterable[Path] | None = None) -> int:
 
 
 def memory_files(name: str | None = None) -> Iterator[Path]:
-    """Find the descriptors of memory files, or of the one of a name, in all processes that this user may look into."""
+    """Find open descriptors of memory files, or of the one with a name, in all processes that this user may inspect."""
     wanted = f"/memfd:{name} " if name else f"/memfd:{PREFIX}"  # after the name comes "(deleted)"
     with os.scandir("/proc") as entries:
         processes = [entry.name for entry in entries if entry.name.isdigit()]
@@ -69,7 +69,7 @@ def memory_files(name: str | None = None) -> Iterator[Path]:
         try:
             with os.scandir(f"/proc/{process}/fd") as descriptors:
                 links = [descriptor.path for descriptor in descriptors]
-        except OSError:  # another user's, or it has ended
+        except OSError:  # the process is another user's, or has ended
             continue
         for link in links:
             try:
@@ -82,7 +82,7 @@ def memory_files(name: str | None = None) -> Iterator[Path]:
 
 @contextmanager
 def one_at_a_time(deadline: float) -> Iterator[None]:
-    """Hold what only one process of this user on this host can hold; a holder's death gives it back.
+    """Hold a lock that only one process of this user on this host can hold; it is free when its holder dies.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def _hold(name: str, deadline: float) -> socket.socket:
                 raise
         channel = connect(name)
         if channel is None:
-            continue  # it was given back meanwhile
+            continue  # the lock was released meanwhile
         try:
-            if not wait_readable([channel.fileno()], deadline):  # the end of the holder's socket
+            if not wait_readable([channel.fileno()], deadline):  # readable when the holder's socket is closed
                 raise WaitTimeoutError(
                     f"process {channel.peer.pid} is creating a tensor, and does not come to an end"
                 )
@@ -116,12 +116,13 @@ def _hold(name: str, deadline: float) -> socket.socket:
 
 
 def _group_room(mount: Path, path: str, limit: str, used: str, cache: str) -> Iterator[int]:
-    """Return what each group from this process's up to the root has left, where it has a limit."""
+    """Return what each group from this process's up to the root has left, if it has a limit."""
     for group in [mount / path.lstrip("/"), *(mount / path.lstrip("/")).parents]:
         try:
             most = (group / limit).read_text().strip()
             now = int((group / used).read_text())
-        except (OSError, ValueError):  # the root has none; a container sees less of the path than there is
+        # The root group has no limit, and a container sees only a part of the path.
+        except (OSError, ValueError):
             most = "max"
         if most != "max" and int(most) < UNLIMITED // 2:
             yield int(most) - now + min(now, _fields(group / "memory.stat").get(cache, 0))

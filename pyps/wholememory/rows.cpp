@@ -11,16 +11,16 @@ namespace wm {
 
 namespace {
 
-constexpr int64_t ahead = 6; // rows that are on their way from memory
+constexpr int64_t ahead = 6; // how many rows ahead memory is prefetched
 constexpr int64_t line = 64;
 constexpr int64_t worth_a_thread = 256 << 10; // bytes
-constexpr int64_t most_lines = 32; // of a row: the hardware sees by then where a longer one goes
+constexpr int64_t most_lines = 32; // lines to prefetch of a row: in longer rows the hardware recognizes the pattern
 
 int threads_for(int64_t bytes, int threads) {
     return int(std::clamp<int64_t>(bytes / worth_a_thread, 1, std::max(threads, 1)));
 }
 
-// body(number) for all numbers; the system may refuse threads: then there are fewer.
+// Calls body(number) for all numbers. If the system refuses threads, fewer are used.
 template <class Body>
 void in_threads(int count, Body body) {
     std::vector<std::thread> others;
@@ -40,10 +40,11 @@ void prefetch(const char *row, int64_t bytes) {
     for (int64_t i = 0; i < std::min(bytes, most_lines * line); i += line) __builtin_prefetch(row + i, write);
 }
 
-// step(i, place) for every row that belongs to a thread: it has all of a row's, so that two never meet in one.
+// Calls step(i, place) for the rows that belong to a thread. A row belongs to one thread, so two threads never write
+// the same row.
 template <class Step>
 void for_own_rows(const Matrix &matrix, Indices indices, int thread, int threads, Step step) {
-    constexpr int64_t block = 64; // rows beside each other, which can share a line, belong to one thread
+    constexpr int64_t block = 64; // neighbouring rows, which may share a cache line, belong to the same thread
     for (int64_t i = 0; i < indices.count; i++) {
         if (threads == 1 && i + ahead < indices.count)
             prefetch<1>(matrix.first + indices[i + ahead] * matrix.stride, matrix.row_bytes);
@@ -75,7 +76,7 @@ int64_t first_outside(Indices indices, int64_t rows, int threads) noexcept {
     std::atomic<int64_t> found{indices.count};
     in_threads(threads, [&](int thread) {
         int64_t begin = indices.count * thread / threads, end = indices.count * (thread + 1) / threads;
-        bool outside = false; // without a way out the loop becomes vector code
+        bool outside = false; // a loop without an early exit becomes vector code
         for (int64_t i = begin; i < end; i++) outside |= uint64_t(indices[i]) >= uint64_t(rows);
         if (!outside) return;
         for (int64_t i = begin; i < end; i++)
@@ -117,7 +118,7 @@ void scatter_add(Matrix matrix, Indices indices, const char *rows, Element eleme
     switch (element) {
     case Element::float32: return add_all<float>(matrix, indices, rows, threads);
     case Element::float64: return add_all<double>(matrix, indices, rows, threads);
-    case Element::int32: return add_all<uint32_t>(matrix, indices, rows, threads); // wraps, as torch's do
+    case Element::int32: return add_all<uint32_t>(matrix, indices, rows, threads); // wraps around, as in torch
     case Element::int64: return add_all<uint64_t>(matrix, indices, rows, threads);
     }
 }

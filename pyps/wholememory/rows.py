@@ -1,7 +1,6 @@
-"""Rows of a tensor by indices: gathered, scattered, added; the same calls for the memory of one host, GPUs, many hosts.
+"""Gather, scatter and add rows of a tensor by indices, in a host's memory, on GPUs, or across hosts.
 
-On the host's memory rows are copied by a loop that has the next ones on their way from memory; GPUs use torch's own
-kernels.
+In the host's memory rows are copied by loops that prefetch the next rows; on GPUs torch's own kernels are used.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 def gather(
     tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, *, out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Return the rows that indices name.
+    """Return the rows with these indices.
 
     Parameters
     ----------
@@ -28,7 +27,7 @@ def gather(
     indices : torch.Tensor of int32 or int64, any shape
         An index may come more than once.
     out : torch.Tensor, of the shape of `indices` and then that of a row, optional
-        Where the rows go, of the tensor's dtype; by default a new tensor.
+        A tensor of the same dtype for the rows; by default a new one is made.
 
     Raises
     ------
@@ -61,14 +60,14 @@ def gather(
 
 
 def scatter(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, rows: torch.Tensor) -> None:
-    """Write rows to the places that indices name; of several for one place the last one stays.
+    """Overwrite the rows with these indices; of several for one index the last one stays.
 
     Parameters
     ----------
     tensor : torch.Tensor, shape (rows, ...), or ChunkedTensor
     indices : torch.Tensor of int32 or int64, any shape
     rows : torch.Tensor, of the shape of `indices` and then that of a row
-        Of the tensor's dtype.
+        The rows, of the tensor's dtype.
 
     Raises
     ------
@@ -88,10 +87,10 @@ def scatter(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, rows: t
 
 
 def scatter_add(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, rows: torch.Tensor) -> None:
-    """Add rows to the places that indices name; of several for one place each is added.
+    """Add to the rows with these indices; of several for one index each is added.
 
-    Takes and raises what `scatter` does. Processes that add to one row at the same moment can lose a part, as Hogwild
-    training puts up with; rows of a `ChunkedTensor` lose nothing.
+    Parameters and errors are those of `scatter`. If several processes add to the same row at the same moment, a part
+    may be lost, which Hogwild training tolerates. With a `ChunkedTensor` nothing is lost.
     """
     if not isinstance(tensor, torch.Tensor):
         tensor.scatter_add(indices, rows)
@@ -108,7 +107,7 @@ def scatter_add(tensor: torch.Tensor | ChunkedTensor, indices: torch.Tensor, row
 def _checked(
     tensor: torch.Tensor, indices: torch.Tensor, rows: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the indices in one dimension and a row for each, both one after another in memory."""
+    """Return the indices, flat, and a row for each, both contiguous."""
     check_indices(tensor, indices)
     check_rows("rows", tensor, (*indices.shape, *tensor.shape[1:]), rows)
     flat = indices.flatten().contiguous()
@@ -116,7 +115,7 @@ def _checked(
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
-    """Whether each row's elements lie one after another in the host's memory."""
+    """Return whether the tensor is in the host's memory, with the elements of each row one after another."""
     return tensor.device.type == "cpu" and (not tensor.shape[0] or tensor[0].is_contiguous())
 
 

@@ -1,4 +1,4 @@
-"""Models whose parameters processes share: Hogwild training, across Python and Lua."""
+"""Models whose parameters several processes share, for Hogwild training, in Python and Lua."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from pyps.wholememory import memory
 from pyps.wholememory.layout import Layout, check_layout
 
-ALIGNMENT = 16  # bytes; parameters of one type lie one behind the other
+ALIGNMENT = 16  # bytes; parameters of the same type lie directly one after another
 
 
 def share(model: torch.nn.Module, name: str | None = None) -> str:
@@ -34,7 +34,7 @@ def share(model: torch.nn.Module, name: str | None = None) -> str:
 
 
 def _layouts(held: list[tuple[str, torch.Tensor]]) -> list[Layout]:
-    """Place tensors one behind the other."""
+    """Return layouts that place the tensors one after another."""
     found, end, former = [], 0, None
     for name, value in held:
         if former not in (None, value.dtype):
@@ -48,7 +48,7 @@ def _layouts(held: list[tuple[str, torch.Tensor]]) -> list[Layout]:
 
 
 def _compare(held: list[tuple[str, torch.Tensor]], layouts: list[Layout], name: str, parameters: int) -> None:
-    """Raise how a model differs from the one that was shared; a module of Lua has no buffers there."""
+    """Raise an error if a model differs from the shared one. A module of Lua shares no buffers."""
     if len(layouts) not in (len(held), parameters):
         raise ValueError(f"{name} holds {len(layouts)} tensors, the model has {len(held)}")
     for (text, value), layout in zip(held, layouts, strict=False):

@@ -1,4 +1,4 @@
-"""Tensors that all ranks see as theirs: created together, viewed, sent to other processes, opened by name."""
+"""Tensors that all ranks share: creating them, views of them, sending them to processes, opening them by name."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ def create_tensor(
     ----------
     shape : sequence of int
     strides : sequence of int
-        In elements; empty for elements that lie one after another.
+        In elements; empty for a contiguous tensor.
     dtype : torch.dtype
-        Any of torch's.
+        Any dtype of torch.
     use_host_memory : bool
-        The host's memory; otherwise that of the ranks' GPUs, a partition on each.
+        True for memory of the host, False for memory of the ranks' GPUs, with one partition on each.
     ranks : sequence of int
-        Who takes part; empty for all.
+        The ranks that take part; empty for all.
     timeout : float, optional
-        Seconds to wait for the others; by default that of `mp_init`.
+        Seconds to wait for the other ranks; by default the timeout of `mp_init`.
 
     Returns
     -------
     torch.Tensor
-        It takes memory where it is touched. Who holds it, or a view of it, keeps it, whatever the others do.
+        Its pages take memory when they are first used. It exists as long as any process holds it or a view of it.
 
     Raises
     ------
     TypeError, ValueError, DisagreementError
-        An argument does not fit, or is another one on another rank; raised on all ranks.
+        An argument is wrong, or differs between the ranks; raised on all ranks.
     MemoryError
-        The host, or a GPU, cannot back it; raised on all ranks.
+        The host or a GPU has too little memory; raised on all ranks.
     RuntimeError
-        Memory of GPUs is asked for where there is none.
+        GPU memory is requested, but there is no GPU.
     pyps.WaitTimeoutError, RankLost
-        A rank did not come, ended or has left; raised on all others.
+        A rank did not make this call in time, ended or left; raised on all others.
     """
     members, layout = members_of(ranks), None
     limit = ready().timeout if timeout is None else timeout
@@ -96,21 +96,21 @@ def create_tensor(
 
 
 def get_tensor_view(tensor: torch.Tensor, device: torch.device | str | int) -> torch.Tensor:
-    """Return the same memory as a tensor of a device.
+    """Return a tensor on `device` that shares the memory of `tensor`.
 
     Parameters
     ----------
     tensor : torch.Tensor
-        Of `create_tensor`, or a view of one.
+        A tensor of `create_tensor`, or a view of one.
     device : torch.device
-        The CPU for host memory, a GPU for both kinds.
+        The CPU, for a tensor in host memory; or a GPU, for any tensor.
 
     Raises
     ------
     ValueError
-        The tensor lies in no whole memory, or cannot be seen from there.
+        The tensor is not in whole memory, or the device cannot access it.
     RuntimeError
-        A GPU is asked for, and there is none.
+        A GPU is requested, but there is none.
     """
     begun()
     wanted = torch.device(device)
@@ -126,12 +126,12 @@ def get_tensor_view(tensor: torch.Tensor, device: torch.device | str | int) -> t
 
 
 def name_of(tensor: torch.Tensor) -> str:
-    """Return the name by which processes of this user open the tensor's memory, from Lua too.
+    """Return the name under which processes of this user, in Python or Lua, can open the tensor's memory.
 
     Raises
     ------
     ValueError
-        It lies in no whole memory.
+        The tensor is not in whole memory of the host.
     """
     mapping = memory.find(tensor)
     if mapping is None:
@@ -145,9 +145,9 @@ def open_tensor(name: str) -> torch.Tensor:
     Raises
     ------
     pyps.AttachError
-        Nobody holds it any more.
+        No process holds it any more.
     ValueError
-        It is no such name, or that of a model's parameters: see `pyps.share`.
+        It is not such a name, or it names the parameters of a model: see `pyps.share`.
     """
     mapping, layouts = memory.open_by_name(name)
     if len(layouts) != 1:
@@ -156,7 +156,7 @@ def open_tensor(name: str) -> torch.Tensor:
 
 
 def _reduce(tensor: torch.Tensor) -> Any:
-    """Send a tensor of whole memory to another process by its name; all others as torch does."""
+    """Pickle a tensor of whole memory as its name, and every other tensor as torch does."""
     mapping = memory.find(tensor)
     if mapping is None:
         return reduce_tensor(tensor)  # type: ignore[no-untyped-call]
@@ -170,6 +170,6 @@ def _rebuild(name: str, layout: str, is_parameter: bool, requires_grad: bool) ->
     return torch.nn.Parameter(tensor, requires_grad) if is_parameter else tensor.requires_grad_(requires_grad)
 
 
-# torch's own way would move the tensor's memory elsewhere, away from the other ranks.
+# torch would copy the tensor to other memory, which the other ranks do not see.
 ForkingPickler.register(torch.Tensor, _reduce)
 ForkingPickler.register(torch.nn.Parameter, _reduce)

@@ -77,4 +77,4 @@ def test_keys_that_are_none_are_refused(start: Any, keys: str, message: str) -> 
 
 def test_nothing_is_kept_that_nobody_asked_for(start: Any) -> None:
     source = "say(pcall(function() luaps.server{num_keys = 10}:trace() end))"
-    assert "nobody asked for a trace of this node" in start(source, "").finish()[0]
+    assert "this node has no trace" in start(source, "").finish()[0]

@@ -16,7 +16,7 @@ namespace {
 
 template <class Batch>
 Bytes read_with_values(const FrameHeader &header, FrameReader &reader) {
-    Span values;
+    ValueBytes values;
     Batch batch = Batch::decode(header, reader, shape, &values);
     batch.values.assign(values.at, values.at + values.bytes);
     return batch.encode(header);

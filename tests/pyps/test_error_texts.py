@@ -28,10 +28,10 @@ def kv(server: pyps.Server) -> Iterator[pyps.Worker]:
 
 
 OPERATIONS: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
-    "objects": (lambda kv: kv.push([1], np.array([[1, None]], object)), TypeError, "vals is object, but"),
+    "objects": (lambda kv: kv.push([1], np.array([[1, None]], object)), TypeError, "values is object, but"),
     "texts": (lambda kv: kv.push([1], np.array([["a", "b"]])), TypeError, "float32: convert it"),
-    "complex": (lambda kv: kv.push([1], np.array([[1j, 2]])), TypeError, "vals is complex128, but"),
-    "swapped": (lambda kv: kv.push([1], OUT.astype(">f4")), TypeError, "vals is byte-swapped float32"),
+    "complex": (lambda kv: kv.push([1], np.array([[1j, 2]])), TypeError, "values is complex128, but"),
+    "swapped": (lambda kv: kv.push([1], OUT.astype(">f4")), TypeError, "values is byte-swapped float32"),
     "another type": (
         lambda kv: kv.push([1], OUT.astype("f8")),
         TypeError,
@@ -46,9 +46,9 @@ OPERATIONS: dict[str, tuple[Callable[[Any], object], type[Exception], str]] = {
     "masked values": (
         lambda kv: kv.push([1], MASKED),
         TypeError,
-        "vals has masked elements, which nobody leaves out here: fill them, vals.filled(0)",
+        "values has masked elements, which would be sent as well: fill them, values.filled(0)",
     ),
-    "a masked output": (lambda kv: kv.pull([1], MASKED), TypeError, "vals has masked elements"),
+    "a masked output": (lambda kv: kv.pull([1], MASKED), TypeError, "values has masked elements"),
     "masked keys": (lambda kv: kv.pull(np.ma.array([1], mask=[1]), OUT), TypeError, "keys has masked"),
     "a timeout": (
         lambda kv: kv.barrier("soon"),

@@ -362,7 +362,7 @@ def test_all_that_make_a_node_answer_alike(call: Callable[..., object], keyword:
 
 def test_lapse_wants_lengths_once() -> None:
     for arguments, named in (((), {}), ((20,), {}), ((), {"num_keys": 20})):
-        with pytest.raises(TypeError, match="says no lengths"):
+        with pytest.raises(TypeError, match="has no value length"):
             lapse.Server(*arguments, **named)
     with pytest.raises(TypeError, match="num_keys and value_length, or value_lengths"):
         lapse.Server([2, 3], 2, num_keys=2)

@@ -46,7 +46,10 @@ def test_bfloat16_without_torch_says_the_way_out() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
     )
-    assert "TypeError: numpy has no bfloat16: import torch before, or say where the values go" in done.stderr
+    assert (
+        "TypeError: numpy has no bfloat16: import torch before, or pass a buffer for the values"
+        in done.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,6 +86,7 @@ def test_a_buffer_is_what_pull_returns(kind: str) -> None:
         kv.push([1], np.ones(3, np.float32))
         for call in (
             lambda out: kv.pull([1], out),
+            lambda out: kv.pull([1], values=out),
             lambda out: kv.pull([1], vals=out),
             lambda out: kv.pull([1], out=out),
         ):
@@ -93,8 +97,18 @@ def test_a_buffer_is_what_pull_returns(kind: str) -> None:
 
 def test_two_buffers_are_refused() -> None:
     out = np.zeros(3, np.float32)
-    with pyps.local(10, 3) as kv, pytest.raises(TypeError, match="vals and out are two names"):
+    with pyps.local(10, 3) as kv, pytest.raises(TypeError, match="values and out are two names"):
         kv.pull([1], out, out=out)
+
+
+@pytest.mark.parametrize("operation", ["pull", "push", "set", "staggered_push", "pull_if_local"])
+def test_values_and_vals_are_one_argument(operation: str) -> None:
+    with pyps.local(10, 3) as kv:
+        call, given = getattr(kv, operation), np.ones(3, np.float32)
+        for name in ("values", "vals"):
+            call([1], **{name: given})
+        with pytest.raises(TypeError, match="values and vals are two names"):
+            call([1], given, vals=given)
 
 
 @pytest.mark.parametrize("key", [0, 1])

@@ -253,7 +253,7 @@ def test_lapse_says_how_many_keys_twice(start: Start) -> None:
     lapse.setup(20, 1)
     with pytest.raises(ValueError, match="num_keys is 21, but setup was told 20"):
         lapse.Server(21, 2)
-    with pytest.raises(TypeError, match=r"Server\(20\) says no lengths"):
+    with pytest.raises(TypeError, match=r"Server\(20\) has no value length"):
         lapse.Server(20)
     (server,) = start(1, lambda: lapse.Server(20, 3))
     assert server.node.value_length == 3

@@ -79,7 +79,7 @@ MESSAGES = {
     "no key": (header(4), b"about no key"),
     "a pull of more than one answer has": (
         header(4, MANY) + struct.pack("<QIHHHxxxxxx", 0, 3, 1, 2, 0) + bytes(8 * MANY),
-        b"more than one message is for",
+        b"too much for one message",
     ),
 }
 

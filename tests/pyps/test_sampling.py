@@ -220,8 +220,8 @@ def test_bad_samples_are_refused(
         (torch.zeros(1), np.zeros(3, np.float32), TypeError, "keys is float32; drawn keys are int64"),
         ([0], np.zeros(3, np.float32), TypeError, "keys must be a numpy array or a torch tensor"),
         (np.broadcast_to(np.zeros(1, np.int64), 1), np.zeros(3, np.float32), ValueError, "keys is read-only"),
-        (np.zeros(1, np.int64), np.zeros(3), TypeError, "vals is float64"),
-        (np.zeros(1, np.int64), [0, 0, 0], TypeError, "vals must be a numpy array or a torch tensor"),
+        (np.zeros(1, np.int64), np.zeros(3), TypeError, "values is float64"),
+        (np.zeros(1, np.int64), [0, 0, 0], TypeError, "values must be a numpy array or a torch tensor"),
         (np.zeros(1, np.int64), np.zeros(2, np.float32), ValueError, "room for 2 elements"),
     ],
 )

@@ -1,12 +1,9 @@
-// A node's way from one epoch of the membership to the next: what it does meanwhile with messages about keys.
-//
-// A node that hears of an epoch marks its path to every other member: what it sends behind the mark belongs to that
-// epoch. When it has the marks of all, nothing of former epochs is on its way to it any more, so it knows what it
-// holds, reports that to the keys' homes, and says that it is done. When all have said so it is settled. Until then, of
-// the messages of former epochs only those are taken that bring keys along, since no other node has those; and what
-// belongs to the epoch, or to a later one that this node has not heard of, is held back.
-//
-// Free of input, output, clocks and threads.
+// A node's way from one epoch of the membership to the next: what it does with messages about keys meanwhile. A node
+// that learns of a new epoch sends a mark to every other member; what it sends after the mark belongs to the new epoch.
+// When it has the marks of all members, no message of a former epoch is on its way to it. So it knows which keys it
+// holds, reports them to their homes, and says that it is done. When all members are done, it is settled. Before that
+// it takes only those messages of former epochs that bring keys, as no other node has those; messages of the new epoch,
+// and of later ones that it has not learned of, are held back. No I/O, clocks or threads.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +31,7 @@ public:
         done_.assign(members_.size(), false);
     }
 
-    // Of a message about keys, or of one that only belongs to a crossing.
+    // What to do with a message about keys, or one that belongs to a crossing.
     Verdict judge(NodeId from, uint32_t epoch, bool brings_keys) const {
         if (epoch > epoch_) return Verdict::hold;
         if (!members_[from]) return Verdict::drop;
@@ -46,7 +43,8 @@ public:
         return members_[from] && epoch == epoch_ && !settled_ ? Verdict::take : Verdict::drop;
     }
 
-    bool mark(NodeId from) { return add(&marked_, from); } // true: it was the last one; so does the next
+    // Returns true if this was the last one that was missing, as done() does.
+    bool mark(NodeId from) { return add(&marked_, from); }
     bool done(NodeId from) {
         settled_ = add(&done_, from);
         return settled_;

@@ -19,7 +19,7 @@ void Membership::linked(NodeId node) {
     Peer &peer = peers_[node];
     peer.linked = true;
     peer.doubted = false;
-    port_.tell(node, alive()); // it answers if this node is no member any more
+    port_.tell(node, alive()); // if this node is no member any more, the other one answers that
 }
 
 void Membership::unlinked(NodeId node, double now) {
@@ -37,7 +37,7 @@ void Membership::probed(NodeId node, bool refused, double now) {
     peer.probe_at = never;
     if (!is_in_question(peer)) return;
     if (!refused) {
-        peer.probe_at = now + patience_ / 4; // a process that ends does not close everything at once
+        peer.probe_at = now + patience_ / 4; // ask again: a process that is ending does not close everything at once
         return;
     }
     peer.gone = true;
@@ -47,7 +47,7 @@ void Membership::probed(NodeId node, bool refused, double now) {
         miss(node, Evidence::refused, now);
 }
 
-// A process that ends closes its connections: this says more only when it goes on.
+// A process that ends closes its connections as well, so look whether it still runs.
 void Membership::broken(NodeId node, double now) {
     Peer &peer = peers_[node];
     if (ended_ || !peer.member || peer.missing || peer.broken) return;
@@ -56,7 +56,7 @@ void Membership::broken(NodeId node, double now) {
     port_.probe(node);
 }
 
-// Whether it matters if the node's process has ended.
+// Whether it would change anything to learn that the node's process has ended.
 bool Membership::is_in_question(const Peer &peer) const {
     return !ended_ && peer.member && !peer.gone && (peer.doubted || peer.broken || peer.missing);
 }
@@ -87,7 +87,8 @@ void Membership::miss(NodeId node, Evidence evidence, double now) {
     peer.evidence = evidence;
     changed_ = now;
     if (on_loss_ == OnLoss::fail) {
-        if (evidence == Evidence::broken) port_.tell(node, Lost{node, evidence}); // before it is told that it is missed
+        // First, so that it learns the reason before the list of missing nodes.
+        if (evidence == Evidence::broken) port_.tell(node, Lost{node, evidence});
         end(node, evidence, self_);
     }
     tell_all();
@@ -100,7 +101,7 @@ void Membership::end(NodeId node, Evidence evidence, NodeId by) {
     proposal_.reset();
     peers_[node].missing = true;
     peers_[node].evidence = evidence;
-    if (on_loss_ == OnLoss::go_on) peers_[self_].missing = true; // the answer to other nodes says so
+    if (on_loss_ == OnLoss::go_on) peers_[self_].missing = true; // so that answers to other nodes say so
     port_.end(node, evidence, by);
 }
 
@@ -127,7 +128,7 @@ void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, doub
     }
     if (epoch < epoch_) {
         port_.tell(from, vote(Vote::Phase::decided, {}));
-    } else if (epoch > epoch_) { // it answers with what this node has missed
+    } else if (epoch > epoch_) { // the other one answers with the decision that this node has not heard of
         port_.tell(from, alive());
     } else if (message.missing != peer.missed) {
         peer.missed = message.missing;
@@ -136,18 +137,18 @@ void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, doub
     }
 }
 
-// With OnLoss::go_on only an epoch that this node is not in can say so: a node that was cut off since a former epoch
-// may hold all others to be lost.
+// With OnLoss::go_on this is only believed of a node in a later epoch: a node that was cut off in a former epoch may
+// think that all others are lost.
 void Membership::receive(NodeId from, uint32_t epoch, const Lost &message) {
     if (message.node != self_ || (on_loss_ == OnLoss::go_on && epoch <= epoch_)) return;
     if (on_loss_ == OnLoss::fail && message.evidence == Evidence::broken)
-        end(from, Evidence::broken, from); // neither is more to blame than the other
+        end(from, Evidence::broken, from); // each end of a broken connection names the other one
     else
         end(self_, Evidence::told, from);
 }
 
-// The set of members with which this node would go on: those that it is linked to, without the ones that miss each
-// other. Of two that do, the one goes that is missed more often, or the higher one.
+// The set of members with which this node would go on: those that it does not miss, without members that miss each
+// other. Of two members that miss each other, the one that is missed by more others is left out, or the higher one.
 std::vector<NodeId> Membership::survivors() const {
     std::vector<NodeId> set;
     for (NodeId node : members())
@@ -272,7 +273,8 @@ void Membership::receive(NodeId from, const Vote &message, double now) {
             promised_ = message.ballot;
             proposal_.reset();
         }
-        Vote answer = vote(Vote::Phase::promise, promised_); // of another ballot than asked: that one stands in the way
+        // If the ballot differs from the one asked for, a higher one was promised before.
+        Vote answer = vote(Vote::Phase::promise, promised_);
         answer.before = accepted_;
         if (accepted_.round) answer.members = accepted_members_;
         port_.tell(from, answer);
@@ -285,7 +287,7 @@ void Membership::receive(NodeId from, const Vote &message, double now) {
                 proposal_->value = message.members;
             }
             count_answer(from);
-        } else if (promised_ < message.ballot) { // that stands in the way: try again with a higher one
+        } else if (promised_ < message.ballot) { // a higher ballot was promised there: try again with one above that
             promised_ = message.ballot;
             proposal_.reset();
         }
@@ -374,7 +376,7 @@ std::vector<NodeId> Membership::members() const {
     return nodes;
 }
 
-// `decided` is about this epoch, all else about the next one.
+// A vote with the phase `decided` is about this epoch, all others are about the next one.
 Vote Membership::vote(Vote::Phase phase, Ballot ballot) const {
     bool decided = phase == Vote::Phase::decided;
     return {phase, epoch_ + (decided ? 0 : 1), ballot, {}, decided ? members() : std::vector<NodeId>()};
@@ -390,7 +392,7 @@ Alive Membership::alive() const {
 void Membership::tell_all() {
     Alive message = alive();
     for (NodeId node : members())
-        if (node != self_) port_.tell(node, message); // one that is missing may come back
+        if (node != self_) port_.tell(node, message); // also to nodes that are missing: they may come back
 }
 
 } // namespace ps

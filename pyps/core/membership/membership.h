@@ -1,22 +1,22 @@
-// One node's part in agreeing who the members of the cluster are. It has no input or output, no clock and no threads:
-// what is seen of other nodes and the time are passed in, what is to be done is said to a port.
+// One node's part in agreeing which nodes are members of the cluster. It has no I/O, no clock and no threads: what
+// happens to other nodes and the time are passed in, and what has to be done is passed to a port.
 //
-// A node is doubted when its link breaks. It is missing when a connection to it is refused, which only a host can do on
-// which it no longer runs, when it stays away for `patience`, or when it says so itself. A link that comes back before
-// is no loss: links carry nothing but this.
+// A node is in doubt when its link breaks. It is missing when a connection to it is refused (which only its host does,
+// when its process does not run any more), when the link stays away for `patience`, or when the node says so itself. A
+// link that comes back before that is no loss, as links carry nothing but messages about members.
 //
-// Messages have a connection of their own. When that breaks while the other's process goes on, which is known after
-// `patience`, some may be lost, and what the two know of keys may differ for good: each is missing for the other, as if
-// the link between them were cut.
+// Messages about keys have a connection of their own. When that breaks while both processes live, which is known after
+// `patience`, messages may be lost, and what the two nodes know about keys may differ for good. Then each node treats
+// the other as missing, as if the link between them were cut.
 //
-// With OnLoss::fail the first missing node ends the cluster: all nodes are told. Else members agree on an epoch without
-// the missing ones, one epoch after another, by Paxos among the members of the last one:
-// - A node may go on with a set of members that it is linked to, and they to each other, if all others are known
-//   to have ended, or if the set is more than half of the last epoch's members, or half of them with the lowest.
-//   Any two such sets that could both be alive have a node in common.
-// - The lowest of the set proposes it. All of the set must promise and accept; a set that was accepted before is
-//   proposed again in place of one's own. So two sides never both go on.
-// - A node that finds no such set for `patience` ends. One that hears of a later epoch without itself ends too.
+// With OnLoss::fail the first missing node ends the cluster: all nodes are told. With OnLoss::go_on the members agree
+// on an epoch without the missing ones, one epoch after another, by Paxos among the members of the last one:
+// - A node may go on with a set of members that are all linked to it and to each other, if all other members are known
+//   to have ended, or if the set is more than half of the last epoch's members, or half of them with the lowest. Any
+//   two such sets that could both be alive have a node in common.
+// - The lowest node of the set proposes it. All of the set must promise and accept; if a member has accepted another
+//   set before, that one is proposed instead. So two sides never both go on.
+// - A node that finds no such set for `patience` ends. A node that learns of a later epoch without itself ends too.
 #pragma once
 
 #include <cstdint>
@@ -36,14 +36,14 @@ class MembershipPort {
 public:
     virtual ~MembershipPort() = default;
 
-    virtual void probe(NodeId node) = 0; // answer with probed()
+    virtual void probe(NodeId node) = 0; // try to connect to it; the result comes by probed()
     virtual void tell(NodeId node, const Alive &message) = 0;
     virtual void tell(NodeId node, const Lost &message) = 0;
     virtual void tell(NodeId node, const Vote &message) = 0;
 
-    // This node ends, because `node` is lost, which may be itself; `by` found it out.
+    // This node ends because `node`, which may be this one itself, is lost. `by` is the node that noticed it.
     virtual void end(NodeId node, Evidence evidence, NodeId by) = 0;
-    // The members of a new epoch, this node among them. A former member that is not among them was lost.
+    // A new epoch has these members, this node among them. Members of the last epoch that are not in the list are lost.
     virtual void begin(uint32_t epoch, const std::vector<NodeId> &members) = 0;
 };
 
@@ -54,10 +54,10 @@ public:
     void linked(NodeId node);
     void unlinked(NodeId node, double now);
     void probed(NodeId node, bool refused, double now);
-    void broken(NodeId node, double now); // the connection for messages to it; it may be there again
-    void left(NodeId node, double now); // it has shut down and said so
+    void broken(NodeId node, double now); // the connection for messages to it broke; it may have been made again since
+    void left(NodeId node, double now); // the node has shut down and told so
     void give_up(); // this node cannot go on: tell all nodes
-    void ask(); // this node did not run for a while: is it still a member?
+    void ask(); // this node did not run for a while: ask the others whether it is still a member
     void receive(NodeId from, uint32_t epoch, const Alive &message, double now);
     void receive(NodeId from, uint32_t epoch, const Lost &message);
     void receive(NodeId from, const Vote &message, double now);
@@ -68,7 +68,7 @@ public:
     uint32_t epoch() const { return epoch_; }
     bool has_ended() const { return ended_; }
     bool is_member(NodeId node) const { return peers_[node].member; }
-    Evidence evidence(NodeId node) const { return peers_[node].evidence; } // of one that is missing or was lost
+    Evidence evidence(NodeId node) const { return peers_[node].evidence; } // why it is missing or was lost
 
 private:
     struct Peer {
@@ -76,13 +76,13 @@ private:
         bool linked = false;
         bool doubted = false;
         bool missing = false;
-        bool gone = false; // its process has ended, or does nothing any more
-        double since = 0; // of the doubt
-        bool broken = false; // the connection for messages
+        bool gone = false; // its process has ended or does nothing any more
+        double since = 0; // when the doubt began
+        bool broken = false; // the connection for messages broke
         double broken_at = 0;
-        double probe_at = never; // again
+        double probe_at = never; // when to probe it again
         Evidence evidence{};
-        std::vector<NodeId> missed; // that it misses
+        std::vector<NodeId> missed; // the nodes that it misses
     };
 
     // What this node proposes for the next epoch.
@@ -90,7 +90,7 @@ private:
         Ballot ballot;
         std::vector<NodeId> set; // all of these must answer
         std::vector<NodeId> value;
-        Ballot best; // of what was accepted before
+        Ballot best; // the highest ballot that a member of the set had accepted before
         bool accepting = false;
         std::vector<bool> answered;
     };
@@ -120,10 +120,10 @@ private:
     std::vector<Peer> peers_; // by node
     bool ended_ = false;
     uint32_t epoch_ = 0;
-    double changed_ = 0; // when this node's view last changed
-    double retry_ = 0; // when to say again what was said
+    double changed_ = 0; // when this node last learned something new about the members
+    double retry_ = 0; // when to repeat what was told to the others
 
-    // For the next epoch.
+    // The voting about the next epoch.
     Ballot promised_, accepted_;
     std::vector<NodeId> accepted_members_;
     std::optional<Proposal> proposal_;

@@ -9,11 +9,11 @@
 namespace ps {
 
 // How it is known that a node was lost: a connection to it is refused; it is silent; another node says so; it says so
-// itself; it has shut down; it, this node, has too few of the others left; the connection for messages to it broke.
+// itself; it has shut down; too few other nodes are left for it to go on; the connection for messages to it broke.
 enum class Evidence : uint16_t { refused, silent, told, failed, left, minority, broken };
 constexpr Evidence last_evidence = Evidence::broken;
 
-// "I am here, in this epoch; these I miss."
+// The sender is alive and misses these nodes. The epoch is in the message's header.
 struct Alive {
     std::vector<NodeId> missing;
 };
@@ -24,7 +24,7 @@ struct Lost {
     Evidence evidence;
 };
 
-// Proposals are tried in this order; round 0 is none.
+// A proposal's number: higher ones replace lower ones. A round of 0 means that there is none.
 struct Ballot {
     uint32_t round = 0;
     NodeId proposer = 0;
@@ -35,16 +35,17 @@ struct Ballot {
     bool operator==(const Ballot &other) const { return round == other.round && proposer == other.proposer; }
 };
 
-// About the members of an epoch. prepare: promise to take part in nothing older than this ballot; promise: so it is,
-// and this was accepted before (or the ballot that stands in the way); accept, accepted; decided: it is in force.
+// A message of Paxos about the members of an epoch. prepare: promise to take part in no ballot below this one. promise:
+// it is promised, and this was accepted before (or: a higher ballot was promised, this one). accept: accept these
+// members. accepted: they are. decided: the epoch has begun.
 struct Vote {
     enum class Phase : uint16_t { prepare, promise, accept, accepted, decided };
 
     Phase phase;
-    uint32_t epoch; // that it is about
+    uint32_t epoch; // the epoch that it is about
     Ballot ballot;
-    Ballot before;               // of a promise: what was accepted
-    std::vector<NodeId> members; // of accept, decided, and a promise with `before`
+    Ballot before; // in a promise: the ballot that was accepted before
+    std::vector<NodeId> members; // in accept and decided, and in a promise with `before`
 };
 
 } // namespace ps

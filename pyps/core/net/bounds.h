@@ -8,7 +8,7 @@
 
 namespace ps {
 
-// It has room for the longest value with the heads around it, and for the replicas that a moving key names.
+// Room for the longest value with the headers around it, and for the replicas that a moving key lists.
 inline int64_t longest_message(const Header &header) {
     return int64_t(2 * most_for_worker) + header.longest_value * header.element_bytes;
 }

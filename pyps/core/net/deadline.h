@@ -1,5 +1,5 @@
-// When a call that may wait several times gives up. The time runs from the call's first wait, so that a call that does
-// not wait never asks for the time.
+// When a call that may wait several times gives up. The time begins with the call's first wait, so a call that does not
+// wait never reads the clock.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace ps {
 
 namespace {
 
-// What a key takes beside its value, as in docs/wire.md.
+// Bytes that a key takes in a message beside its value; see docs/wire.md.
 constexpr uint64_t key_bytes = sizeof(Key), number_bytes = sizeof(uint32_t), record_bytes = 16;
 constexpr uint64_t transfer_bytes = key_bytes + 16, delta_bytes = key_bytes + 14, refresh_bytes = key_bytes + 20;
 
@@ -22,7 +22,7 @@ Mailbox::Mailbox(const Segment &segment, uint32_t channel, Outbound &outbound, L
     : counters_(segment.header()), shape_(segment), header_(header_from(segment, channel)), outbound_(outbound),
       landed_(std::move(landed)), rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
 
-// The last message for a node if it can take so many bytes more of the same, else a new one.
+// The last message for a node if it is of the same kind and has room for so many more bytes, else a new one.
 template <class Kind, class Fits>
 Kind &Mailbox::last(NodeId to, uint64_t bytes, Fits &&fits) {
     std::deque<Outgoing> &queue = outgoing_[to];
@@ -215,7 +215,7 @@ bool Mailbox::is_silent() const {
                        [](const Rounds &rounds) { return !rounds.is_used && rounds.taken == rounds.sent; });
 }
 
-// What was sent in former ones may never be taken: nothing waits for that.
+// Messages of former epochs may never be taken in, so nothing waits for that.
 void Mailbox::begin_epoch(uint32_t epoch) {
     header_.epoch = epoch & 0xffffff;
     for (Rounds &round : rounds_) {

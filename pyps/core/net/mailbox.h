@@ -1,4 +1,4 @@
-// Gathers what a channel of a node has to send, by receiver. Each receiver gets everything in the order in which it was
+// Collects the messages of a node's channel for each receiver. A receiver gets everything in the order in which it was
 // given; consecutive items of one kind share a message.
 #pragma once
 
@@ -19,12 +19,12 @@ namespace ps {
 
 class Mailbox : public Post {
 public:
-    using Landed = std::function<void(uint64_t waiter, NodeId lost_with)>; // no_node: it is here
+    using Landed = std::function<void(uint64_t waiter, NodeId lost_with)>; // no_node: the key has come
 
-    // `landed` is told of keys that were to be localized.
+    // `landed` is called for each key that a worker asked to localize, when it has come or is lost.
     Mailbox(const Segment &segment, uint32_t channel, Outbound &outbound, Landed landed);
 
-    const FrameHeader &header() const { return header_; } // of the channel's messages in this epoch
+    const FrameHeader &header() const { return header_; } // of this channel's messages in the current epoch
 
     void send(NodeId to, Key key, const Request &message, bool from_home) override;
     void send(NodeId to, Key key, const Want &message, bool from_home) override;
@@ -43,15 +43,16 @@ public:
     void refuse(const Origin &origin, Key key, NodeId lost_with) override;
     void gone(uint64_t waiter, Key key, NodeId lost_with) override;
 
-    void answer_whole(const AnswerBatch &batch); // to a worker, now
+    void answer_whole(const AnswerBatch &batch); // to a worker; sent at once
     void answer_whole(NodeId node, uint32_t worker, Message &&message); // the same, already written as a message
-    Message message(size_t bytes) { return outbound_.message(bytes); } // in which to write such an answer
-    void pass_on(const AnswerBatch &batch, Bytes message); // now; another node's answer to a worker of this one
+    Message message(size_t bytes) { return outbound_.message(bytes); } // memory to write such an answer in
+    // Sent at once: another node's answer to a worker of this node.
+    void pass_on(const AnswerBatch &batch, Bytes message);
     void flush();
-    void end_round(); // ask every node that was sent something to say when it has taken that
-    void taken(NodeId node, uint64_t round); // it did
-    bool is_silent() const; // everything that was sent was taken
-    void begin_epoch(uint32_t epoch); // what is flushed from now on belongs to it
+    void end_round(); // ask every node that was sent something to say when it has taken it in
+    void taken(NodeId node, uint64_t round); // a node has taken in everything up to this round
+    bool is_silent() const; // all nodes have taken in everything that was sent to them
+    void begin_epoch(uint32_t epoch); // messages that are flushed from now on belong to it
 
 private:
     using Batch = std::variant<RequestBatch, AnswerBatch, LocalizeBatch, RelocateBatch, TransferBatch, WantBatch,
@@ -74,11 +75,11 @@ private:
     Landed landed_;
     struct Rounds {
         uint64_t sent = 0, taken = 0;
-        bool is_used = false; // something was sent since the last one
+        bool is_used = false; // something was sent since the last round
     };
     std::vector<Rounds> rounds_; // by node
     std::vector<std::deque<Outgoing>> outgoing_; // by node
-    // By worker, operation, loss.
+    // By the worker's node, worker, operation, and the node with which the keys were lost.
     std::map<std::tuple<NodeId, uint32_t, uint64_t, NodeId>, std::vector<AnswerBatch>> answers_;
 };
 

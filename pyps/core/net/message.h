@@ -1,5 +1,5 @@
-// A message: bytes that it owns. It is moved, never copied. Each transport may hold the bytes in an object of its own
-// kind, which a message carries as it is: so ZeroMQ's messages need no copy either.
+// A message: bytes that it owns. It can be moved, not copied. It holds them in an object of any type with data() and
+// size(), so a message of ZeroMQ is carried as it is, without a copy.
 #pragma once
 
 #include <cstddef>
@@ -40,14 +40,14 @@ public:
     char *data() { return kind_->data(held_); }
     size_t size() const { return kind_->size(held_); }
 
-    // A new object of this kind in place of what is held, to be filled.
+    // Replace what is held by a new object of this type, which the caller fills.
     template <class Held>
     Held &renew() {
         kind_->destroy(held_);
         kind_ = &kind<Held>;
         return *new (held_) Held();
     }
-    // The object that holds the bytes; null if it is of another kind.
+    // The object that holds the bytes, or null if it has another type.
     template <class Held>
     Held *held_as() {
         return kind_ == &kind<Held> ? std::launder(reinterpret_cast<Held *>(held_)) : nullptr;

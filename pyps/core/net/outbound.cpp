@@ -20,7 +20,7 @@ void Outbound::answer(NodeId node, const std::string &worker, Message &&message)
 
 void Outbound::pass_on(const std::string &worker, Message &&message) { answer(self_, worker, std::move(message)); }
 
-// A worker of this node that has no connection here has ended.
+// An answer to a worker of this node that has no connection here is dropped: the worker has ended.
 void Outbound::carry(NodeId node, const std::string &worker, Message &&message) {
     if (!worker.empty() && (transport_.reply(worker, std::move(message)) || node == self_)) return;
     transport_.send(node, std::move(message));
@@ -31,7 +31,7 @@ void Outbound::begin(bool has_transport) {
     if (has_transport) deliver();
 }
 
-// The first message rings. Until it has been sent, later ones need not ring again.
+// Only the first message rings the doorbell: deliver() takes all that have been added until it runs.
 void Outbound::leave(Left message) {
     bool first;
     {

@@ -1,6 +1,6 @@
-// What a channel of a node's server sends. The transport belongs to the server's own thread. While that thread runs the
-// channel, messages are sent at once. While the channel's own thread runs it, messages are left here, and the doorbell
-// wakes the server's thread to send them.
+// Sends the messages of one channel of a node's server. Only the server's own thread may use the transport. While that
+// thread runs the channel, messages are sent at once; while the channel's own thread runs it, they are kept here, and
+// the doorbell wakes the server's thread, which sends them.
 #pragma once
 
 #include <mutex>
@@ -19,21 +19,21 @@ public:
 
     Message message(size_t bytes) { return transport_.message(bytes); } // to be filled and sent
 
-    // By the thread that runs the channel. Messages for a worker that has not connected to this node go to the worker's
-    // node, which passes them on. None of these waits.
+    // Called by the thread that runs the channel; none of these waits. An answer for a worker that has no connection to
+    // this node goes to the worker's node, which passes it on.
     void send(NodeId to, Message &&message);
     void answer(NodeId node, const std::string &worker, Message &&message);
-    void pass_on(const std::string &worker, Message &&message); // to a worker that is known here, or gone
+    void pass_on(const std::string &worker, Message &&message); // to a worker of this node; dropped if it has ended
 
-    // By the thread that runs the channel, before it does anything: is this the server's own thread?
+    // The thread that runs the channel calls this before it does anything: is it the server's own thread?
     void begin(bool has_transport);
     bool has_transport() const { return has_transport_; }
-    void deliver(); // by the server's own thread: what is left here
+    void deliver(); // sends what is kept here; by the server's own thread
 
 private:
     struct Left {
         NodeId node;
-        std::string worker; // of the node; empty: the message is for the node itself
+        std::string worker; // its connection's name; empty: the message is for the node itself
         Message message;
     };
 

@@ -1,4 +1,4 @@
-// Names of connections at nodes, and what the shape of messages is for a store.
+// Names of the connections to a node, and a store's answers to what encoders and decoders of messages ask (Shape).
 #pragma once
 
 #include <cstring>
@@ -11,13 +11,12 @@
 
 namespace ps {
 
-// The name of a connection: a letter, the node, the worker unless it is a node's connection, and the cluster. A process
-// that does not know the cluster's number cannot take the name of another one.
+// The name of a connection: a letter, the node's number, a worker's number unless it is a node's connection, and the
+// cluster's number. So a process that does not know the cluster's number cannot take another one's name.
 inline std::string name_of_worker(NodeId node, uint32_t worker, uint64_t cluster) {
     std::string name(15, 'W');
     std::memcpy(&name[1], &node, sizeof node);
-    std::memcpy(&name[3], &worker,
-                sizeof worker); // how many workers its node had had then: no other one has the same number
+    std::memcpy(&name[3], &worker, sizeof worker); // how many workers had joined its node, so it is never used again
     std::memcpy(&name[7], &cluster, sizeof cluster);
     return name;
 }
@@ -29,7 +28,7 @@ inline std::string name_of_node(NodeId node, uint64_t cluster) {
     return name;
 }
 
-// Of the links of a node's vigil.
+// The name of the links of a node's vigil.
 inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
     std::string name = name_of_node(node, cluster);
     name[0] = 'V';

@@ -1,4 +1,4 @@
-// Messages that were refused, by the server or a worker: they are counted, and the first one's reason is kept.
+// Messages that were refused by the server or a worker are counted, and the reason of the first one is kept.
 #pragma once
 
 #include <cstdio>
@@ -19,7 +19,7 @@ inline const char *first_refusal(const Header &header) {
     return header.refusal_kept.load(std::memory_order_acquire) ? header.first_refusal : "";
 }
 
-// `take(i)` for each key of a message; if one does not fit, the others are taken nevertheless.
+// Call take(i) for each key of a message. If one is refused, the others are taken nevertheless.
 template <class Take>
 void take_each(Header &header, const std::vector<Key> &keys, Take &&take) {
     for (size_t i = 0; i < keys.size(); i++) {

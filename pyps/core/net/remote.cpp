@@ -69,7 +69,7 @@ void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_
     requests_.intent(keys, num_keys, first, end);
 }
 
-// What broke before takes nothing of what is sent now.
+// Looks for breaks first: a connection that broke before now has nothing to do with what is sent now.
 double Remote::begin_sending() {
     require_nobody_left(segment_);
     look_at_epoch();
@@ -87,14 +87,15 @@ char *Remote::reserve(NodeId to, uint64_t bytes) {
 }
 
 void Remote::send_reserved() {
-    bool expects_nothing = expects_nothing_ && reserved_.size() == 1; // the first may be answered before the next goes
+    // Only one message: the first of several may be answered before the next is sent.
+    bool expects_nothing = expects_nothing_ && reserved_.size() == 1;
     for (Reserved &next : reserved_) transport_->send(next.to, std::move(next.message), expects_nothing);
     reserved_.clear();
 }
 
 void Remote::send(NodeId to, Bytes message) { transport_->send(to, std::move(message)); }
 
-// In a new epoch no node answers what was asked in a former one.
+// In a new epoch no node answers questions of a former one.
 void Remote::look_at_epoch() {
     uint32_t epoch = segment_.header().epoch.load(std::memory_order_acquire);
     if (requests_.is_in(epoch)) return;

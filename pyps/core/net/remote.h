@@ -1,5 +1,5 @@
-// A worker's way to other nodes: carries out what its requests (requests/) decide, over its transport, and waits for
-// what comes of it. Belongs to one thread at a time.
+// A worker's way to other nodes: sends over its transport what its requests (requests/) decide, and waits for the
+// answers. Belongs to one thread at a time.
 #pragma once
 
 #include <deque>
@@ -17,36 +17,38 @@
 namespace ps {
 
 constexpr double default_wait_timeout = 300.0; // seconds
-constexpr double welcome_timeout = 30.0; // seconds until a node's server has answered a new worker
-constexpr double look_again_after = 0.1; // seconds: how soon a wait notices that there is nothing to wait for
+constexpr double welcome_timeout = 30.0; // seconds within which a node's server must answer a new worker
+constexpr double look_again_after = 0.1; // seconds: how often a wait looks whether it can still succeed
 
 class Remote : private Outbox {
 public:
-    // `check` is called now and then during a wait, and throws when there is nothing left to wait for. A wait that ends
-    // too early throws PS_ETIMEDOUT, or PS_EBUSY after `patience` seconds: nothing was done, call it again to go on.
+    // `check` is called now and then during a wait, and throws if what is waited for cannot happen any more. A wait
+    // whose time is over throws PS_ETIMEDOUT, or PS_EBUSY after `patience` seconds; call it again to go on.
     //
-    // `inside`: the node's server if that is in this process, else null.
+    // `inside`: the node's server if it is in this process, else null.
     Remote(Segment &segment, std::shared_ptr<Inside> inside, uint32_t worker, uint32_t slot, double patience,
            std::function<void()> check);
 
-    // Wait until this node's own server knows the worker, as answers may come through it: before anything is sent.
+    // Wait until this node's own server knows the worker. Nothing is sent before that, as answers may come through it.
     void be_introduced(double timeout, double patience);
     bool is_introduced() const { return requests_.questions().is_introduced(); }
 
     bool is_busy() const { return !requests_.is_idle(); }
     size_t pending() const { return requests_.pending(); }
-    bool conflicts(const ps_request &request); // with operations on their way: only these are to be waited for
+    // With operations on their way; only if it does, wait_for_keys() has something to wait for.
+    bool conflicts(const ps_request &request);
     void wait_for_keys(const ps_request &request, double timeout);
     int64_t filling(const ps_request &request) const { return requests_.filling(request); }
-    void wait_for_buffer(const ps_request &request, Deadline &deadline); // until no pull writes to it
+    // Until no earlier pull writes to the request's buffer.
+    void wait_for_buffer(const ps_request &request, Deadline &deadline);
 
-    // Wait for room (see in_flight.h) for so many bytes of keys and values; for intents with so many bytes of keys.
-    // What is sent next goes even if it needs more.
+    // Wait for room (see in_flight.h) for so many bytes of keys and values, or for intents with so many bytes of keys.
+    // An operation that needs more than the limit goes when nothing else is on its way.
     bool has_room(uint64_t bytes) const { return requests_.in_flight().has_room(bytes); }
     void make_room(uint64_t bytes, double timeout);
     void make_room_for_intents(uint64_t bytes, double timeout);
 
-    // As Requests has them. Throw PS_ELOST where other nodes are no more.
+    // The same as in Requests. They throw PS_ELOST if the membership of the cluster has ended.
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions);
     int64_t start(const ps_request &request);
     int64_t localize(const int64_t *keys, int64_t num_keys);
@@ -54,15 +56,15 @@ public:
     void abandon(int64_t timestamp) { requests_.abandon(timestamp); }
 
     void require_issued(int64_t timestamp) const; // throws PS_EINVAL
-    bool is_finished(int64_t timestamp); // looks at what has arrived
+    bool is_finished(int64_t timestamp); // takes in the messages that have arrived first
     void wait(int64_t timestamp, double timeout);
     void wait_all(double timeout);
-    // Wait for what was sent before and for what follows from it. After PS_EBUSY, call it again to go on, or with a
-    // short timeout to give up.
+    // Wait until what was sent before, and what follows from it, is done: see Until. After PS_EBUSY, call it again to
+    // go on, or with a short timeout to give up.
     void settle(Until until, double timeout);
 
 private:
-    struct Reserved { // a message that is being written
+    struct Reserved { // a message that is being written; see reserve()
         NodeId to;
         Message message;
     };
@@ -74,12 +76,14 @@ private:
 
     double begin_sending(); // returns the time
     void look_at_epoch();
-    void look_for_breaks(double now); // throws PS_ELOST if that is why a question has no answer
+    void look_for_breaks(double now); // throws PS_ELOST if a break is the reason why a question gets no answer
     void receive();
 
-    void require_not_failed(int64_t timestamp); // throws PS_ELOST, PS_ENOMEM, once
+    // Throws PS_ELOST or PS_ENOMEM if the operation failed; only the first time that it is asked.
+    void require_not_failed(int64_t timestamp);
     [[noreturn]] void fail_for(NodeId node) const;
-    bool is_in_time(const std::function<bool()> &done, double seconds); // by waiting for it
+    // Waits until done() is true; false: the time is over.
+    bool is_in_time(const std::function<bool()> &done, double seconds);
     void wait_until(const std::function<bool()> &done, double timeout, double patience, const char *what);
 
     Segment &segment_;

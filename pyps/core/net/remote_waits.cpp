@@ -1,4 +1,4 @@
-// How a worker waits for what it has on its way, and how that ends when others are lost or a connection breaks.
+// How a worker waits for its operations, and how a wait ends when a node is lost or a connection breaks.
 #include <algorithm>
 #include <cstdio>
 
@@ -41,9 +41,9 @@ void Remote::make_room_for_intents(uint64_t bytes, double timeout) {
     wait_until([&] { return requests_.make_room_for_intents(bytes); }, timeout, patience_, the_introduction);
 }
 
-// Nothing is sent meanwhile, so a key that is free stays so: each is looked at until it is, and not again.
+// Nothing is sent while this waits, so a key that has no conflict now stays without: it is not looked at again.
 void Remote::wait_for_keys(const ps_request &request, double timeout) {
-    int64_t free = 0; // so many are
+    int64_t free = 0; // so many keys from the first have no conflict
     wait_until([&] { return (free = requests_.next_conflict(request, free)) == request.num_keys; }, timeout, patience_,
                "nothing was sent: earlier operations on the same keys have");
 }

@@ -13,7 +13,7 @@ std::unique_ptr<NodeTransport> make_node_transport(const NodeEnd &node, const st
 // For a process other than the one that created the node at this endpoint.
 std::unique_ptr<WorkerTransport> make_worker_transport(const WorkerEnd &worker, const std::string &endpoint);
 
-// Throws PS_EINVAL: a node at the one endpoint cannot reach the other.
+// Throws PS_EINVAL if a node at the one endpoint cannot reach one at the other.
 void require_same_transport(const std::string &own, const std::string &other);
 
 } // namespace ps

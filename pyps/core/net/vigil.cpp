@@ -16,8 +16,8 @@ namespace {
 
 constexpr double look_at_probes_every = 0.02; // seconds
 
-// How lost_after is spent: at most one heartbeat until the next sign of life is due, then the transport waits, then a
-// link that broke has one more heartbeat to come back.
+// A node that falls silent is lost after lost_after: up to one heartbeat passes before the next sign of life is due,
+// then the transport waits for it, then the broken link has one more heartbeat to come back.
 Heartbeats heartbeats(const Header &header) { return {header.heartbeat, header.lost_after - 2 * header.heartbeat}; }
 
 } // namespace
@@ -85,8 +85,8 @@ void Vigil::work() {
     }
 }
 
-// A node that shuts down first says that it leaves, then closes its connections. Breaks are therefore looked up before
-// the notes, and handled after them: the note that explains a break has been handled by then.
+// A node that shuts down first tells so, then closes its connections. So breaks are taken first and handled last: by
+// then the note that explains a break has come and is handled.
 void Vigil::look_at_links(double now) {
     std::vector<ConnectionEvent> of_links = links_->link_events(), of_messages = links_->message_events();
     std::deque<Note> notes;
@@ -115,7 +115,7 @@ void Vigil::take(const Note &note, double now) {
     if (std::holds_alternative<GiveUp>(note.what)) membership_.give_up();
 }
 
-// What another node's server answers.
+// An answer of another node's server over a link.
 void Vigil::receive(const Message &message) {
     try {
         FrameReader reader(message.data(), message.size());

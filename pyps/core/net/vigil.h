@@ -1,9 +1,9 @@
-// A node's vigil: a thread that notices when other nodes are lost and writes it into the shared memory.
+// A node's vigil: a thread that notices when other nodes are lost, and writes it into the shared memory.
 //
-// It has a link of its own to every other node, a connection with heartbeats, which the transports answer by
-// themselves. So a node counts as alive while its process runs, whatever its server waits for and however much is
-// queued for it, and an idle node does nothing but this. A link that breaks tells of a killed process at once. The
-// vigil also watches the connections that the server's messages take.
+// It has a link to every other node: a connection of its own with heartbeats, which the transports answer by
+// themselves. So a node counts as alive while its process runs, whatever its server waits for and however many messages
+// are queued for it. An idle node does nothing but this. When a process is killed, its links break at once. The vigil
+// also watches the connections of the server.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace ps {
 
 class Vigil : private MembershipPort {
 public:
-    // Where the nodes are, this one among them. Starts it.
+    // Starts the thread. `endpoints`: of all nodes, this one among them.
     Vigil(Segment &segment, NodeTransport &transport, const std::vector<std::string> &endpoints);
     Vigil(const Vigil &) = delete;
     Vigil &operator=(const Vigil &) = delete;
@@ -34,14 +34,14 @@ public:
         uint32_t number;
         std::vector<NodeId> members;
     };
-    std::optional<Epoch> new_epoch(); // the latest one; none: there was none since the last call
+    std::optional<Epoch> new_epoch(); // the latest one; empty if none began since the last call
 
-    // By the server's thread, which receives what others send.
+    // The server's thread receives what other vigils send, and hands it over.
     template <class Message>
     void receive(const FrameHeader &header, Message &&message) {
         deliver({header.from, header.epoch, std::forward<Message>(message)});
     }
-    void left(NodeId node); // known to the workers when this returns
+    void left(NodeId node); // the workers know it when this returns
     void give_up() { deliver({NodeId(segment_.header().node), 0, GiveUp{}}); }
 
 private:

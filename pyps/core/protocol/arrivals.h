@@ -1,5 +1,5 @@
-// The keys that are on their way to a node, and what waits for them. For most keys that is one localize alone, which
-// needs 16 bytes.
+// The keys that are on their way to a node, and what waits for them. For most keys this is one localize only, which is
+// kept in 16 bytes.
 #pragma once
 
 #include <unordered_map>
@@ -17,7 +17,7 @@ using Waiting = std::variant<Request, Want, Delta>;
 struct Arrival {
     std::vector<uint64_t> waiters;
     std::vector<Waiting> queue;
-    std::vector<Relocate> next; // to hand it on after each landing, in this order
+    std::vector<Relocate> next; // orders to hand the key on, one after each time that it comes, in this order
 };
 
 class Arrivals {
@@ -25,12 +25,13 @@ public:
     bool empty() const { return waiters_.empty() && others_.empty(); }
     bool count(Key key) const { return waiters_.count(key) || (!others_.empty() && others_.count(key)); }
 
-    // Only a waiter waits for this key, which has no arrival yet.
+    // Nothing waits for the key yet, and only this waiter does from now on.
     void add(Key key, uint64_t waiter) { waiters_[key] = waiter; }
-    const uint64_t *only_waiter(Key key) const { return waiters_.find(key); } // null: none, or others too
+    // Null if nothing waits, or more than one waiter.
+    const uint64_t *only_waiter(Key key) const { return waiters_.find(key); }
     void remove_waiter(Key key) { waiters_.erase(key); }
 
-    Arrival &operator[](Key key) { // made if it is not there
+    Arrival &operator[](Key key) { // made if there is none
         Arrival &arrival = others_[key];
         if (const uint64_t *waiter = waiters_.find(key)) {
             arrival.waiters.push_back(*waiter);
@@ -39,7 +40,7 @@ public:
         return arrival;
     }
 
-    Arrival extract(Key key) { // it is there
+    Arrival extract(Key key) { // the key must have one
         (*this)[key];
         return std::move(others_.extract(key).mapped());
     }

@@ -1,6 +1,6 @@
-// A node's server may see to its keys in several threads. Each has a channel: a part of the key space with a protocol
-// of its own, whose messages go to the same channel of the other nodes. So channels share nothing but memory and
-// sockets, and each is as if it were the only one.
+// A node's server may have several threads. Each is a channel: it has a part of the keys and a protocol of its own, and
+// exchanges messages with the same channel of other nodes. So channels share only memory and sockets, and each works as
+// if it were the only one.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 namespace ps {
 
 constexpr uint32_t most_channels = 64;
-constexpr uint32_t any_channel = 255; // in a message: its keys may be of all, and any channel can begin with it
+// In a message: its keys may be of all channels, and any channel can start with it.
+constexpr uint32_t any_channel = 255;
 
-// Which channel a key is in. All nodes, and all workers, compute the same.
+// Which channel a key belongs to. All nodes and all workers compute the same.
 class ChannelRule {
 public:
     ChannelRule() = default; // one channel
@@ -22,9 +23,9 @@ public:
     uint32_t channels() const { return channels_; }
     uint32_t channel(Key key) const { return channels_ == 1 ? 0 : uint32_t(space_.turn(key) / nodes_ % channels_); }
 
-    // Keys of a range at one home are numbered, key / nodes. Within its channel a number has this place,
+    // The keys of a range at one home are numbered: key / nodes. This is a number's place among those of its channel.
     uint64_t place(uint64_t number) const { return channels_ == 1 ? number : number / channels_; }
-    // and so many of the first numbers are in a channel.
+    // How many of the first so many numbers belong to a channel.
     uint64_t count(uint64_t numbers, uint32_t channel) const { return (numbers + channels_ - 1 - channel) / channels_; }
 
 private:
@@ -33,7 +34,7 @@ private:
     KeySpace space_ = KeySpace::any();
 };
 
-// The keys of one channel; by default all keys, in the only one.
+// The keys of one channel; by default there is one channel with all keys.
 struct ChannelKeys {
     ChannelRule rule;
     uint32_t number = 0;

@@ -10,8 +10,8 @@ constexpr double smoothing = 0.1, certainty = 0.9999;
 constexpr double first_guess = 10; // clocks per round
 } // namespace
 
-// Summed from where the probabilities begin to count, each from the one before: exact up to rounding also where
-// exp(-mean) is 0.
+// The sum begins where the probabilities begin to matter, and each is computed from the one before. So it is exact up
+// to rounding, also where exp(-mean) is 0.
 int64_t poisson_quantile(double mean, double probability) {
     if (!(mean > 0)) return 0;
     double first = std::max(0.0, std::floor(mean - 12 * std::sqrt(mean) - 20));
@@ -25,9 +25,9 @@ int64_t poisson_quantile(double mean, double probability) {
     return int64_t(k);
 }
 
-// A pause of a worker is one slow advance, no matter how many rounds it lasts.
+// A worker that pauses makes one slow advance, no matter how many rounds the pause lasts.
 void ClockRate::observe(int64_t clock, double now) {
-    if (clock < clock_ || clock_ < 0) { // another worker has the place now
+    if (clock < clock_ || clock_ < 0) { // another worker has the slot now
         *this = ClockRate();
         clock_ = clock;
         since_ = now;

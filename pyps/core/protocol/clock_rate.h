@@ -1,6 +1,6 @@
-// How far ahead of a worker's clock an intent is acted on, by AdaPM's rule (Renz-Wieland et al., 2022): clocks advance
-// as a Poisson process, whose rate is estimated by exponential smoothing; look ahead as far as the clock comes in two
-// rounds with a probability of 0.9999.
+// How many clocks before its start an intent takes effect, by AdaPM's rule (Renz-Wieland et al., 2022). A clock's
+// advances are taken for a Poisson process, whose rate is estimated by exponential smoothing; the number is the
+// smallest that the clock does not exceed in two rounds with a probability of 0.9999.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ int64_t poisson_quantile(double mean, double probability);
 
 class ClockRate {
 public:
-    void observe(int64_t clock, double now); // seconds; once in a round
-    double per_second(double round) const;   // as estimated; ten per round until it is known
-    int64_t clocks_ahead(double round) const; // of a round's length in seconds
+    void observe(int64_t clock, double now); // `now` in seconds; call it once in each round
+    double per_second(double round) const; // clocks; until a rate is known, ten per round
+    int64_t clocks_ahead(double round) const; // `round`: length of a round in seconds
 
 private:
-    int64_t clock_ = -1;  // at the last time when it had advanced
+    int64_t clock_ = -1; // when it last advanced, at `since_`; -1: not known
     double since_ = 0;
-    double rate_ = 0;     // 0: not known
+    double rate_ = 0; // clocks per second; 0: not known
 };
 
 } // namespace ps

@@ -1,8 +1,8 @@
-// What happens to keys when nodes are lost. Members agree on who they are; then each has what all the others sent it
-// before, so that every key is at one member or at none; then the owners tell the keys' homes, which are others now
-// where a home was lost, and what nobody has is lost.
+// What happens to keys when nodes are lost. The members first agree who they are. When each of them has received
+// everything that the others sent before, each key is at one member or at none. Then the owners report their keys to
+// the homes, which are new nodes for the keys of a lost home. A key that nobody reports is lost.
 //
-// A replica is not made the owner's value in its place: it may lack what others pushed and were told was done.
+// A replica never takes a lost value's place: it may lack pushes of other nodes that were already acknowledged.
 #include <algorithm>
 
 #include "protocol.h"
@@ -17,9 +17,11 @@ void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
     for (Replica &replica : *replicas) replica.due = true;
 }
 
-// A node keeps its deltas that are on their way and sends them again: so no node waits for a former message.
+// A node keeps the deltas that are on their way and sends them again in the new epoch, so no node waits for a message
+// of a former one.
 void Protocol::begin_epoch(const std::vector<NodeId> &members) {
-    if (!former_) former_.emplace(std::move(homes_)); // else that one was never settled
+    // Else the last epoch was not settled: keep the homes of the one before.
+    if (!former_) former_.emplace(std::move(homes_));
     homes_ = Homes(*former_, members);
     epoch_++;
     std::vector<Key> awaited = parked_.keys();
@@ -75,7 +77,8 @@ void Protocol::report() {
 void Protocol::receive(Key key, const Holds &message) {
     if (!homes_.is_here(key)) throw Unexpected("a key is reported to a node that is not its home");
     bool has_owner = !homes_.is_unknown(key) && !homes_.is_lost(key);
-    bool is_known = has_owner && homes_.owner(key) == message.node; // it has never moved
+    // Already known, as a key of any numbers that never moved is.
+    bool is_known = has_owner && homes_.owner(key) == message.node;
     if (!message.lost && has_owner && !is_known) throw Unexpected("a key has two owners");
     if (!message.lost && !is_known)
         homes_.move(key, message.node);
@@ -98,20 +101,23 @@ void Protocol::settle(NodeId lost) {
     std::vector<Key> keys;
     for (auto &[key, held] : replicas_) keys.push_back(key);
     for (Key key : keys) step(key, [=] { send_again(key); });
-    for (auto &[key, master] : masters_) list(key, master); // their replicas may be fewer, and learn the owner's value
+    // Their replicas may be fewer now, and must get the owner's value again.
+    for (auto &[key, master] : masters_) list(key, master);
     keys.clear();
     wanted_.for_each([&](Key key, bool) { keys.push_back(key); });
     want(keys);
 }
 
-// Of a replica: what is on its way, or nothing. The owner answers, or the home that there is none.
+// Sends a replica's delta again if one was on its way, else an empty one. The owner answers it, or the home, if the key
+// is lost.
 void Protocol::send_again(Key key) {
     auto found = replicas_.find(key);
-    if (found == replicas_.end()) return; // the key came
+    if (found == replicas_.end()) return; // the key itself came
     Held &held = found->second;
     if (!held.on_its_way) held.delta.clear();
     held.on_its_way = true;
-    if (!wanted_.count(key)) held.ending = true; // it was not asked to, had the key come as it was to
+    // The end was not asked for, as the key itself was to come here instead.
+    if (!wanted_.count(key)) held.ending = true;
     held.owner = homes_.home(key);
     take(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, false);
 }
@@ -126,7 +132,8 @@ void Protocol::send_gone(NodeId to, Key key) {
 
 void Protocol::take(Key key, const Gone &message) {
     if (owns(key)) throw Unexpected("a key is lost that is here");
-    if (message.with != no_room) asked_.erase(key); // else what was asked is answered, unless it never left
+    // A refusal for want of room answers the question already, unless it was never sent.
+    if (message.with != no_room) asked_.erase(key);
     std::vector<Request> requests;
     auto found = replicas_.find(key);
     if (found != replicas_.end()) {

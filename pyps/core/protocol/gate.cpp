@@ -23,15 +23,16 @@ void Gate::tell() {
     }
 }
 
-// Another node may know earlier than this one that this one is the host now.
+// Another node may learn before this one that this node is the host now.
 void Gate::receive(NodeId from, const Attend &message) {
     if (lost_[from]) return;
     serials_[from] = message.serial;
-    if (message.round <= rounds_) { // that this one is over is on its way, unless that was lost
+    // The sender will hear that this round is over; the host tells it again, as the message may be lost.
+    if (message.round <= rounds_) {
         if (is_host()) open_to(from);
         return;
     }
-    if (message.round > rounds_ + 1) { // a former host opened the gate
+    if (message.round > rounds_ + 1) { // a former host has opened the gate
         begin_round(message.round - 1);
         if (is_host()) open_to_all();
     }
@@ -56,7 +57,7 @@ void Gate::begin_round(uint64_t rounds) {
     std::fill(attendances_.begin(), attendances_.end(), Attendance::away);
 }
 
-// As the host: is the round over, and do the others know that there is one?
+// On the host: ends the round if it is complete, and tells the nodes that have not arrived that others wait.
 void Gate::consider() {
     bool complete = true, called = false;
     for (NodeId node = 0; node < attendances_.size(); node++) {
@@ -93,7 +94,7 @@ void Gate::lose(NodeId node) {
         while (host_ + 1u < lost_.size() && lost_[host_]) host_++;
         called_ = false;
         if (is_host()) open_to_all();
-        tell(); // the new host may not know either of rounds that the former one has opened
+        tell(); // the new host may not know the last rounds that the former one opened
     }
     if (is_host()) consider();
 }

@@ -1,6 +1,6 @@
 // The home of a key is a node that is computed from the key and the members of the cluster. It knows the key's owner,
-// and all relocations pass it: that puts them in one order, the order of its messages to each owner. The keys of a node
-// that was lost have their homes at the others.
+// and all relocations of the key go through it, so they have one order: that of the home's messages to each owner. Keys
+// whose home was lost have their homes at the other nodes.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace ps {
 
-// Where a key has its home. Every member, and every worker, computes the same.
+// Where a key has its home. All members and all workers compute the same.
 class HomeRule {
 public:
     HomeRule(NodeId nodes, std::vector<NodeId> members, const KeySpace &space)
@@ -21,7 +21,7 @@ public:
         for (NodeId node : members_) is_member_[node] = true;
     }
 
-    // Where it has its home as long as that node lives, and where it lives in the beginning.
+    // The key's home as long as that node lives, and where the key lives at first.
     NodeId base(Key key) const {
         uint64_t turn = space_.turn(key);
         return NodeId(turn < Divisor::beyond ? divisor_.remainder(turn) : turn % nodes_);
@@ -44,14 +44,14 @@ private:
     std::vector<bool> is_member_;
 };
 
-// Of the keys of one channel. A range has an entry for each key; of any keys only those have one that have ever moved:
-// of these alone it is to be found out in a new epoch who has them.
+// What a home knows of its keys in one channel. With a range each key has an entry. Where keys may be any numbers, only
+// keys that have moved have one, and only these have to be looked for in a new epoch.
 class Homes {
 public:
-    // All nodes are members, and each key lives at its home.
+    // At first all nodes are members, and each key lives at its home.
     Homes(NodeId self, NodeId nodes, const KeySpace &space, const ChannelKeys &channel)
         : Homes(self, HomeRule(nodes, all_of(nodes), space), channel, self) {}
-    // Of other members: it is not known yet where keys live that were heard of.
+    // With other members. Where the keys live that have entries is not known yet.
     Homes(const Homes &former, std::vector<NodeId> members)
         : Homes(former.self_, HomeRule(former.rule_.nodes(), std::move(members), former.rule_.space()), former.channel_,
                 unknown) {
@@ -68,9 +68,9 @@ public:
         if (rule_.space().is_range() && rule_.base(key) == self_) __builtin_prefetch(&place(key), 1);
     }
 
-    // Of keys whose home is here.
+    // These are for keys whose home is here.
     NodeId owner(Key key) const { return is_lost(key) ? no_node : entry(key); }
-    void move(Key key, NodeId to) { put(key, to); } // or it was found there
+    void move(Key key, NodeId to) { put(key, to); } // the key moves to a node, or was found there in a new epoch
 
     bool is_lost(Key key) const { return entry(key) & lost; }
     NodeId lost_with(Key key) const { return entry(key) & ~lost; }
@@ -78,7 +78,7 @@ public:
     void lose(Key key, NodeId with) { put(key, Entry(lost | with)); }
 
     template <class Body>
-    void for_each(Body &&body) const { // of the keys whose home is here, and that have an entry
+    void for_each(Body &&body) const { // the keys whose home is here and that have an entry
         if (!rule_.space().is_range()) return moved_.for_each([&](Key key, Entry) { body(key); });
         for (NodeId base = 0; base < rule_.nodes(); base++)
             if (base == self_ || !rule_.is_member(base))
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    // Of a key: its owner, or the node that it was lost with, or that nothing is known. Nodes are 4095 at most.
+    // A key's owner; or the node with which it was lost, plus `lost`; or `unknown`. Nodes are below 4095.
     using Entry = NodeId;
     static constexpr Entry lost = 1 << 15, unknown = lost - 1;
 
@@ -106,7 +106,7 @@ private:
         return all;
     }
 
-    // Of a key that has no entry: it is where it lived in the beginning, here or at a node that was lost.
+    // For a key without an entry: it is where it lived at first, here or at a node that was lost.
     Entry first_entry(Key key) const {
         NodeId base = rule_.base(key);
         return base == self_ ? self_ : Entry(lost | base);
@@ -131,9 +131,10 @@ private:
     NodeId self_;
     ChannelKeys channel_;
     HomeRule rule_;
-    std::vector<Entry> entries_; // of a range: of the keys whose home is here as long as this node lives,
-    std::vector<std::vector<Entry>> inherited_; // and of those of each node that was lost, of all channels
-    FlatMap<Entry> moved_; // of any keys
+    std::vector<Entry> entries_; // a range's keys whose base is this node
+    // And those of each lost node that have their home here now, of all channels.
+    std::vector<std::vector<Entry>> inherited_;
+    FlatMap<Entry> moved_; // where keys may be any numbers
 };
 
 } // namespace ps

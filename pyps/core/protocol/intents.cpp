@@ -5,7 +5,7 @@
 namespace ps {
 
 namespace {
-constexpr double shortest_round = 0.001, longest_round = 0.1; // seconds, for looking ahead
+constexpr double shortest_round = 0.001, longest_round = 0.1; // seconds: bounds of the estimated length of a round
 } // namespace
 
 void Intents::add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> keys) {

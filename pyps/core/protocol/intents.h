@@ -1,5 +1,5 @@
-// What the workers of a node intend to use, and when: an intent begins to matter before the worker's clock reaches its
-// start, the earlier the faster that advances, and ends when the clock reaches its end.
+// What the workers of a node intend to use, and when. An intent takes effect a little before the worker's clock reaches
+// its start (the faster the clock, the earlier), and ends when the clock reaches its end.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@ namespace ps {
 
 class Intents {
 public:
-    // A dead worker's is INT64_MAX, of one that sets up values it is INT64_MIN.
+    // A worker's clock: INT64_MAX if it is dead, INT64_MIN while it sets up values.
     using Clock = std::function<int64_t(uint32_t worker)>;
     using Change = std::function<void(const std::vector<Key> &keys, bool begins)>;
 
     Intents(Clock clock, Change change) : clock_(std::move(clock)), change_(std::move(change)) {}
 
     void add(uint32_t worker, int64_t start, int64_t end, std::vector<Key> keys);
-    // Look at the clocks, and how fast they advance; seconds. `rested`: since the last round none was needed.
+    // Update, and estimate how fast the clocks advance; `now` in seconds. `rested`: no round was needed for a while, so
+    // the time since the last one is not a round's length.
     void begin_round(double now, bool rested);
-    void update();                // look at the clocks
-    bool is_due();                // would that begin or end something?
+    void update(); // begin and end intents by the workers' clocks
+    bool is_due(); // whether update() would begin or end something
     bool empty() const { return waiting_.empty() && active_.empty(); }
     uint64_t waiting() const { return count(waiting_); }
     uint64_t active() const { return count(active_); }
@@ -36,7 +37,7 @@ private:
         int64_t end;
         std::vector<Key> keys;
     };
-    using ByClock = std::multimap<int64_t, Intent>; // by start, or by end
+    using ByClock = std::multimap<int64_t, Intent>; // by start if it waits, by end if it is active
     using ByWorker = std::unordered_map<uint32_t, ByClock>;
 
     static uint64_t count(const ByWorker &intents);
@@ -48,8 +49,8 @@ private:
     Change change_;
     ByWorker waiting_, active_;
     std::unordered_map<uint32_t, ClockRate> rates_;
-    double round_ = 0.001, last_round_ = 0; // a round's length, and when the last one began
-    FlatMap<uint32_t> counts_;              // active intents
+    double round_ = 0.001, last_round_ = 0; // the estimated length of a round, and when the last one began; seconds
+    FlatMap<uint32_t> counts_; // how many active intents a key has
 };
 
 } // namespace ps

@@ -1,11 +1,12 @@
-// Waiting for what was there at a moment.
+// How the protocol records a Mark, and tells when it is reached.
 #include "protocol.h"
 
 namespace ps {
 
 Mark Protocol::mark() {
     Mark mark;
-    asked_.for_each([&](Key key, uint32_t) { mark.coming.push_back(key); }); // also what is not wanted any more
+    // Also for keys that are not wanted any more.
+    asked_.for_each([&](Key key, uint32_t) { mark.coming.push_back(key); });
     wanted_.for_each([&](Key key, bool) {
         if (is_coming(key) && !asked_.count(key)) mark.coming.push_back(key);
     });
@@ -25,7 +26,7 @@ bool Protocol::is_coming(Key key) const {
     return ends || asked_.count(key) || arrivals_.count(key) || parked_.count(key);
 }
 
-// What has happened is taken off, so that looking often costs little.
+// Removes what has happened from the mark, so that looking often costs little.
 bool Protocol::reached(Mark *mark) {
     auto met = [&](const Mark::Exchange &known) {
         auto found = replicas_.find(known.key);
@@ -34,7 +35,7 @@ bool Protocol::reached(Mark *mark) {
         return held.sent > known.sequence || (held.sent == known.sequence && !held.on_its_way);
     };
     while (!mark->coming.empty() && !is_coming(mark->coming.back())) {
-        auto found = replicas_.find(mark->coming.back()); // its value may have been on the way at the moment
+        auto found = replicas_.find(mark->coming.back()); // its value may have been on the way when the mark was made
         if (found != replicas_.end()) mark_replica(found->first, found->second, mark);
         mark->coming.pop_back();
     }

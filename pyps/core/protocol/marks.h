@@ -1,5 +1,6 @@
-// What must have happened before everything of one moment has been exchanged: keys that workers of this node intend to
-// use are here or have a replica here, and each replica has met its owner's value once more.
+// What must have happened so that everything that was there at one moment has been exchanged: keys that workers of this
+// node intend to use have come here, or got a replica here, and each replica has exchanged values with its owner once
+// more.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@ namespace ps {
 struct Mark {
     struct Exchange {
         Key key;
-        uint32_t number;   // of the replica
-        uint64_t sequence; // of the delta that the owner's value must have
+        uint32_t number; // the replica's number
+        uint64_t sequence; // the owner's value must have the delta of this sequence
     };
     std::vector<Key> coming;
     std::vector<Exchange> replicas;

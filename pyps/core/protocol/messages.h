@@ -1,5 +1,5 @@
-// What nodes tell each other about one key. Messages between two nodes arrive in the order in which they were sent;
-// between different pairs nothing is promised. Values are bytes whose number follows from the key.
+// The messages between nodes about one key. Messages between two nodes arrive in the order in which they were sent;
+// between different pairs nothing is promised. Values are bytes, whose number follows from the key.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,18 @@ using NodeId = uint16_t;
 using Bytes = std::vector<char>;
 
 constexpr NodeId no_node = UINT16_MAX;
-constexpr NodeId no_room = no_node - 1; // in place of a node that keys were lost with: there was no room for them
+// Used in place of the node that keys were lost with: there is no room for the keys.
+constexpr NodeId no_room = no_node - 1;
 
-// A message that cannot come to where the key is; nothing was changed.
+// Thrown for a message that cannot be right in the state that the key is in; nothing was changed.
 class Unexpected : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };
 
-enum class Operation : uint8_t { pull, push, set, localize }; // the last one is asked of a worker's own node
+enum class Operation : uint8_t { pull, push, set, localize }; // localize: only from a worker to its own node
 
-// Whom to answer: a worker's operation and the key's position in it.
+// What to answer: a worker's operation, and the key's position in it.
 struct Origin {
     NodeId node = no_node;
     uint32_t worker = 0;
@@ -39,27 +40,28 @@ struct Request {
     Bytes value; // empty for a pull
 };
 
-// A node's workers intend to use the key. A node numbers what it asks, so that answers to former questions are known.
+// A node's workers intend to use the key. Nodes number their requests, so that an answer to a former one is recognized.
 struct Want {
     NodeId node;
     uint32_t number;
 };
 
-// What a node's workers added to its replica. The last one ends the replica.
+// What a node's workers pushed to its replica. The last delta ends the replica.
 struct Delta {
     NodeId node;
-    uint32_t number;   // of the Want that made the replica
-    uint64_t sequence; // of this replica, from 1
+    uint32_t number; // the number of the Want that made the replica
+    uint64_t sequence; // counts the replica's deltas, from 1
     bool last;
-    Bytes value; // empty: nothing was added
+    Bytes value; // empty if nothing was pushed
 };
 
-// The owner's value for a replica; the first one makes it. `version` grows with every one that is sent for the key.
+// The owner's value for a replica; the first one makes the replica. `version` grows with each Refresh that is sent for
+// the key.
 struct Refresh {
     NodeId owner;
     uint32_t number;
     uint64_t version;
-    uint64_t applied; // the sequence of this replica's last delta that the value has
+    uint64_t applied; // the sequence of this replica's last delta that is part of the value
     Bytes value;
 };
 
@@ -73,7 +75,7 @@ struct Localize {
     NodeId to;
 };
 
-// From the home to the owner, as the home knows it: hand the key to `to`.
+// From the home to the node that owns the key as far as the home knows: hand the key to `to`.
 struct Relocate {
     NodeId to;
 };
@@ -83,28 +85,28 @@ struct Replica {
     NodeId node;
     uint32_t number;
     uint64_t applied;
-    bool due = false; // it waits for a Refresh
+    bool due = false; // it is to get a Refresh
 };
 
-// A delta that the value has already, though its message is still on its way.
+// A delta that is part of the value already, though its message is still on its way.
 struct Ghost {
     NodeId node;
     uint32_t number;
     uint64_t sequence;
 };
 
-// To the home, at the beginning of an epoch: the key is here; or it was lost with this node.
+// To the home, at the beginning of an epoch: this node has the key, or it was lost with this node.
 struct Holds {
     NodeId node;
     bool lost = false;
 };
 
-// From the home: the key was lost, with this node; or was never used, and the home has no room for it: no_room.
+// From the home: the key was lost with this node. Or no_room: the key was never used, and the home has no room for it.
 struct Gone {
     NodeId with;
 };
 
-// The key itself. There is one at any time: the owner's value, or this message.
+// The key itself. At any time a key exists once: as the owner's value, or in this message.
 struct Transfer {
     uint64_t version;
     std::vector<Replica> replicas;
@@ -112,10 +114,11 @@ struct Transfer {
     Bytes value;
 };
 
-// Of many keys that are to move so many are told at once: the next node begins while the others are looked at.
+// When many keys are to move, they are sent in groups of this size, so that the next node can begin while this one goes
+// on.
 constexpr size_t keys_at_once = 400;
 
-// Transfers of many keys without replicas and ghosts, side by side.
+// Transfers of many keys without replicas and ghosts.
 struct Moves {
     std::vector<Key> keys;
     Bytes values; // one after another

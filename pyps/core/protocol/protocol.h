@@ -1,17 +1,19 @@
-// One node's part in deciding where keys live: requests find the key's owner, keys move on request, replicas are made
-// for nodes that intend to use a key and exchange what was added to them.
+// One node's part in deciding where keys live. Requests find the key's owner, keys move when a node asks for them, and
+// nodes that intend to use a key get replicas, whose pushes are exchanged with the owner.
 //
 // What always holds:
-// - A key's value is at one place, its owner, or in one Transfer on its way. What arrives for an owner that still waits
-//   for the Transfer waits with it.
-// - All relocations of a key pass its home, and the home sends Relocate and what it forwards to the owner on one path.
-//   So a forwarded request meets the owner before the Relocate that takes the key away: it is forwarded once.
-// - A replica has at most one delta on its way, and keeps it until the owner's value has it: what its node's workers
-//   read has all that they pushed.
-// - A node's request to end a replica is answered before it asks for another one.
-// - What is done to a key is done step by step, each under its latch. A worker that has the latch and does not move
-//   holds up the steps of this key alone.
-// One thread at a time may be inside. Keys of other channels have protocols of their own (channels.h).
+// - A key's value is at one place: its owner, or one Transfer on its way. Messages for an owner that still waits for
+//   the Transfer wait as well.
+// - All relocations of a key go through its home, and the home sends both Relocate and what it forwards to the owner on
+//   one path. So a forwarded request reaches the owner before the Relocate that takes the key away, and is forwarded
+//   only once.
+// - A replica has at most one delta on its way, and keeps that delta until the owner's value has it. So what this
+//   node's workers read has everything that they pushed.
+// - A node that asked for the end of a replica gets an answer before it asks for another replica of the key.
+// - What happens to a key happens in steps, each under the key's latch. A worker that holds the latch and does not go
+//   on delays the steps of this key only.
+//
+// One thread at a time may be inside. Each channel has a protocol of its own (channels.h).
 #pragma once
 
 #include <functional>
@@ -38,53 +40,54 @@ public:
         : self_(self), techniques_(techniques), channel_(channel), homes_(self, nodes, space, channel), values_(values),
           post_(post) {}
 
-    // From other nodes, and requests of this node's workers.
+    // Messages from other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
     void receive(Key key, Delta message, bool from_home);
     void receive(Key key, Refresh message);
     void receive(Key key, const Ended &message);
     void receive(Key key, Transfer message);
 
-    // Of many keys at once (runs.cpp), in the order of the keys.
+    // Messages about many keys (runs.cpp); the keys are handled in their order.
     void receive_run(const std::vector<Key> &keys, const Localize &message);
     void receive_run(const std::vector<Key> &keys, const Relocate &message);
     void receive_wants(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers, bool from_home);
     void receive_moves(const std::vector<Key> &keys, const char *values);
 
-    // From this node's workers: what they cannot do by themselves.
+    // What this node's workers cannot do by themselves.
     void localize(const std::vector<Key> &keys, uint64_t waiter);
-    void want(const std::vector<Key> &keys); // the first intent of this node begins
+    void want(const std::vector<Key> &keys); // the first intent of this node for these keys begins
     void stop_wanting(const std::vector<Key> &keys); // the last one ends
 
-    // A new epoch of the membership (epochs.cpp), in this order: begin_epoch; receive_late what members sent before
-    // they knew of it; report, when that is all; Holds of the others; settle, when all have reported. Nothing else
-    // meanwhile. What is on its way of operations is forgotten: who waits for it is told by others.
+    // A new epoch of the membership (epochs.cpp). Call these in this order, and nothing else meanwhile: begin_epoch;
+    // receive_late for what members sent before they knew of the epoch; report when all of that has come;
+    // receive(Holds) for the reports of others; settle when all have reported. Operations on their way are forgotten;
+    // their workers end them by themselves.
     void begin_epoch(const std::vector<NodeId> &members);
     void receive_late(Key key, Transfer message);
     void report();
     void receive(Key key, const Holds &message);
-    void settle(NodeId lost); // a node that was lost, for keys of which nothing else is known
+    void settle(NodeId lost); // `lost`: the node to name for keys of which nobody knows where they were
     void receive(Key key, const Gone &message);
 
     const HomeRule &home_rule() const { return homes_.rule(); }
 
-    // One round: send what was added to replicas here, and to replicas elsewhere what changed here.
+    // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
     void exchange();
-    bool is_idle() const { return due_.empty(); } // until a key is changed or a message comes a round does nothing
+    bool is_idle() const { return due_.empty(); } // a round does nothing until a key is changed or a message comes
 
-    void hear_from(NodeId sender) { parked_.hear_from(sender); } // before what it says is received
+    void hear_from(NodeId sender) { parked_.hear_from(sender); } // call it before messages of this node are received
 
-    // Try again what has to wait for a worker's latch. What was not to come is said to `refuse`.
+    // Try again the steps that wait for a worker's latch. Messages that turn out to be wrong are passed to `refuse`.
     void retry(const std::function<void(const Unexpected &)> &refuse);
     const Parked &parked() const { return parked_; }
 
-    Mark mark(); // of this moment; the next rounds bring it about
+    Mark mark(); // of this moment; the next rounds bring it about that it is reached
     bool reached(Mark *mark);
 
-    // Wants since the last call, for which owners had no room.
+    // How many Wants were refused since the last call because there was no room.
     size_t take_roomless() { return std::exchange(roomless_, 0); }
-    size_t asked() const { return asked_.size(); } // keys that were wanted and are on their way, or replicas of them
-    bool is_quiet() const; // no key is awaited, no delta or want is on its way, nobody waits for a Refresh
+    size_t asked() const { return asked_.size(); } // how many wanted keys are on their way, or replicas of them
+    bool is_quiet() const; // no key is awaited, no delta and no Want is on its way, and no replica waits for a Refresh
     bool remembers_nothing() const {
         return arrivals_.empty() && replicas_.empty() && masters_.empty() && asked_.empty() && parked_.empty();
     }
@@ -92,24 +95,24 @@ public:
 private:
     // A replica here.
     struct Held {
-        NodeId owner;
-        uint32_t number;
-        uint64_t version;
-        uint64_t sent = 0; // deltas
-        bool due = false; // send one, even if nothing was added
+        NodeId owner = no_node;
+        uint32_t number = 0; // of the Want that made it
+        uint64_t version = 0;
+        uint64_t sent = 0; // how many deltas
+        bool due = false; // send a delta in the next round, even if nothing was pushed
         bool on_its_way = false;
         bool ending = false; // ask the owner to end it as soon as no delta is on its way
-        bool ended = false; // asked; what arrives meanwhile waits
-        bool listed = false; // in due_, or to be as soon as no delta is on its way
-        Bytes delta; // the one on its way
+        bool ended = false; // the owner was asked to end it; requests wait until it has answered
+        bool listed = false; // it is in due_, or will be as soon as no delta is on its way
+        Bytes delta; // the delta that is on its way
         std::vector<Request> queue;
     };
 
-    // A key owned here that has, or lately had, replicas.
+    // A key owned here that has replicas, or had some lately.
     struct Master {
         uint64_t version = 0;
-        NodeId promised = no_node; // the home was asked to move the key there
-        bool listed = false; // in due_
+        NodeId promised = no_node; // the node to which the home was asked to move the key
+        bool listed = false; // it is in due_
         std::vector<Replica> replicas;
         std::vector<Ghost> ghosts;
     };
@@ -117,7 +120,7 @@ private:
     struct Found {
         bool here = false, later = false, lost = false;
         NodeId node = no_node;
-        bool from_home = false; // to be said when it is sent to `node`
+        bool from_home = false; // the message to `node` must say that it comes from the home
     };
 
     // Steps.
@@ -127,7 +130,7 @@ private:
     bool do_now(Key key, Body &&body);
     void bring(Key key, Transfer message, uint64_t epoch);
 
-    // All from here on that may change a key is a part of a step of that key.
+    // Everything from here on that may change a key is a part of a step of that key.
     void take(Key key, Request message, bool from_home);
     void take(Key key, const Want &message, bool from_home);
     void take(Key key, Delta message, bool from_home);
@@ -143,7 +146,7 @@ private:
     void stop_wanting_key(Key key);
 
     bool owns(Key key) const;
-    bool is_coming(Key key) const; // a key that was asked for
+    bool is_coming(Key key) const; // whether a key or replica that was asked for is on its way
     void mark_replica(Key key, Held &held, Mark *mark);
     Found find(Key key, bool from_home) const;
     Arrival &expect(Key key);
@@ -158,7 +161,7 @@ private:
     void for_each(const std::vector<Key> &keys, Body &&body);
     bool is_plain(Key key) const;
     void give(Key key, NodeId to, Moves *moves);
-    void finish(NodeId to, Moves *moves);
+    void send_moves(NodeId to, Moves *moves);
 
     void move(Key key, NodeId to);
     void take_in(Key key, Transfer message);
@@ -181,23 +184,23 @@ private:
     void exchange(Key key, Master &master);
     void list(Key key, Held &held);
     void list(Key key, Master &master);
-    void list_master(Key key); // if it is one
+    void list_master(Key key); // if it has replicas
 
     const NodeId self_;
     const Techniques techniques_;
     const ChannelKeys channel_;
     Homes homes_;
-    std::optional<Homes> former_; // of the epoch before, until the new one is settled
+    std::optional<Homes> former_; // of the last settled epoch, until the new one is settled
     Values &values_;
     Post &post_;
     uint32_t last_number_ = 0;
-    uint64_t epoch_ = 0; // times that one began
+    uint64_t epoch_ = 0; // how often an epoch began
     Arrivals arrivals_;
     std::unordered_map<Key, Held> replicas_;
     std::unordered_map<Key, Master> masters_;
-    std::vector<Key> due_; // the next round looks at them, and at what workers have changed
-    FlatMap<uint32_t> asked_; // wants on their way, with their numbers
-    FlatMap<bool> wanted_; // by workers of this node
+    std::vector<Key> due_; // keys that the next round looks at, besides those that workers have changed
+    FlatMap<uint32_t> asked_; // numbers of the Wants that are on their way
+    FlatMap<bool> wanted_; // keys for which this node has an intent
     size_t roomless_ = 0;
     Parked parked_;
 };

@@ -1,4 +1,4 @@
-// How a key moves: the node that wants it tells the home, the home tells the owner, the owner hands it over.
+// How a key moves: the node that wants it tells the home, the home tells the owner, and the owner hands it over.
 #include <algorithm>
 
 #include "protocol.h"
@@ -10,12 +10,12 @@ void Protocol::localize_key(Key key, uint64_t waiter) {
         post_.landed(waiter, key);
         return;
     }
-    bool asked = arrivals_.count(key); // it is on its way for whatever reason
+    bool asked = arrivals_.count(key); // it is on its way already, perhaps for another reason
     expect(key).waiters.push_back(waiter);
     if (!asked) move(key, self_);
 }
 
-// Have the home move the key.
+// Ask the home to move the key.
 void Protocol::move(Key key, NodeId to) {
     if (homes_.is_here(key))
         take(key, Localize{to});
@@ -29,7 +29,7 @@ void Protocol::take(Key key, const Localize &message) {
         send_gone(message.to, key);
         return;
     }
-    if (owner == message.to) return; // it is there, or on its way there
+    if (owner == message.to) return; // the key is there, or on its way there
     homes_.move(key, message.to);
     Relocate relocate{message.to};
     if (owner == self_)
@@ -56,7 +56,7 @@ void Protocol::transfer(Key key, const Relocate &relocate) {
     }
     values_.give(key, relocate.to, &message.value);
     post_.send(relocate.to, key, message);
-    // Without replicas two nodes that want a key would take it from each other for ever.
+    // Ask for a replica, not for the key: else two nodes that want a key would take it from each other for ever.
     if (wanted_.count(key) && techniques_ != Techniques::relocation_only) ask(key);
 }
 
@@ -78,15 +78,16 @@ void Protocol::take_in(Key key, Transfer message) {
     values_.own(key, message.value.data());
     if (!master.replicas.empty()) values_.share(key);
     if (!master.replicas.empty() || !master.ghosts.empty()) {
-        for (Replica &replica : master.replicas) replica.due = true; // they learn the new owner
+        for (Replica &replica : master.replicas) replica.due = true; // they must learn that this node is the owner now
         Master &kept = masters_[key] = std::move(master);
         list(key, kept);
     }
     land(key);
 }
 
-// The key comes to a node that has a replica of it: the value must have all that was added here, once. A delta that
-// the former owner has not met is added now, and does not count when its message arrives.
+// The key comes to a node that has a replica of it. Its value must then contain everything that was pushed here, and
+// only once. A delta that the former owner has not received is applied now, and becomes a ghost: it does not count
+// again when its message arrives.
 void Protocol::take_over(Key key, Master &master, Bytes &value, Arrival &arrival) {
     std::vector<Replica> &replicas = master.replicas;
     auto found = replicas_.find(key);
@@ -107,7 +108,7 @@ void Protocol::take_over(Key key, Master &master, Bytes &value, Arrival &arrival
         replicas.end());
 }
 
-// The key is here: do what has waited for it, then hand it on if somebody was promised it.
+// The key is here: do what has waited for it. Then hand it on, if that was ordered meanwhile.
 void Protocol::land(Key key) {
     Arrival arrival = arrivals_.extract(key);
     for (Waiting &waiting : arrival.queue) {

@@ -1,5 +1,5 @@
-// Replicas: a node asks for a key that its workers intend to use; the owner gives it the key or a replica. What is
-// added to a replica goes to the owner as a delta, and the owner's value comes back, in rounds.
+// Replicas. A node asks for a key that its workers intend to use; the owner gives it the key or a replica. In rounds,
+// what was pushed to a replica goes to the owner as a delta, and the owner's value comes back.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,7 @@ void Protocol::want_key(Key key) {
 void Protocol::stop_wanting_key(Key key) {
     auto found = replicas_.find(key);
     if (found != replicas_.end() && !arrivals_.count(key)) end(key, found->second);
-    list_master(key); // it may go to the only other node that wants it
+    list_master(key); // one other node may still want it: then it can go there
 }
 
 void Protocol::ask(Key key) {
@@ -41,7 +41,7 @@ void Protocol::take(Key key, const Want &want, bool from_home) {
 }
 
 void Protocol::serve(Key key, const Want &want) {
-    if (want.node == self_) return; // the key came here on another way
+    if (want.node == self_) return; // the key has come here in another way
     auto found = masters_.find(key);
     bool alone = found == masters_.end() || found->second.replicas.empty();
     bool promised = found != masters_.end() && found->second.promised != no_node;
@@ -68,7 +68,7 @@ void Protocol::serve(Key key, const Want &want) {
 
 void Protocol::relocate_to(Key key, Master &master, NodeId node) {
     master.promised = node;
-    move(key, node); // may hand it over at once
+    move(key, node); // may hand the key over at once
 }
 
 void Protocol::send_refresh(Key key, Master &master, Replica &replica, const Bytes &value) {
@@ -95,17 +95,20 @@ void Protocol::take(Key key, const Refresh &message) {
     const uint32_t *asked = asked_.find(key);
     bool expected = asked && *asked == message.number;
     if (expected) asked_.erase(key);
-    if (owns(key) || arrivals_.count(key)) return; // the key brings the list of replicas along: this one is taken off
+    // The key brings its list of replicas along, from which this one will be removed.
+    if (owns(key) || arrivals_.count(key)) return;
     if (expected && wanted_.count(key)) {
         values_.copy(key, message.value);
-        replicas_[key] = Held{message.owner, message.number, message.version, 0,  false, false,
-                              false,         false,          false,           {}, {}};
+        Held &held = replicas_[key] = Held{};
+        held.owner = message.owner;
+        held.number = message.number;
+        held.version = message.version;
     } else {
         take(key, Delta{self_, message.number, 0, true, {}}, false);
     }
 }
 
-// Ask the owner to end a replica, now or when the delta on its way is known to have arrived.
+// Ask the owner to end a replica: at once, or when the delta on its way has arrived.
 void Protocol::end(Key key, Held &held) {
     held.ending = true;
     if (held.on_its_way || held.ended) return;
@@ -151,14 +154,15 @@ void Protocol::serve(Key key, const Delta &delta) {
             return;
         }
     }
-    if (found != masters_.end()) { // of an unknown replica it was the last one, and is sent again
+    if (found != masters_.end()) { // a delta of an unknown replica is its last one, sent a second time
         std::vector<Replica> &replicas = found->second.replicas;
         auto replica = std::find_if(replicas.begin(), replicas.end(), [&](const Replica &known) {
             return known.node == delta.node && known.number == delta.number;
         });
         if (replica != replicas.end()) {
             if (!delta.value.empty() && delta.sequence > replica->applied) values_.push(key, delta.value);
-            replica->applied = std::max(replica->applied, delta.sequence); // what is sent again may come late
+            // Deltas that are sent again may come out of order.
+            replica->applied = std::max(replica->applied, delta.sequence);
             replica->due = true;
             if (delta.last) replicas.erase(replica);
             list(key, found->second);
@@ -170,7 +174,7 @@ void Protocol::serve(Key key, const Delta &delta) {
 
 void Protocol::take(Key key, const Ended &message) {
     const uint32_t *asked = asked_.find(key);
-    if (asked && *asked == message.number) { // the owner has no room for a replica's other end, or the home for the key
+    if (asked && *asked == message.number) { // the owner has no room to share the key, or the home none for a new key
         asked_.erase(key);
         roomless_++;
         return;
@@ -225,7 +229,7 @@ void Protocol::exchange(Key key) {
 }
 
 void Protocol::exchange(Key key, Held &held) {
-    if (held.on_its_way) return; // listed until that has arrived
+    if (held.on_its_way) return; // it stays listed until that delta has arrived
     held.listed = false;
     send_delta(key, held);
 }

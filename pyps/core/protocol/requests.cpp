@@ -50,13 +50,13 @@ void Protocol::serve(Key key, const Request &request) {
     case Operation::pull: values_.pull(key, &value); break;
     case Operation::push: values_.push(key, request.value); break;
     case Operation::set: values_.set(key, request.value); break;
-    case Operation::localize: break; // is none of a request
+    case Operation::localize: break; // never part of a request
     }
     post_.answer(request.origin, key, value, refresh_origin(key, request.origin.node));
 }
 
-// A worker must not find a value in its node's replica that is older than what its operation has met here: a Refresh
-// that was sent before could be slower than the answer.
+// After its operation a worker must not find an older value in its node's replica. A Refresh that was sent before might
+// be slower than the answer, so one is sent again, and the answer goes the same way behind it.
 bool Protocol::refresh_origin(Key key, NodeId node) {
     auto found = masters_.find(key);
     if (node == self_ || found == masters_.end()) return false;
@@ -72,9 +72,9 @@ bool Protocol::refresh_origin(Key key, NodeId node) {
     return any;
 }
 
-// Requests of this node's workers for a key with a replica: they pull and push it as they would have done, had it been
-// here a moment before. What does not fit a replica, as a set, is for the owner, when it has all that was pushed here:
-// so the replica ends first.
+// Requests of this node's workers for a key that has a replica here now. Pulls and pushes are done on the replica, as
+// the worker itself would do them. What a replica cannot do, for example a set, is done by the owner, after it has
+// everything that was pushed here: so the replica ends first.
 bool Protocol::serve_by_replica(Key key, Request &request) {
     auto found = replicas_.find(key);
     if (found == replicas_.end() || request.origin.node != self_) return false;
@@ -83,7 +83,7 @@ bool Protocol::serve_by_replica(Key key, Request &request) {
         serve(key, request);
         return true;
     }
-    if (arrivals_.count(key)) return false; // it will be owned here: wait for that
+    if (arrivals_.count(key)) return false; // it will be owned here: the request waits for that
     held.queue.push_back(std::move(request));
     end(key, held);
     return true;

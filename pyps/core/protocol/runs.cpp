@@ -1,5 +1,5 @@
-// Many keys at once. Most of them are plain: nothing is known about them but where they live, and they go from owner to
-// new owner side by side. Whatever else is a key's own business, as everywhere.
+// Messages about many keys. Most keys are plain: nothing is known about them but where they live. Such keys go to their
+// new owner in one message. Any other key is handled by itself, as everywhere else.
 #include "protocol.h"
 #include "step.h"
 
@@ -9,8 +9,8 @@
 namespace ps {
 
 namespace {
-constexpr uint64_t most_bytes = 1 << 20; // of values in one message, a longer value aside
-constexpr size_t entries_ahead = 24, values_ahead = 12; // keys whose memory is asked for
+constexpr uint64_t most_bytes = 1 << 20; // of values in one message; a longer value has a message of its own
+constexpr size_t entries_ahead = 24, values_ahead = 12; // how many keys ahead memory is prefetched
 } // namespace
 
 template <class Body>
@@ -25,7 +25,7 @@ void Protocol::for_each(const std::vector<Key> &keys, Body &&body) {
     }
 }
 
-// Owned here, without replicas, and no worker of this node would miss it.
+// Whether the key is owned here, has no replicas, and is not wanted by this node's workers.
 bool Protocol::is_plain(Key key) const {
     return values_.standing(key) == Standing::owned && (masters_.empty() || !masters_.count(key)) &&
            !wanted_.count(key);
@@ -35,10 +35,10 @@ void Protocol::give(Key key, NodeId to, Moves *moves) {
     if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, keys_at_once * values_.whole_bytes(key)));
     moves->keys.push_back(key);
     values_.give(key, to, &moves->values);
-    if (moves->keys.size() >= keys_at_once || moves->values.size() >= most_bytes) finish(to, moves);
+    if (moves->keys.size() >= keys_at_once || moves->values.size() >= most_bytes) send_moves(to, moves);
 }
 
-void Protocol::finish(NodeId to, Moves *moves) {
+void Protocol::send_moves(NodeId to, Moves *moves) {
     if (!moves->keys.empty()) post_.send(to, std::move(*moves));
     *moves = Moves{};
 }
@@ -60,7 +60,7 @@ void Protocol::localize(const std::vector<Key> &keys, uint64_t waiter) {
 void Protocol::want(const std::vector<Key> &keys) {
     for_each(keys, [&](size_t, Key key) {
         wanted_[key] = true;
-        bool absent = values_.standing(key) == Standing::absent; // so there is no replica, and none that ends
+        bool absent = values_.standing(key) == Standing::absent; // so it has no replica here, and none that ends
         if (!absent || homes_.is_here(key) || asked_.count(key) || parked_.count(key)) {
             step(key, [=] { want_key(key); });
             return;
@@ -93,7 +93,7 @@ void Protocol::receive_run(const std::vector<Key> &keys, const Localize &message
         else if (!do_now(key, give_it))
             parked_.add(key, {[=] { take(key, message); }});
     });
-    finish(message.to, &moves);
+    send_moves(message.to, &moves);
 }
 
 void Protocol::receive_run(const std::vector<Key> &keys, const Relocate &message) {
@@ -102,7 +102,7 @@ void Protocol::receive_run(const std::vector<Key> &keys, const Relocate &message
         auto give_it = [&] { is_plain(key) ? give(key, message.to, &moves) : take(key, message); };
         if (!do_now(key, give_it)) parked_.add(key, {[=] { take(key, message); }});
     });
-    finish(message.to, &moves);
+    send_moves(message.to, &moves);
 }
 
 void Protocol::receive_wants(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
@@ -124,7 +124,7 @@ void Protocol::receive_wants(const std::vector<Key> &keys, NodeId node, const st
         else if (!do_now(key, give_it))
             parked_.add(key, {[=] { take(key, message, from_home); }});
     });
-    finish(node, &moves);
+    send_moves(node, &moves);
 }
 
 void Protocol::receive_moves(const std::vector<Key> &keys, const char *values) {

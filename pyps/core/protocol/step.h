@@ -7,7 +7,7 @@
 
 namespace ps {
 
-// Lets go of the latch in the end.
+// Releases the latch when it goes out of scope.
 class Latched {
 public:
     explicit Latched(Values &values) : values_(values) {}
@@ -19,7 +19,7 @@ private:
     Values &values_;
 };
 
-// False: it has to wait.
+// Does it under the key's latch. False: it cannot be done now and must wait.
 template <class Body>
 bool Protocol::do_now(Key key, Body &&body) {
     if (parked_.count(key) || !values_.latch(key)) return false;

@@ -1,5 +1,5 @@
-// What happens to a key happens step by step, each under the key's latch. A step whose latch is busy waits, and so does
-// all that comes for this key after it; other keys go on.
+// What happens to a key happens in steps, each under the key's latch. If the latch is busy, the step waits, and so does
+// everything that comes for this key after it; other keys go on.
 #include "protocol.h"
 #include "step.h"
 

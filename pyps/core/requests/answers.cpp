@@ -1,4 +1,4 @@
-// What comes back: values, straight into the caller's buffer, and where the keys are.
+// How answers are taken in: values go into the caller's buffer, and it is noted where keys live.
 #include <cstring>
 
 #include "requests/requests.h"
@@ -22,14 +22,14 @@ void Requests::receive(const char *bytes, uint64_t size) {
     }
     if (header.kind == Kind::settle)
         return questions_.settled(header.channel, SettleMessage::decode(header, reader).number);
-    if (header.epoch < header_.epoch) return; // what it answers has been given up
+    if (header.epoch < header_.epoch) return; // the question was given up
     if (header.kind != Kind::answer) throw Malformed("it is not for a worker");
-    Span values;
+    ValueBytes values;
     AnswerBatch answer = AnswerBatch::decode(header, reader, shape_, &values);
     take(answer, header.from, values);
 }
 
-void Requests::take(const AnswerBatch &answer, NodeId from, Span values) {
+void Requests::take(const AnswerBatch &answer, NodeId from, ValueBytes values) {
     auto found = sent_.find(int64_t(answer.number));
     if (found == sent_.end()) {
         if (int64_t(answer.number) < given_up_) return;
@@ -58,12 +58,12 @@ void Requests::take(const AnswerBatch &answer, NodeId from, Span values) {
     drop(found);
 }
 
-// The usual case: all keys at once, with values of one length, one after another.
+// The usual case: an answer for all keys at once, with values of one length, one after another.
 bool Requests::is_answered_whole(const Sent &sent, const AnswerBatch &answer) const {
     return answer.whole && answer.count == sent.keys.size() && each_ && sent.spans.empty();
 }
 
-// Throws Malformed if the answer does not fit what is on its way; then nothing is marked.
+// Throws Malformed if the answer does not fit what is on its way, and marks nothing then.
 void Requests::mark_answered(Sent &sent, const AnswerBatch &answer, uint64_t value_bytes) const {
     bool brings_values = sent.operation == Operation::pull && answer.has_values();
     uint64_t bytes = 0;

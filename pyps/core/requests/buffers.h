@@ -1,4 +1,4 @@
-// Memory that pulls on their way write to. No two of these overlap.
+// The memory that pulls on their way write to. No two of these ranges overlap.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace ps {
 class Buffers {
 public:
     void add(const char *begin, uint64_t bytes, int64_t timestamp) { filled_[begin] = {begin + bytes, timestamp}; }
-    void remove(const char *begin) { filled_.erase(begin); } // if it is one
+    void remove(const char *begin) { filled_.erase(begin); } // if a pull writes there
     void clear() { filled_.clear(); }
 
     // The pull that writes to this memory, or -1.
@@ -27,7 +27,7 @@ private:
         const char *end;
         int64_t timestamp;
     };
-    std::map<const char *, Filled> filled_; // by the memory's beginning
+    std::map<const char *, Filled> filled_; // by the first address
 };
 
 } // namespace ps

@@ -11,13 +11,13 @@ namespace {
 
 constexpr uint32_t none = UINT32_MAX;
 
-// One message: first how much it has, then where the next key goes.
+// One message. First it is counted what goes into it, then the pointers say where the next key goes.
 struct Part {
     NodeId to;
     size_t first; // the position of its first key
-    uint32_t count = 0, left = 0; // keys, to be written
-    uint32_t next = none;         // message in its lane
-    uint64_t bytes = 0;           // of values, here or in the answer
+    uint32_t count = 0, left = 0; // how many keys it has, and how many are not written yet
+    uint32_t next = none; // the next message in its lane
+    uint64_t bytes = 0; // of values, in this message or in its answer
     char *key = nullptr, *position = nullptr, *value = nullptr;
 };
 
@@ -28,14 +28,14 @@ void put(char **at, const Type &value) {
 }
 
 void put(char **at, const char *from, uint64_t bytes) {
-    if (bytes) std::memcpy(*at, from, bytes); // no values, no address
+    if (bytes) std::memcpy(*at, from, bytes); // without values `from` may be null
     *at += bytes;
 }
 
 } // namespace
 
-// Pulls and pushes of several keys go to any of a node's channels, which does what it can for all; sets, whose order
-// counts where a key comes twice, each to its own.
+// Pulls and pushes of several keys go to any channel of a node, which does what it can for all of them. The order of
+// sets counts where a key comes twice, so each goes to its own channel.
 bool Departure::is_by_channel() const { return channels.channels() > 1 && head.operation == Operation::set; }
 
 FrameHeader Departure::header_of(size_t first, size_t count) const {
@@ -66,7 +66,7 @@ void Departure::write_whole(Outbox &outbox) const {
         for (const ValueSpan &span : spans) put(&at, span.at, span.bytes);
 }
 
-// For each key which messages it may be in: those to a node, or to a channel of it.
+// The lane of each key: keys for the same node, or the same channel of it, share messages.
 std::vector<uint32_t> Departure::lanes(NodeId num_nodes) const {
     std::vector<uint32_t> of_keys(targets.begin(), targets.end());
     if (is_by_channel())
@@ -79,7 +79,7 @@ void Departure::write(NodeId num_nodes, Outbox &outbox) const {
     const std::vector<uint32_t> lane = lanes(num_nodes);
     std::vector<Part> parts;
     const size_t num_lanes = size_t(num_nodes) * (is_by_channel() ? channels.channels() : 1);
-    std::vector<uint32_t> first(num_lanes, none), last(num_lanes, none); // messages, by lane
+    std::vector<uint32_t> first(num_lanes, none), last(num_lanes, none); // numbers of messages, by lane
     for (size_t i = 0; i < keys.size(); i++) {
         uint64_t bytes = value_bytes == 0 ? 0 : length(i);
         uint32_t &at = last[lane[i]];

@@ -1,4 +1,4 @@
-// How operations end without their answers: nobody wants them any more, an epoch begins, a connection breaks.
+// How operations end without answers: the caller abandons them, an epoch begins, or a connection breaks.
 #include <algorithm>
 #include <iterator>
 
@@ -19,7 +19,7 @@ size_t Requests::pending() const {
     return size_t(std::count_if(sent_.begin(), sent_.end(), [](const auto &known) { return !known.second.abandoned; }));
 }
 
-// In a new epoch nobody answers what was asked in a former one.
+// In a new epoch no node answers questions of a former one.
 void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId lost) {
     header_.epoch = epoch;
     rule_ = HomeRule(shape_.num_nodes(), std::move(members), shape_.keys());
@@ -33,8 +33,8 @@ void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId l
 
 void Requests::note_break(NodeId node, double now) { breaks_.push_back({node, now, next_}); }
 
-// First the node gets time to turn out as lost, which says more and ends these operations as well; most that were not
-// lost are answered by then.
+// Waits first: the node may turn out to be lost, which explains more and ends these operations as well, and most
+// operations that were not lost are answered by then.
 NodeId Requests::give_up(double now) {
     while (!breaks_.empty() && now > breaks_.front().seen + settings_.break_patience) {
         Break broken = breaks_.front();
@@ -47,8 +47,8 @@ NodeId Requests::give_up(double now) {
     return no_node;
 }
 
-// Any node may pass a request on to any other, and that one answers: only what this node's own server does by itself is
-// sure to have taken no other way.
+// A request that went to one node may be passed on to any other, which answers it. So any operation may have been
+// affected by the break, except what only this worker's own server does: localize.
 void Requests::give_up(const Break &broken) {
     bool is_own = broken.node == header_.from;
     given_up_ = std::max(given_up_, broken.before);

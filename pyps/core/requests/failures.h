@@ -1,8 +1,8 @@
-// Operations that failed and whose caller has not been told yet: each is told once.
+// Operations that failed and whose caller was not told yet. Each failure is told once.
 //
-// A program may never ask, so what is kept is bounded: stretches of operations that failed one after another, and when
-// these become too many the two earliest are taken for one. Who then asks for an operation between them is told that it
-// failed, though it may have been done; PS_ELOST says no more than that. Never is one that failed called done.
+// A program may never ask, so memory is bounded: operations that failed one after another are kept as one stretch, and
+// when there are too many stretches, the two earliest become one. An operation between them is then reported as failed
+// though it may have been done, which PS_ELOST allows for. An operation that failed is never reported as done.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ public:
         keep_few();
     }
 
-    // The node by which it failed; no_node: it did not, or that was told.
+    // The node because of which the operation failed; no_node: it did not fail, or that was told already.
     NodeId take(int64_t timestamp) {
         auto found = stretches_.upper_bound(timestamp);
         if (found == stretches_.begin()) return no_node;
@@ -61,7 +61,7 @@ public:
         return node;
     }
 
-    NodeId take_all() { // the first one's; there are some
+    NodeId take_all() { // the node of the first failure; there must be one
         NodeId node = stretches_.begin()->second.node;
         stretches_.clear();
         return node;
@@ -69,7 +69,7 @@ public:
 
 private:
     struct Stretch {
-        int64_t end; // the first that is not in it
+        int64_t end; // the first timestamp that is not in it
         NodeId node;
     };
 
@@ -80,7 +80,7 @@ private:
         stretches_.erase(second);
     }
 
-    std::map<int64_t, Stretch> stretches_; // by the first
+    std::map<int64_t, Stretch> stretches_; // by their first timestamp
 };
 
 } // namespace ps

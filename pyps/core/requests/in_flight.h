@@ -1,6 +1,6 @@
-// How much a worker may have on its way to other nodes, so that a slow or stopped one costs it no more memory. What
-// does not fit waits for what was sent before. The bytes are those of keys and values, in whichever direction the
-// values go.
+// How much a worker may have on its way to other nodes, so that a slow or stopped node does not cost it more and more
+// memory. An operation that does not fit waits for earlier ones. The bytes are those of keys and values, in whichever
+// direction the values go.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class InFlight {
 public:
     explicit InFlight(uint64_t limit) : limit_(limit) {}
 
-    // What is larger than the limit goes alone.
+    // An operation that is larger than the limit has room when nothing else is on its way.
     bool has_room(uint64_t bytes) const {
         return count_ == 0 || (count_ < most_in_flight && bytes_ <= limit_ && bytes <= limit_ - bytes_);
     }

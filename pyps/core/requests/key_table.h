@@ -1,5 +1,5 @@
-// Which keys a worker's operations on their way are about, and what they do: so that the next one waits where the order
-// matters.
+// The keys of a worker's operations on their way, and what these do with them, so that the next operation waits where
+// the order matters.
 #pragma once
 
 #include "flat_map.h"
@@ -8,7 +8,8 @@ namespace ps {
 
 class KeyTable {
 public:
-    // Whether an operation on the key may go ahead of what is on its way: only the same kind may, and no set.
+    // Whether an operation on the key must wait for those on their way: only pulls may overtake pulls, and pushes
+    // pushes.
     bool conflicts(uint64_t key, uint8_t operation) const {
         const Entry *entry = entries_.find(key);
         return entry && (entry->operation != operation || operation == set);

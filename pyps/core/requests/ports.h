@@ -1,6 +1,6 @@
-// What a worker's requests need of their surroundings: where keys are, a way to send, and somebody to tell. They have
-// no other input or output, no clock and no threads, so that tests can run them under every order of messages. None of
-// this is asked for a single key.
+// What a worker's requests need from their surroundings: where keys are, a way to send messages, and who is told when
+// an operation ends. They have no other I/O, no clock and no threads, so that tests can run them under every order of
+// messages. Each of these functions is called for many keys at once.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@ class Whereabouts {
 public:
     virtual ~Whereabouts() = default;
 
-    // `nodes` has one entry per key, the worker's node. It stays if that node has the key, waits for it or has a
-    // replica of it; else it becomes the node where the key was seen last, or no_node.
+    // `nodes` has one entry per key, at first the worker's own node. An entry stays if that node has the key, waits for
+    // it or has a replica of it; else it becomes the node where the key was seen last, or no_node.
     virtual void find(const std::vector<Key> &keys, std::vector<NodeId> *nodes) const = 0;
 
-    // Of the keys that were answered: this node was their owner.
+    // This node has answered these keys, so it was their owner.
     virtual void note_owner(const std::vector<Key> &keys, const AnswerBatch &answer, NodeId owner) = 0;
 };
 
@@ -28,10 +28,10 @@ public:
 
     // Memory for a message, to be filled before send_reserved(). Throws if it cannot be sent.
     virtual char *reserve(NodeId to, uint64_t bytes) = 0;
-    virtual void send_reserved() = 0; // in the order in which it was asked for
+    virtual void send_reserved() = 0; // in the order of the calls of reserve()
     virtual void send(NodeId to, Bytes message) = 0;
 
-    virtual void ended(double began) = 0; // an operation that was sent then has all its answers
+    virtual void ended(double began) = 0; // an operation that was sent at this time has all its answers
 };
 
 } // namespace ps

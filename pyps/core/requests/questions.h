@@ -1,5 +1,6 @@
-// What a worker asks its own server beside its operations: to be known, and whether all has settled. Each question goes
-// to every channel of the server, and a channel answers when it has read all that the worker sent it before.
+// What a worker asks its own server beside its operations: to know it (hello, which welcome answers), and to say when
+// everything has settled. Each question goes to every channel of the server; a channel answers when it has read
+// everything that the worker sent it before.
 #pragma once
 
 #include <algorithm>
@@ -21,25 +22,25 @@ public:
         welcome_[channel] = true;
         is_introduced_ |= is_welcome();
     }
-    bool is_welcome() const { // since it said hello last
+    bool is_welcome() const { // all channels have welcomed it since it last said hello
         return std::all_of(welcome_.begin(), welcome_.end(), [](bool welcome) { return welcome; });
     }
-    bool is_introduced() const { return is_introduced_; } // it was welcome once
+    bool is_introduced() const { return is_introduced_; } // all channels have welcomed it at least once
 
     SettleMessage ask(Until until) { return {until, ++asked_}; }
-    void settled(uint32_t channel, uint64_t number) { // an answer may be late
+    void settled(uint32_t channel, uint64_t number) { // may be an answer to a former question
         settled_[channel] = std::max(settled_[channel], number);
     }
-    bool is_settled() const { // what was asked last
+    bool is_settled() const { // the last question is answered
         return std::all_of(settled_.begin(), settled_.end(), [&](uint64_t number) { return number == asked_; });
     }
 
-    // A call ends before its question is answered, and the next one waits for the same answer.
+    // A call ends before its question is answered; the next one waits for the same answer.
     void keep(Until until) { kept_ = until; }
     bool take_kept(Until until) { return std::exchange(kept_, std::nullopt) == until; }
 
     bool are_answered() const { return is_welcome() && is_settled(); }
-    void give_up() { // they will have no answers
+    void give_up() { // the questions will get no answers
         for (uint32_t channel = 0; channel < welcome_.size(); channel++) welcome(channel), settled(channel, asked_);
         kept_.reset();
     }
@@ -47,8 +48,8 @@ public:
 private:
     std::vector<bool> welcome_; // by channel
     bool is_introduced_ = false;
-    uint64_t asked_ = 0; // number of questions whether all has settled
-    std::vector<uint64_t> settled_; // the last one that was answered, by channel
+    uint64_t asked_ = 0; // number of the last question whether everything has settled
+    std::vector<uint64_t> settled_; // the last question that was answered, by channel
     std::optional<Until> kept_;
 };
 

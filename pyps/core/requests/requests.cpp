@@ -1,4 +1,4 @@
-// How operations begin: what they wait for, and whom they are sent to.
+// How operations begin: what they wait for, and which nodes they are sent to.
 #include "requests/requests.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace ps {
 
 namespace {
-constexpr uint32_t no_epoch = 0xffffff; // the last one that a header can name
+constexpr uint32_t no_epoch = 0xffffff; // the highest number that a header can have
 }
 
 Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
@@ -20,7 +20,8 @@ Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings
     header_.epoch = no_epoch;
 }
 
-// Operations of one kind may overtake each other, so that their keys matter only when another kind comes.
+// Pulls may overtake pulls, and pushes pushes, so keys are looked at only when operations of another kind are on their
+// way.
 bool Requests::conflicts(const ps_request &request) {
     uint32_t alike = request.operation == PS_SET ? 0 : underway_[request.operation];
     if (alike == sent_.size()) return false;
@@ -46,7 +47,7 @@ int64_t Requests::filling(const ps_request &request) const {
     return buffers_.filling(static_cast<const char *>(request.values), bytes_of(request));
 }
 
-// The caller may change its keys meanwhile: what is looked at is a copy.
+// Checks a copy of the keys: the caller may change its own during the call.
 void Requests::check(const std::vector<Key> &keys) const {
     const KeySpace space = shape_.keys();
     for (Key key : keys)
@@ -95,7 +96,7 @@ std::vector<ValueSpan> Requests::spans_of(const std::vector<Key> &keys, char *va
     return spans;
 }
 
-// Of an operation that was sent: what fails before fills nothing, and a new epoch ends only what was sent before.
+// Called after an operation was sent: one that failed before fills no buffer, and a new epoch ends only what was sent.
 int64_t Requests::note_buffer(const ps_request &request, int64_t timestamp) {
     if (request.operation == PS_PULL)
         buffers_.add(static_cast<const char *>(request.values), bytes_of(request), timestamp);
@@ -132,8 +133,8 @@ int64_t Requests::send(Sent sent, double now) {
     return next_++;
 }
 
-// Where each key was seen last, or its home. What is on its way here, or must pass its replica here, goes to this
-// node's own server, and so does what it is to do itself.
+// The nodes to ask: where each key was seen last, or its home. Keys that are on their way to this node or have a
+// replica here go to this node's own server, and so does a localize.
 std::vector<NodeId> Requests::targets_of(const Sent &sent) const {
     std::vector<NodeId> targets(sent.keys.size(), header_.from);
     if (sent.operation == Operation::localize) return targets;
@@ -172,7 +173,7 @@ void Requests::send_to_own_channels(Message &&message) {
     }
 }
 
-// The server's welcome says that it has read what was announced before.
+// The server answers a hello with welcome when it has read all intents that were sent before.
 bool Requests::make_room_for_intents(uint64_t bytes) {
     if (announced_.has_room(bytes)) return true;
     if (questions_.is_welcome()) say_hello();

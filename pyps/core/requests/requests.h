@@ -1,14 +1,14 @@
-// A worker's half of the protocol: its operations on keys that live on other nodes, from the moment at which they may
-// begin until all their answers have come or they are given up. Whom to ask, what has to wait for what, which buffer an
-// answer fills, and what is over when an epoch begins or a connection breaks is decided here, without sockets, clocks
-// and threads. Remote (net/remote.h) has these: it sends and waits.
+// A worker's half of the protocol: its operations on keys that live on other nodes, until all their answers have come
+// or they are given up. It decides which node is asked, what has to wait for what, which buffer an answer fills, and
+// what ends when an epoch begins or a connection breaks. It has no sockets, clocks or threads: Remote (net/remote.h)
+// sends and waits for it.
 //
 // What always holds:
-// - Operations of one kind may overtake each other, sets and those of different kinds on one key may not: conflicts()
-//   says so before anything is done.
-// - A buffer is written only while its pull is on its way and was not abandoned, and no two pulls write to the same.
+// - Pulls may overtake pulls, and pushes pushes. Sets on one key may not overtake each other, nor may operations of
+//   different kinds: conflicts() tells before anything is done.
+// - A buffer is written only while its pull is on its way and not abandoned, and no two pulls write to the same memory.
 // - Every operation ends once: it is answered key by key, or its failure is kept until somebody takes it.
-// - Messages are of their epoch. What was asked in a former one is over, and so are its answers.
+// - Messages belong to an epoch. Questions of a former epoch are over, and so are their answers.
 #pragma once
 
 #include <deque>
@@ -32,86 +32,93 @@ namespace ps {
 class Requests {
 public:
     struct Settings {
-        uint32_t worker, slot; // its number and its slot at its node
+        uint32_t worker, slot; // the worker's number, and its slot at its node
         uint32_t element_bytes; // of values
-        uint64_t in_flight; // bytes of keys and values, see in_flight.h
-        double break_patience; // seconds from a broken connection until what it may have lost is given up
-        uint64_t longest = most_for_worker; // bytes of a message, see is_one_message
+        uint64_t in_flight; // most bytes of keys and values; see in_flight.h
+        double break_patience; // seconds after a connection broke until what it may have lost is given up
+        uint64_t longest = most_for_worker; // most bytes of a message; see is_one_message
     };
 
-    // The header says from which node and cluster messages are.
+    // `header`: has the node and the cluster that messages come from.
     Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
              Outbox &outbox);
 
-    // Before anything else, and whenever it changes. What is on its way fails, by a node that was lost.
+    // Call it before anything else, and whenever the epoch changes. What is on its way fails because of `lost`.
     void begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId lost);
     bool is_in(uint32_t epoch) const { return header_.epoch == epoch; }
 
-    // Whether the request must wait for something on its way, and for what: for operations that its keys must not
-    // overtake, until no conflict is left; for a pull that writes to the request's buffer.
+    // Whether the request must wait, and what for: for operations that its keys must not overtake, until no conflict is
+    // left; and for a pull that writes to the request's buffer.
     bool conflicts(const ps_request &request);
-    int64_t next_conflict(const ps_request &request, int64_t from) const; // its position; num_keys: none is left
-    int64_t filling(const ps_request &request) const; // the pull, or -1
-    // For room as well; what is larger than the limit needs nothing else on its way.
+    // Position of the next key with a conflict; num_keys if none is left.
+    int64_t next_conflict(const ps_request &request, int64_t from) const;
+    int64_t filling(const ps_request &request) const; // the timestamp of the pull, or -1
+    // The request must also wait for room. What is larger than the limit has room when nothing else is on its way.
     const InFlight &in_flight() const { return in_flight_; }
-    bool make_room_for_intents(uint64_t bytes); // false: it was asked for, look again when something has come
+    // False: the server was asked for room; call this again when a message has come.
+    bool make_room_for_intents(uint64_t bytes);
 
-    // Send all of a checked request, or what is at these positions, in the order of the keys; the buffer must live
-    // until it is finished or abandoned. Returns a timestamp. Throws PS_EINVAL where the caller has changed the keys.
+    // Send all keys of a request that was checked, or those at these positions, in the order of the keys. The buffer
+    // must live until the operation has ended or was abandoned. Returns a timestamp. Throws PS_EINVAL if the caller has
+    // changed the keys since they were checked.
     int64_t start(const ps_request &request, double now);
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions, double now);
     int64_t localize(const int64_t *keys, int64_t num_keys, double now);
     void intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
-    void abandon(int64_t timestamp); // its buffer will be gone: what still comes is dropped
+    void abandon(int64_t timestamp); // the buffer may go: values that still come are dropped
 
     void say_hello();
-    void ask(Until until); // whether all has settled
+    void ask(Until until); // whether everything has settled
     Questions &questions() { return questions_; }
     const Questions &questions() const { return questions_; }
 
-    // A message to the worker, as it was sent. Throws Malformed, and nothing has changed then.
+    // Takes in a message to the worker. Throws Malformed, and has changed nothing then.
     void receive(const char *bytes, uint64_t size);
 
-    // A connection to a node has broken. What was sent before may be lost: give_up() ends it when its time has come. If
-    // that leaves questions to the worker's own node without answers, give_up() returns this node; else no_node.
+    // note_break: a connection to a node has broken, so what was sent before may be lost. give_up ends that after some
+    // time. If the worker's questions to its own node will get no answers either, give_up returns that node, else
+    // no_node.
     void note_break(NodeId node, double now);
     NodeId give_up(double now);
 
     bool is_idle() const { return sent_.empty(); }
-    bool expects_nothing() const { return is_idle() && questions_.are_answered() && given_up_ == 0; } // not even late
-    size_t pending() const; // somebody wants to know how they end
+    // No answer can come, not even a late one.
+    bool expects_nothing() const { return is_idle() && questions_.are_answered() && given_up_ == 0; }
+    size_t pending() const; // how many operations are on their way and not abandoned
     bool is_issued(int64_t timestamp) const { return timestamp >= -1 && timestamp < next_; }
     int64_t last_issued() const { return next_ - 1; }
     bool is_on_its_way(int64_t timestamp) const { return sent_.count(timestamp); }
-    Operation operation(int64_t timestamp) const { return sent_.at(timestamp).operation; } // on its way
+    Operation operation(int64_t timestamp) const { return sent_.at(timestamp).operation; } // of an operation on its way
     size_t num_keys(int64_t timestamp) const { return sent_.at(timestamp).keys.size(); }
 
-    // By which node an operation that has ended failed, no_room for want of memory; no_node: it did not, or that was
-    // told.
+    // The node because of which an operation that has ended failed; no_room for want of memory; no_node if it did not
+    // fail, or if that was told already.
     NodeId take_failure(int64_t timestamp) { return failures_.take(timestamp); }
-    NodeId take_failures() { return failures_.empty() ? no_node : failures_.take_all(); } // of all; the first one's
+    // For all failures: the node of the first.
+    NodeId take_failures() { return failures_.empty() ? no_node : failures_.take_all(); }
 
 private:
-    // What is on its way of an operation; `keys` and `spans` by the positions that messages name.
+    // An operation on its way. `keys` and `spans` are in the order of the positions that messages name.
     struct Sent {
         Operation operation{};
         std::vector<Key> keys;
-        std::vector<ValueSpan> spans; // of each key's value; none: one after another from `values` on, of one length
-        char *values = nullptr; // of a pull: nobody wants them any more
-        std::vector<bool> answered; // none: no key is
+        // Each key's value; empty: the values lie one after another from `values` on, all of one length.
+        std::vector<ValueSpan> spans;
+        char *values = nullptr; // null for a pull that was abandoned: the values are dropped
+        std::vector<bool> answered; // empty: no key is answered
         uint64_t left = 0;
         double began = 0;
-        uint64_t bytes = 0; // it takes of in_flight_
-        bool noted = false; // what is left is in keys_
+        uint64_t bytes = 0; // what it takes of in_flight_
+        bool noted = false; // its keys that are not answered are in keys_
         bool abandoned = false;
-        NodeId lost_with = no_node; // a key was lost with this node
+        NodeId lost_with = no_node; // why it fails: a key was lost with this node, or no_room
         bool is_answered(size_t position) const { return !answered.empty() && answered[position]; }
     };
     using Known = std::unordered_map<int64_t, Sent>::iterator;
-    struct Break { // of a connection to a node
+    struct Break { // a connection to a node broke
         NodeId node;
         double seen;
-        int64_t before; // operations whose messages it may have taken
+        int64_t before; // it may have carried messages of operations before this one
     };
 
     Sent prepare(const ps_request &request) const;
@@ -130,7 +137,7 @@ private:
     void drop(Known found);
     void give_up(const Break &broken);
 
-    void take(const AnswerBatch &answer, NodeId from, Span values);
+    void take(const AnswerBatch &answer, NodeId from, ValueBytes values);
     bool is_answered_whole(const Sent &sent, const AnswerBatch &answer) const;
     void mark_answered(Sent &sent, const AnswerBatch &answer, uint64_t value_bytes) const;
     void fill(const Sent &sent, const AnswerBatch &answer, const char *values) const;
@@ -140,20 +147,21 @@ private:
 
     FrameHeader header_;
     const Shape &shape_;
-    const uint64_t each_; // bytes of every value, or 0
+    const uint64_t each_; // bytes of every value, or 0 if they differ
     const Settings settings_;
     Whereabouts &whereabouts_;
     Outbox &outbox_;
-    HomeRule rule_; // of the epoch
+    HomeRule rule_; // of the current epoch
     Questions questions_;
     Failures failures_;
     std::deque<Break> breaks_;
-    int64_t given_up_ = 0; // operations before this one may still be answered, and are not on their way
+    int64_t given_up_ = 0; // operations before this one may get late answers though they are not on their way
     std::unordered_map<int64_t, Sent> sent_; // by timestamp
-    InFlight in_flight_; // of sent_
-    InFlight announced_, since_hello_; // intents that the server may not have read yet; the last of them
-    uint32_t underway_[4] = {}; // operations by their kind
-    KeyTable keys_; // of operations on their way, as far as that was needed
+    InFlight in_flight_; // of what is in sent_
+    // Intents that the server may not have read yet; those of them that were sent after the last hello.
+    InFlight announced_, since_hello_;
+    uint32_t underway_[4] = {}; // how many operations of each kind are on their way
+    KeyTable keys_; // keys of operations on their way; only filled when a request may conflict with them
     Buffers buffers_;
     int64_t next_ = 0;
 };

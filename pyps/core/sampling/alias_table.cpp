@@ -11,14 +11,15 @@ void build_alias_table(const double *weights, int64_t n, AliasCell *cells) {
     const double most = weights[heaviest];
     long double sum = 0;
     for (int64_t i = 0; i < n; i++) sum += weights[i] / most;
-    std::vector<double> share(static_cast<size_t>(n)); // of the cells, as many as the index deserves
+    std::vector<double> share(static_cast<size_t>(n)); // of all cells, how many each index must get
     for (int64_t i = 0; i < n; i++) share[i] = double(weights[i] / most * (n / sum));
 
-    std::vector<uint32_t> order(static_cast<size_t>(n)); // those with less than a cell first, those with more last
-    int64_t small = 0, large = n;                        // [0, small) and [large, n) wait for their turn
+    std::vector<uint32_t> order(static_cast<size_t>(n)); // indices with a share below 1 first, those with more last
+    int64_t small = 0, large = n; // [0, small) and [large, n) are not done yet
     for (int64_t i = 0; i < n; i++) (share[i] < 1 ? order[small++] : order[--large]) = uint32_t(i);
 
-    double excess = 0; // of all that was rounded so far: the next is rounded the other way, so that it stays small
+    // Sum of the rounding errors so far; the next share is rounded the other way, so that the sum stays small.
+    double excess = 0;
     auto rounded = [&](uint32_t i) {
         float keep = std::min(float(share[i]), 1.0f);
         if (excess > 0 && keep > share[i]) keep = std::nextafter(keep, 0.0f);
@@ -35,7 +36,7 @@ void build_alias_table(const double *weights, int64_t n, AliasCell *cells) {
         large++;
         order[small++] = rich;
     }
-    // Almost whole cells, by rounding.
+    // By rounding, cells may be left that are almost whole.
     while (large < n) {
         uint32_t rich = order[large++];
         cells[rich] = {1, rich};

@@ -9,18 +9,18 @@
 
 namespace ps {
 
-// One of n, each chosen equally often: it stands for its own index with probability `keep`, else for `other`. An index
-// of weight zero, and no other, has a `keep` of zero.
+// One of n cells, each of which is chosen equally often. It stands for its own index with probability `keep`, else for
+// `other`. Only indices of weight zero have a `keep` of zero.
 struct AliasCell {
     float keep;
     uint32_t other;
 };
 
-// The weights are finite, not negative and not all zero. Only a cell's own share is rounded, to a float's 24 bits, up
-// or down by turns; what is left of the cell goes to `other` as a double.
+// The weights must be finite, not negative and not all zero. A cell's `keep` is rounded to the 24 bits of a float, up
+// or down in turn; the rest of the cell is taken from `other` without rounding.
 void build_alias_table(const double *weights, int64_t n, AliasCell *cells);
 
-// The probabilities of n cells, times n.
+// The probabilities of the n indices, times n.
 std::vector<double> alias_weights(const AliasCell *cells, int64_t n);
 
 inline int64_t draw_from(const AliasCell &cell, int64_t index, Random &random) {

@@ -13,7 +13,7 @@ std::vector<int64_t> Draws::independent(int64_t n) {
     return keys;
 }
 
-// Draws that repeat a key are thrown away.
+// Without replacement, draws that repeat a key are thrown away.
 std::vector<int64_t> Draws::sample(int64_t n) {
     if (area_.with_replacement) return independent(n);
     std::vector<int64_t> keys;
@@ -32,8 +32,8 @@ void Draws::start_distinct(int64_t n) {
 }
 
 // Draws without replacement by times of arrival: each key arrives after an exponential time whose rate is its weight.
-// The order of arrival is that of such draws, also among the keys that are left after some draws (P. Efraimidis,
-// P. Spirakis, "Weighted Random Sampling with a Reservoir", Information Processing Letters 97, 2006).
+// The order of arrivals has the distribution of such draws, also among the keys that are left after some draws (P.
+// Efraimidis, P. Spirakis, "Weighted Random Sampling with a Reservoir", Information Processing Letters 97, 2006).
 void Draws::complete(std::vector<int64_t> *keys, int64_t n) {
     auto missing = size_t(n) - keys->size();
     if (missing == 0) return;

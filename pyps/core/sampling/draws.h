@@ -21,13 +21,13 @@ public:
     Random &random() { return random_; }
 
     std::vector<int64_t> independent(int64_t n);
-    std::vector<int64_t> sample(int64_t n); // with or without replacement, as the node has it
+    std::vector<int64_t> sample(int64_t n); // with or without replacement, as the node's options say
 
-    // Distinct keys, from any source of independent draws: start, offer each draw, and when it takes too many of them
-    // let the rest be drawn in time that grows with the range alone.
+    // Distinct keys from any source of independent draws: call start_distinct, offer each draw, and when that takes too
+    // many draws, let complete() draw the rest, whose time grows with the range only.
     void start_distinct(int64_t n);
     bool is_worth_offering() const { return offers_left_ > 0; }
-    bool offer(int64_t key) { // whether it is a new one
+    bool offer(int64_t key) { // returns whether it is new
         offers_left_--;
         return taken_.insert(key);
     }

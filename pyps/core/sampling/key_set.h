@@ -1,4 +1,4 @@
-// A set of keys that is filled and cleared again and again. Linear probing in a power of two, at most half full.
+// A set of keys that is filled and cleared again and again: linear probing, the size a power of two, at most half full.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ class KeySet {
 public:
     bool contains(int64_t key) const { return !places_.empty() && places_[place(key)] == key; }
 
-    bool insert(int64_t key) { // false: it is there already
+    bool insert(int64_t key) { // returns false if it is there already
         if (2 * (used_ + 1) > places_.size()) resize(std::max<uint64_t>(64, 2 * places_.size()));
         int64_t &at = places_[place(key)];
         if (at == key) return false;
@@ -20,7 +20,7 @@ public:
         return true;
     }
 
-    void clear(uint64_t expected) { // empty, with room for so many
+    void clear(uint64_t expected) { // makes it empty, with room for so many
         uint64_t size = 64;
         while (size < 2 * expected) size *= 2;
         used_ = 0;

@@ -1,6 +1,7 @@
-// local: in place of each drawn key comes the next key that this node has, owned or as a replica; behind the end of the
-// range follow the keys at its beginning. No other node is asked as long as there is such a key that the sample may
-// have. How often a key comes depends on where keys are: only the drawn places have the distribution.
+// local: each drawn key is replaced by the next key that this node has, as its own or as a replica; the search goes on
+// at the beginning of the range when it has reached its end. No other node is asked as long as there is such a key that
+// the sample may have. How often a key comes depends on where keys are: only the draws have the distribution, not the
+// keys that replace them.
 #include "sampling/scheme.h"
 
 namespace ps {
@@ -13,7 +14,8 @@ public:
 
     void prepare(Sample *sample, int64_t n) override { sample->keys = draws_.sample(n); }
 
-    // Only now it is known where keys are. One that moves away meanwhile is replaced by the next one.
+    // Keys are replaced here, as only now it is known where they are. A key that moves away meanwhile is replaced once
+    // more.
     int32_t pull(Sample *sample, ps_request *request) override {
         const int64_t room = request->num_values;
         const int64_t *drawn = sample->keys.data() + sample->used;
@@ -39,7 +41,8 @@ public:
     }
 
 private:
-    // The first key from `key` on that the sample may have, of those that are here or, if there is none, of all.
+    // The first key from `key` on that the sample may have: of the keys that are here or, if there is none, of all
+    // keys.
     int64_t stand_in(int64_t key, const Sample &sample) {
         int64_t found = all_here_
                             ? search(key, sample, [&](int64_t from, int64_t to) { return port_.next_local(from, to); })
@@ -48,7 +51,7 @@ private:
             all_here_ = false;
             found = search(key, sample, [](int64_t from, int64_t) { return from; });
         }
-        if (found == none) found = key; // it moved, and every other one is taken
+        if (found == none) found = key; // the key has moved away, and all others are taken
         if (!draws_.area().with_replacement) taken_.insert(found);
         return found;
     }
@@ -71,7 +74,7 @@ private:
     static constexpr size_t ahead = 16;
 
     std::vector<int64_t> chosen_;
-    KeySet taken_; // by this pull
+    KeySet taken_; // keys that this pull has chosen
     bool all_here_ = true;
 };
 

@@ -1,6 +1,6 @@
-// Key min + k of a range of n with probability log((k + 2) / (k + 1)) / log(n + 1): the approximately Zipfian
-// distribution that word2vec's negative samples and TensorFlow's log_uniform_candidate_sampler have. The logarithm of
-// the key's place, from 1, is uniform.
+// log-uniform: in a range of n keys, key min + k has the probability log((k + 2) / (k + 1)) / log(n + 1). This is
+// nearly Zipf's distribution, and the one of TensorFlow's log_uniform_candidate_sampler, used for word2vec's negative
+// samples. The logarithm of a key's place, counted from 1, is uniform.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,7 @@ public:
 
     void draw(Random &random, int64_t *keys, int64_t n) const override {
         for (int64_t i = 0; i < n; i++) {
-            auto place = int64_t(std::exp(random.unit() * log_range_)); // in [1, range + 1), but for rounding
+            auto place = int64_t(std::exp(random.unit() * log_range_)); // in [1, range + 1), except for rounding
             keys[i] = min_ + std::clamp<int64_t>(place - 1, 0, range_ - 1);
         }
     }

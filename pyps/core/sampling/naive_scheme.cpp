@@ -1,4 +1,4 @@
-// naive: keys are drawn when a sample is prepared and pulled like any others.
+// naive: keys are drawn when a sample is prepared, and pulled like any other keys.
 #include "sampling/scheme.h"
 
 namespace ps {

@@ -1,15 +1,15 @@
-// pool: samples come from keys that were drawn and made local before, each of which is used several times (the sample
-// re-use of A. Renz-Wieland et al., "NuPS: A Parameter Server for Machine Learning with Non-Uniform Parameter Access",
-// SIGMOD 2022).
+// pool: samples come from pools of keys that were drawn and made local before, and each draw is used several times (the
+// sample re-use of A. Renz-Wieland et al., "NuPS: A Parameter Server for Machine Learning with Non-Uniform Parameter
+// Access", SIGMOD 2022).
 //
-// A worker has two pools of pool_size independent draws. It takes their keys pass by pass, a pass of the one, a pass of
-// the other, each pass in a random order of its own. A pool is drawn anew when its last of pool_uses passes has ended:
-// one pass of the other pool before it is needed, and from then on there is an intent for its keys.
+// A worker has two pools of pool_size independent draws. It takes their keys in passes, one pass of the one pool, then
+// one of the other; each pass has a random order of its own. After pool_uses passes a pool is drawn anew. It is needed
+// again only after a pass of the other pool, and meanwhile an intent brings its keys here.
 //
 // A random order of independent draws is again a sequence of independent draws. No sample takes two passes of one pool
-// (that pool is drawn anew instead), so each sample by itself is distributed exactly as a naive one, with and without
-// replacement. What is not so: samples depend on each other as long as they come from the same pools, so counts over
-// few pools vary up to pool_uses times as much.
+// (that pool is drawn anew instead), so each sample by itself has exactly the distribution of a naive one, with and
+// without replacement. But samples depend on each other as long as they come from the same pools, so counts over few
+// pools vary up to pool_uses times as much.
 #include <algorithm>
 
 #include "sampling/scheme.h"
@@ -20,9 +20,9 @@ namespace {
 
 struct Pool {
     std::vector<int64_t> keys;
-    size_t at = 0; // of the pass
-    uint32_t passes_left = 0; // this one too
-    uint64_t last_sample = 0; // that took keys of it
+    size_t at = 0; // where the pass is
+    uint32_t passes_left = 0; // passes until it is drawn anew, this one included
+    uint64_t last_sample = 0; // number of the last sample that took keys of it
     int64_t from = 0, until = 0; // clocks for which there is an intent
 };
 
@@ -30,7 +30,7 @@ class Pools : public Scheme {
 public:
     Pools(Draws &draws, SamplingPort &port) : Scheme(draws, port) {
         renew(&pools_[0], draws.area().pool_uses);
-        renew(&pools_[1], (draws.area().pool_uses + 1) / 2); // they do not end together
+        renew(&pools_[1], (draws.area().pool_uses + 1) / 2); // so that the two do not end together
     }
 
     void prepare(Sample *sample, int64_t n) override {
@@ -45,12 +45,12 @@ public:
             for (; pool.at < pool.keys.size() && sample->left() < n; pool.at++)
                 if (!distinct || draws_.offer(pool.keys[pool.at])) sample->keys.push_back(pool.keys[pool.at]);
         }
-        intend(&pools_[1 - current_], *sample); // the next one
+        intend(&pools_[1 - current_], *sample); // the pool that comes next
         if (sample->left() < n) complete(sample, n);
     }
 
 private:
-    // The pool whose pass is to be gone on with.
+    // The pool to take keys from now.
     Pool &next_pool() {
         if (pools_[current_].at < pools_[current_].keys.size()) return pools_[current_];
         end_pass(&pools_[current_]);
@@ -73,8 +73,8 @@ private:
         pool->passes_left = passes;
     }
 
-    // Have an intent for the pool that covers the sample's clocks. It is lengthened by what it has lasted, so that a
-    // pool costs few messages, and its keys stay at most twice as long as they are needed.
+    // Make sure that an intent for the pool covers the sample's clocks. It is extended by as long as it has lasted, so
+    // that a pool costs few messages, and its keys stay at most twice as long as they are needed.
     void intend(Pool *pool, const Sample &sample) {
         if (pool->from == pool->until) {
             port_.intend(pool->keys, sample.start, sample.end);
@@ -93,7 +93,7 @@ private:
         }
     }
 
-    // So many draws repeated keys that pools are of no use.
+    // Draws without the pools: so many draws of these repeated keys that they are of no use.
     void complete(Sample *sample, int64_t n) {
         auto before = sample->left();
         draws_.complete(&sample->keys, n);
@@ -102,7 +102,7 @@ private:
 
     Pool pools_[2];
     int current_ = 0;
-    uint64_t number_ = 0; // of the sample that is prepared
+    uint64_t number_ = 0; // number of the sample that is prepared
 };
 
 } // namespace

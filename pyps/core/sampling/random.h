@@ -16,7 +16,8 @@ public:
         for (uint64_t &word : state_) word = mix(at += golden);
     }
 
-    explicit Random(const uint64_t (&state)[4]) : state_{state[0], state[1], state[2], state[3]} {} // not all 0
+    // At least one word must not be 0.
+    explicit Random(const uint64_t (&state)[4]) : state_{state[0], state[1], state[2], state[3]} {}
 
     uint64_t next() {
         uint64_t result = rotate(state_[0] + state_[3], 23) + state_[0];

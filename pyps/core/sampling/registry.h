@@ -1,4 +1,4 @@
-// Rows of a kind, found by their names.
+// Finds a row of a table of sampling schemes or distributions by its name.
 #pragma once
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// What a node's workers, of every process, know about sampling: at the end of the node's shared memory, committed when
-// sampling is enabled and the same from then on.
+// What a node's workers in all processes know about sampling. It lies at the end of the node's shared memory, is
+// committed when sampling is enabled, and does not change after that.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace ps {
 struct SamplingArea {
     char scheme[16], distribution[16]; // names in the registries
     int64_t min, max;                  // the keys that may be drawn: [min, max)
-    int64_t population;                // how many of them can be: those whose weight is not zero
+    int64_t population; // how many of these can be drawn: their weight is not zero
     uint64_t seed;
     uint32_t with_replacement;
     uint32_t pool_size, pool_uses;
 
     int64_t range() const { return max - min; }
-    // What the distribution keeps beside that.
+    // What the distribution keeps lies behind this struct.
     template <class Cell>
     Cell *cells() {
         return reinterpret_cast<Cell *>(this + 1);
@@ -33,8 +33,9 @@ static_assert(sizeof(SamplingArea) % 8 == 0, "the cells behind it are aligned");
 constexpr uint64_t most_cell_bytes = 8; // per key, of any distribution
 constexpr uint64_t sampling_bytes(uint64_t num_keys) { return sizeof(SamplingArea) + num_keys * most_cell_bytes; }
 
-// By the node's creator, once. Throws PS_EINVAL, PS_ESTATE, PS_ENOMEM, and sampling stays as it was.
+// Only in the process that created the node, and once. If it throws PS_EINVAL, PS_ESTATE or PS_ENOMEM, it has changed
+// nothing.
 void enable_sampling(Segment &segment, const ps_sampling_options &options);
-const SamplingArea &sampling_area(const Segment &segment); // throws PS_ESTATE: not enabled
+const SamplingArea &sampling_area(const Segment &segment); // throws PS_ESTATE if it is not enabled
 
 } // namespace ps

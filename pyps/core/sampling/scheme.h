@@ -16,19 +16,19 @@ public:
     virtual ~SamplingPort() = default;
 
     virtual void intend(const std::vector<int64_t> &keys, int64_t start, int64_t end) = 0;
-    virtual void prefetch(int64_t key) const = 0; // it will soon be asked whether the key is here
-    virtual int64_t next_local(int64_t from, int64_t to) const = 0; // the first key here of [from, to); none: `to`
+    virtual void prefetch(int64_t key) const = 0; // next_local() will soon look whether the key is here
+    virtual int64_t next_local(int64_t from, int64_t to) const = 0; // the first key of [from, to) that is here, or `to`
     virtual int64_t total_length(const int64_t *keys, int64_t n) const = 0;
-    virtual int32_t pull(ps_request &request) = 0;       // from where the keys live
-    virtual int32_t pull_local(ps_request &request) = 0; // PS_ENOTLOCAL at request.done
+    virtual int32_t pull(ps_request &request) = 0; // from the nodes where the keys live
+    virtual int32_t pull_local(ps_request &request) = 0; // PS_ENOTLOCAL if key number request.done is not here
 };
 
-// A prepared sample. Those of its keys before `used` have been pulled.
+// A prepared sample. Its keys before `used` have been pulled.
 struct Sample {
     std::vector<int64_t> keys;
     int64_t start, end; // clocks
     int64_t used = 0;
-    KeySet pulled; // where a scheme needs to know
+    KeySet pulled; // filled only by a scheme that needs it
 
     int64_t left() const { return int64_t(keys.size()) - used; }
 };
@@ -38,16 +38,16 @@ public:
     Scheme(Draws &draws, SamplingPort &port) : draws_(draws), port_(port) {}
     virtual ~Scheme() = default;
 
-    // Choose a sample's keys: n, all distinct if the draws are without replacement.
+    // Choose a sample's n keys. They must be distinct if sampling is without replacement.
     virtual void prepare(Sample *sample, int64_t n) = 0;
 
-    // Pull the next request.num_keys of a sample, as many as are left at most. What comes in as request.num_values is
-    // the room for them. Sets request.keys, which lives until the next call. Throws PS_ESIZE. Unless PS_OK comes
-    // back, the sample is as before.
+    // Pull the next request.num_keys keys of a sample; not more than are left. At first, request.num_values is the room
+    // that the buffer has. Sets request.keys, which lives until the next call. Throws PS_ESIZE. Unless it returns
+    // PS_OK, the sample is unchanged.
     virtual int32_t pull(Sample *sample, ps_request *request);
 
 protected:
-    // Say how many elements the request's values have. Throws PS_ESIZE.
+    // Set request.num_values to what the keys need. Throws PS_ESIZE if there is less room.
     void fit(ps_request *request, int64_t room) const;
 
     Draws &draws_;

@@ -1,4 +1,4 @@
-// Every key of the range equally often.
+// uniform: every key of the range is equally likely.
 #include "sampling/distribution.h"
 
 namespace ps {

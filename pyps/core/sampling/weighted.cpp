@@ -1,4 +1,4 @@
-// Every key of the range as often as its weight says.
+// weighted: the probability of a key is proportional to its weight.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ public:
     explicit Weighted(const SamplingArea &area)
         : cells_(area.cells<AliasCell>()), min_(area.min), range_(area.range()) {}
 
-    // In parts, so that the cells, which lie anywhere, are on their way together.
+    // In groups, so that the random accesses to cells of one group wait for memory at the same time.
     void draw(Random &random, int64_t *keys, int64_t n) const override {
         for (int64_t begin = 0; begin < n; begin += at_once) {
             int64_t end = std::min(n, begin + at_once);

@@ -1,10 +1,10 @@
-// Which keys shared with other nodes were changed since the server looked: a bit per row, a bit per word of these, and
-// so on up to one word, in shared memory. A look finds nothing in one word, and what there is without passing by the
-// rest.
+// Which keys that are shared with other nodes were changed since the server last looked. In shared memory: a bit per
+// row, a bit per word of these bits, and so on up to a single word. So the server sees in one word whether there are
+// any, and finds them without looking at the rest.
 //
-// A bit is set from the row's own upwards, and taken from the top downwards. So one that was set while the server looks
-// is found now or stays to be found in the next round. A worker that dies on the way up leaves bits that no look finds;
-// the next one of the same row or word sets those above again.
+// A writer sets bits from the row's own upwards, the server takes them from the top downwards. So a bit that is set
+// while the server looks is found now, or in the next round. A worker that dies on the way up leaves bits that the
+// server cannot find; the next change of the same row or word sets the bits above them again.
 #pragma once
 
 #include <atomic>
@@ -22,11 +22,11 @@ public:
         return words * sizeof(Word);
     }
 
-    // Of the rows alone, which come first.
+    // Bytes of the lowest level, one bit per row, which comes first.
     static uint64_t lowest_bytes(uint64_t rows) { return words_of(rows) * sizeof(Word); }
 
     Changes() = default;
-    Changes(char *memory, uint64_t rows) { // zeroed memory is that of no changes
+    Changes(char *memory, uint64_t rows) { // zeroed memory has no changes
         auto *at = reinterpret_cast<Word *>(memory);
         for (uint64_t bits = rows; depth_ == 0 || bits > 1;) {
             levels_[depth_++] = at;
@@ -46,7 +46,7 @@ public:
     bool any() const { return levels_[depth_ - 1]->load() != 0; }
 
     template <class Body>
-    void take(Body &&body) const { // body(row), in their order
+    void take(Body &&body) const { // calls body(row) in the order of the rows
         if (any()) take(depth_ - 1, 0, body);
     }
 
@@ -66,7 +66,7 @@ private:
         }
     }
 
-    Word *levels_[11] = {}; // of 2^64 rows
+    Word *levels_[11] = {}; // enough for 2^64 rows
     int depth_ = 0;
 };
 

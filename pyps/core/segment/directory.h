@@ -1,8 +1,7 @@
-// Where a key lives: one 64-bit word per key of the key space, which also is the key's latch.
+// Where a key lives: one 64-bit word per key, which is the key's latch as well.
 //
-// This is the seam between local and remote. Operations look only at `residence`: `owned` and `shared` are answered
-// here by `index`, anything else belongs to whoever moves parameters between nodes. The index bits of an absent key
-// say where it was seen last.
+// Workers look at `residence` only: values of owned and shared keys are here, at `index`; everything else is left to
+// the server. For an absent key the index bits say where the key was seen last.
 #pragma once
 
 #include <atomic>
@@ -10,39 +9,39 @@
 
 namespace ps {
 
-// absent: lives elsewhere. owned: this node has the value. shared: nodes have replicas, this one the value or one of
-// them (see SharedHead). awaited: on its way.
+// absent: the key lives elsewhere. owned: this node has its value. shared: several nodes have replicas, and this one
+// has the value or a replica (see SharedHead). awaited: it is on its way here.
 enum class Residence : uint64_t { absent = 0, owned = 1, shared = 2, awaited = 3 };
 
-constexpr uint32_t most_workers = 4094; // with one channel of the server
+constexpr uint32_t most_workers = 4094; // if the server has one channel
 constexpr uint32_t most_classes = 4096;
 constexpr uint32_t epochs = 32;
 
-// What holds a latch: a slot (1..4095), a worker's or a channel's of the server, and how often that slot had been
-// claimed (mod 32), so that a slot's new owner is not taken for a dead former one.
+// The holder of a latch: the slot (1..4095) of a worker or of one of the server's channels, and how often that slot has
+// been claimed (mod 32), so that a new owner of a slot is not taken for a dead former one.
 using Holder = uint64_t;
 constexpr uint64_t held_bit = uint64_t(1) << 17;
 constexpr Holder make_holder(uint32_t slot, uint32_t epoch) { return held_bit | slot | uint64_t(epoch % epochs) << 12; }
 constexpr uint32_t slot_of(Holder holder) { return holder & 0xfff; }
 constexpr uint32_t epoch_of(Holder holder) { return holder >> 12 & (epochs - 1); }
 
-// The latch of a key that nothing holds has a version: how often it was held (mod 2^17). Who reads the same word before
-// and after a value has read it whole, unless versions began anew meanwhile: then the header's `version_turns` is
-// another.
+// A latch that nothing holds has a version: how often it was held (mod 2^17). A reader that finds the same word before
+// and after it has read a value has read an unchanged value, unless a version started again at 0 meanwhile: then the
+// header's `version_turns` has changed.
 constexpr uint64_t versions = held_bit;
 
-// bits 0-17 latch: holder or version; 18-19 residence, 20-31 length class, 32-63 index of the value among those of its
-// class. All but the latch change only while it is held.
+// Bits 0-17: latch, with its holder or version; 18-19: residence; 20-31: length class; 32-63: index of the value among
+// those of its class. Only a latch's holder may change bits 18-63.
 class Place {
 public:
     explicit constexpr Place(uint64_t word) : word_(word) {}
     constexpr Place(Residence residence, uint32_t length_class, uint32_t index)
         : word_(uint64_t(residence) << 18 | uint64_t(length_class) << 20 | uint64_t(index) << 32) {}
 
-    constexpr uint64_t word() const { return word_; } // version 0 if made from parts
+    constexpr uint64_t word() const { return word_; } // version 0 if it was made from parts
     constexpr bool is_held() const { return word_ & held_bit; }
-    constexpr Holder holder() const { return word_ & latch_bits; } // of one that is held
-    constexpr uint64_t version() const { return word_ & latch_bits; } // of one that is not
+    constexpr Holder holder() const { return word_ & latch_bits; } // if it is held
+    constexpr uint64_t version() const { return word_ & latch_bits; } // if it is not
     constexpr Residence residence() const { return Residence(word_ >> 18 & 3); }
     constexpr uint32_t length_class() const { return word_ >> 20 & 0xfff; }
     constexpr uint32_t index() const { return uint32_t(word_ >> 32); }
@@ -58,7 +57,7 @@ private:
     uint64_t word_;
 };
 
-// Where an absent key was seen last, kept in its index bits: node + 1, or 0 if that is not known.
+// Where an absent key was seen last, kept in its index bits: node + 1, or 0 if it is not known.
 constexpr uint32_t most_nodes = 4095;
 constexpr uint32_t seen_at(uint32_t node) { return node + 1; }
 constexpr bool is_known(uint32_t seen) { return seen != 0; }

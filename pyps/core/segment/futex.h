@@ -1,4 +1,4 @@
-// Sleeping on a word in shared memory until another process changes it and wakes those who do.
+// Sleeping until another process changes a word in shared memory and wakes the sleepers.
 #pragma once
 
 #include <linux/futex.h>
@@ -19,7 +19,7 @@ long futex(const std::atomic<Word> &word, int operation, uint32_t value, const t
     return syscall(SYS_futex, reinterpret_cast<const uint32_t *>(&word), operation, value, timeout, nullptr, 0);
 }
 
-// Sleep while the word has this value, at most so long; false: a signal came.
+// Sleep while the word has this value, at most so many seconds. Returns false if a signal came.
 template <class Word>
 bool sleep_on(const std::atomic<Word> &word, Word value, double seconds) {
     timespec duration{time_t(seconds), long((seconds - double(time_t(seconds))) * 1e9)};

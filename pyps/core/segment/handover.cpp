@@ -26,13 +26,14 @@ namespace {
 constexpr char scheme[] = "unix:@";
 constexpr uint32_t hello_magic = 0x73707970;
 constexpr double patience_with_clients = 30.0; // seconds a client may take to say who it is
-constexpr size_t most_clients = 256;           // that have not yet; beyond, the one that waits longest gives way
-constexpr int pause_without_descriptors = 100; // milliseconds, when no client can be taken in
+// Clients that have not done so; if there are more, the one that has waited longest is closed.
+constexpr size_t most_clients = 256;
+constexpr int pause_without_descriptors = 100; // milliseconds to wait when no descriptor is left for a client
 
 struct Hello {
     uint32_t magic;
     int32_t abi;
-    int32_t pid; // as the client sees itself
+    int32_t pid; // in the client's pid namespace
 };
 
 struct Answer {
@@ -56,10 +57,10 @@ struct Descriptor {
     }
 };
 
-// One that has connected and has not said who it is.
+// A client that has connected and has not said who it is.
 struct Client {
     Descriptor socket;
-    double deadline; // of monotonic_seconds()
+    double deadline; // in monotonic_seconds()
 };
 
 sockaddr_un abstract_name(const std::string &name, socklen_t *size) {
@@ -105,7 +106,7 @@ void send_answer(int client, const Answer &answer, const Descriptors *descriptor
         header->cmsg_len = CMSG_LEN(sizeof(Descriptors));
         std::memcpy(CMSG_DATA(header), descriptors, sizeof(Descriptors));
     }
-    // A client that went away meanwhile needs no answer.
+    // A client that has gone needs no answer.
     while (sendmsg(client, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EINTR) {
     }
 }
@@ -160,7 +161,7 @@ Listener::Listener(std::shared_ptr<Segment> segment) : segment_(std::move(segmen
     address_ = std::string(scheme) + name;
     socket_ = listening.number;
     stop_ = stop.number;
-    sigset_t all, former; // signals are for the application's threads
+    sigset_t all, former; // the application's own threads handle signals
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &former);
     int error = pthread_create(
@@ -184,7 +185,7 @@ Listener::~Listener() {
 
 void Listener::run() {
     pthread_setname_np(pthread_self(), "ps-listener");
-    std::vector<Client> clients; // the one that waits longest first
+    std::vector<Client> clients; // the one that has waited longest is first
     std::vector<pollfd> events;
     clients.reserve(most_clients);
     events.reserve(2 + most_clients);
@@ -221,7 +222,7 @@ void Listener::answer(int client) {
     int pid = peer_of(client).pid;
     Hello hello{};
     if (recv(client, &hello, sizeof hello, MSG_DONTWAIT) != ssize_t(sizeof hello) || hello.magic != hello_magic)
-        return; // not one of ours
+        return; // no client of ours
     if (hello.abi != PS_ABI_VERSION)
         return refuse(client, "libps of the client has version %d, the server's has %d: install the same one",
                       hello.abi, PS_ABI_VERSION);

@@ -1,6 +1,6 @@
 // How another process of the same user on the same host gets a node's shared memory: it connects to an abstract Unix
-// socket, both sides check who the other is, and the descriptors of the memfd and of the server's doorbell come back.
-// An abstract socket leaves no file behind.
+// socket, both sides check each other's user, and the server sends the descriptors of its memfd and its doorbell. An
+// abstract socket leaves no file behind.
 #pragma once
 
 #include <pthread.h>
@@ -13,13 +13,13 @@
 
 namespace ps {
 
-// Answers whoever has said who it is: a client that is slow to do so keeps nobody waiting.
+// Answers each client as soon as it has said who it is; a slow client does not delay the others.
 class Listener {
 public:
-    explicit Listener(std::shared_ptr<Segment> segment); // starts a thread
+    explicit Listener(std::shared_ptr<Segment> segment); // starts the thread that answers
     Listener(const Listener &) = delete;
     Listener &operator=(const Listener &) = delete;
-    ~Listener(); // ends it; in a forked child, which has no such thread, it only closes the descriptors
+    ~Listener(); // ends the thread; a forked child, which has no such thread, only closes the descriptors
 
     const std::string &address() const { return address_; }
 

@@ -18,16 +18,16 @@ namespace ps {
 
 namespace {
 constexpr uint64_t page = 4096;
-constexpr int collapse = 25; // MADV_COLLAPSE: of Linux since 6.1, not of every system's headers
-constexpr uint64_t step = 64ull << 20;        // an interrupted fallocate starts again: not with everything
-constexpr uint64_t worth_asking = 1ull << 20; // below, the host's free memory is not looked up
+constexpr int collapse = 25; // MADV_COLLAPSE, which Linux has since 6.1 but some systems' headers have not
+constexpr uint64_t step = 64ull << 20; // an interrupted fallocate starts again: so it is called for parts of this size
+constexpr uint64_t worth_asking = 1ull << 20; // for less than this, the host's free memory is not looked up
 } // namespace
 
 Mapping Mapping::create(size_t reserved) {
     int fd = ::memfd_create("pyps", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) fail_with_errno("memfd_create");
     Mapping mapping(fd, reserved);
-    // Nobody may take committed memory away below the others.
+    // No process may shrink the file while others use its memory.
     if (::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0) fail_with_errno("F_ADD_SEALS");
     return mapping;
 }
@@ -40,7 +40,7 @@ Mapping Mapping::adopt(int fd, size_t reserved) {
 }
 
 Mapping::Mapping(int fd, size_t reserved) : fd_(fd), reserved_(reserved) {
-    // A large page of the file can be one here if both begin where one can.
+    // A large page of the file can be mapped as one only if the range begins where a large page can begin.
     size_t range = reserved + large_page;
     void *found = ::mmap(nullptr, range, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *base = found;
     if (found != MAP_FAILED) {
@@ -88,17 +88,17 @@ void Mapping::commit_large(uint64_t offset, uint64_t bytes) {
     uint64_t next = round_up(begin, large_page), last = round_down(end, large_page);
     if (next < last) {
         allocate(begin, next);
-        allocate(end - page, end); // large pages are for what lies before the file's end
+        allocate(end - page, end); // the system makes large pages only before the file's end
         make_large(next, last - next);
     }
-    allocate(begin, end); // what has become none
+    allocate(begin, end); // allocates what did not become large pages
 }
 
-// The system makes one of what is there and zeros, and gives back what it was made of. It may know no large pages, or
-// have none left.
+// The system copies what is there, fills up with zeros, and frees the small pages. It may have no large pages, or none
+// left.
 void Mapping::make_large(uint64_t offset, uint64_t bytes) {
     for (uint64_t next = offset; next < offset + bytes; next += large_page) allocate(next, next + page);
-    (void)::madvise(at(offset), bytes, collapse); // at once: each call waits for all processors
+    (void)::madvise(at(offset), bytes, collapse); // all in one call, as each call waits for all processors
 }
 
 void Mapping::allocate(uint64_t begin, uint64_t end) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t unlimited = UINT64_MAX;
 
-// All of a small file; empty if it is not there. Not by C++ streams: in a libps.so that Ubuntu 24.04 built they read 0.
+// The text of a small file; empty if there is no such file. C++ streams read nothing in a libps.so that Ubuntu 24.04 built.
 std::string text_of(const std::string &path) {
     std::string text;
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -35,7 +35,7 @@ std::vector<std::string> lines_of(const std::string &path) {
     return lines;
 }
 
-// Text that starts with none ("max") is no number.
+// The number at the beginning of a text, or `otherwise` if there is none, as in "max".
 uint64_t number_in(const std::string &text, uint64_t otherwise) {
     char *end;
     const uint64_t value = std::strtoull(text.c_str(), &end, 10);

@@ -62,14 +62,15 @@ Process Process::self() {
     uint32_t pid = static_cast<uint32_t>(::getpid());
     Stat stat = read_stat(pid);
     if (!stat.found)
-        fail(PS_ESYSTEM, Where{-1, errno, 0}, "/proc/%u/stat cannot be read: %s; libps needs /proc to know who lives",
-             pid, std::strerror(errno));
+        fail(PS_ESYSTEM, Where{-1, errno, 0},
+             "/proc/%u/stat cannot be read: %s; libps needs /proc to see which processes are alive", pid,
+             std::strerror(errno));
     return {pid, stat.start};
 }
 
 bool Process::is_alive() const {
     Stat stat = read_stat(pid);
-    if (!stat.found) return !stat.readable; // not readable: assume the best
+    if (!stat.found) return !stat.readable; // if it cannot be read, take the process to be alive
     bool ended = (stat.state == 'Z' && stat.threads <= 1) || stat.state == 'X' || stat.state == 'x';
     return !ended && stat.start == start;
 }

@@ -1,4 +1,4 @@
-// Who a process is, beyond a pid that the system will give to another one some day.
+// Identifies a process better than by its pid, which the system gives to another process some day.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ struct Process {
     uint32_t pid = 0;
     uint32_t start = 0;
 
-    static Process self(); // throws if /proc is not there
-    bool is_alive() const; // a zombie is not
+    static Process self(); // throws PS_ESYSTEM if /proc cannot be read
+    bool is_alive() const; // false for a zombie
 };
 
 // Grows in every forked child: a handle that remembers another generation belongs to the parent process.
 uint32_t fork_generation();
 
 double monotonic_seconds();
-double coarse_seconds(); // the same clock, some milliseconds behind, at the price of a memory read
+double coarse_seconds(); // the same clock, some milliseconds behind, but as quick to read as memory
 
-void name_this_thread(const char *name); // as ps and top show it; of at most 15 characters
+void name_this_thread(const char *name); // the name that ps and top show; at most 15 characters
 
 } // namespace ps

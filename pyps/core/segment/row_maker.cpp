@@ -7,11 +7,12 @@
 namespace ps {
 
 namespace {
-constexpr uint64_t rows_at_once = 1 << 12; // whose memory is committed together
-constexpr uint64_t rows_of_large_page = Mapping::large_page / HashedRows::row_bytes; // of the directory
-constexpr uint32_t tables = 2 * 24; // the largest has room for all rows that there can be
+constexpr uint64_t rows_at_once = 1 << 12; // rows whose memory is committed together
+constexpr uint64_t rows_of_large_page = Mapping::large_page / HashedRows::row_bytes; // in the directory
+constexpr uint32_t tables = 2 * 24; // the largest one has room for as many rows as there can be
 constexpr uint64_t fullest(uint64_t slots) { return slots / 4 * 3; }
-constexpr uint32_t twin(uint32_t table) { return table % 2 ? table + 1 : table - 1; } // of the same size
+// The other table of the same size.
+constexpr uint32_t twin(uint32_t table) { return table % 2 ? table + 1 : table - 1; }
 } // namespace
 
 RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint64_t directory_at, uint32_t most_rows,
@@ -35,7 +36,8 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint64_t directory_at, uint32_
                 used_ += rows_.buckets(table)[at].tags.at(slot) != HashedRows::unused;
         uint32_t largest = table_for(most_rows_) + 1;
         for (uint32_t other = 1; other <= largest; other++)
-            if (other != table && other != former()) discard(other); // one that was begun or given up
+            // A table that a killed process had begun or was giving back.
+            if (other != table && other != former()) discard(other);
     }
 }
 
@@ -48,7 +50,7 @@ void RowMaker::name(Row row, uint64_t key) {
 bool RowMaker::remove(uint64_t key) {
     Row row = rows_.find(key);
     if (row == no_row) return false;
-    if (former()) erase_in(former(), key, row); // first: it could be moved again
+    if (former()) erase_in(former(), key, row); // first, as it might be moved to the current table again
     erase_in(current(), key, row);
     free_.push_back(row);
     live_--;
@@ -80,7 +82,7 @@ void RowMaker::commit_rows(uint64_t rows) {
         mapping_.make_large(columns_.back().at + (end - rows_of_large_page) * HashedRows::row_bytes);
 }
 
-// In a table without the key, which is not full.
+// Put a row into a table that does not have the key and is not full.
 void RowMaker::put(uint32_t table, Row row, uint64_t hashed) {
     const uint64_t mask = HashedRows::size(table) - 1;
     for (uint64_t at = hashed & mask;; at = (at + 1) & mask) {
@@ -107,7 +109,7 @@ void RowMaker::erase_in(uint32_t table, uint64_t key, Row row) {
     }
 }
 
-// For one key more.
+// Make sure that one more key fits.
 void RowMaker::make_room() {
     if (!current()) begin(table_for(0));
     if (former()) move_some(at_once);
@@ -134,7 +136,8 @@ void RowMaker::move_some(uint64_t buckets) {
             if (bucket.tags.at(slot) <= HashedRows::removed) continue;
             Row row = bucket.row(slot);
             uint64_t key = rows_.key(row), hashed = mix(key);
-            if (rows_.find_in(current(), key, hashed) == no_row) put(current(), row, hashed); // a dead one moved it
+            // It may be there already, moved by a process that was killed.
+            if (rows_.find_in(current(), key, hashed) == no_row) put(current(), row, hashed);
         }
     }
     if (moved_ == HashedRows::size(from)) finish();

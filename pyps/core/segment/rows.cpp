@@ -7,7 +7,7 @@ namespace ps {
 const HashedRows::Bucket HashedRows::empty{};
 
 uint64_t HashedRows::bytes(uint64_t most_rows) {
-    uint32_t largest = RowMaker::table_for(most_rows) + 1; // the second of its size
+    uint32_t largest = RowMaker::table_for(most_rows) + 1; // the second table of the size
     return (place(largest) + size(largest)) * sizeof(Bucket);
 }
 

@@ -1,21 +1,22 @@
-// Which row of a node's tables a key has: the directory's entry, whether it was changed and the like are kept by rows.
+// Which row of a node's tables a key has. The directory's entries, the bits for changed keys and other things are kept
+// by rows.
 //
-// There are two ways, with the same calls, for loops that are compiled for each: RangeRows, of the keys 0, 1, 2, ...;
-// and HashedRows, of any 64-bit keys, which get rows as they come (see row_maker.h).
+// There are two kinds with the same functions, and loops are compiled for each: RangeRows for the keys 0, 1, 2, ...;
+// and HashedRows for any 64-bit keys, which get rows as they come (see row_maker.h).
 //
-// RangeRows keep the keys of one home together, in rows from a power of two on. So a node fills the rows of the keys
-// that begin on it, and the pages of all others take no memory before such a key is used there. The only node's rows
-// are its keys.
+// RangeRows keep the keys of one home together, beginning at a multiple of a power of two. So a node fills the rows of
+// the keys that begin on it, and the pages of all others take no memory until such a key is used there. On the only
+// node a key is its own row.
 //
-// HashedRows lie in shared memory: in the directory the key of each row beside its entry, so that who has found one has
-// both, and tables of which rows there are, by the keys' hash. A row's number is the directory's word that its entry
-// is, an even one. A bucket of a table is a line of the cache, with 12 slots: of each the row, and a tag of 8 bits of
-// the hash.
+// HashedRows lie in shared memory. The directory has each row's key beside its entry, so that a reader gets both from
+// one line of the cache. Tables find rows by the hash of their keys. A row's number is the position of its entry among
+// the directory's words, an even number. A bucket of a table is a line of the cache with 12 slots; a slot has a row,
+// and a tag of 8 bits of the hash.
 //
-// Whoever reads takes no latch. A row stays what it is as long as its key is there, so that a latch in its entry keeps
-// its meaning; only the table changes. A larger one is filled while the former one is still looked at, and a reader
-// that finds nothing looks whether the tables were others meanwhile. A row whose key went can get another one: who has
-// taken a latch asks once more what its row's key is.
+// Readers take no latch. A key keeps its row as long as it is there, so a latch in the row's entry keeps its meaning;
+// only the table changes. A larger table is filled while the former one is still in use, and a reader that finds
+// nothing looks whether the tables have changed meanwhile. A row whose key was removed can get another key: so a
+// process that has taken a latch checks the row's key once more.
 #pragma once
 
 #include <algorithm>
@@ -39,16 +40,16 @@ public:
         while (uint64_t(1) << bits_ < this->num_keys(0)) bits_++;
     }
 
-    uint64_t size() const { return ((nodes_ - 1) << bits_) + num_keys(0); } // with rows that have no key
+    uint64_t size() const { return ((nodes_ - 1) << bits_) + num_keys(0); } // includes rows that have no key
     Row first(uint32_t home) const { return Row{uint64_t(home) << bits_}; }
     uint64_t num_keys(uint32_t home) const { return (num_keys_ + nodes_ - 1 - home) / nodes_; }
 
     Row find(uint64_t key) const { return key < num_keys_ ? row(key) : no_row; }
-    Row row(uint64_t key) const { // of a key that is in the range
+    Row row(uint64_t key) const { // the key must be in the range
         uint64_t turn = divisor_.quotient(key);
         return Row{((key - turn * nodes_) << bits_) + turn};
     }
-    uint64_t key(Row row) const { // of a row that has one
+    uint64_t key(Row row) const { // the row must have a key
         uint64_t home = number_of(row) >> bits_;
         return (number_of(row) - (home << bits_)) * nodes_ + home;
     }
@@ -58,7 +59,7 @@ public:
         for (uint64_t key = 0; key < num_keys_; key++) body(row(key), key);
     }
 
-    // Finding the keys of a batch in steps: see HashedRows.
+    // To find the keys of a batch in steps: see HashedRows.
     static constexpr bool has_slots = false, are_keys = false;
     struct View {};
     void prefetch(uint64_t) const {}
@@ -67,10 +68,10 @@ public:
 private:
     uint64_t num_keys_, nodes_;
     Divisor divisor_;
-    uint32_t bits_ = 0; // a row's lower ones count the keys of a home, the upper ones are the home
+    uint32_t bits_ = 0; // the lower bits of a row number the keys of a home, the upper ones are the home
 };
 
-// RangeRows of the only node, whose rows are its keys: for loops over many.
+// RangeRows of the only node, where a key is its own row; for loops over many keys.
 class OwnRows {
 public:
     explicit OwnRows(uint64_t num_keys) : num_keys_(num_keys) {}
@@ -92,10 +93,11 @@ public:
     static constexpr uint64_t row_words = 2; // of the directory: the entry and the key
     static constexpr uint64_t row_bytes = row_words * sizeof(Word);
 
-    static uint64_t bytes(uint64_t most_rows); // of addresses; what of them is committed follows the keys
-    static constexpr uint64_t numbers(uint64_t most_rows) { return row_words * most_rows; } // above those of all rows
+    static uint64_t bytes(uint64_t most_rows); // of the range of addresses; memory is committed as keys come
+    // All rows have smaller numbers.
+    static constexpr uint64_t numbers(uint64_t most_rows) { return row_words * most_rows; }
 
-    HashedRows(char *memory, char *directory); // zeroed memory is that of no keys
+    HashedRows(char *memory, char *directory); // zeroed memory has no keys
 
     Row find(uint64_t key) const { // or no_row
         const uint64_t hashed = mix(key);
@@ -109,7 +111,7 @@ public:
         }
     }
     uint64_t key(Row row) const { return key_word(row).load(std::memory_order_acquire); }
-    uint64_t count() const { return head_->rows.load(std::memory_order_acquire); } // rows that had a key at least once
+    uint64_t count() const { return head_->rows.load(std::memory_order_acquire); } // rows that have or had a key
     template <class Body>
     void for_each(Body &&body) const { // body(row, key), of the rows that have a key now
         for (uint64_t index = 0, rows = count(); index < rows; index++) {
@@ -123,14 +125,15 @@ public:
         ask(key, &view);
     }
 
-    // Finding the keys of a batch in steps, so that what the next one looks at can come meanwhile: ask for a key's
-    // bucket; guess the row, the key's unless hashes are alike or the bucket was full; and see whether it is that.
+    // To find the keys of a batch in steps, so that the memory for the next step can come meanwhile: ask() prefetches a
+    // key's bucket; guess() gives a row, which is wrong only if tags are alike or the bucket was full; confirm() checks
+    // the key.
     static constexpr bool has_slots = true, are_keys = false;
-    struct View { // of the table where keys were made a moment ago
+    struct View { // the table where keys were added when the view was filled
         uint64_t tables = 0, mask = 0;
-        const Bucket *buckets = &empty; // there is none
+        const Bucket *buckets = &empty; // before there is a table
     };
-    uint64_t ask(uint64_t key, View *view) const { // what to guess with
+    uint64_t ask(uint64_t key, View *view) const { // returns what guess() needs
         const uint64_t tables = head_->tables.load(std::memory_order_acquire), hashed = mix(key);
         if (__builtin_expect(tables != view->tables, 0)) {
             const uint32_t table = current_of(tables);
@@ -158,20 +161,20 @@ public:
 private:
     friend class RowMaker;
 
-    // Bits 0-7 the table where keys are made, 8-15 the one before while keys are still in it alone; 0 is none. The
-    // rest counts how often that changed.
+    // `tables`: bits 0-7 are the table to which keys are added, 8-15 the former one while some keys are only there (0:
+    // none); the other bits count how often these have changed.
     struct alignas(64) Head {
         std::atomic<uint64_t> tables;
-        std::atomic<uint32_t> rows; // that had a key at least once: the first ones
+        std::atomic<uint32_t> rows; // how many rows have or had a key: the first ones
     };
 
-    // Of a slot. `unused` ends a search, `removed` does not; all others are of the hash of a key.
+    // A slot's tag: `unused` ends a search, `removed` does not, all others come from the hash of a key.
     static constexpr Tag unused = 0, removed = 1;
     static Tag tag_of(uint64_t hashed) { return Tag(std::max<uint64_t>(hashed >> 56, removed + 1)); }
 
     struct alignas(64) Bucket {
-        Tags tags; // of a slot, written after its row
-        std::atomic<uint32_t> rows[Tags::slots]; // the halves of their numbers
+        Tags tags; // a slot's tag is written after its row
+        std::atomic<uint32_t> rows[Tags::slots]; // half of each row's number
 
         Row row(uint32_t slot) const { return row_at(rows[slot].load(std::memory_order_relaxed)); }
     };
@@ -183,8 +186,9 @@ private:
     static uint32_t current_of(uint64_t tables) { return tables & 0xff; }
     static uint32_t former_of(uint64_t tables) { return tables >> 8 & 0xff; }
 
-    // Two tables of each size, 1 and 2 of the smallest one, so that one can be made anew. Each lies at a multiple of
-    // its size, behind the head and all that are smaller: large ones can have large pages.
+    // There are two tables of each size, numbers 1 and 2 of the smallest size, so that a table can be made anew in the
+    // same size. Each lies at a multiple of its size, behind the head and all smaller tables, so that large ones can
+    // have large pages.
     static constexpr uint64_t smallest = 64; // buckets: a page
     static uint64_t size(uint32_t table) { return smallest << (table - 1) / 2; }
     static uint64_t place(uint32_t table) { return (2 + (table - 1) % 2) * size(table); } // in buckets

@@ -26,7 +26,7 @@ double heartbeat_of(const ps_node_options &options) {
     return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
 }
 
-uint64_t changes_bytes(uint64_t rows) { return round_up(Changes::bytes(rows), 64); } // of a channel
+uint64_t changes_bytes(uint64_t rows) { return round_up(Changes::bytes(rows), 64); } // for one channel
 
 double lost_after_of(const ps_node_options &options) {
     return options.lost_after > 0 ? options.lost_after : default_lost_after;
@@ -103,7 +103,7 @@ void check(const ps_node_options &options) {
                  static_cast<long long>(options.value_lengths[i]), static_cast<long long>(longest_allowed));
 }
 
-// The classes in order of length, and how many keys each has.
+// The classes, sorted by length, with the number of keys in each.
 std::vector<LengthClass> classify(const ps_node_options &options, const PushRule &push) {
     std::vector<int64_t> lengths(options.value_lengths, options.value_lengths + options.num_lengths);
     std::sort(lengths.begin(), lengths.end());
@@ -199,11 +199,11 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
 
     std::shared_ptr<Segment> segment(new Segment(Mapping::create(plan.reserved_bytes), Doorbell(), *push.rules));
     segment->mapping_.limit(plan.memory_limit);
-    if (plan.is_range()) { // also for the entries that are not committed yet
+    if (plan.is_range()) { // counts the entries that are not committed now as well
         const uint64_t entries = uint64_t(plan.num_keys) * sizeof(Entry);
         segment->mapping_.require_room(plan.channels_at + entries + plan.undo_at - plan.here_at);
     }
-    segment->mapping_.extend(plan.undo_at); // with zeros: free slots, absent keys
+    segment->mapping_.extend(plan.undo_at); // zeros mean free slots and absent keys
     segment->mapping_.commit(0, sizeof(Header));
     Header *header = new (segment->header_) Header{};
     std::memcpy(static_cast<void *>(header), &plan, offsetof(Header, state));
@@ -246,7 +246,8 @@ Segment::Segment(Mapping mapping, Doorbell doorbell, const Rules &rules)
     : mapping_(std::move(mapping)), doorbell_(std::move(doorbell)), rules_(&rules), generation_(fork_generation()),
       base_(mapping_.at(0)), header_(reinterpret_cast<Header *>(base_)) {}
 
-// What lies before the undo areas, but for the rows of other nodes' keys of a range, and of any keys that may come.
+// Commit everything before the undo areas, except the rows of other nodes' keys of a range, and rows for any keys that
+// may still come.
 void Segment::commit_rows() {
     mapping_.commit(0, header_->channels_at + header_->num_channels * sizeof(ChannelWords));
     std::vector<Column> columns{{header_->here_at, sizeof(uint32_t), here_block / HashedRows::row_words}};
@@ -266,7 +267,8 @@ void Segment::commit_rows() {
 void Segment::commit_range() {
     const uint64_t first = number_of(rows_.first(header_->node)), keys = rows_.num_keys(header_->node);
     const uint64_t rows_at = header_->directory_at + first * sizeof(Entry);
-    const uint64_t begin = first == 0 ? 0 : rows_at; // the directory's first rows share large pages with what precedes
+    // The directory's first rows share large pages with what lies before them.
+    const uint64_t begin = first == 0 ? 0 : rows_at;
     mapping_.commit_large(begin, rows_at + keys * sizeof(Entry) - begin);
     mapping_.commit(header_->here_at, header_->changes_at - header_->here_at);
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
@@ -283,7 +285,8 @@ Row Segment::make_row(uint64_t key, Place place, bool *is_new) {
     });
 }
 
-// All rows of this node's own keys, and pages of the others'. Of any keys, those that came, with the keys.
+// With a range: the rows of this node's own keys, and the pages of others that are in use. Else the rows that were
+// made.
 uint64_t Segment::directory_bytes() const {
     if (!header_->is_range()) return hashed_rows_->count() * HashedRows::row_bytes;
     const uint64_t own = rows_.num_keys(header_->node) * sizeof(Entry);

@@ -1,5 +1,5 @@
-// The tags of a bucket of twelve slots (see rows.h), which are compared all at once: by a vector instruction where
-// every processor of the kind has it, else in words.
+// The tags of a bucket of twelve slots (see rows.h), which are all compared at the same time: by a vector instruction
+// if every processor of this architecture has one, else as words.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@ namespace ps {
 
 using Tag = uint8_t;
 
-// The slots with a tag, as bits that first_of() reads. Some others may be among them, but are not first (after A.
-// Mycroft's test for a byte that is zero). Slot n's bit is 8n, or 8(n - 8) + 4 of the last ones.
+// The slots with a tag, as bits for first_of(). Other slots may be among them, but never as the first (after A.
+// Mycroft's test for a byte that is zero). Slot n has bit 8n, or 8(n - 8) + 4 for the last four.
 struct ComparedInWords {
     static uint64_t with(uint64_t low, uint64_t high, Tag tag) {
         constexpr uint64_t ones = 0x0101010101010101;
@@ -29,7 +29,7 @@ struct ComparedInWords {
 };
 
 #if defined(__SSE2__)
-struct ComparedAsVector { // slot n's bit is n
+struct ComparedAsVector { // slot n has bit n
     static uint64_t with(uint64_t low, uint64_t high, Tag tag) {
         const __m128i equal = _mm_cmpeq_epi8(_mm_set_epi64x(int64_t(high), int64_t(low)), _mm_set1_epi8(char(tag)));
         return uint64_t(_mm_movemask_epi8(equal)) & 0xfff;
@@ -51,7 +51,7 @@ public:
     }
     static uint32_t first_of(uint64_t bits) { return Compared::first_of(bits); }
     Tag at(uint32_t slot) const { return Tag(words_[slot / 8].load(std::memory_order_relaxed) >> slot % 8 * 8); }
-    void set(uint32_t slot, Tag tag) { // by one thread at a time
+    void set(uint32_t slot, Tag tag) { // one thread at a time may write
         std::atomic<uint64_t> &word = words_[slot / 8];
         const uint64_t before = word.load(std::memory_order_relaxed), at = slot % 8 * 8;
         word.store((before & ~(uint64_t(0xff) << at)) | uint64_t(tag) << at, std::memory_order_release);

@@ -7,8 +7,8 @@
 namespace ps {
 
 namespace {
-constexpr double watchful_round = 0.1; // seconds between rounds while there are intents: of workers that may die
-constexpr double idle_round = 1.0;     // otherwise
+constexpr double watchful_round = 0.1; // seconds between rounds while there are intents, whose workers may die
+constexpr double idle_round = 1.0; // seconds between rounds otherwise
 } // namespace
 
 Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, NodeTransport &transport,
@@ -27,7 +27,7 @@ Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &prom
     epoch_change_.when_more_fits([this] { inbox_.take_held_back(); });
 }
 
-// A dead worker's is the end of all clocks, of one that sets up values no clock has come.
+// The clock of a dead worker is after all clocks, that of a worker that sets up values before all.
 Intents::Clock Channel::clocks() {
     return [this](uint32_t worker) {
         WorkerSlot &slot = segment_.slot(worker);
@@ -54,7 +54,7 @@ bool Channel::has_work() const {
            settling_.is_anybody_waiting();
 }
 
-// What changed before the word was written is seen here.
+// Writes the word first and looks then, so that a change before the word was written is seen here.
 bool Channel::go_to_sleep() {
     segment_.channel(number_).sleeps.store(intents_.empty() ? Sleep::until_changes : Sleep::until_clocks);
     return segment_.changes(number_).any() || intents_.is_due();

@@ -1,4 +1,5 @@
-// A channel of a node's server: a part of the keys with all that is done about them. One thread at a time runs it.
+// A channel of a node's server: a part of the keys, and everything that is done about them. One thread at a time runs
+// it.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ constexpr double busy_round = 0.001; // seconds between rounds while there is so
 
 class Channel {
 public:
-    // `trace` may be null: the node keeps none.
+    // `trace` is null if the node keeps none.
     Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &promises, NodeTransport &transport, Trace *trace,
             Serving::PassOn pass_on);
 
@@ -28,13 +29,13 @@ public:
     }
     void begin_epoch(const Vigil::Epoch &epoch) { epoch_change_.begin(epoch); }
     void flush() { mailbox_.flush(); }
-    void end_turn(double now); // after some messages: what has to be done then, and a round if it is time for one
+    void end_turn(double now); // call it after some messages: does what these require, and a round if one is due
     double next_round() const { return last_round_ + patience(); }
 
-    // Before its thread sleeps for long. From now on a worker that changes a key or advances a clock wakes it; true:
-    // one has done so before.
+    // Call it before the channel's thread sleeps for long. From now on a worker that changes a key or advances a clock
+    // wakes it. Returns true if one has done so already.
     bool go_to_sleep();
-    void wake_up(bool by_worker); // after it has slept
+    void wake_up(bool by_worker); // call it after the thread has slept
 
 private:
     double patience() const;
@@ -55,8 +56,8 @@ private:
     Settling settling_;
     Intents intents_;
     ChannelInbox inbox_;
-    bool is_awake_ = false; // the last round had something to do, or a worker woke it: another one comes soon
-    bool rested_ = false;   // since the last round
+    bool is_awake_ = false; // the last round had something to do, or a worker woke it: the next round comes soon
+    bool rested_ = false; // it has slept since the last round
     double last_round_;
 };
 

@@ -17,7 +17,7 @@ void ChannelInbox::take(const std::string &peer, const Sender &sender, const cha
     }
 }
 
-// Its sender may have been lost, or this node have ended, since the message came.
+// The sender may have been lost since the message came, or this node may have ended.
 void ChannelInbox::take_checked(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size) {
     const Header &node = to_.segment.header();
     FrameReader reader(bytes, size);
@@ -46,7 +46,8 @@ void ChannelInbox::take_again(std::deque<HeldBack> *messages) {
 
 void ChannelInbox::take_held_back() { take_again(&held_); }
 
-// What nodes asked to be told after such steps they are told when none is left.
+// Messages behind parked steps, for example those that ask to be told when the steps are done, are taken when no step
+// is left.
 void ChannelInbox::retry_parked() {
     to_.protocol.retry([this](const Unexpected &error) { count_refusal(to_.segment.header(), error.what()); });
     if (to_.protocol.parked().empty()) take_again(&behind_);

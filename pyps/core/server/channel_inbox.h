@@ -1,5 +1,5 @@
-// What comes to a channel: messages about its keys, whose sender is known. Each is checked as a whole; one that came
-// too early waits; then it goes to the part of the channel that it is for.
+// Takes the messages about a channel's keys, whose sender is known. It checks each message as a whole, keeps those that
+// came too early, and passes the others to the part of the channel that they are for.
 #pragma once
 
 #include <deque>
@@ -30,11 +30,11 @@ public:
     explicit ChannelInbox(const ChannelParts &to)
         : to_(to), shape_(to.segment), senders_(to.segment.header(), to.protocol.home_rule()) {}
 
-    // A message, by the name of the connection that it came on, and whose that is.
+    // Take a message. `peer`: the name of the connection that it came on; `sender`: who has that connection.
     void take(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size);
-    void take_held_back(); // what was too early, after something has happened
-    void retry_parked(); // steps of the protocol that had to wait for a worker, and messages behind them
-    void note_intents(); // for statistics
+    void take_held_back(); // takes the messages again that came too early; call it when something has changed
+    void retry_parked(); // tries the protocol's parked steps again, and then the messages that wait behind them
+    void note_intents(); // counts the intents for the node's statistics
     bool is_anything_parked() const { return !to_.protocol.parked().empty() || !behind_.empty(); }
 
 private:
@@ -45,7 +45,7 @@ private:
         FrameReader &reader;
     };
 
-    // A message that waits: until the epoch it belongs to is settled, or for what its sender said before.
+    // A message that waits until its epoch is settled, or until its sender's earlier messages are done.
     struct HeldBack {
         std::string peer;
         Sender sender;
@@ -65,11 +65,11 @@ private:
     static Take taker_of(Kind kind);
 
     template <class Batch>
-    Batch decode(const Message &message) const; // and check that it may come from there
+    Batch decode(const Message &message) const; // and check that this sender may send it
     template <class Batch, class Each>
-    void take_keys(const Message &message, Each &&take); // `take(batch, i)` for each key of what it decodes
+    void take_keys(const Message &message, Each &&take); // decodes the message and calls take(batch, i) for each key
     template <class Batch>
-    Batch decode_from_node(const Message &message) const; // the same of what any node may say
+    Batch decode_from_node(const Message &message) const; // the same for a message that any node may send
 
     void take_hello(const Message &message);
     void take_request(const Message &message);
@@ -93,8 +93,8 @@ private:
     StoreShape shape_;
     Senders senders_;
     std::deque<HeldBack> held_;
-    std::deque<HeldBack> behind_; // parked steps of what their senders said before
-    uint64_t active_ = 0, waiting_ = 0; // intents, as noted last
+    std::deque<HeldBack> behind_; // messages that wait behind parked steps of the same sender
+    uint64_t active_ = 0, waiting_ = 0; // how many intents were counted last
 };
 
 } // namespace ps

@@ -1,5 +1,5 @@
-// What becomes of each kind of message to a channel, once its header is checked: it is of this cluster and this epoch,
-// and comes from the node or worker that it names.
+// What is done with each kind of message to a channel. The header was checked before: the message belongs to this
+// cluster and epoch, and comes from the node or worker that it names.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -49,7 +49,7 @@ Batch ChannelInbox::decode_from_node(const Message &message) const {
     return batch;
 }
 
-// A former epoch's; only messages that bring keys are still taken.
+// A message of a former epoch. Only those that bring keys are still taken.
 void ChannelInbox::take_late(const Message &message) {
     senders_.require_node(message.sender);
     Protocol &protocol = to_.protocol;
@@ -59,7 +59,7 @@ void ChannelInbox::take_late(const Message &message) {
         });
         return;
     }
-    Span values;
+    ValueBytes values;
     MovesBatch batch = MovesBatch::decode(message.header, message.reader, shape_, &values);
     const char *value = values.at;
     take_each(to_.segment.header(), batch.keys, [&](size_t i) {
@@ -69,29 +69,29 @@ void ChannelInbox::take_late(const Message &message) {
     });
 }
 
-// Of a worker that introduces itself.
+// A worker introduces itself.
 void ChannelInbox::take_hello(const Message &message) {
-    message.reader.finish();
+    message.reader.require_end();
     FrameHeader welcome = to_.mailbox.header();
     welcome.kind = Kind::welcome;
     to_.outbound.answer(message.sender.node, message.peer, FrameWriter(welcome).take());
 }
 
 void ChannelInbox::take_request(const Message &message) {
-    Span values;
+    ValueBytes values;
     RequestBatch batch = RequestBatch::decode(message.header, message.reader, shape_, &values);
     senders_.check(message.sender, batch);
-    if (message.sender.is_node && message.header.channel == any_channel)
+    if (message.sender.is_node() && message.header.channel == any_channel)
         throw Malformed("it comes from a node, and for no channel in particular");
     if (batch.operation == Operation::localize)
         to_.serving.localize(message.header, batch);
     else
-        to_.serving.serve(message.header, batch, values, message.sender.is_node);
+        to_.serving.serve(message.header, batch, values, message.sender.is_node());
 }
 
-// Of another node, for a worker of this one.
+// Another node's answer to a worker of this node.
 void ChannelInbox::take_answer(const Message &message) {
-    Span values;
+    ValueBytes values;
     AnswerBatch batch = AnswerBatch::decode(message.header, message.reader, shape_, &values);
     senders_.check(message.sender, batch);
     to_.mailbox.pass_on(batch, message.reader.message());
@@ -137,7 +137,7 @@ void ChannelInbox::take_ended(const Message &message) {
 }
 
 void ChannelInbox::take_moves(const Message &message) {
-    Span values;
+    ValueBytes values;
     MovesBatch batch = MovesBatch::decode(message.header, message.reader, shape_, &values);
     senders_.require_node(message.sender);
     to_.protocol.receive_moves(batch.keys, values.at);
@@ -161,7 +161,7 @@ void ChannelInbox::take_settle(const Message &message) {
     to_.settling.add(message.peer, question);
 }
 
-// The answer overtakes nothing that was brought about by what came before.
+// Sends first what earlier messages have caused, so that the answer does not overtake it.
 void ChannelInbox::take_round(const Message &message) {
     RoundMessage round = RoundMessage::decode(message.header, message.reader);
     senders_.require_node(message.sender);

@@ -56,8 +56,8 @@ void ChannelThread::work() {
     while (!stop_.load()) rest(take_turn());
 }
 
-// What is said about the rest is said while no other thread runs the channel: one that does so later sees it, and wakes
-// this thread if the next round is due earlier then.
+// What this says about the rest is written while no other thread runs the channel. A thread that runs it later sees
+// that, and wakes this thread if the next round is then due earlier.
 ChannelThread::Rest ChannelThread::take_turn() {
     std::lock_guard<std::mutex> running(running_);
     channel_.outbound().begin(false);

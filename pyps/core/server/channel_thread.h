@@ -1,5 +1,6 @@
-// The thread of a channel: it takes what the server's own thread gives it, and rounds when they are due. While it
-// sleeps the server's thread may run the channel instead, which saves a message the way from one thread to another.
+// The thread of a channel: it takes the messages that the server's own thread gives it, and does rounds when they are
+// due. While it sleeps, the server's thread may run the channel instead, so that a message need not go from thread to
+// thread.
 #pragma once
 
 #include <atomic>
@@ -18,20 +19,20 @@ public:
     ~ChannelThread() { stop(); }
 
     void start();
-    void stop(); // waits until it has ended; from then on the caller runs the channel
+    void stop(); // ends the thread and waits for it; after that the caller runs the channel
 
-    // By the server's own thread: here at once if the channel's thread is not at work and `may_run`, else there. In
-    // both ways the order is kept.
+    // For the server's own thread. Takes the delivery at once if `may_run` and if the channel's thread is not working;
+    // else leaves it to that thread. Deliveries keep their order in both cases.
     void give(Delivery delivery, bool may_run);
-    void require_working() const; // throws what has ended it
+    void require_working() const; // throws the failure that has ended the thread
 
-    void leave(Intake::Item item); // by any thread
+    void leave(Intake::Item item); // leaves it to the channel's thread; any thread may call this
 
 private:
     struct Rest {
-        double seconds; // until the next round, unless a message comes
-        bool is_long; // or, if it is long, a worker changes something
-        bool is_over; // before it begins
+        double seconds; // until the next round; a message ends the rest earlier
+        bool is_long; // a change by a worker ends it as well
+        bool is_over; // something has happened already: do not rest
     };
 
     void run() noexcept;
@@ -42,7 +43,7 @@ private:
 
     Segment &segment_;
     Channel &channel_;
-    std::mutex running_; // held by the thread that runs the channel; guards the next one too
+    std::mutex running_; // held by the thread that runs the channel; also guards `sleeps_until_`
     double sleeps_until_ = 0;
     Intake intake_;
     std::string failure_; // written before `failed_`

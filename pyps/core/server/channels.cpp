@@ -7,8 +7,8 @@
 namespace ps {
 
 namespace {
-// Seconds that the server's own thread has worked without a rest when it leaves other channels to their threads: it has
-// more to do then than it can, and the way from thread to thread pays.
+// After so many seconds without a rest the server's own thread leaves other channels to their threads: it then has more
+// work than it can do, so the cost of passing messages from thread to thread pays.
 constexpr double busy_after = 50e-6;
 } // namespace
 
@@ -17,7 +17,7 @@ Channels::Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Tra
     const uint64_t cluster = segment.header().cluster;
     for (uint32_t number = 0; number < segment.header().num_channels; number++) {
         auto to_others = [this, number, cluster](uint32_t channel, NodeId node, uint32_t worker, Bytes request) {
-            Sender sender{node, false, false, worker};
+            Sender sender{Sender::Role::worker, node, worker};
             pass_on(*channels_[number], channel,
                     Delivery{name_of_worker(node, worker, cluster), sender, std::move(request)});
         };
@@ -37,7 +37,7 @@ void Channels::stop() {
 
 bool Channels::is_busy() const { return monotonic_seconds() - turn_began_ > busy_after; }
 
-// Requests for any channel take turns when there are many.
+// Which channel gets a request for any channel: the first one, or all in turn when there is much to do.
 uint32_t Channels::next_executor() {
     if (!is_busy()) return 0;
     executor_ = (executor_ + 1) % uint32_t(channels_.size());
@@ -52,7 +52,7 @@ void Channels::give(uint32_t channel, Delivery delivery) {
         threads_[channel - 1]->give(std::move(delivery), !is_busy());
 }
 
-// The first channel is not run in the middle of another one's work, as that may be in the middle of its own.
+// The first channel always gets it later, as it may be in the middle of its own work while another channel calls this.
 void Channels::pass_on(const Channel &from, uint32_t channel, Delivery delivery) {
     if (channel == 0) {
         if (intake_.leave(std::move(delivery))) doorbell_.ring();

@@ -13,7 +13,7 @@ HoldsBatch step_of(NodeId node, HoldsBatch::Phase phase) {
 }
 } // namespace
 
-// Intents, and waiting until all is exchanged, are no operations: nobody gives them up with a former epoch.
+// Intents and questions whether all is settled are no operations: their workers do not give them up with an epoch.
 Crossing::Verdict EpochChange::judge(const FrameHeader &header) const {
     if (header.kind == Kind::holds) return crossing_.judge_crossing(header.from, header.epoch);
     bool lasts = header.kind == Kind::intent || header.kind == Kind::settle;
@@ -22,7 +22,7 @@ Crossing::Verdict EpochChange::judge(const FrameHeader &header) const {
     return crossing_.judge(header.from, lasts ? crossing_.epoch() : header.epoch, brings_keys);
 }
 
-// A worker that waits for an operation of a former epoch knows from shared memory that it has failed.
+// Workers that wait for operations of a former epoch learn from shared memory that these have failed.
 void EpochChange::begin(const Vigil::Epoch &epoch) {
     mailbox_.flush();
     crossing_.begin(epoch.number, epoch.members);
@@ -40,7 +40,7 @@ void EpochChange::tell_members(HoldsBatch::Phase phase) {
         if (node != header.from) outbound_.send(node, step_of(header.from, phase).encode(header));
 }
 
-// This node is a member too.
+// Does for this node what a message does for another member.
 void EpochChange::take_own(HoldsBatch::Phase phase) {
     auto self = NodeId(segment_.header().node);
     receive(self, step_of(self, phase));

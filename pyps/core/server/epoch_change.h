@@ -1,5 +1,5 @@
-// What a channel does when other nodes were lost and the rest goes on: it brings its protocol to a new epoch, step by
-// step with the same channel of the other members (see crossing.h).
+// What a channel does when nodes were lost and the others go on: it brings its protocol to a new epoch, together with
+// the same channel of the other members (see crossing.h).
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ public:
         : segment_(segment), outbound_(outbound), mailbox_(mailbox), protocol_(protocol), serving_(serving),
           crossing_(NodeId(segment.header().num_nodes)) {}
 
-    // `take_held_back`: judge the messages anew that were to be held back.
+    // `take_held_back`: called when messages that were held back should be judged again.
     void when_more_fits(std::function<void()> take_held_back) { take_held_back_ = std::move(take_held_back); }
 
     Crossing::Verdict judge(const FrameHeader &header) const;

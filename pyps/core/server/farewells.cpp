@@ -14,7 +14,7 @@ namespace ps {
 namespace {
 
 constexpr double tell_every = 0.1; // seconds
-constexpr double farewell = 0.3;   // seconds that the last messages may take
+constexpr double farewell = 0.3; // seconds that the last messages may take to go
 
 Bytes bare_message(const Segment &segment, Kind kind) {
     FrameHeader header = header_from(segment);
@@ -35,14 +35,14 @@ void Farewells::lose(NodeId node) {
     gates_.lose(node);
 }
 
-// What a lost node sends changes nothing; it is told so, for it may only have been stopped. Nothing about keys is done
-// any more when this node has ended.
+// A message of a lost node is ignored, but the node is told that it is lost: it may only have been stopped for a while.
+// When this node has ended, messages about keys are ignored as well.
 bool Farewells::refuse(const FrameHeader &header) {
     Header &node = segment_.header();
     bool has_ended = node.ended.load(std::memory_order_acquire);
     if (is_member(segment_, header.from)) return has_ended && is_about_keys(header.kind);
     count_refusal(node, "it comes from a node that was lost");
-    if (node.on_loss == PS_ON_LOSS_CONTINUE && has_ended) return true; // it is this node that was lost
+    if (node.on_loss == PS_ON_LOSS_CONTINUE && has_ended) return true; // this node is the one that was lost
     double now = monotonic_seconds();
     if (now - told_[header.from] > tell_every) {
         told_[header.from] = now;
@@ -58,8 +58,7 @@ void Farewells::take(NodeId from) {
     transport_.send(from, bare_message(segment_, Kind::noted));
 }
 
-// The others may still wait for what was said last. Unless all end together they are told, and answer: so they know
-// that this node was not lost.
+// Unless all nodes end together, the others are told, and answer. So they know that this node was not lost.
 void Farewells::say() {
     bool together = segment_.header().leave_rounds.load(std::memory_order_acquire);
     look_for_losses();

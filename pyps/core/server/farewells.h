@@ -1,5 +1,5 @@
-// Nodes that this one's server waits for no more, because they were lost or have left, and how it leaves itself.
-// Belongs to the server's thread.
+// The nodes that this node's server does not wait for any more, because they were lost or have left, and how this node
+// leaves. Belongs to the server's thread.
 #pragma once
 
 #include <vector>
@@ -15,11 +15,11 @@ public:
         : segment_(segment), transport_(transport), gates_(gates), lost_(segment.header().num_nodes),
           told_(segment.header().num_nodes), awaited_(segment.header().num_nodes) {}
 
-    void look_for_losses(); // that the vigil has found
-    bool refuse(const FrameHeader &header); // what counts no more
-    void take(NodeId from);                 // another node says that it leaves, and waits until it is heard
+    void look_for_losses(); // takes in the losses that the vigil has found
+    bool refuse(const FrameHeader &header); // whether a message is to be ignored
+    void take(NodeId from); // another node tells that it leaves, and waits for the answer
 
-    // This node leaves, and waits until it is heard.
+    // This node tells the others that it leaves, and waits for their answers.
     void say();
     void heard_by(NodeId node) { awaited_[node] = false; }
     bool is_heard() const;

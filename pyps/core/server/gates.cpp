@@ -41,7 +41,7 @@ void Gates::receive(NodeId from, const OpenedMessage &message) {
 
 void Gates::meet(NodeId node) { met_[node] = true; }
 
-// A node that never began to work is not waited for in the end.
+// At the end, nothing waits for a node that never began to work.
 void Gates::leave() {
     if (std::exchange(is_leaving_, true)) return;
     for (NodeId node = 0; node < met_.size(); node++)
@@ -72,7 +72,7 @@ void Gates::look() {
     for (Entrance *at : {&workers_, &nodes_, &leave_}) look(*at);
 }
 
-// Of this node at the next round. A node without workers says so only when workers of other nodes wait.
+// How this node stands at the next round. A node without workers says so only when workers of other nodes wait.
 Attendance Gates::attendance(const Entrance &at) const {
     const Header &header = segment_.header();
     uint64_t here = arrived | uint32_t(at.gate.rounds() + 1);
@@ -101,7 +101,7 @@ void Gates::look(Entrance &at) {
     if (news) wake_barriers(segment_);
 }
 
-// Let the workers withdraw that want to, now that the other nodes know of it. True: there was one.
+// Let the workers withdraw that want to, now that the other nodes know of it. Returns true if there was one.
 bool Gates::let_go(Entrance &at) {
     auto release = [](ArrivalWord &arrival) {
         uint64_t value = arrival.load(std::memory_order_acquire);

@@ -1,6 +1,5 @@
-// The barriers of several nodes as a node's server sees them. It looks in shared memory which workers of this node have
-// come, tells the other nodes through a Gate for each barrier, and lets the waiting workers go. Belongs to the server's
-// thread.
+// The barriers across nodes, on a node's server. It looks in shared memory which workers of this node have come, tells
+// the other nodes through a Gate for each barrier, and releases the waiting workers. Belongs to the server's thread.
 #pragma once
 
 #include <functional>
@@ -16,12 +15,12 @@ public:
 
     Gates(Segment &segment, Send send);
 
-    void look(); // after a ring, and now and then while a worker waits
+    void look(); // call it when the doorbell rang, and now and then while a worker waits
     void receive(NodeId from, const AttendMessage &message);
     void receive(NodeId from, const OpenedMessage &message);
-    void meet(NodeId node); // it works
-    void lose(NodeId node); // it is not waited for from now on
-    bool is_anybody_waiting() const; // then look for killed workers every `look_again_after` seconds
+    void meet(NodeId node); // the node has begun to work
+    void lose(NodeId node); // from now on nothing waits for the node
+    bool is_anybody_waiting() const; // if so, look for killed workers every `look_again_after` seconds
 
     static constexpr double look_again_after = 0.05, repeat_after = 1.0;
 
@@ -34,7 +33,7 @@ private:
         Gates &gates;
         const Barriers barrier;
         Gate gate;
-        Rounds &rounds; // what the waiting workers see
+        Rounds &rounds; // the word that waiting workers look at
     };
 
     Entrance &entrance(Barriers barrier) {

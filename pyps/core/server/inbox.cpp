@@ -10,7 +10,7 @@
 
 namespace ps {
 
-// Of nodes and their vigils.
+// What nodes and their vigils send; all other kinds are for channels.
 const Inbox::Row Inbox::rows[] = {
     {Kind::hello, &Inbox::take_hello},   {Kind::alive, &Inbox::take_alive}, {Kind::epoch, &Inbox::take_epoch},
     {Kind::lost, &Inbox::take_lost},     {Kind::noted, &Inbox::take_noted}, {Kind::attend, &Inbox::take_attend},
@@ -35,7 +35,7 @@ void Inbox::take(std::string peer, ps::Message &frame) {
         Sender sender = sender_of(peer, header);
         if (to_.farewells.refuse(header)) return;
         auto row = std::find_if(std::begin(rows), std::end(rows), [&](const Row &one) {
-            return one.kind == header.kind && (one.kind != Kind::hello || sender.is_node);
+            return one.kind == header.kind && (one.kind != Kind::hello || sender.is_node());
         });
         if (row == std::end(rows))
             to_.channels.give(header.channel, {std::move(peer), sender, std::move(frame)});
@@ -49,12 +49,12 @@ void Inbox::take(std::string peer, ps::Message &frame) {
 void Inbox::require_bare(const Message &message) const {
     require_other_node(message.sender, NodeId(to_.segment.header().node));
     require_no_keys(message.header);
-    message.reader.finish();
+    message.reader.require_end();
 }
 
-// Of a node that introduces itself.
+// A node introduces itself.
 void Inbox::take_hello(const Message &message) {
-    message.reader.finish();
+    message.reader.require_end();
     to_.gates.meet(message.sender.node);
 }
 

@@ -1,5 +1,5 @@
-// What comes to a node's server. What is about keys goes to their channel, the rest to the part of the server that it
-// is for. Belongs to the server's own thread.
+// Receives the messages to a node's server. Those about keys go to the keys' channel, all others to the part of the
+// server that they are for. Belongs to the server's own thread.
 #pragma once
 
 #include <memory>
@@ -21,14 +21,14 @@ struct Receivers {
     Channels &channels;
     Gates &gates;
     Farewells &farewells;
-    std::unique_ptr<Vigil> &vigil; // there before the first message is taken
+    std::unique_ptr<Vigil> &vigil; // set before the first message is taken
 };
 
 class Inbox {
 public:
     explicit Inbox(const Receivers &to) : to_(to), shape_(to.segment) {}
 
-    bool receive(); // at most one message; false: there was none
+    bool receive(); // receives at most one message; false if there was none
 
 private:
     struct Message {
@@ -45,7 +45,7 @@ private:
     static const Row rows[];
 
     void take(std::string peer, ps::Message &frame);
-    void require_bare(const Message &message) const; // a header alone, of a node
+    void require_bare(const Message &message) const; // a header without anything behind it, from a node
 
     void take_hello(const Message &message);
     void take_alive(const Message &message);

@@ -1,4 +1,4 @@
-// What waits for the thread of a channel: messages, and new epochs, in the order in which other threads left them.
+// Messages and new epochs that other threads left for the thread of a channel, in the order in which they came.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@ namespace ps {
 
 struct Delivery {
     std::string peer; // the name of its connection
-    Sender sender;    // whose that is
+    Sender sender; // who has that connection
     Message message;
 
     template <class To>
@@ -28,7 +28,7 @@ class Intake {
 public:
     using Item = std::variant<Delivery, Vigil::Epoch>;
 
-    bool leave(Item item) { // true: it is the only one
+    bool leave(Item item) { // returns true if it is the only one
         std::lock_guard<std::mutex> lock(mutex_);
         items_.push_back(std::move(item));
         return items_.size() == 1;

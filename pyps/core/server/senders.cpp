@@ -3,32 +3,32 @@
 namespace ps {
 
 Sender sender_of(const std::string &name, const FrameHeader &header) {
-    Sender sender{};
-    bool short_name = name.size() == name_of_node(0, 0).size();
-    sender.is_vigil = short_name && name[0] == 'V';
-    sender.is_node = short_name && !sender.is_vigil;
-    bool fits = short_name || name.size() == name_of_worker(0, 0, 0).size();
+    using Role = Sender::Role;
+    bool is_short = name.size() == name_of_node(0, 0).size();
+    bool fits = is_short || name.size() == name_of_worker(0, 0, 0).size();
+    Sender sender{!is_short ? Role::worker : name[0] == 'V' ? Role::vigil : Role::node, 0, 0};
     if (fits) {
         std::memcpy(&sender.node, &name[1], sizeof sender.node);
-        if (!short_name) std::memcpy(&sender.worker, &name[3], sizeof sender.worker);
-        fits = name == (sender.is_node    ? name_of_node(sender.node, header.cluster)
-                        : sender.is_vigil ? name_of_vigil(sender.node, header.cluster)
-                                          : name_of_worker(sender.node, sender.worker, header.cluster));
+        if (!is_short) std::memcpy(&sender.worker, &name[3], sizeof sender.worker);
+        fits = name == (sender.role == Role::node    ? name_of_node(sender.node, header.cluster)
+                        : sender.role == Role::vigil ? name_of_vigil(sender.node, header.cluster)
+                                                     : name_of_worker(sender.node, sender.worker, header.cluster));
     }
     if (!fits) throw Malformed("its sender is no node and no worker of this cluster");
     if (sender.node != header.from)
         throw Malformed("it comes from node " + std::to_string(sender.node) + " and says from node " +
                         std::to_string(header.from));
-    if (sender.is_vigil != is_from_vigil(header.kind)) throw Malformed("a node's vigil speaks of members only");
+    if ((sender.role == Role::vigil) != is_from_vigil(header.kind))
+        throw Malformed("a node's vigil speaks of members only");
     return sender;
 }
 
 void require_other_node(const Sender &sender, NodeId self) {
-    if (!sender.is_node || sender.node == self) throw Malformed("it comes from no other node");
+    if (!sender.is_node() || sender.node == self) throw Malformed("it comes from no other node");
 }
 
 void Senders::require_worker_here(const Sender &sender) const {
-    if (sender.is_node || sender.node != self_) throw Malformed("it comes from no worker of this node");
+    if (sender.is_node() || sender.node != self_) throw Malformed("it comes from no worker of this node");
 }
 
 void Senders::require_home(const std::vector<Key> &keys, NodeId node) const {
@@ -39,9 +39,9 @@ void Senders::require_home(const std::vector<Key> &keys, NodeId node) const {
 
 void Senders::check(const Sender &sender, const RequestBatch &batch) const {
     if (batch.operation == Operation::localize) require_worker_here(sender);
-    if (!sender.is_node && (batch.node != sender.node || batch.worker != sender.worker || batch.from_home))
+    if (!sender.is_node() && (batch.node != sender.node || batch.worker != sender.worker || batch.from_home))
         throw Malformed("a worker sends another one's request");
-    if (sender.is_node) require_node(sender);
+    if (sender.is_node()) require_node(sender);
     if (batch.from_home) require_home(batch.keys, sender.node);
 }
 

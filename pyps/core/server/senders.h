@@ -1,6 +1,6 @@
-// Which sender may send which message to a node's server. ZeroMQ's router names the connection that a message came on,
-// and what the message says of its sender must fit that name. Without CURVE keys any process that knows the cluster's
-// number can take any name. Everything here throws Malformed.
+// Which sender may send which message to a node's server. A transport names the connection that a message came on, and
+// what the message says about its sender must fit that name. Without CURVE keys any process that knows the cluster's
+// number can take any name. All checks throw Malformed.
 #pragma once
 
 #include "net/peer.h"
@@ -12,23 +12,27 @@
 namespace ps {
 
 struct Sender {
-    NodeId node;
-    bool is_node, is_vigil;
-    uint32_t worker; // if it is neither
+    enum class Role : uint8_t { node, vigil, worker };
+
+    Role role;
+    NodeId node; // a vigil's and a worker's own node
+    uint32_t worker; // a worker's number
+
+    bool is_node() const { return role == Role::node; }
 };
 
-Sender sender_of(const std::string &name, const FrameHeader &header); // whose cluster is known to be this one
+Sender sender_of(const std::string &name, const FrameHeader &header); // the header's cluster must have been checked
 void require_other_node(const Sender &sender, NodeId self);
 
 class Senders {
 public:
-    Senders(const Header &header, const HomeRule &rule) // of the epoch
+    Senders(const Header &header, const HomeRule &rule) // `rule`: of the current epoch
         : self_(NodeId(header.node)), rule_(rule) {}
 
     void require_worker_here(const Sender &sender) const;
     void require_node(const Sender &sender) const { require_other_node(sender, self_); }
 
-    // Whether a message about these keys may come from there.
+    // Check that this sender may send a message about these keys.
     void check(const Sender &sender, const RequestBatch &batch) const;
     void check(const Sender &sender, const AnswerBatch &batch) const;
     void check(const Sender &sender, const LocalizeBatch &batch) const;

@@ -15,7 +15,7 @@ struct Served {
     uint32_t generation = 0;
     std::map<uint64_t, int> nodes; // by cluster
 
-    std::map<uint64_t, int> &mine() { // a forked child serves nothing
+    std::map<uint64_t, int> &mine() { // nodes of this process, not those of a parent that forked it
         if (std::exchange(generation, fork_generation()) != fork_generation()) nodes.clear();
         return nodes;
     }

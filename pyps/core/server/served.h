@@ -1,5 +1,6 @@
-// Of which clusters this very process serves nodes. A node that ends does not wait for the others while there is
-// another one here that has not come to its end: it may be for the same thread to end that next.
+// The clusters of which this process serves nodes. A node that ends does not wait for the other nodes while this
+// process serves another one of its cluster that has not come to its end: the same thread may have to end that one
+// next.
 #pragma once
 
 #include <cstdint>

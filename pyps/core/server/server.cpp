@@ -21,7 +21,7 @@ namespace ps {
 namespace {
 
 constexpr int most_at_once = 64; // messages between two rounds
-constexpr double answer_to_farewell = 1.0; // seconds that a node which ends waits until the others have heard of it
+constexpr double answer_to_farewell = 1.0; // seconds that a node which ends waits for the others' answers
 
 std::unique_ptr<NodeTransport> make_transport(Segment &segment, const std::string &endpoint) {
     Header &header = segment.header();
@@ -99,7 +99,7 @@ void Server::connect(const std::vector<std::string> &endpoints) {
         hello.kind = Kind::hello;
         transport_->send(node, FrameWriter(hello).take());
     }
-    sigset_t all, before; // signals are for the program's own threads
+    sigset_t all, before; // the program's own threads handle signals
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     vigil_ = std::make_unique<Vigil>(*segment_, *transport_, endpoints);
@@ -109,8 +109,8 @@ void Server::connect(const std::vector<std::string> &endpoints) {
     segment_->header().connected.store(1, std::memory_order_release);
 }
 
-// Sleep until a message comes or the doorbell rings, at most so long. A worker that changes a key or advances a clock
-// from now on rings; what changed before is seen here.
+// Sleep until a message comes, the doorbell rings or the time is over. From now on a worker that changes a key or
+// advances a clock rings; what was changed before is seen here.
 NodeTransport::Woken Server::rest(double seconds) {
     bool due = channels_.first().go_to_sleep();
     NodeTransport::Woken woken_by = transport_->wait(segment_->doorbell().fd(), due ? 0 : seconds);
@@ -120,7 +120,7 @@ NodeTransport::Woken Server::rest(double seconds) {
     return woken_by;
 }
 
-// What a server cannot do, no memory for a key that comes here, say, ends it: its workers are told why.
+// A failure, for example no memory for a key that comes here, ends the server, and its workers are told why.
 void Server::run() noexcept {
     name_this_thread("ps server");
     try {
@@ -148,7 +148,7 @@ void Server::work() {
     }
 }
 
-// At what the vigil, and workers of this node, have written into the shared memory.
+// Look at what the vigil and workers of this node have written into the shared memory.
 void Server::look_around() {
     farewells_.look_for_losses();
     if (std::optional<Vigil::Epoch> epoch = vigil_->new_epoch()) channels_.begin_epoch(*epoch);

@@ -1,6 +1,6 @@
-// A node's server: a thread with the node's transport, which takes what other nodes and workers send, and sees to what
-// is not about keys. Those belong to channels (channel.h), the first of which it runs itself; each other one has a
-// thread of its own. The inbox (inbox.h) gives each message to the part that it is for.
+// A node's server: a thread with the node's transport, which receives what other nodes and workers send, and does what
+// is not about keys. Keys belong to channels (channel.h): the first one is run by this thread, each other one has a
+// thread of its own. The inbox (inbox.h) passes each message to the part that it is for.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,16 @@ namespace ps {
 
 class Server {
 public:
-    // Bound, but it works only when it is connected. `trace` may be null: the node keeps none; else it outlives this.
+    // Binds the endpoint; the server works once it is connected. `trace` is null if the node keeps none; it must
+    // outlive the server.
     Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace);
     ~Server();
 
     const std::string &endpoint() const { return transport_->endpoint(); }
-    std::weak_ptr<Inside> inside() const { return transport_->inside(); } // where workers of this process find it
+    std::weak_ptr<Inside> inside() const { return transport_->inside(); } // the way to it for workers of this process
     void connect(const std::vector<std::string> &endpoints);
     void leave(); // this node comes to its end
-    bool is_alone_here() const; // this process serves no other node of the cluster that has not come to its end
+    bool is_alone_here() const; // whether this process serves no other node of the cluster that has not come to its end
 
 private:
     void run() noexcept;

@@ -11,9 +11,9 @@
 
 namespace ps {
 
-// Most of a batch lives here: do that in one go, and leave the rest to the protocol, key by key. What is pulled is
-// written into the answer's message, what is pushed is read from the request's.
-void Serving::serve(const FrameHeader &header, const RequestBatch &batch, Span values, bool forwarded) {
+// Most keys of a batch live here: do these in one go, and leave the others to the protocol, key by key. Pulled values
+// are written into the answer's message, pushed ones are read from the request's.
+void Serving::serve(const FrameHeader &header, const RequestBatch &batch, ValueBytes values, bool forwarded) {
     AnswerBatch answer = AnswerBatch::to(batch);
     auto count = int64_t(batch.keys.size());
     answer.forwarded = forwarded;
@@ -31,17 +31,18 @@ void Serving::serve(const FrameHeader &header, const RequestBatch &batch, Span v
         aligned.assign(values.at, values.at + values.bytes);
         values.at = aligned.data();
     }
-    Elsewhere elsewhere{true, {}};
+    Elsewhere elsewhere;
+    elsewhere.for_server = true;
     ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
                        int64_t(bytes / element), 0, -1,   0};
-    if (has_parked(batch.keys)) { // then keys that come twice wait behind them too
+    if (has_parked(batch.keys)) { // leave all to the protocol, so that a key that comes twice keeps its order
         elsewhere.positions.resize(batch.keys.size());
         std::iota(elsewhere.positions.begin(), elsewhere.positions.end(), 0);
     } else {
         run_local(segment_, values_.latches(), request, &elsewhere);
     }
     if (!elsewhere.positions.empty()) {
-        leave_to_protocol(header, batch, elsewhere.positions, pull ? Span{to, bytes} : values, &answer);
+        leave_to_protocol(header, batch, elsewhere.positions, pull ? ValueBytes{to, bytes} : values, &answer);
         if (answer.count > 0) mailbox_.answer_whole(answer);
         return;
     }
@@ -56,10 +57,10 @@ bool Serving::has_parked(const std::vector<Key> &keys) const {
     return !parked.empty() && std::any_of(keys.begin(), keys.end(), [&](Key key) { return parked.count(key); });
 }
 
-// Answer a batch without the keys at the positions `elsewhere`, which the protocols of their channels get with their
-// values.
+// Answer a batch, except for the keys at the positions `elsewhere`: these go to the protocols of their channels, with
+// their values.
 void Serving::leave_to_protocol(const FrameHeader &header, const RequestBatch &batch,
-                                const std::vector<int64_t> &elsewhere, Span values, AnswerBatch *answer) {
+                                const std::vector<int64_t> &elsewhere, ValueBytes values, AnswerBatch *answer) {
     const bool pull = batch.operation == Operation::pull, is_for_any = header.channel == any_channel;
     answer->whole = false;
     answer->count -= uint32_t(elsewhere.size());
@@ -91,7 +92,7 @@ void Serving::leave_to_protocol(const FrameHeader &header, const RequestBatch &b
     pass_on(header, batch, std::move(others));
 }
 
-// What a request's keys of other channels were put into, as requests of the same worker for those.
+// Pass on the parts of a request for other channels, as requests of the same worker.
 void Serving::pass_on(FrameHeader header, const RequestBatch &of, Parts parts) {
     for (auto &[channel, part] : parts) {
         part.operation = of.operation;
@@ -103,7 +104,7 @@ void Serving::pass_on(FrameHeader header, const RequestBatch &of, Parts parts) {
     }
 }
 
-// For those of the keys that are this channel's and have none. False: there is no room for one of them.
+// Make rows for the keys that belong to this channel and have none. False: there is no room for one of them.
 bool Serving::make_rows(const FrameHeader &header, const std::vector<Key> &keys) {
     if (segment_.header().is_range()) return true;
     std::vector<Key> rowless;
@@ -118,14 +119,14 @@ bool Serving::make_rows(const FrameHeader &header, const std::vector<Key> &keys)
 
 uint64_t Serving::promised() const { return admitted_ + protocol_.asked() * segment_.header().undo_bytes; }
 
-// Intents that have begun; keys without room stay where they are.
+// For intents that have begun. Keys without room stay where they are.
 void Serving::want(const std::vector<Key> &keys) {
     if (!segment_.header().memory_limit && segment_.header().is_range()) {
         protocol_.want(keys);
         return;
     }
     std::vector<Key> admitted;
-    uint64_t bytes = 0; // of replicas, which take the most
+    uint64_t bytes = 0; // if the keys get replicas, which take the most
     for (Key key : keys) {
         if (!values_.make_rows({key})) continue;
         Place place = segment_.place(key);

@@ -1,4 +1,5 @@
-// Workers that wait until everything of a moment was exchanged, or until nothing is on its way: a channel's part of it.
+// Workers that wait until everything of one moment was exchanged, or until nothing is on its way: a channel's part of
+// that.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@ public:
         waiting_.push_back({worker, question, protocol_.mark()});
     }
     bool is_anybody_waiting() const { return !waiting_.empty(); }
-    void answer(bool is_quiet); // those whose time has come; nothing is on its way from here
+    void answer(bool is_quiet); // answers the workers whose wait is over; is_quiet: nothing is on its way from here
 
 private:
     struct Waiting {

@@ -11,7 +11,7 @@ namespace ps {
 
 namespace {
 
-constexpr int most_looks = 4; // at a value that others keep writing, before a reader takes its latch
+constexpr int most_looks = 4; // how often a reader looks at a value that others keep writing before it takes the latch
 
 [[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
     if (num_keys == 0)
@@ -22,7 +22,7 @@ constexpr int most_looks = 4; // at a value that others keep writing, before a r
          static_cast<long long>(key), static_cast<long long>(position), static_cast<long long>(num_keys));
 }
 
-// Most values are short, and memcpy of a length that is not known in advance costs a call.
+// Most values are short, and memcpy with a length that is not a constant is a call.
 inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_t bytes) {
     if (bytes > 256) {
         std::memcpy(to, from, bytes);
@@ -37,7 +37,7 @@ inline void copy_bytes(char *__restrict to, const char *__restrict from, uint64_
     for (; at + 2 <= bytes; at += 2) std::memcpy(to + at, from + at, 2);
 }
 
-// From memory that others may be writing: a race, of which whoever calls finds out afterwards.
+// Copies memory that others may be writing: a race, which the caller notices afterwards.
 #if defined(__SANITIZE_THREAD__)
 [[gnu::noinline, gnu::no_sanitize("thread")]] void copy_glanced(char *to, const volatile char *from, uint64_t bytes) {
     for (uint64_t at = 0; at < bytes; at++) to[at] = from[at];
@@ -53,7 +53,7 @@ struct Pull {
     }
 };
 
-// What the rule does, as a part of the loop.
+// Does what the rule for sets does, but inlined into the loop.
 struct Set {
     static constexpr bool writes = true;
     const Rules &rules;
@@ -61,7 +61,7 @@ struct Set {
     void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(value, buffer, c.value_bytes); }
 };
 
-// Of a batch's keys, which have all the same rule: looked up once, outside the loop.
+// All keys of a batch have the same rule, so it is looked up once, outside the loop.
 struct Push {
     static constexpr bool writes = true;
     const Rule &followed;
@@ -75,7 +75,7 @@ struct Push {
     }
 };
 
-// What a replica's node collects for the owner.
+// Add a push to the delta that a replica collects for the owner.
 void collect(SharedHead *head, const LengthClass &c, const char *delta, Apply merge) {
     char *collected = Segment::delta(head, c);
     if (head->changed)
@@ -84,8 +84,8 @@ void collect(SharedHead *head, const LengthClass &c, const char *delta, Apply me
         std::memcpy(collected, delta, c.value_bytes);
 }
 
-// The same on a shared key, under its latch. What is done to a replica is for its owner too; what a replica cannot
-// collect is for the owner alone: false.
+// Do it on a shared key, under its latch. What is done to a replica is collected for its owner as well. False: a
+// replica cannot collect it, so only the owner can do it.
 template <class Action>
 [[gnu::noinline]] bool run_shared(const Segment &segment, SharedHead *head, Latches &latches, Row row,
                                   const LengthClass &c, char *buffer, Action action) {
@@ -108,7 +108,7 @@ template <class Action>
     return true;
 }
 
-// One key under its latch. False: it does not live here.
+// Do it on one key, under its latch. False: it does not live here.
 template <class Action>
 inline bool run_key(const Segment &segment, Latches &latches, Row row, Place place, const LengthClass &c, char *buffer,
                     bool may_share, Action action) {
@@ -126,7 +126,7 @@ inline bool run_key(const Segment &segment, Latches &latches, Row row, Place pla
     return true;
 }
 
-// What came of one key of a batch. does_not_fit: into what is left of the buffer.
+// The result for one key of a batch. does_not_fit: into the rest of the buffer.
 enum class Visit { done, lives_elsewhere, does_not_fit, busy };
 
 template <class Action>
@@ -141,7 +141,7 @@ inline Visit visit_latched(const Segment &segment, Latches &latches, Row row, Pa
     return done ? Visit::done : fits ? Visit::lives_elsewhere : Visit::does_not_fit;
 }
 
-// The same without the latch. busy: others write this value all the time, or one of them has stopped.
+// The same without the latch. busy: others write this value all the time, or one of them has stopped with the latch.
 template <class Action>
 inline Visit visit_at_a_glance(const Segment &segment, Row row, bool may_share, char *buffer, uint64_t room,
                                Action action, const LengthClass **c) {
@@ -172,7 +172,8 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
     char *buffer = static_cast<char *>(request.values);
     char *const end = buffer + uint64_t(request.num_values) * element;
     buffer += uint64_t(total_length(segment, keys, done)) * element;
-    const uint64_t each = segment.length_class(0).value_bytes; // of keys that may be any
+    // Used where keys may be any numbers, which have values of one length.
+    const uint64_t each = segment.length_class(0).value_bytes;
 
     RowsAhead<Rows, Action::writes ? Ahead::values_to_write : Ahead::values> rows(segment, all, keys, done, count);
     for (int64_t i = done; i < count; i++) {
@@ -196,7 +197,8 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
                 fail(PS_EINVAL, Where{i, keys[i], 0}, "the keys were changed during the call");
             if (visit == Visit::busy && !for_server) return PS_EBUSY;
             if (visit == Visit::busy) {
-                for (; i < count; i++) elsewhere->positions.push_back(i); // a key that comes twice keeps its order
+                // So that a key that comes twice keeps its order.
+                for (; i < count; i++) elsewhere->positions.push_back(i);
                 break;
             }
             if (!elsewhere) return PS_ENOTLOCAL;
@@ -267,13 +269,13 @@ void check_request(const Segment &segment, const ps_request &request) {
 
 namespace {
 
-// Whether all keys have their values here, or all have them elsewhere. The caller may change the keys at any time: one
-// that has become none is nowhere.
+// Whether all keys have their values here, or all have them elsewhere. The caller may change the keys at any time; a
+// number that is no key counts as elsewhere.
 template <class Rows>
 bool are_all(const Segment &segment, const Rows &all, const int64_t *keys, int64_t num_keys, bool here) {
     auto is_so = [&](Row row) { return (row != no_row && segment.place(row).is_here()) == here; };
     if (num_keys == 0) return true;
-    if (!is_so(all.find(uint64_t(keys[0])))) return false; // often, and without a look ahead
+    if (!is_so(all.find(uint64_t(keys[0])))) return false; // often enough to end, without prefetching
     RowsAhead<Rows, Ahead::entries> rows(segment, all, keys, 0, num_keys);
     for (int64_t i = 0; i < num_keys; i++)
         if (!is_so(rows.take(i))) return false;
@@ -295,19 +297,19 @@ bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
     return a_bytes > 0 && b_bytes > 0 && x < y + uint64_t(b_bytes) && y < x + uint64_t(a_bytes);
 }
 
-// A stripe: keys of which each home has here_block rows, one after another.
+// A stripe is a row of keys of which each home has here_block rows.
 static bool any_in_stripe(const Segment &segment, int64_t first) {
     const int64_t num_keys = segment.header().num_keys, nodes = segment.header().num_nodes;
     const int64_t last = std::min(first + int64_t(here_block) * nodes, num_keys) - 1;
     const RangeRows &rows = segment.rows();
-    for (int64_t i = 0; i < nodes && first + i < num_keys; i++) // they may lie in two blocks
+    for (int64_t i = 0; i < nodes && first + i < num_keys; i++) // a stripe's rows at one home may lie in two blocks
         if (segment.keys_here(rows.row(uint64_t(first + i))) ||
             segment.keys_here(rows.row(uint64_t(std::max(first, last - i)))))
             return true;
     return false;
 }
 
-// Entries in blocks where no key is are not looked at: that would use their memory.
+// Skips blocks without keys that are here: reading their entries would allocate memory for them.
 int64_t next_local(const Segment &segment, int64_t from, int64_t to) {
     const int64_t stripe = int64_t(here_block) * segment.header().num_nodes;
     for (int64_t end; from < to;) {

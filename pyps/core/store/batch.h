@@ -1,5 +1,5 @@
-// A batch of keys against the values that live on this node: checks first, then one key after another under its latch,
-// with the memory of the next ones already on its way.
+// Does a batch of keys on the values that live on this node: checks first, then one key after another under its latch,
+// while memory for the next ones is prefetched.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,27 @@
 
 namespace ps {
 
-// All of these throw PS_EKEY, PS_ESIZE or PS_EINVAL and change nothing then.
+// Those that check throw PS_EKEY, PS_ESIZE or PS_EINVAL, and have changed nothing then.
 void check_keys(const Segment &segment, const int64_t *keys, int64_t num_keys);
-int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
+int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_keys); // elements; checked keys only
 void check_request(const Segment &segment, const ps_request &request);
-int64_t next_local(const Segment &segment, int64_t from, int64_t to); // the first of [from, to); none: `to`
+// The first key of [from, to) that is here, or `to`.
+int64_t next_local(const Segment &segment, int64_t from, int64_t to);
 bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
-bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // of checked keys
-bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // likewise
+bool all_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // checked keys only
+bool none_local(const Segment &segment, const int64_t *keys, int64_t num_keys); // checked keys only
 
-// Keys that are passed over because they do not live here, by their positions.
+// The keys that are passed over because they do not live here, by their positions.
 struct Elsewhere {
-    bool for_server; // shared keys are passed over too, and where a latch is busy what is left of the batch
+    bool for_server = false; // shared keys are passed over too, and all that is left where a latch is busy
     std::vector<int64_t> positions;
 };
 
-// Go on with a checked request at request.done. PS_OK; PS_EBUSY (PS_NOWAIT only); without `elsewhere` PS_ENOTLOCAL at a
-// key that does not live here.
+// Go on with a checked request at request.done. Returns PS_OK; PS_EBUSY, only with PS_NOWAIT; or PS_ENOTLOCAL, only
+// without `elsewhere`, at a key that does not live here.
 int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere = nullptr);
 
-// The same of one key whose latch is held, at `place`. False: it does not live here.
+// The same for one key, which is at `place` and whose latch the caller holds. False: it does not live here.
 bool run_latched(Segment &segment, Latches &latches, Row row, Place place, int32_t operation, char *value);
 
 } // namespace ps

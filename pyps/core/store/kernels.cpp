@@ -8,7 +8,7 @@ namespace ps {
 
 namespace {
 
-// Inlined into a function for the processor that is there, the loops become wider.
+// Inlined, so that a function for a certain processor gets loops for that processor.
 template <class Element>
 [[gnu::always_inline]] inline void add_elements(char *value, const char *update, uint32_t length) {
     Element *__restrict to = reinterpret_cast<Element *>(value);
@@ -38,9 +38,9 @@ struct BFloat16 {
     }
 };
 
-// Both ways without branches. Widening a half: its bits, moved into a float's place, are the number times 2^-112 (also
-// a subnormal one). Narrowing: adding a power of two rounds to the half's last place in the float's own arithmetic.
-// After F. Giesen, "Half to float done quic", and M. Dukhan's FP16 library.
+// Both conversions have no branches. Widening: the bits of a half in the place of a float's are the number times 2^-112
+// (also for a subnormal one). Narrowing: adding a power of two makes the float's own arithmetic round to the half's
+// last place. After F. Giesen, "Half to float done quic", and M. Dukhan's FP16 library.
 struct Float16 {
     [[gnu::always_inline]] static float widen(uint16_t half) {
         uint32_t sign = uint32_t(half & 0x8000) << 16, rest = uint32_t(half & 0x7fff) << 13;

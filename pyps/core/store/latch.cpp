@@ -26,7 +26,7 @@ void pause_briefly() {
 #endif
 }
 
-// First give the processor to the holder, which may be waiting for it; then naps of growing length.
+// First let the holder run, which may be waiting for the processor; then sleep, longer each time.
 void back_off(int round) {
     if (round < yields) {
         sched_yield();
@@ -88,7 +88,7 @@ bool Latches::is_dead(Holder holder) const {
     return owner.epoch != epoch_of(holder) || !owner.is_alive();
 }
 
-// Put back what a dead holder had begun to change; this worker holds the latch now.
+// Put back the value that a dead holder had begun to change. This worker holds the latch now.
 void Latches::restore(Row row, Place place) {
     Header &header = segment_.header();
     header.recovered.fetch_add(1, std::memory_order_relaxed);

@@ -1,16 +1,18 @@
-// A key's latch, kept in its directory entry. It names its holder, and whoever writes a value keeps the former one in
-// an undo area until it is done: so the next one that meets the latch of a dead worker puts the value back and goes on.
+// A key's latch, kept in its directory entry. It names its holder. A holder that changes a value keeps the former one
+// in an undo area until the change is complete. So the next process that finds the latch of a dead worker puts the
+// former value back and goes on.
 //
-// A worker holds one latch at a time. What survives a SIGKILL at any instruction:
-// - at_row is written before the latch is taken, so a dead worker's latch is at at_row or nowhere;
-// - undo_row is written when the undo area is complete, before the value changes, and cleared when that is complete;
-// - only the holder of a key's latch sets or clears an undo_row that names the key's row, its own or a dead worker's.
-//   So at most one undo area belongs to a key, also when those who recover die too.
+// A worker holds one latch at a time. What makes this survive a SIGKILL at any instruction:
+// - at_row is written before the latch is taken, so a dead worker's latch is at at_row or nowhere.
+// - undo_row is written when the undo area is complete, before the value changes, and cleared when the change is
+//   complete.
+// - Only the holder of a key's latch sets or clears an undo_row that names the key's row, in its own slot or a dead
+//   worker's. So at most one undo area belongs to a key, even if processes that recover die too.
 //
-// Who only reads a value takes no latch (Glance): so readers do not wait for each other, nor make each other's caches
-// give up the latch's line. Each release gives the latch its next version. A version is met again after 2^17 releases,
-// and a latch that was taken from a dead holder has lost its own: both are counted in the header's version_turns before
-// the latch is free, so a reader that finds that count unchanged has not met a former version again.
+// A reader takes no latch (Glance), so readers do not wait for each other, nor take the cache line of the latch from
+// each other. Each release gives the latch its next version. A version can come again in two cases: after 2^17
+// releases, and when a latch is taken from a dead holder, whose version is lost. In both cases the header's
+// version_turns is raised before the latch is free, so if a reader finds it unchanged, the version has not come again.
 #pragma once
 
 #include <atomic>
@@ -21,8 +23,8 @@
 
 namespace ps {
 
-// try_briefly: about as long as a push takes. give_way: also until a holder that is ready to run has had the processor,
-// and what a dead holder has left is put in order. wait: until the latch timeout.
+// How long to wait for a latch. try_briefly: about as long as a push takes. give_way: until the holder, if it is ready
+// to run, has had the processor, and long enough to recover from a dead holder. wait: until the latch timeout.
 enum class Patience { try_briefly, give_way, wait };
 
 class Latches {
@@ -30,7 +32,7 @@ public:
     Latches(Segment &segment, Holder me)
         : segment_(segment), slot_(segment.slot(slot_of(me))), undo_(segment.undo(slot_of(me))), me_(me) {}
 
-    // Take the latch of a row's key. False: busy, never with Patience::wait. Throws PS_ETIMEDOUT, PS_ECLOSED.
+    // Take the latch of a row's key. False: it is busy (never with Patience::wait). Throws PS_ETIMEDOUT, PS_ECLOSED.
     bool acquire(Row row, Patience patience, Place *place) {
         slot_.at_row.store(number_of(row) + 1, std::memory_order_relaxed);
         Place seen(segment_.entry(row).load(std::memory_order_relaxed));
@@ -41,18 +43,18 @@ public:
         return contend(row, patience, place);
     }
 
-    // With the place that acquire() gave, or what became of it.
+    // `place`: what acquire() gave, or what it was changed to.
     void release(Row row, Place place) {
         uint64_t next = place.word() + 1;
         if (__builtin_expect(place.version() == versions - 1, 0)) next = begin_versions_anew(place).word();
         segment_.entry(row).store(next, std::memory_order_release);
     }
 
-    // Between these two the holder of the key's latch may change its value.
+    // Between these two calls the holder of a key's latch may change the key's value.
     void keep_for_undo(Row row, const char *value, uint64_t bytes) {
         std::memcpy(undo_, value, bytes);
         slot_.undo_row.store(number_of(row) + 1, std::memory_order_release);
-        std::atomic_thread_fence(std::memory_order_release); // no write to the value comes before
+        std::atomic_thread_fence(std::memory_order_release); // no write to the value may become visible before
     }
     void drop_undo() { slot_.undo_row.store(0, std::memory_order_release); }
 
@@ -61,7 +63,8 @@ private:
         uint64_t word = seen.word();
         bool taken = segment_.entry(row).compare_exchange_strong(word, seen.held_by(me_).word(),
                                                                  std::memory_order_acq_rel, std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_release); // what is written under the latch is not seen before it
+        // Nothing that is written under the latch becomes visible before it.
+        std::atomic_thread_fence(std::memory_order_release);
         return taken;
     }
     Place begin_versions_anew(Place place) {
@@ -80,8 +83,8 @@ private:
     Holder me_;
 };
 
-// A look at a key's place and value without the latch: what was read of the value since the glance began is whole, and
-// was there then, if it `was_steady`.
+// Reads a key's place and value without the latch. If it was_steady() afterwards, what was read since the glance began
+// was a whole value.
 class Glance {
 public:
     Glance(const Segment &segment, Row row)
@@ -90,7 +93,7 @@ public:
 
     Place place() const { return place_; }
     bool was_steady() const {
-        std::atomic_thread_fence(std::memory_order_acquire); // the value is read before
+        std::atomic_thread_fence(std::memory_order_acquire); // the value must be read before
         return !place_.is_held() && entry_.load(std::memory_order_acquire) == place_.word() &&
                turns_.load(std::memory_order_relaxed) == turns_before_;
     }

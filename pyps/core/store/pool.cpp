@@ -11,7 +11,7 @@ Pool::Pool(Segment &segment, std::atomic<uint64_t> &free_bytes, uint64_t base, u
     : segment_(segment), free_bytes_(&free_bytes), base_(base), slot_bytes_(slot_bytes), slots_(slots),
       slots_per_slab_(uint32_t(std::min(std::max<uint64_t>(1, target_bytes / slot_bytes), slots))) {}
 
-// What is filled as a whole is asked for as a whole.
+// Slabs that will be full are committed all at once.
 void Pool::expect(uint64_t values) {
     auto whole = uint32_t(values / slots_per_slab_);
     segment_.mapping().commit_large(base_, uint64_t(whole) * slots_per_slab_ * slot_bytes_);
@@ -32,7 +32,7 @@ uint32_t Pool::allocate(const char *from, uint64_t bytes) {
         slot = slab.touched++;
     } else {
         std::memcpy(&slab.first_free, value, sizeof slab.first_free);
-        if (slab.first_free != none) __builtin_prefetch(at(first + slab.first_free), 1); // the next one's slot
+        if (slab.first_free != none) __builtin_prefetch(at(first + slab.first_free), 1); // the slot for the next value
     }
     if (from)
         std::memcpy(value, from, bytes);
@@ -47,7 +47,7 @@ uint32_t Pool::allocate(const char *from, uint64_t bytes) {
     return first + slot;
 }
 
-// The slab that the next value goes to, committed; it is open_.back().
+// The slab for the next value, with its memory committed. It is open_.back().
 Pool::Slab &Pool::with_room(uint32_t *slab_number) {
     if (open_.empty()) {
         open_.reserve(slabs_.size() + 1);
@@ -66,7 +66,8 @@ Pool::Slab &Pool::with_room(uint32_t *slab_number) {
     return slab;
 }
 
-// The large pages that the last slab completes. Not again for one that goes and comes: that would copy all the time.
+// Makes the large pages that are complete with this last slab. Not for a slab that goes and comes again, which would be
+// copied each time.
 void Pool::make_large(uint32_t slab_number) {
     const uint64_t slab_bytes = uint64_t(slots_per_slab_) * slot_bytes_,
                    end = begin_of(slab_number) + bytes_of(slab_number);
@@ -80,7 +81,7 @@ void Pool::make_large(uint32_t slab_number) {
     }
 }
 
-// With other nodes, keys come that were admitted before they were asked for.
+// Keys that come from other nodes were admitted before they were asked for.
 void Pool::commit(uint64_t offset, uint64_t bytes) {
     if (segment_.header().connected.load(std::memory_order_relaxed))
         segment_.mapping().commit_admitted(offset, bytes);
@@ -109,7 +110,7 @@ void Pool::release(uint32_t index) {
     if (--slab.live == 0) empty(slab_number);
 }
 
-// A slab's last value went.
+// A slab's last value has gone.
 void Pool::empty(uint32_t slab_number) {
     if (live_ > 0 && kept_ == none) {
         kept_ = slab_number;
@@ -132,7 +133,7 @@ void Pool::give_back(uint32_t slab_number) {
     slab.first_free = none;
 }
 
-// In slots; the last slab ends with the region.
+// Slots of a slab; the last slab ends with the region.
 uint32_t Pool::capacity(uint32_t slab_number) const {
     uint64_t before = uint64_t(slab_number) * slots_per_slab_;
     return uint32_t(std::min<uint64_t>(slots_per_slab_, slots_ - before));

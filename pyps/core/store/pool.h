@@ -1,6 +1,6 @@
-// Slots of one size for values, in slabs of about 1 MiB, each with a list of free slots that is kept in the slots
-// themselves. A slab's memory is committed with its first value and given back with its last; but as long as there are
-// other values, one empty slab stays, for keys that come and go.
+// Slots of one size for values, in slabs of about 1 MiB. The free slots of a slab form a list, which is kept in the
+// slots themselves. A slab's memory is committed with its first value and given back with its last; but while there are
+// other values, one empty slab is kept, for keys that come and go.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ class Pool {
 public:
     static constexpr uint64_t target_bytes = 1ull << 20; // of a slab
 
-    // At most `slots` slots of `slot_bytes` from `base` on.
-    // What is free of its slabs is counted in `free_bytes`.
+    // At most `slots` slots of `slot_bytes`, from `base` on. `free_bytes` counts the free slots of committed slabs.
     Pool(Segment &segment, std::atomic<uint64_t> &free_bytes, uint64_t base, uint64_t slot_bytes, uint64_t slots);
 
-    void expect(uint64_t values); // as many will be allocated now: before any other is
-    uint32_t allocate(const char *value, uint64_t bytes); // filled with that, or with zeros for null
+    void expect(uint64_t values); // so many values will be allocated now; call it before any other
+    // Returns a slot that is filled with the value, or with zeros if that is null.
+    uint32_t allocate(const char *value, uint64_t bytes);
     void release(uint32_t index);
 
 private:
@@ -27,11 +27,11 @@ private:
 
     struct Slab {
         uint32_t live = 0;
-        uint32_t touched = 0;       // slots below were used since the memory was committed
-        uint32_t first_free = none; // of those touched
+        uint32_t touched = 0; // slots below this were used since the memory was committed
+        uint32_t first_free = none; // first of the list of free slots below `touched`
         bool in_open = false;
         bool committed = false;
-        bool recycled = false; // some of its memory was used before
+        bool recycled = false; // some of its memory was used before, so it may not be zero
     };
 
     Slab &with_room(uint32_t *slab_number);
@@ -50,8 +50,8 @@ private:
     uint64_t base_, slot_bytes_, slots_;
     uint32_t slots_per_slab_;
     std::vector<Slab> slabs_;
-    uint64_t live_ = 0;          // values in all slabs
-    uint32_t kept_ = none;       // the empty slab whose memory is there
+    uint64_t live_ = 0; // values in all slabs
+    uint32_t kept_ = none; // the empty slab that keeps its memory
     std::vector<uint32_t> open_; // slabs with room; the last one is used next
 };
 

@@ -1,5 +1,5 @@
-// Room that the channels of a node have promised to keys which it has asked for and which are not here yet, so that all
-// together keep the node's memory limit. Without a limit there is room for everything.
+// Room that a node's channels have promised to keys that they have asked for and that have not come yet. So all
+// channels together stay within the node's memory limit. Without a limit there is always room.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ public:
 
     explicit Promises(Segment &segment) : segment_(segment), promised_(segment.header().num_channels) {}
 
-    // By a channel that has promised so many bytes: whether there is room for `more`. True: they are promised too.
+    // A channel has promised so many bytes up to now. Is there room for `more`? If so, these are promised as well.
     bool promise(uint32_t channel, Kept kept, uint64_t promised, uint64_t more);
-    // To all channels' keys of a worker's operation, or to none; each channel takes its part when it gets its keys.
+    // Promise room to an operation's keys in all channels, or to none of them. Each channel calls take() when it gets
+    // its keys.
     bool promise_to(uint32_t worker, uint64_t operation, const ByChannel &bytes);
     bool take(uint32_t channel, uint32_t worker, uint64_t operation, uint64_t promised, uint64_t bytes);
 
-    void note(uint32_t channel, uint64_t promised); // that it has promised now
-    void forget(uint32_t channel); // what operations were promised to it: they have ended
+    void note(uint32_t channel, uint64_t promised); // the channel has promised so many bytes now
+    void forget(uint32_t channel); // operations with keys in this channel have ended: forget what was promised to them
 
 private:
     bool has_room_for(Kept kept, uint64_t more) const;

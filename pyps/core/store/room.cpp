@@ -8,7 +8,7 @@
 namespace ps {
 
 namespace {
-constexpr uint64_t for_workers = 16; // that part of the limit is kept for workers to come
+constexpr uint64_t for_workers = 16; // 1/16 of the limit is kept for workers that may still join
 }
 
 bool has_room(Segment &segment, Kept kept, uint64_t bytes) {

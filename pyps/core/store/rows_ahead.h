@@ -1,4 +1,4 @@
-// The rows of a batch's keys, with what the next ones need on its way from memory.
+// Finds the rows of a batch's keys, and prefetches what the next keys need.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace ps {
 
-// How many keys ahead memory is asked for: far enough to hide its latency, which is some 100 ns against 20 ns per key.
+// How many keys ahead memory is prefetched: far enough to hide its latency, some 100 ns where a key takes 20 ns.
 constexpr int64_t slots_ahead = 64, entries_ahead = 32, values_ahead = 16;
 constexpr uint64_t cache_line = 64, most_lines_ahead = 16;
 constexpr int in_second_level = 2; // __builtin_prefetch's locality
 
-// Into the second-level cache: the first has places for fewer lines on their way than 16 values of some hundred bytes
-// have. Not for writing, which would make other workers' caches give up lines before they have to.
+// Prefetches into the second-level cache: 16 values of some hundred bytes have more lines than the first level can
+// fetch at once. Not for writing, which would take lines from other workers' caches before it is necessary.
 [[gnu::always_inline]] inline void prefetch_value(const Segment &segment, Row row) {
     Place place = segment.place(row);
     const LengthClass &c = segment.length_class(place.length_class());
@@ -24,9 +24,9 @@ constexpr int in_second_level = 2; // __builtin_prefetch's locality
     __builtin_prefetch(value + end - 1, 0, in_second_level);
 }
 
-// The rows of the next keys of a batch, each found once, but where rows are keys: to remember them would take longer.
-// The keys belong to the caller, who may change them meanwhile: what happens next happens to the row that was found
-// last.
+// The rows of the next keys of a batch. Each row is found once and kept until it is used; where a key is its own row,
+// keeping it would take longer than finding it. The caller may change its keys during the call: what is done to a key
+// is done to the row that was found last.
 enum class Ahead { entries, values, values_to_write };
 template <class Rows, Ahead ahead>
 class RowsAhead {
@@ -39,7 +39,8 @@ public:
         for (int64_t i = from; i < std::min(count, from + values_ahead); i++) ask_for_value(i);
     }
 
-    // Of the key at that position, which is the next one. no_row: there is no such key, or none that is known here.
+    // The row of the key at this position, which must be the next one. no_row: there is no such key, or none that is
+    // known here.
     [[gnu::always_inline]] Row take(int64_t i) {
         Row row = this->row(i);
         if constexpr (Rows::has_slots)
@@ -75,7 +76,7 @@ private:
     typename Rows::View view_;
     const int64_t *keys_;
     const int64_t count_;
-    uint64_t found_[places]; // of each key what it was asked with, then its row
+    uint64_t found_[places]; // for each key what ask() gave, then its row
 };
 
 } // namespace ps

@@ -20,7 +20,7 @@ Rule make_add() {
     return rule;
 }
 
-// A later value does not follow from an earlier one: nothing is collected at replicas.
+// A replica collects nothing: two values that were set cannot be merged.
 Rule make_set() {
     Rule rule{"set", {}, {}, false, nullptr};
     for (int32_t dtype = 0; dtype < num_dtypes; dtype++)

@@ -41,7 +41,7 @@ bool StoreValues::make_rows(const std::vector<Key> &keys) {
     std::vector<Key> rowless;
     for (Key key : keys)
         if (segment_.row(key) == no_row) rowless.push_back(key);
-    if (rowless.size() > segment_.rows_left()) { // what is refused takes no rows
+    if (rowless.size() > segment_.rows_left()) { // look first, so that what is refused takes no rows
         std::sort(rowless.begin(), rowless.end());
         rowless.erase(std::unique(rowless.begin(), rowless.end()), rowless.end());
         if (rowless.size() > segment_.rows_left()) return false;
@@ -51,7 +51,7 @@ bool StoreValues::make_rows(const std::vector<Key> &keys) {
     return true;
 }
 
-// Whoever finds the row finds its value.
+// The value is made before the row, so a worker that finds the row finds its value.
 Row StoreValues::make_row(Key key) {
     const bool is_first = begins_here(key);
     Place place(Residence::absent, 0, 0);
@@ -92,7 +92,7 @@ void StoreValues::require_latched(Key key) const {
     if (latched_ != key) throw std::logic_error("a key without its latch");
 }
 
-// `body(place)` returns the key's new place, which is seen at once.
+// `body(place)` returns the key's new place, which others see at once.
 template <class Body>
 void StoreValues::with(Key key, Body &&body) {
     require_latched(key);
@@ -105,7 +105,7 @@ void StoreValues::with(Key key, Body &&body) {
 Standing StoreValues::standing(Key key) const {
     Row row = segment_.row(key);
     if (row == no_row) return begins_here(key) ? Standing::owned : Standing::absent;
-    Place place = segment_.place(row); // nobody else changes where a key is
+    Place place = segment_.place(row); // only this thread changes where a key is
     switch (place.residence()) {
     case Residence::owned: return Standing::owned;
     case Residence::shared: return head_of(place)->is_replica ? Standing::replica : Standing::shared;
@@ -114,7 +114,7 @@ Standing StoreValues::standing(Key key) const {
     }
 }
 
-// Without memory for the entries of blocks that have none.
+// Skips blocks without keys that are here: reading their entries would allocate memory for them.
 void StoreValues::for_each_here(const std::function<void(Key key)> &body) const {
     segment_.with_rows([&](const auto &rows) {
         rows.for_each([&](Row row, Key key) {

@@ -1,9 +1,9 @@
-// A node's values for the protocol of a channel: the store in shared memory, as the server uses it beside the workers,
-// under the same latches.
+// A node's values for the protocol of a channel. The server uses the store in shared memory beside the workers, and
+// takes the same latches.
 //
-// Of keys that may be any numbers those have rows that something was done to here: this makes them, with values of
-// zeros where the keys begin. A key whose row does not fit is as one whose latch is busy, so who asks for it is refused
-// before (make_rows, admit). Rows stay as long as the node.
+// Where keys may be any numbers, only those that were used here have rows. This class makes the rows, with values of
+// zeros where the keys begin. latch() fails for a key that has no room for a row, so such a key is refused before
+// (make_rows, admit). Rows stay as long as the node.
 #pragma once
 
 #include "protocol/homes.h"
@@ -15,10 +15,10 @@ namespace ps {
 
 class StoreValues : public Values {
 public:
-    StoreValues(Segment &segment, Slabs &slabs, uint32_t channel); // takes the channel's slot; throws PS_ENOMEM
+    StoreValues(Segment &segment, Slabs &slabs, uint32_t channel); // claims the channel's slot; throws PS_ENOMEM
     ~StoreValues() override;
 
-    bool make_rows(const std::vector<Key> &keys); // for those that have none; false: one does not fit
+    bool make_rows(const std::vector<Key> &keys); // for keys that have none; false if one has no room
 
     bool admit(Key key) override;
     bool latch(Key key) override;
@@ -53,10 +53,10 @@ public:
     Latches &latches() { return latches_; }
 
 protected:
-    virtual void begin(Key) {} // has its first value here from now on: it may be any number, and was not used before
+    virtual void begin(Key) {} // a key that may be any number is used for the first time: it gets its first value here
 
 private:
-    Row make_row(Key key); // no_row: it does not fit
+    Row make_row(Key key); // no_row if there is no room
     bool begins_here(Key key) const { return homes_.base(key) == segment_.header().node; }
 
     template <class Body>
@@ -70,12 +70,12 @@ private:
     Segment &segment_;
     Slabs &slabs_;
     const uint32_t channel_;
-    const HomeRule homes_; // of the beginning
+    const HomeRule homes_; // the homes at the beginning, when all nodes are members
     Holder me_;
     Latches latches_;
     Key latched_ = no_key;
-    Row row_{no_row}; // of that key
-    Place place_{0}; // likewise
+    Row row_{no_row}; // the row of that key
+    Place place_{0}; // the place of that key
 };
 
 } // namespace ps

@@ -10,11 +10,11 @@ void StoreWhereabouts::find(const std::vector<Key> &keys, std::vector<NodeId> *n
     }
 }
 
-// The next operation asks that one. Should the key have moved on, it sends the request to the home.
+// The next operation on the key asks that node. If the key has moved on, that node sends the request to the key's home.
 void StoreWhereabouts::note_owner(const std::vector<Key> &keys, const AnswerBatch &answer, NodeId owner) {
     for (uint32_t i = 0; i < answer.count; i++) {
         Row row = segment_.row(keys[answer.position(i)]);
-        if (row == no_row) continue; // only the server makes rows
+        if (row == no_row) continue; // only the server makes rows, so a worker cannot note it
         Entry &entry = segment_.entry(row);
         uint64_t word = entry.load(std::memory_order_relaxed);
         Place place(word), seen(Residence::absent, place.length_class(), seen_at(owner));

@@ -1,4 +1,4 @@
-// Where a node's workers look for keys: in the directory, which also keeps where an absent key was seen last.
+// Where a node's workers look for keys: in the directory, which also remembers where an absent key was seen last.
 #pragma once
 
 #include "requests/ports.h"

@@ -12,7 +12,7 @@ namespace ps {
 
 namespace {
 
-// Since 1970: the traces of several nodes can be laid side by side, as well as their clocks agree.
+// Since 1970, so that traces of several nodes can be compared, as exactly as their clocks agree.
 int64_t now_ns() {
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -34,7 +34,7 @@ void Trace::note(Key key, ps_trace_event_kind kind, NodeId to) noexcept {
     }
     try {
         events_.push_back({now_ns(), int64_t(key), int32_t(kind), to == no_node ? -1 : int32_t(to)});
-    } catch (const std::bad_alloc &) { // a server ends for want of memory, but not for its trace
+    } catch (const std::bad_alloc &) { // without memory an event is dropped; the server goes on
         forgotten_++;
     }
 }

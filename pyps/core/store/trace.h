@@ -1,5 +1,5 @@
-// What happened to chosen keys on a node, for people who want to see where a key was and why. The node's server writes
-// it, as nobody else moves a key: a worker that pulls and pushes never meets it.
+// Records what happens to chosen keys on a node, so that a user can see where a key was, and why. Only the node's
+// server writes it, as only the server moves keys: pulls and pushes of workers are not slowed down.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace ps {
 
 class Trace {
 public:
-    static constexpr size_t most_events = 1 << 20; // kept; beyond it the oldest are forgotten
+    static constexpr size_t most_events = 1 << 20; // beyond these the oldest are dropped
 
-    explicit Trace(const std::vector<Key> &keys); // none: every key
+    explicit Trace(const std::vector<Key> &keys); // an empty list: all keys
 
-    bool is_inherited() const; // by a forked child, whose parent's server writes it
-    void note(Key key, ps_trace_event_kind kind, NodeId to = no_node) noexcept; // of a key that it follows or not
+    bool is_inherited() const; // whether this is a forked child's copy; only the parent's server writes the trace
+    void note(Key key, ps_trace_event_kind kind, NodeId to = no_node) noexcept; // ignores keys that it does not record
     void note(const std::vector<Key> &keys, ps_trace_event_kind kind) noexcept;
 
-    // Hand over the oldest events; returns how many. `forgotten`: how many were lost since the last call.
+    // Hand over the oldest events; returns how many. `forgotten`: how many were dropped since the last call.
     int64_t take(ps_trace_event *events, int64_t capacity, int64_t *forgotten);
 
 private:

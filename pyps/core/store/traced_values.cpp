@@ -13,7 +13,7 @@ void TracedValues::own(Key key, const char *whole) {
     if (trace_) trace_->note(key, PS_TRACE_RELOCATED_IN);
 }
 
-// Noted before it goes: so the trace of its next owner goes on from here.
+// Recorded before the key goes, so that its next owner's trace continues from here.
 void TracedValues::give(Key key, NodeId to, Bytes *wholes) {
     if (trace_) trace_->note(key, PS_TRACE_RELOCATED_OUT, to);
     StoreValues::give(key, to, wholes);

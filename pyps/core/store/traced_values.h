@@ -1,4 +1,4 @@
-// A node's values, whose coming and going is written into the node's trace if it has one.
+// A node's values. If the node has a trace, it records what comes and goes.
 #pragma once
 
 #include "store/store_values.h"
@@ -20,7 +20,7 @@ protected:
     void begin(Key key) override;
 
 private:
-    Trace *const trace_; // null: nobody asked for one
+    Trace *const trace_; // null: no trace was asked for
 };
 
 } // namespace ps

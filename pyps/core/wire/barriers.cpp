@@ -32,7 +32,7 @@ AttendMessage AttendMessage::decode(const FrameHeader &header, FrameReader &read
     message.attend.serial = reader.get<uint32_t>();
     message.attend.round = reader.get<uint64_t>();
     if (message.attend.round == 0) throw Malformed("rounds of a barrier begin with 1");
-    reader.finish();
+    reader.require_end();
     return message;
 }
 
@@ -52,7 +52,7 @@ OpenedMessage OpenedMessage::decode(const FrameHeader &header, FrameReader &read
     message.opened.is_called = get_choice<uint16_t>(reader, 1, "flag");
     message.opened.serial = reader.get<uint32_t>();
     message.opened.rounds = reader.get<uint64_t>();
-    reader.finish();
+    reader.require_end();
     return message;
 }
 
@@ -70,7 +70,7 @@ SettleMessage SettleMessage::decode(const FrameHeader &header, FrameReader &read
     message.until = get_choice<Until>(reader, uint16_t(Until::quiet), "what to wait for,");
     reader.zeros(6);
     message.number = reader.get<uint64_t>();
-    reader.finish();
+    reader.require_end();
     return message;
 }
 
@@ -83,7 +83,7 @@ std::vector<char> RoundMessage::encode(FrameHeader header) const {
 RoundMessage RoundMessage::decode(const FrameHeader &header, FrameReader &reader) {
     require_no_keys(header);
     RoundMessage message{header.kind, reader.get<uint64_t>()};
-    reader.finish();
+    reader.require_end();
     return message;
 }
 

@@ -1,4 +1,4 @@
-// Messages about waiting: for others at barriers, for what is on its way.
+// Messages about waiting: at barriers, and for what is on its way.
 #pragma once
 
 #include "frame.h"
@@ -6,7 +6,7 @@
 
 namespace ps {
 
-enum class Barriers : uint16_t { workers, nodes, leave }; // which barrier is meant
+enum class Barriers : uint16_t { workers, nodes, leave }; // leave: the nodes' common end
 constexpr size_t num_barriers = 3;
 
 struct AttendMessage {
@@ -27,18 +27,18 @@ struct OpenedMessage {
     static OpenedMessage decode(const FrameHeader &header, FrameReader &reader);
 };
 
-enum class Until : uint16_t { exchanged, quiet }; // wait_sync, quiesce
+enum class Until : uint16_t { exchanged, quiet }; // for wait_sync; for quiesce
 
 struct SettleMessage {
     static constexpr Kind kind = Kind::settle;
     Until until{};
-    uint64_t number = 0; // of the worker's questions
+    uint64_t number = 0; // of the worker's question
 
     std::vector<char> encode(FrameHeader header) const;
     static SettleMessage decode(const FrameHeader &header, FrameReader &reader);
 };
 
-// A round, or that it was taken.
+// The end of a round, or the answer that everything up to it was taken in.
 struct RoundMessage {
     Kind kind{};
     uint64_t number = 0;

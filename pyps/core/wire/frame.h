@@ -1,8 +1,8 @@
-// What every message between nodes and workers begins with, and reading and writing its parts. docs/wire.md is the
-// description for others.
+// The header that every message between nodes and workers begins with, and how its parts are read and written.
+// docs/wire.md describes the protocol.
 //
-// A message is looked at as a whole before anything is done with it: whatever is wrong with it is a Malformed, with the
-// reason, and changes nothing.
+// A message is checked as a whole before anything is done with it. If anything is wrong with it, it is refused with a
+// Malformed, whose text says why, and has changed nothing.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +30,18 @@ enum class Kind : uint8_t {
     refresh,
     ended,
     intent,
-    alive = 14, // these are about members, not keys
+    alive = 14, // from here on about members, not keys
     epoch = 15,
     lost = 16,
-    noted = 17, // that a node ends
+    noted = 17, // the answer to left
     holds = 18,
     gone = 19,
     attend = 20, // how a node stands at a barrier
-    opened, // how far a barrier is
-    left, // the node ends
-    settle, // a worker asks its node to wait for what is on its way, and the answer
-    round, // a node asks whether everything before has been taken
-    taken, // it has
+    opened, // how many rounds of a barrier are over
+    left, // the node ends and does not wait for the others
+    settle, // a worker's question to its node whether everything has settled, and the answer
+    round, // a node asks another one to tell when it has taken in everything up to here
+    taken, // the answer to round
     moves = 26,
 };
 constexpr Kind last_kind = Kind::moves;
@@ -54,10 +54,10 @@ struct FrameHeader {
     uint32_t magic = wire_magic;
     uint8_t version = wire_version;
     Kind kind{};
-    uint16_t from = 0; // the node that sends, or whose worker does
-    uint64_t cluster = 0; // a number that the nodes of one cluster share
-    uint32_t epoch : 24, channel : 8; // of its membership; of the keys that the message is about
-    uint32_t count = 0; // of keys, or what else a message names
+    uint16_t from = 0; // the node that sends it, or whose worker does
+    uint64_t cluster = 0; // the number that a cluster's nodes have in common
+    uint32_t epoch : 24, channel : 8; // of the membership; of the keys that the message is about
+    uint32_t count = 0; // number of keys, or of other things that the message has
 
     FrameHeader() : epoch(0), channel(0) {}
 };
@@ -79,7 +79,7 @@ public:
     FrameReader(const char *bytes, uint64_t size) : begin_(bytes), at_(bytes), end_(bytes + size) {}
 
     uint64_t left() const { return uint64_t(end_ - at_); }
-    std::vector<char> message() const { return {begin_, end_}; } // all of it
+    std::vector<char> message() const { return {begin_, end_}; } // the whole message
 
     const char *skip(uint64_t bytes) {
         if (bytes > left()) throw Malformed("it ends " + std::to_string(bytes - left()) + " bytes too early");
@@ -88,7 +88,7 @@ public:
         return here;
     }
 
-    void zeros(uint64_t bytes) { // kept for later versions
+    void zeros(uint64_t bytes) { // bytes that later versions may use
         for (const char *byte = skip(bytes); bytes-- > 0; byte++)
             if (*byte) throw Malformed("bytes that are not used are not zero");
     }
@@ -102,12 +102,13 @@ public:
 
     template <class Type>
     void get(std::vector<Type> *column, uint32_t count) {
-        const char *from = skip(uint64_t(count) * sizeof(Type)); // before memory is asked for
+        // First, so that no memory is allocated for a wrong count.
+        const char *from = skip(uint64_t(count) * sizeof(Type));
         column->resize(count);
         if (count) std::memcpy(column->data(), from, uint64_t(count) * sizeof(Type));
     }
 
-    void finish() const {
+    void require_end() const {
         if (left()) throw Malformed("it has " + std::to_string(left()) + " bytes too many");
     }
 
@@ -115,7 +116,7 @@ private:
     const char *begin_, *at_, *end_;
 };
 
-// The header of a message, checked. Throws Malformed, like all decoding.
+// Reads and checks the header of a message. Throws Malformed, as everything that decodes does.
 FrameHeader decode_header(FrameReader &reader, uint64_t cluster, const Shape &shape);
 
 class FrameWriter {

@@ -37,7 +37,7 @@ template <Kind of>
 KeysBatch<of> KeysBatch<of>::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     KeysBatch batch;
     batch.node = get_node_and_keys(reader, header, shape, &batch.keys);
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 
@@ -45,7 +45,7 @@ template struct KeysBatch<Kind::localize>;
 template struct KeysBatch<Kind::relocate>;
 template struct KeysBatch<Kind::gone>;
 
-// Per key: version, numbers of replicas and ghosts, those, the value.
+// Per key: version, number of replicas, number of ghosts, replicas, ghosts, value.
 Bytes TransferBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
     writer.put(keys);
@@ -79,7 +79,7 @@ TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &read
         transfer.value = get_bytes(reader, shape.whole_bytes(key));
         batch.transfers.push_back(std::move(transfer));
     }
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 
@@ -91,12 +91,12 @@ Bytes MovesBatch::encode(FrameHeader header) const {
     return writer.take();
 }
 
-MovesBatch MovesBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
+MovesBatch MovesBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, ValueBytes *values) {
     MovesBatch batch;
     get_keys(reader, header, shape, &batch.keys);
     values->bytes = shape.total_whole_bytes(batch.keys);
     values->at = reader.skip(values->bytes);
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 
@@ -121,7 +121,7 @@ HoldsBatch HoldsBatch::decode(const FrameHeader &header, FrameReader &reader, co
     if ((batch.phase == Phase::report) != (header.count > 0)) throw Malformed("only a report is about keys");
     if (!batch.lost && batch.node != header.from) throw Malformed("it reports for another node");
     get_keys(reader, header, shape, &batch.keys);
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 

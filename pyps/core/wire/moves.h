@@ -1,4 +1,4 @@
-// Where keys live: what makes them move, the keys themselves, and what members tell homes about them.
+// Messages about where keys live: orders to move them, the keys themselves, and what members tell the homes about them.
 #pragma once
 
 #include "wire/frame.h"
@@ -6,7 +6,7 @@
 
 namespace ps {
 
-// Keys, and a node.
+// Keys and a node.
 template <Kind of>
 struct KeysBatch {
     static constexpr Kind kind = of;
@@ -16,14 +16,15 @@ struct KeysBatch {
     Bytes encode(FrameHeader header) const;
     static KeysBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
-using LocalizeBatch = KeysBatch<Kind::localize>; // are to live there
-using RelocateBatch = KeysBatch<Kind::relocate>; // are to be handed over to it
-using GoneBatch = KeysBatch<Kind::gone>;         // were lost with it; or no_room
+using LocalizeBatch = KeysBatch<Kind::localize>; // the keys are to live at the node
+using RelocateBatch = KeysBatch<Kind::relocate>; // the keys are to be handed to the node
+// The keys were lost with the node; no_room instead of a node: there is no room for them.
+using GoneBatch = KeysBatch<Kind::gone>;
 
 struct TransferBatch {
     static constexpr Kind kind = Kind::transfer;
     std::vector<Key> keys;
-    std::vector<Transfer> transfers; // with the values in them
+    std::vector<Transfer> transfers; // these contain the values
 
     Bytes encode(FrameHeader header) const;
     static TransferBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
@@ -34,18 +35,18 @@ struct MovesBatch : Moves {
     static constexpr Kind kind = Kind::moves;
 
     Bytes encode(FrameHeader header) const;
-    static MovesBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values);
+    static MovesBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, ValueBytes *values);
 };
 
-// Between members at the beginning of an epoch: mark, what the sender says from now on belongs to it; report, to the
-// home of these keys, that it has them, or that they were lost with a node; done, it has reported all.
+// Between members at the beginning of an epoch. mark: later messages of the sender belong to the epoch. report, to the
+// home of these keys: the sender has them, or they were lost with `node`. done: the sender has reported everything.
 struct HoldsBatch {
     enum class Phase : uint16_t { mark, report, done };
 
     static constexpr Kind kind = Kind::holds;
     Phase phase{};
     bool lost = false;
-    NodeId node = 0; // the sender, or with whom they were lost
+    NodeId node = 0; // the sender, or the node with which the keys were lost
     std::vector<Key> keys;
 
     Bytes encode(FrameHeader header) const;

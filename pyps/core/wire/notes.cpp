@@ -22,7 +22,7 @@ Alive decode_alive(const FrameHeader &header, FrameReader &reader, const Shape &
     Alive message;
     reader.get(&message.missing, header.count);
     for (NodeId node : message.missing) checked(node, shape);
-    reader.finish();
+    reader.require_end();
     return message;
 }
 
@@ -42,7 +42,7 @@ Lost decode_lost(const FrameHeader &header, FrameReader &reader, const Shape &sh
     if (evidence > uint16_t(last_evidence)) throw Malformed("evidence " + std::to_string(evidence) + " is unknown");
     message.evidence = Evidence(evidence);
     reader.zeros(4);
-    reader.finish();
+    reader.require_end();
     return message;
 }
 
@@ -71,7 +71,7 @@ Vote decode_vote(const FrameHeader &header, FrameReader &reader, const Shape &sh
     message.before.proposer = get_node(reader, shape);
     reader.zeros(6);
     reader.get(&message.members, header.count);
-    reader.finish();
+    reader.require_end();
     for (size_t i = 0; i < message.members.size(); i++) {
         checked(message.members[i], shape);
         if (i > 0 && message.members[i] <= message.members[i - 1]) throw Malformed("its members are not in order");

@@ -12,7 +12,7 @@ Bytes encode(const Alive &message, FrameHeader header);
 Bytes encode(const Lost &message, FrameHeader header);
 Bytes encode(const Vote &message, FrameHeader header);
 
-// Of what follows the header; all throw Malformed.
+// Decode what follows the header; all throw Malformed.
 Alive decode_alive(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 Lost decode_lost(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 Vote decode_vote(const FrameHeader &header, FrameReader &reader, const Shape &shape);

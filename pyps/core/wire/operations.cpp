@@ -29,7 +29,8 @@ Bytes RequestBatch::encode(FrameHeader header) const {
     return writer.take();
 }
 
-RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
+RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape,
+                                  ValueBytes *values) {
     RequestBatch batch;
     batch.number = reader.get<uint64_t>();
     batch.worker = reader.get<uint32_t>();
@@ -45,7 +46,7 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
     bool has_values = batch.operation == Operation::push || batch.operation == Operation::set;
     values->bytes = has_values ? shape.total_bytes(batch.keys) : 0;
     values->at = reader.skip(values->bytes);
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 
@@ -77,7 +78,8 @@ Bytes AnswerBatch::encode(FrameHeader header) const {
     return writer.take();
 }
 
-AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, Span *values) {
+AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape,
+                                ValueBytes *values) {
     AnswerBatch batch;
     batch.count = header.count;
     batch.number = reader.get<uint64_t>();

@@ -1,4 +1,4 @@
-// What messages are put together from, in the files that encode and decode them.
+// The parts that messages are made of, for the files that encode and decode them.
 #pragma once
 
 #include <string>
@@ -50,7 +50,7 @@ inline void get_keys(FrameReader &reader, const FrameHeader &header, const Shape
             throw Malformed("key " + std::to_string(key) + " is not in channel " + std::to_string(header.channel));
 }
 
-// What many messages begin with: a node, such as the one that is to have the keys, and the keys.
+// Many messages begin with a node and keys.
 inline void put_keys(FrameWriter &writer, NodeId node, const std::vector<Key> &keys) {
     writer.put(node);
     writer.zeros(6);

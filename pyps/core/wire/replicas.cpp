@@ -6,7 +6,7 @@ namespace ps {
 
 namespace {
 
-// What messages for the keys' owner begin with, which their home may have sent on.
+// The beginning of messages for the keys' owner, which come from the node itself or through the keys' home.
 template <class Batch>
 void put_for_owner(FrameWriter &writer, const Batch &batch) {
     writer.put(batch.node);
@@ -36,7 +36,7 @@ WantBatch WantBatch::decode(const FrameHeader &header, FrameReader &reader, cons
     WantBatch batch;
     get_for_owner(reader, header, shape, &batch);
     reader.get(&batch.numbers, header.count);
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 
@@ -66,7 +66,7 @@ DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, co
         if (flags & value_flag) delta.value = get_bytes(reader, shape.value_bytes(key));
         batch.deltas.push_back(std::move(delta));
     }
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 
@@ -95,7 +95,7 @@ RefreshBatch RefreshBatch::decode(const FrameHeader &header, FrameReader &reader
         refresh.value = get_bytes(reader, shape.value_bytes(key));
         batch.refreshes.push_back(std::move(refresh));
     }
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 
@@ -119,7 +119,7 @@ IntentBatch IntentBatch::decode(const FrameHeader &header, FrameReader &reader, 
         throw Malformed("its clocks are no interval: [" + std::to_string(batch.start) + ", " +
                         std::to_string(batch.end) + ")");
     get_keys(reader, header, shape, &batch.keys);
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 
@@ -134,7 +134,7 @@ EndedBatch EndedBatch::decode(const FrameHeader &header, FrameReader &reader, co
     EndedBatch batch;
     get_keys(reader, header, shape, &batch.keys);
     reader.get(&batch.numbers, header.count);
-    reader.finish();
+    reader.require_end();
     return batch;
 }
 

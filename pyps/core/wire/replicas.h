@@ -1,4 +1,5 @@
-// Messages about replicas of keys: which node wants them, what was added to them, their new values, and their end.
+// Messages about replicas of keys: which node wants them, what was pushed to them, their new values, and their end.
+// Also intents, because of which nodes want them.
 #pragma once
 
 #include "wire/frame.h"
@@ -41,7 +42,7 @@ struct RefreshBatch {
 // From a worker to its own node.
 struct IntentBatch {
     static constexpr Kind kind = Kind::intent;
-    uint32_t worker = 0; // its slot
+    uint32_t worker = 0; // the worker's slot
     int64_t start = 0, end = 0;
     std::vector<Key> keys;
 

@@ -12,8 +12,8 @@ namespace ps {
 
 namespace {
 
-constexpr double look_again_after = 0.05; // seconds: how soon a barrier notices that somebody was killed
-constexpr double longest_withdrawal = 1.0; // seconds: the other nodes hear of it
+constexpr double look_again_after = 0.05; // seconds after which a barrier notices that a worker was killed
+constexpr double longest_withdrawal = 1.0; // seconds that the other nodes may take to hear of it
 
 } // namespace
 
@@ -66,7 +66,7 @@ int32_t Barrier::wait(Segment &segment, Rounds &rounds, double timeout, double p
         double nap = std::min({timeout - waited, patience - waited, look_again_after});
         if (!sleep_on(rounds, value, nap))
             return std::isinf(patience) ? remember(PS_EINTR, "a signal arrived during a barrier") : int32_t(PS_EBUSY);
-        // Where there is a server it looks for the dead.
+        // If there is a server, it looks for dead workers.
         if (!segment.header().has_server() && monotonic_seconds() - start >= waited + look_again_after &&
             reclaim_dead(segment))
             complete_barrier(segment);
@@ -75,8 +75,8 @@ int32_t Barrier::wait(Segment &segment, Rounds &rounds, double timeout, double p
     return PS_OK;
 }
 
-// Among several nodes the others may have heard of the arrival: until they have heard of the withdrawal too, they may
-// still go on with us.
+// Other nodes may have heard of the arrival. Until they hear of the withdrawal as well, the round may still end with
+// this participant.
 bool Barrier::withdraw(Segment &segment, Rounds &rounds, ArrivalWord &arrival) {
     waits_ = false;
     const Header &header = segment.header();

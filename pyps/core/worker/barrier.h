@@ -1,5 +1,5 @@
-// Barriers, as those who come to them see it: the workers of all nodes, threads and processes; the nodes themselves.
-// On the only node the workers see by themselves that all have come; among several nodes it is for the server.
+// Barriers as the participants see them: workers of all nodes, or the nodes themselves. If there is no server, the
+// workers find out by themselves that all have come; else the server does.
 #pragma once
 
 #include <functional>
@@ -8,25 +8,26 @@
 
 namespace ps {
 
-// One participant's way through the rounds of a barrier. The caller makes arrive and withdraw safe against the arrival
-// changing hands.
+// One participant's way through the rounds of a barrier. The caller must make sure that the arrival word does not get
+// another owner during arrive and withdraw.
 class Barrier {
 public:
-    // Goes on with a wait that was interrupted.
+    // After a wait that was interrupted it changes nothing.
     void arrive(Segment &segment, const Rounds &rounds, ArrivalWord &arrival);
-    // PS_OK; PS_EINTR, or with patience PS_EBUSY, when it is over too: call again; PS_ETIMEDOUT, or it throws what
-    // `check` throws when there is nothing to wait for any more: withdraw.
+    // Returns PS_OK when the round is over; PS_EINTR, or with patience PS_EBUSY: call it again to wait on;
+    // PS_ETIMEDOUT: call withdraw. If there is nothing left to wait for it throws what `check` throws: call withdraw,
+    // too.
     int32_t wait(Segment &segment, Rounds &rounds, double timeout, double patience, const std::function<void()> &check);
-    bool withdraw(Segment &segment, Rounds &rounds, ArrivalWord &arrival); // false: too late, all have come
+    bool withdraw(Segment &segment, Rounds &rounds, ArrivalWord &arrival); // false: too late, the round is over
 
 private:
     bool is_over(const Rounds &rounds) const;
-    uint32_t round_ = 0; // the one that this participant waits for; 0: none
+    uint32_t round_ = 0; // the round that this participant waits for; 0: none
     bool waits_ = false;
 };
 
-// Let those go who wait only for workers that are gone: after every arrival and departure.
+// End the round if only workers are missing that have gone. Call it after each arrival and departure.
 void complete_barrier(Segment &segment);
-void wake_barriers(Segment &segment); // everybody looks again
+void wake_barriers(Segment &segment); // wakes all waiting participants, which look again
 
 } // namespace ps

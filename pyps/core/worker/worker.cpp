@@ -16,8 +16,8 @@ ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
       me_(join(*attachment_->segment, &number_)), slot_(attachment_->segment->slot(slot_of(me_))),
       latches_(*attachment_->segment, me_) {}
 
-// A forked child has a copy of the parent's worker, taken in the middle of whatever its threads did, with sockets of
-// ZeroMQ but none of ZeroMQ's threads: these parts are left as they are.
+// A forked child has a copy of the parent's worker, made while its threads were at work, and ZeroMQ's sockets without
+// ZeroMQ's threads. So these parts are leaked.
 ps_worker::~ps_worker() {
     if (generation_ == fork_generation()) {
         finalize();
@@ -29,7 +29,7 @@ ps_worker::~ps_worker() {
 
 void ps_worker::finalize() noexcept {
     if (generation_ != fork_generation()) return; // the parent's worker goes on
-    finalizing_ = true; // another thread's wait ends
+    finalizing_ = true; // so that another thread's wait ends
     std::lock_guard<std::mutex> lock(mutex_);
     if (finalized_.load()) return;
     Segment &segment = *attachment_->segment;
@@ -54,7 +54,7 @@ Segment &ps_worker::require_open() const {
     return *attachment_->segment;
 }
 
-// A mutex that another thread held during a fork stays locked in the child, so ask first whose it is.
+// If another thread held the mutex during a fork, it stays locked in the child: so look first whose worker it is.
 std::unique_lock<std::mutex> ps_worker::lock() {
     require_mine();
     return std::unique_lock<std::mutex>(mutex_);
@@ -86,10 +86,10 @@ int32_t ps_worker::run(ps_request &request, double timeout) {
              "%s; its first %lld keys, which live here, were done", failure.what(),
              static_cast<long long>(request.done));
     }
-    return code == PS_OK ? finish(request, deadline) : code;
+    return code == PS_OK ? wait_for_answers(request, deadline) : code;
 }
 
-// Do what can be done here and send the rest. Whoever has to wait before that has done nothing.
+// Do what can be done on this node, and send the rest. If this has to wait before it sends, it has done nothing yet.
 int32_t ps_worker::begin(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
     check_request(segment, request);
@@ -99,9 +99,9 @@ int32_t ps_worker::begin(ps_request &request, Deadline &deadline) {
     return code;
 }
 
-// Wait for what was sent, unless asynchronous. After PS_EBUSY it is still on its way; else the caller has his buffer
-// back.
-int32_t ps_worker::finish(ps_request &request, Deadline &deadline) {
+// Wait for the answers, unless asynchronous. After PS_EBUSY the request is still on its way; after any other failure
+// the buffer is the caller's again.
+int32_t ps_worker::wait_for_answers(ps_request &request, Deadline &deadline) {
     if (request.timestamp < 0 || request.flags & PS_ASYNC) return PS_OK;
     try {
         remote_->wait(request.timestamp, deadline.left());
@@ -114,14 +114,15 @@ int32_t ps_worker::finish(ps_request &request, Deadline &deadline) {
     return PS_OK;
 }
 
-// PS_ENOTLOCAL at a key that does not live here.
+// Returns PS_ENOTLOCAL at a key that does not live here.
 int32_t ps_worker::run_here(ps_request &request) {
     int32_t code = run_local(*attachment_->segment, latches_, request);
     if (code == PS_OK) count(request, 0);
     return code;
 }
 
-// Wait for what is on its way and has to come before the request. False: there is such, only with PS_NOWAIT.
+// Wait for operations on their way that must end before the request begins. False: there are some, and PS_NOWAIT is
+// set.
 bool ps_worker::wait_for_order(const ps_request &request, Deadline &deadline) {
     bool may_wait = !(request.flags & PS_NOWAIT);
     if (has_remote_work() && remote_->conflicts(request)) {
@@ -135,8 +136,8 @@ bool ps_worker::wait_for_order(const ps_request &request, Deadline &deadline) {
     return true;
 }
 
-// Before a worker has asked others for the first time, and on the only node, its keys mostly are here, and a pull can
-// be tried: what it has read of a part is written over later. Pushes and sets look first where their keys are.
+// While a worker has asked no other node, and on the only node, its keys are usually here, so a pull is tried at once.
+// If one is not here, the values that were read are overwritten later. Pushes and sets look first where their keys are.
 int32_t ps_worker::pull_from_here(ps_request &request) {
     const int64_t done = request.done;
     int32_t code = run_here(request);
@@ -144,7 +145,7 @@ int32_t ps_worker::pull_from_here(ps_request &request) {
     return code;
 }
 
-// Wait for what sending may wait for: to be known to the server, and for room.
+// Wait until the request can be sent: until the server knows this worker, and there is room.
 void ps_worker::get_ready(const ps_request &request, Deadline &deadline) {
     const Segment &segment = *attachment_->segment;
     uint64_t bytes = uint64_t(request.num_keys) * sizeof(Key) +
@@ -154,7 +155,8 @@ void ps_worker::get_ready(const ps_request &request, Deadline &deadline) {
     remote(patience_, deadline.left()).make_room(bytes, deadline.left());
 }
 
-// With a server to ask. With PS_NOWAIT nothing is sent, and what would be is not begun here either.
+// Begin a request where there is a server to ask. With PS_NOWAIT nothing is sent: if a key is not here, nothing is
+// done.
 int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
     bool may_wait = !(request.flags & PS_NOWAIT);
@@ -169,13 +171,14 @@ int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
         if (code != PS_ENOTLOCAL) return code;
     }
     get_ready(request, deadline);
-    bool is_fresh = request.done == 0; // else its first keys were done here, though they may have moved since
+    // Else its first keys were done here before, though they may have moved away since.
+    bool is_fresh = request.done == 0;
     if (is_fresh && request.num_keys > 0 && none_local(segment, request.keys, request.num_keys)) {
         count(request, size_t(request.num_keys));
         request.timestamp = remote().start(request);
         return PS_OK;
     }
-    Elsewhere elsewhere{false, {}};
+    Elsewhere elsewhere;
     int32_t code = run_local(segment, latches_, request, &elsewhere);
     if (code != PS_OK) return code;
     count(request, elsewhere.positions.size());
@@ -183,7 +186,7 @@ int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
     return PS_OK;
 }
 
-// Is no pull on its way that writes to the request's buffer? Two that write to it are refused.
+// Whether no pull on its way writes to the request's buffer. A second pull into such a buffer is refused.
 bool ps_worker::is_buffer_free(const ps_request &request) {
     for (int64_t pull; (pull = remote_->filling(request)) >= 0;) {
         if (remote_->is_finished(pull)) continue;
@@ -195,7 +198,7 @@ bool ps_worker::is_buffer_free(const ps_request &request) {
     return true;
 }
 
-// With patience, only where nothing has been done yet.
+// Give it patience only if nothing of the request has been done yet.
 Remote &ps_worker::remote(double patience, double timeout) {
     if (!remote_)
         remote_ = std::make_unique<Remote>(*attachment_->segment, attachment_->inside(), number_, slot_of(me_),
@@ -262,7 +265,7 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
     send_intent(keys, num_keys, start, end);
 }
 
-// The end of clocks [start, end), where 0 means start + 1. Throws PS_EINVAL.
+// The end of the clocks [start, end); an end of 0 means start + 1. Throws PS_EINVAL.
 int64_t ps_worker::end_of(int64_t start, int64_t end) {
     if (start < 0)
         fail(PS_EINVAL, Where{-1, start, 0}, "the intent starts at clock %lld; clocks start at 0",
@@ -285,7 +288,7 @@ int64_t ps_worker::advance_clock() {
     auto held = lock();
     require_open();
     int64_t now = int64_t(slot_.clock.fetch_add(1)) + 1;
-    const Segment &segment = *attachment_->segment; // intents begin and end with clocks
+    const Segment &segment = *attachment_->segment; // intents begin and end by clocks
     for (uint32_t channel = 0; channel < segment.header().num_channels; channel++)
         segment.wake_server(channel, Sleep::until_clocks);
     return now;
@@ -297,7 +300,7 @@ int64_t ps_worker::current_clock() {
     return int64_t(slot_.clock.load(std::memory_order_acquire));
 }
 
-// What was answered within its call has the timestamp -1.
+// An operation that needed no other node has the timestamp -1.
 void ps_worker::require_issued(int64_t timestamp) const {
     if (remote_)
         remote_->require_issued(timestamp);

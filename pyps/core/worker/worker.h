@@ -1,5 +1,5 @@
-// A ps_worker: one worker's place in a node, and its operations. `mutex_` guards everything and makes calls of several
-// threads run one after another; a barrier waits outside of it, so that another thread can finalize the worker.
+// A ps_worker: one worker's place in a node, and its operations. `mutex_` guards everything, so that calls of several
+// threads run one after another. A barrier waits without it, so that another thread can finalize the worker.
 #pragma once
 
 #include <atomic>
@@ -50,7 +50,7 @@ private:
     class SampledAccess;
 
     std::unique_lock<std::mutex> lock();
-    std::unique_lock<std::mutex> lock_for(const ps_request &request); // not locked: busy
+    std::unique_lock<std::mutex> lock_for(const ps_request &request); // not locked if it is busy and PS_NOWAIT is set
     void require_mine() const;         // throws PS_EFORKED
     ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
     void count(const ps_request &request, size_t elsewhere);
@@ -59,7 +59,7 @@ private:
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
     void require_issued(int64_t timestamp) const;
     int32_t begin(ps_request &request, ps::Deadline &deadline);
-    int32_t finish(ps_request &request, ps::Deadline &deadline);
+    int32_t wait_for_answers(ps_request &request, ps::Deadline &deadline);
     void get_ready(const ps_request &request, ps::Deadline &deadline);
     int32_t run_here(ps_request &request);
     int32_t pull_from_here(ps_request &request);
@@ -72,8 +72,8 @@ private:
 
     std::shared_ptr<ps::Attachment> attachment_; // null once finalized
     uint32_t generation_;
-    const double patience_; // seconds after which a wait comes back
-    uint32_t number_ = 0; // of all workers that this node has had
+    const double patience_; // seconds after which a wait returns PS_EBUSY
+    uint32_t number_ = 0; // how many workers had joined this node, this one included
     ps::Holder me_;
     ps::WorkerSlot &slot_;
     ps::Latches latches_;
@@ -81,10 +81,10 @@ private:
     std::atomic<bool> finalizing_{false}, finalized_{false};
     std::unique_ptr<ps::Remote> remote_; // made when it is needed first
     std::atomic<int64_t> last_{-1};      // the timestamp of the last operation
-    std::unique_ptr<ps::SamplingPort> sampled_access_; // and so are these
+    std::unique_ptr<ps::SamplingPort> sampled_access_; // these two are also made when they are needed first
     std::unique_ptr<ps::Sampler> sampler_;
-    std::vector<int64_t> before_setup_; // the counters
-    int setup_steps_ = 0;               // of the end of the setup, that are done
+    std::vector<int64_t> before_setup_; // what the counters were when the setup began
+    int setup_steps_ = 0; // how many steps of end_setup() are done
     std::mutex barrier_mutex_; // guards barrier_; held while waiting
     ps::Barrier barrier_;
 };

@@ -1,4 +1,4 @@
-// A worker's barriers: with all others, and at the end of its setup.
+// A worker's barriers: the one with all other workers, and those at the end of its setup.
 #include <algorithm>
 
 #include "errors.h"
@@ -14,8 +14,8 @@ void ps_worker::begin_setup() {
     before_setup_.assign(slot_.counters.begin(), slot_.counters.end());
 }
 
-// What ended early, with PS_EINTR and PS_EBUSY too, goes on where it was when it is called again. Before anybody leaves
-// the first barrier the owners' values have everything, and before the second one the replicas.
+// If it ended early, also with PS_EINTR or PS_EBUSY, the next call goes on where it was. When the first barrier is
+// over, the owners' values have everything that was pushed; when the second one is over, the replicas have it too.
 int32_t ps_worker::end_setup(double timeout) {
     double end = monotonic_seconds() + timeout;
     for (; setup_steps_ < 4; setup_steps_++) {
@@ -45,7 +45,7 @@ int32_t ps_worker::barrier(double timeout) {
     std::shared_ptr<Attachment> attachment = attachment_;
     Segment &segment = *attachment->segment;
     Rounds &rounds = segment.header().worker_rounds;
-    auto withdraw = [&] { // a finalized worker's slot may have another owner
+    auto withdraw = [&] { // not after finalize: the slot may have another owner
         held.lock();
         return finalized_ || barrier_.withdraw(segment, rounds, slot_.arrival);
     };

@@ -1,4 +1,4 @@
-// A worker's sampled access: what the schemes need of it.
+// A worker's samples, and what the sampling schemes need from the worker.
 #include <algorithm>
 
 #include "errors.h"
@@ -36,7 +36,8 @@ private:
     Segment &segment_;
 };
 
-// Workers of one seed draw different keys: by their node and their number among those that the node has had.
+// Workers with the same seed draw different keys: each has a stream by its node and its number among the workers that
+// have joined the node.
 Sampler &ps_worker::sampler() {
     if (!sampler_) {
         Segment &segment = *attachment_->segment;
@@ -63,7 +64,7 @@ int32_t ps_worker::pull_sample(int64_t id, int64_t *keys, ps_request *request) {
         fail(PS_EINVAL, Where{}, "the buffer for the values overlaps the one for the keys");
     int32_t code = sampler().pull(id, keys, request);
     Deadline answer(default_wait_timeout);
-    return code == PS_OK ? finish(*request, answer) : code;
+    return code == PS_OK ? wait_for_answers(*request, answer) : code;
 }
 
 void ps_worker::finish_sample(int64_t id) {

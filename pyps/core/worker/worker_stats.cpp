@@ -1,4 +1,4 @@
-// What a worker's calls counted.
+// The statistics of a worker's calls.
 #include "errors.h"
 #include "worker/worker.h"
 

@@ -6,7 +6,8 @@ namespace ps {
 
 namespace {
 
-constexpr uint64_t worth_giving_back = 1 << 16; // bytes that a dead worker has; looking for it takes some microseconds
+// Bytes; a dead worker's undo area that is smaller is not looked for, which takes some microseconds.
+constexpr uint64_t worth_giving_back = 1 << 16;
 
 void start_from_zero(WorkerSlot &slot) {
     slot.clock.store(0, std::memory_order_relaxed);
@@ -15,10 +16,10 @@ void start_from_zero(WorkerSlot &slot) {
     for (std::atomic<int64_t> &counter : slot.counters) counter.store(0, std::memory_order_relaxed);
 }
 
-// Make a slot this process's own if it still belongs to `former`. What a dead former owner held is free afterwards:
-// taking the latch at at_row recovers it, and nobody needs the undo area any more. If this process dies meanwhile, the
-// slot's next owner does it again. With Patience::give_way a slot whose latch another worker holds stays as it is:
-// false.
+// Make a slot this process's own if it still belongs to `former`. If that is a dead worker, what it held is free
+// afterwards: taking the latch at at_row recovers from its death, and then nothing needs its undo area. If this process
+// dies meanwhile, the slot's next owner does the same again. With Patience::give_way, a slot whose latch another worker
+// holds stays as it is, and this returns false.
 bool claim(Segment &segment, uint32_t number, Identity former, Process self, Patience patience, Holder *me) {
     WorkerSlot &slot = segment.slot(number);
     Identity mine{self, (former.epoch + 1) % epochs};
@@ -40,7 +41,7 @@ bool claim(Segment &segment, uint32_t number, Identity former, Process self, Pat
                 return false;
             }
         } catch (...) {
-            leave(segment, *me); // an undo area that is still wanted is seen by the slot's next owner
+            leave(segment, *me); // the slot's next owner finds an undo area that is still needed
             throw;
         }
         latches.release(Row{at_row - 1}, place);
@@ -54,8 +55,8 @@ void commit_undo(Segment &segment, uint32_t number) {
     segment.mapping().commit(segment.header().undo_at + (number - 1) * bytes, bytes);
 }
 
-// Not while a value may still be put back from there. While undo_row is 0 nobody reads there, and this slot's owner
-// alone writes there.
+// Keeps it while a value may have to be put back from it. While undo_row is 0 no other process reads the area, and only
+// this slot's owner writes it.
 void discard_undo(Segment &segment, uint32_t number) {
     if (segment.slot(number).undo_row.load(std::memory_order_acquire)) return;
     uint64_t bytes = segment.header().undo_bytes;
@@ -97,7 +98,7 @@ Holder join(Segment &segment, uint32_t *ordinal) {
     start_from_zero(segment.slot(number));
     uint64_t before = segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
     if (ordinal) *ordinal = uint32_t(before + 1);
-    if (segment.header().has_server()) segment.doorbell().ring(); // who was not expected any more has come
+    if (segment.header().has_server()) segment.doorbell().ring(); // the barriers must now wait for this worker as well
     return me;
 }
 

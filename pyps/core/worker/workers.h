@@ -1,4 +1,4 @@
-// The worker slots of a node: who has which, and freeing those of dead processes.
+// The worker slots of a node: which process has which slot, and how slots of dead processes are freed.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ps {
 
-// WorkerSlot::identity: bits 0-31 start time, 32-53 pid (0: the slot is free), 54-58 epoch, which grows with every
-// claim.
+// The content of WorkerSlot::identity: bits 0-31 the process's start time, 32-53 its pid (0: the slot is free), 54-58
+// the epoch, which grows with every claim.
 struct Identity {
     Process process;
     uint32_t epoch = 0;
@@ -21,16 +21,18 @@ struct Identity {
 
 Identity identity_of(const WorkerSlot &slot);
 
-// Take a slot, a dead worker's if no other is free; the counters and the clock start from 0. Throws PS_EWORKERS,
+// Take a free slot, or, if there is none, a dead worker's. The counters and the clock start from 0. Throws PS_EWORKERS,
 // PS_ENOMEM.
-Holder join(Segment &segment, uint32_t *ordinal = nullptr); // `ordinal`: of all that ever joined, from 1
-Holder join_as_server(Segment &segment, uint32_t channel); // a slot behind the workers'; throws PS_ENOMEM
-void leave(Segment &segment, Holder me); // the memory for undoing what it writes is given back
+// `ordinal` is set to how many have joined, this one included.
+Holder join(Segment &segment, uint32_t *ordinal = nullptr);
+// Takes the channel's slot, which lies behind the workers'; throws PS_ENOMEM.
+Holder join_as_server(Segment &segment, uint32_t channel);
+void leave(Segment &segment, Holder me); // also gives the memory of the undo area back
 
-// Free the slots of dead workers and what they held, but for those that have to wait for a living one. Returns how
-// many.
+// Free the slots of dead workers and the latches that they held, except those that would have to wait for a living
+// worker. Returns how many were freed.
 uint32_t reclaim_dead(Segment &segment);
 uint32_t count_workers(const Segment &segment);
-uint32_t count_free(const Segment &segment); // slots
+uint32_t count_free(const Segment &segment); // how many slots are free
 
 } // namespace ps

@@ -57,7 +57,7 @@ private:
     void check_sent(const Record &record, int64_t timestamp, const std::vector<NodeId> &targets);
     std::vector<NodeId> expected_targets(const std::vector<Key> &keys) const;
     void start(const ps_request &request, Record record);
-    void expect(const AnswerBatch &answer, NodeId from, Span values, Record &record);
+    void expect(const AnswerBatch &answer, NodeId from, ValueBytes values, Record &record);
     bool is_refused(const Bytes &message);
     void receive_damaged(Bytes message, const AnswerBatch &answer, bool has_values);
     void receive_all_at_once(const FrameHeader &header, AnswerBatch answer, const Record &record);

@@ -10,7 +10,7 @@ inline void Client::receive(const Bytes &message) {
     FrameReader reader(message.data(), message.size());
     FrameHeader header = decode_header(reader, cluster, shape_);
     if (header.kind == Kind::answer && header.epoch >= epoch_) {
-        Span values;
+        ValueBytes values;
         AnswerBatch answer = AnswerBatch::decode(header, reader, shape_, &values);
         auto found = records_.find(int64_t(answer.number));
         if (found == records_.end()) {
@@ -72,7 +72,7 @@ inline void Client::receive_all_at_once(const FrameHeader &header, AnswerBatch a
 inline void Client::receive_again(const Bytes &message) {
     FrameReader reader(message.data(), message.size());
     FrameHeader header = decode_header(reader, cluster, shape_);
-    Span values;
+    ValueBytes values;
     auto number = int64_t(AnswerBatch::decode(header, reader, shape_, &values).number);
     bool is_known = number < given_up_ && !records_.count(number);
     REQUIRE(is_refused(message) != is_known);
@@ -80,7 +80,7 @@ inline void Client::receive_again(const Bytes &message) {
 }
 
 // What it must do.
-inline void Client::expect(const AnswerBatch &answer, NodeId from, Span values, Record &record) {
+inline void Client::expect(const AnswerBatch &answer, NodeId from, ValueBytes values, Record &record) {
     bool is_lost = answer.lost_with != no_node;
     const char *value = values.at;
     for (uint32_t i = 0; i < answer.count; i++) {

@@ -140,7 +140,7 @@ inline void Client::check_sent(const Record &record, int64_t timestamp, const st
     for (auto &[to, bytes] : std::exchange(sent_, {})) {
         FrameReader reader(bytes.data(), bytes.size());
         FrameHeader header = decode_header(reader, cluster, shape_);
-        Span values;
+        ValueBytes values;
         RequestBatch batch = RequestBatch::decode(header, reader, shape_, &values);
         bool is_for_any = header.channel == any_channel;
         REQUIRE(!is_for_any || (batch.keys.size() > 1 && record.operation != Operation::set));

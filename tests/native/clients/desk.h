@@ -67,7 +67,7 @@ inline void Desk::take(Protocol &protocol, uint64_t worker, const Bytes &message
     }
     default: REQUIRE(header.kind == Kind::request);
     }
-    Span values;
+    ValueBytes values;
     RequestBatch batch = RequestBatch::decode(header, reader, shape_, &values);
     REQUIRE(batch.worker == worker);
     if (batch.operation == Operation::localize) return localize(protocol, batch);

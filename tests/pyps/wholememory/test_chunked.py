@@ -66,6 +66,6 @@ def test_values_of_different_lengths_are_no_rows() -> None:
 def test_rows_are_numbered() -> None:
     with (
         pyps.Server(value_length=2, capacity=10) as server,
-        pytest.raises(ValueError, match="the rows of a tensor are numbered: give num_keys"),
+        pytest.raises(ValueError, match="a tensor's rows are numbered: give the node num_keys"),
     ):
         wm.ChunkedTensor(server)

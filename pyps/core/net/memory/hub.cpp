@@ -16,7 +16,7 @@ namespace {
 constexpr double forever = std::numeric_limits<double>::infinity();
 }
 
-// A child leaves its parent's hub alone: the mutex may have been held during the fork.
+// A forked child does not use its parent's hub, whose mutex may have been held during the fork.
 Hub &Hub::here() {
     static std::atomic<Hub *> instance{nullptr};
     static std::atomic<uint32_t> generation{0};
@@ -97,8 +97,9 @@ bool Hub::reply(Host &host, const std::string &name, Message &&message) {
     pass_time(now);
     auto found = host.names.find(name);
     if (found == host.names.end()) return false;
-    std::shared_ptr<Wire> wire = found->second; // which may lose its name
-    if (!wire->is_for_messages) carry(wire, false, std::move(message), now); // a server receives nothing there
+    std::shared_ptr<Wire> wire = found->second; // held here, as it may lose its name meanwhile
+    // A server receives nothing over connections that it made.
+    if (!wire->is_for_messages) carry(wire, false, std::move(message), now);
     return true;
 }
 
@@ -124,7 +125,7 @@ void Hub::carry(const std::shared_ptr<Wire> &wire, bool to_host, Message &&messa
     party.wake();
 }
 
-// If another wire had the name, that one falls silent, and breaks when it was silent for long enough.
+// If another wire had the name, that one falls silent, and breaks after its heartbeats' timeout.
 void Hub::connect(const std::shared_ptr<Wire> &wire, double now) {
     std::shared_ptr<Host> host = host_at(wire->endpoint);
     if (wire->there || !host || (host != wire->home && (host->is_cut || wire->home->is_cut))) return;
@@ -138,7 +139,8 @@ void Hub::connect(const std::shared_ptr<Wire> &wire, double now) {
     wire->there = host;
     tell(*wire, true);
     for (Message &message : std::exchange(wire->waiting, {}))
-        if (wire->there) carry(wire, true, std::move(message), now); // else it has broken again
+        // A message that was too long may have broken it again.
+        if (wire->there) carry(wire, true, std::move(message), now);
 }
 
 void Hub::forget_name(Wire &wire) {
@@ -146,7 +148,7 @@ void Hub::forget_name(Wire &wire) {
     if (named != wire.there->names.end() && named->second.get() == &wire) wire.there->names.erase(named);
 }
 
-// `loses`: what was not received yet is lost.
+// `loses`: messages on it that were not received are lost.
 void Hub::disconnect(Wire &wire, bool loses) {
     auto drop = [&](Party &party) {
         for (auto at = party.parcels.begin(); at != party.parcels.end();)
@@ -169,7 +171,7 @@ void Hub::fall_silent(Wire &wire, double now) {
     wire.breaks_at = now + wire.heartbeats.interval + wire.heartbeats.timeout;
     next_ = std::min(next_, wire.breaks_at);
     if (wire.is_for_messages && wire.home->links)
-        wire.home->links->wake(); // it is to wait no longer than that
+        wire.home->links->wake(); // so that it does not sleep beyond breaks_at
     else
         wire.maker->wake();
 }

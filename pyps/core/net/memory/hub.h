@@ -1,6 +1,6 @@
-// Where the nodes of one process that have memory:// endpoints, and their workers, meet. It carries messages, lets time
-// and breaks happen to them, and tells what happened. Everything is done by the threads that send, receive and wait: it
-// has none of its own. May be used by any of them.
+// Where nodes of one process with memory:// endpoints, and their workers, are connected. The hub carries their
+// messages, lets the delays and breaks happen that were asked for, and keeps the events. It has no thread: the threads
+// that send, receive and wait do all of that. Any thread may use it.
 #pragma once
 
 #include <map>
@@ -15,21 +15,23 @@ namespace ps {
 
 class Hub {
 public:
-    static Hub &here(); // of this process: a forked child has another one than its parent
+    static Hub &here(); // the one of this process; a forked child has one of its own
 
-    void bind(const std::shared_ptr<Host> &host); // gives it a name if it has none; throws PS_ESYSTEM: it is taken
+    // Chooses a name for "*"; throws PS_ESYSTEM if another host has the name.
+    void bind(const std::shared_ptr<Host> &host);
     void unbind(const std::shared_ptr<Host> &host);
 
-    void add(const std::shared_ptr<Wire> &wire); // connects it as soon as that can be done
-    void remove(const std::vector<std::shared_ptr<Wire>> &wires); // what was sent over them arrives
-    void set_links(Host &host, Party *links); // null: there are none any more
+    void add(const std::shared_ptr<Wire> &wire); // connects it as soon as its endpoint is bound
+    void remove(const std::vector<std::shared_ptr<Wire>> &wires); // messages that were sent over them still arrive
+    void set_links(Host &host, Party *links); // null: they end
 
     void send(const std::shared_ptr<Wire> &wire, Message &&message);
     bool reply(Host &host, const std::string &name, Message &&message);
-    // False: nothing is there. `name`: of the connection that it came on; may be null.
+    // False: nothing has come. `name`: of the connection that it came on; may be null.
     bool receive(Party &party, Message *message, std::string *name);
     NodeTransport::Woken wait(Party &party, int descriptor, double seconds);
-    std::vector<ConnectionEvent> take_events(std::vector<ConnectionEvent> &events); // of any party
+    // Takes these events, which may be a party's or its message_events.
+    std::vector<ConnectionEvent> take_events(std::vector<ConnectionEvent> &events);
 
     Reach look(const Host &from, const std::string &endpoint);
 
@@ -41,15 +43,15 @@ private:
     void forget_name(Wire &wire);
     void fall_silent(Wire &wire, double now);
     void tell(Wire &wire, bool is_connected);
-    void pass_time(double now); // let happen what is due
+    void pass_time(double now); // do what is due: cuts and breaks
     void pass_time(Host &host, double now);
     bool has_news(const Party &party, double now) const;
     double first_due(const Party &party) const;
 
-    std::mutex mutex_; // guards everything that is reached from here
+    std::mutex mutex_; // guards everything that can be reached from here
     std::map<std::string, std::shared_ptr<Host>> hosts_; // by endpoint
     std::vector<std::shared_ptr<Wire>> wires_;
-    double next_ = std::numeric_limits<double>::infinity(); // when something is due, at the earliest
+    double next_ = std::numeric_limits<double>::infinity(); // when pass_time() has something to do, at the earliest
     uint64_t names_ = 0;
 };
 

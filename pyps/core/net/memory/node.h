@@ -1,4 +1,4 @@
-// A node's transport inside of one process, its vigil's links and its workers' transports: ends of a hub's wires.
+// A node's transport inside of one process, for its server and the workers of that process.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace ps {
 
-// Wires that one party has to nodes, by their numbers.
+// The wires of one party to nodes, by the nodes' numbers.
 class Wires {
 public:
     Wires(Hub &hub, std::shared_ptr<Host> home, Party &maker, const End &end, bool are_for_messages = false)
@@ -21,7 +21,7 @@ public:
 
     void connect(NodeId node, const std::string &endpoint);
     bool has(NodeId node) const { return wires_[node] != nullptr; }
-    bool send(NodeId to, Message &&message); // false: there is none to it
+    bool send(NodeId to, Message &&message); // false: there is no wire to it
     const End &end() const { return end_; }
     const std::string &endpoint(NodeId node) const { return wires_[node]->endpoint; }
 
@@ -58,7 +58,7 @@ public:
     bool reply(const std::string &name, Message &&message) override;
     bool receive(Received *received) override;
     Woken wait(int descriptor, double seconds) override;
-    void linger(double) override {} // what was sent is with its receiver
+    void linger(double) override {} // nothing to wait for: the receiver has what was sent
 
 private:
     Hub &hub_;

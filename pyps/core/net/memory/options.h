@@ -1,5 +1,5 @@
-// What an endpoint "memory://NAME?OPTION=VALUE&..." says: the node's name, and what its network does to messages
-// between it and other nodes. Inside of a node everything is as it would be without.
+// The parts of an endpoint "memory://NAME?OPTION=VALUE&...": the node's name, and what happens to messages between this
+// node and others. Messages inside of a node are not affected.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@ namespace ps {
 
 struct MemoryOptions {
     std::string name;
-    double delay = 0;  // seconds that what comes to the node and its workers takes at least
-    double jitter = 0; // and at most so much more; messages of one connection stay in order
+    double delay = 0; // seconds that each message to the node and its workers takes at least
+    double jitter = 0; // seconds of random delay on top of that; messages of one connection stay in order
     uint64_t backlog = std::numeric_limits<uint64_t>::max(); // messages that may wait for the node on one connection
-    std::vector<double> breaks; // seconds after it was bound, ascending: when its connections break
-    double cut = std::numeric_limits<double>::infinity(); // from when on nothing comes or goes
+    std::vector<double> breaks; // when the node's connections break: seconds after it was bound, ascending
+    // When the node is cut off from the others: seconds after it was bound.
+    double cut = std::numeric_limits<double>::infinity();
 
-    std::string endpoint() const { return "memory://" + name; } // as others name it
+    std::string endpoint() const { return "memory://" + name; } // what other nodes connect to
 };
 
 MemoryOptions parse_memory_endpoint(const std::string &endpoint); // throws PS_EINVAL

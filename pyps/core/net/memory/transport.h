@@ -1,6 +1,6 @@
-// The transport inside of one process: endpoints "memory://NAME", for nodes of which each has a thread, and their
-// workers. NAME may be *: a free one is taken. What a real network does to messages can be asked for:
-// "memory://NAME?delay=0.002&jitter=0.001", as in options.h.
+// The transport inside of one process, with endpoints "memory://NAME": for nodes that run as threads of one process,
+// and their workers. For the NAME * a free name is chosen. Delays and breaks, as in a real network, can be asked for:
+// "memory://NAME?delay=0.002&jitter=0.001"; see options.h.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 namespace ps {
 
 std::unique_ptr<NodeTransport> make_memory_node(const NodeEnd &node, const std::string &endpoint);
-std::unique_ptr<WorkerTransport> make_memory_worker(const WorkerEnd &worker); // throws PS_EADDRESS: another process
+// Always throws PS_EADDRESS: the worker is in another process.
+std::unique_ptr<WorkerTransport> make_memory_worker(const WorkerEnd &worker);
 
 } // namespace ps

@@ -30,7 +30,7 @@ Address address_of_path(const std::string &path) {
     if (path.empty() || path.size() >= sizeof name->sun_path) return address;
     name->sun_family = AF_UNIX;
     std::memcpy(name->sun_path, path.data(), path.size());
-    bool is_abstract = path[0] == '@'; // as ZeroMQ writes a name without a file
+    bool is_abstract = path[0] == '@'; // ZeroMQ's way to write a name in the abstract namespace
     if (is_abstract) name->sun_path[0] = 0;
     address.bytes = socklen_t(offsetof(sockaddr_un, sun_path) + path.size() + !is_abstract);
     return address;

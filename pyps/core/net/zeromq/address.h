@@ -14,7 +14,7 @@ struct Address {
     const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&storage); }
 };
 
-// Of "tcp://HOST:PORT", whose host is looked up, or "ipc://PATH"; unknown for anything else.
+// The address of "tcp://HOST:PORT", whose host is looked up, or "ipc://PATH"; unknown for anything else.
 Address address_of(const std::string &endpoint);
 
 // "tcp://HOST:PORT" with the host's address in place of its name, if it can be looked up; other endpoints unchanged.

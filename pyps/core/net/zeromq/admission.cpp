@@ -15,9 +15,9 @@ namespace ps {
 
 namespace {
 
-constexpr char where_to_ask[] = "inproc://zeromq.zap.01"; // the protocol says so
-constexpr int handshake_failed = 0x2000 |
-                                 0x4000; // because of the protocol or of keys, not because the client went away
+constexpr char where_to_ask[] = "inproc://zeromq.zap.01"; // the name that ZAP prescribes
+// ZeroMQ's events for a handshake that failed because of the protocol or of keys, not because the client went away.
+constexpr int handshake_failed = 0x2000 | 0x4000;
 constexpr size_t parts_of_a_question = 7; // version, number, domain, address, name, mechanism, key
 constexpr double long_time = 3600; // seconds
 
@@ -40,7 +40,7 @@ Admission::Admission(ZmqContext &context, ZmqSocket &router, std::atomic<uint64_
       wake_(eventfd(0, EFD_CLOEXEC)) {
     if (wake_ < 0) fail_with_errno("eventfd");
     questions_.bind(where_to_ask);
-    sigset_t all, before; // signals are for the program's own threads
+    sigset_t all, before; // the program's own threads handle signals
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     thread_ = std::thread([this] { run(); });
@@ -64,7 +64,7 @@ void Admission::run() noexcept {
             }
         }
     } catch (const std::exception &) {
-        return; // for want of memory, perhaps: no client is admitted from now on
+        return; // memory may have run out: no client is admitted from now on
     }
 }
 

@@ -14,7 +14,7 @@ namespace ps {
 
 class Admission {
 public:
-    // Before the router is bound: until this is there, ZeroMQ admits every client.
+    // Make it before the router is bound: without it, ZeroMQ admits every client.
     Admission(ZmqContext &context, ZmqSocket &router, std::atomic<uint64_t> &refused);
     ~Admission(); // from then on the router admits no client
     Admission(const Admission &) = delete;

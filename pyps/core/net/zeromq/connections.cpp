@@ -12,11 +12,12 @@ namespace ps {
 namespace {
 
 int milliseconds(double seconds) {
-    constexpr double most = 1e6; // seconds, in milliseconds an int
+    constexpr double most = 1e6; // seconds; in milliseconds still an int
     return std::max(1, int(std::min(seconds, most) * 1000));
 }
 
-std::string name_for_zmq(NodeId node) { // ZeroMQ keeps names that begin with a zero byte for itself
+// Not the number alone: names that begin with a zero byte are reserved by ZeroMQ.
+std::string name_for_zmq(NodeId node) {
     std::string name(1 + sizeof node, 'P');
     std::memcpy(&name[1], &node, sizeof node);
     return name;
@@ -47,8 +48,8 @@ ConnectionEvent ConnectionEvents::note(ZmqEvent what, const std::string &endpoin
     return {node, connected_[node], was_connected};
 }
 
-// ZeroMQ names an endpoint as it was given to it, but after it has connected again, by the address that it has found.
-// The two differ only if the endpoint has a host's name, which could not be looked up when it was given.
+// An event names the endpoint as it was given to ZeroMQ, or, when ZeroMQ has connected again, the address that it
+// found. These differ only if the endpoint has a host's name that could not be looked up when it was given.
 NodeId ConnectionEvents::node_at(const std::string &endpoint) {
     auto found = nodes_.find(endpoint);
     if (found != nodes_.end()) return found->second;
@@ -72,7 +73,7 @@ Connections::Connections(ZmqContext &context, NodeId num_nodes, const std::strin
 void Connections::connect(NodeId node, const std::string &endpoint) {
     std::string numeric = numeric_endpoint(endpoint);
     events_.expect(node, numeric);
-    socket_.set(ZmqOption::connect_routing_id, names_[node]); // of the next connection
+    socket_.set(ZmqOption::connect_routing_id, names_[node]); // this names the next connection
     socket_.connect(numeric);
     has_[node] = true;
 }

@@ -2,7 +2,7 @@
 // unlimited queue of its own: messages that wait for one node do not hold up those for another.
 //
 // ZeroMQ connects again by itself, but messages that were on their way when a connection broke may be lost. The socket
-// does not tell of that; a monitor of it does, for all its connections.
+// does not tell when that happened; a monitor of the socket does, for all its connections.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ public:
     ConnectionEvents &operator=(const ConnectionEvents &) = delete;
     ~ConnectionEvents();
 
-    void expect(NodeId node, const std::string &endpoint); // before the socket connects to it
+    void expect(NodeId node, const std::string &endpoint); // call it before the socket connects to the node
 
     std::vector<ConnectionEvent> all(); // since the last call
     ZmqSocket &socket() { return events_; } // to wait for
@@ -39,19 +39,19 @@ private:
 
 class Connections {
 public:
-    // `name`: of this end, at the others' routers.
+    // `name`: what this end is called at the routers that it connects to.
     Connections(ZmqContext &context, NodeId num_nodes, const std::string &name, Heartbeats heartbeats);
 
     void connect(NodeId node, const std::string &endpoint);
     bool has(NodeId node) const { return has_[node]; }
-    size_t size() const { return has_.size(); } // nodes, this one among them
+    size_t size() const { return has_.size(); } // number of nodes, this one among them
 
-    // None waits but receive_within. False: it has no connection to the node; nothing is there.
+    // Only receive_within waits. They return false if there is no connection to the node, or nothing has come.
     bool send(NodeId to, Message &&message) { return socket_.send(names_[to], std::move(message)); }
-    bool receive(Message *message); // one of several parts is skipped
+    bool receive(Message *message); // messages of several parts are skipped
     bool receive_within(double seconds, Message *message);
 
-    // When this is closed, messages that were sent may take so long to go; from now on.
+    // How long closing this waits until messages that were sent have gone; from now on.
     void linger(double seconds);
 
     ZmqSocket &socket() { return socket_; } // to wait for
@@ -62,7 +62,7 @@ private:
 
     ZmqSocket socket_;
     ConnectionEvents events_;
-    std::vector<std::string> names_; // of nodes, for ZeroMQ
+    std::vector<std::string> names_; // of the nodes, as ZeroMQ gets them
     std::vector<bool> has_;
 };
 

@@ -17,7 +17,7 @@ namespace ps {
 
 namespace {
 
-constexpr char variable[] = "PYPS_ZMQ"; // in the environment; read here alone
+constexpr char variable[] = "PYPS_ZMQ"; // of the environment; only read here
 
 std::mutex load_mutex;
 std::atomic<const ZmqFunctions *> loaded{nullptr};
@@ -81,7 +81,8 @@ void load_zmq_unless_named(const std::string &path) {
     load_zmq(named && *named ? named : path.c_str());
 }
 
-// The library may have been found through another that links to it, as pyzmq's is.
+// Looks where a function of it lies: the name that was opened may have been another library that links to ZeroMQ, as
+// pyzmq's extension module does.
 std::string zmq_path() {
     Dl_info found{};
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
-// ZeroMQ, as much of it as is used here, from a library that is opened at run time: pyzmq's own, or the system's. No
-// header of it is needed and there is never a second copy.
+// The part of ZeroMQ that is used here, from a library that is opened at run time: pyzmq's own, or the system's. So it
+// is not needed for building, and a process never has two copies.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace ps {
 
 // Both are idempotent, and throw PS_EADDRESS if there is no such library.
 void load_zmq(const char *path);
-void load_zmq_unless_named(const std::string &path); // what the environment's PYPS_ZMQ names comes before `path`
-std::string zmq_path(); // of the file that was loaded: what another process opens
+void load_zmq_unless_named(const std::string &path); // the file that PYPS_ZMQ names in the environment, else `path`
+std::string zmq_path(); // the file that was loaded, which another process has to open as well
 
 std::string decode_z85(const std::string &text);
 
@@ -44,6 +44,6 @@ struct ZmqFunctions {
 };
 
 const ZmqFunctions &zmq(); // throws PS_ESYSTEM if none was loaded
-[[noreturn]] void fail_zmq(const char *what); // throws PS_ESYSTEM with ZeroMQ's words for what it refused last
+[[noreturn]] void fail_zmq(const char *what); // throws PS_ESYSTEM with ZeroMQ's text for its last error
 
 } // namespace ps

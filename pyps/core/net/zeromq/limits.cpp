@@ -68,7 +68,7 @@ void require_threads() {
     std::array<Attempt, threads> attempts;
     size_t made = 0;
     int code = 0;
-    sigset_t all, former; // signals are for the application's threads
+    sigset_t all, former; // the application's own threads handle signals
     sigfillset(&all);
     gate.lock();
     pthread_sigmask(SIG_SETMASK, &all, &former);

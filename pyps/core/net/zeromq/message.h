@@ -20,14 +20,14 @@ public:
     const char *data() const;
     char *data();
     size_t size() const;
-    bool more() const; // parts follow
+    bool more() const; // more parts of the message follow
 
 private:
     friend class ZmqSocket;
     alignas(8) mutable char raw_[64];
 };
 
-// The same as a message that anyone can hold. Nothing is copied.
+// Such a part as a message of any transport's. Nothing is copied.
 Message room_of_zmq(size_t bytes); // to be filled and sent; throws PS_ENOMEM
 
 } // namespace ps

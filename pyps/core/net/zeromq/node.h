@@ -30,7 +30,7 @@ public:
 private:
     ZmqContext context_;
     Routers routers_;
-    std::unique_ptr<Admission> admission_; // with keys
+    std::unique_ptr<Admission> admission_; // null without CURVE keys
     Connections peers_;
     std::string endpoint_;
 };

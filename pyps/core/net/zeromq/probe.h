@@ -19,9 +19,8 @@ public:
     Probe &operator=(const Probe &) = delete;
     ~Probe() { stop(); }
 
-    void aim(const std::string &endpoint) {
-        address_ = address_of(endpoint);
-    } // one without an address is never refused
+    // An endpoint without an address is never refused.
+    void aim(const std::string &endpoint) { address_ = address_of(endpoint); }
     void start(double now, double timeout);
     Reach look(double now); // `open` also if there was no answer in time
     bool is_pending() const { return pending_; }

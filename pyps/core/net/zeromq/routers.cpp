@@ -34,8 +34,8 @@ std::string Routers::bind(const std::string &endpoint) {
 
 std::weak_ptr<Inside> Routers::inside() const { return context_; }
 
-// A name is tried inside only if a message from it came inside before, and until one cannot be sent to it: for all
-// other names, trying would only take time.
+// Most names are never inside, and trying them there would only take time. So a name is tried inside only after a
+// message has come from it there, and no more once sending to it has failed.
 bool Routers::send(const std::string &peer, Message &&message) {
     auto found = insiders_.find(peer);
     if (found != insiders_.end()) {

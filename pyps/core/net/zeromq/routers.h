@@ -21,23 +21,24 @@ class Routers {
 public:
     Routers(ZmqContext &context, uint32_t max_workers);
 
-    std::string bind(const std::string &endpoint); // returns the one that was taken
+    std::string bind(const std::string &endpoint); // returns it with the port that was chosen
     std::weak_ptr<Inside> inside() const;
     ZmqSocket &outside() { return outside_; }
 
-    // None of these waits. A message goes to the peer that has that name; false: there is none, and it is whole.
+    // None of these waits. A message goes to the peer that has this name; false if there is none, and then the message
+    // is unchanged.
     bool send(const std::string &peer, Message &&message);
-    bool receive(Received *received); // from both in turn; false: nothing is there
+    bool receive(Received *received); // from the two sockets in turn; false if nothing has come
     NodeTransport::Woken wait(int descriptor, double seconds);
 
 private:
     bool receive(ZmqSocket &router, Received *received);
 
-    std::shared_ptr<ZmqInside> context_; // of inside_; the last worker ends it
-    SocketFile file_;                    // of outside_
+    std::shared_ptr<ZmqInside> context_; // the context of inside_; the last of its workers ends it
+    SocketFile file_; // the file of outside_
     ZmqSocket inside_, outside_;
     bool outside_is_next_ = false;
-    std::unordered_set<std::string> insiders_; // peers that were heard inside
+    std::unordered_set<std::string> insiders_; // peers from which a message came inside
     SignOfLife sign_of_life_; // ends before outside_ is closed, as another process may take the endpoint then
 };
 

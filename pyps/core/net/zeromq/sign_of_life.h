@@ -13,13 +13,13 @@ namespace ps {
 class SignOfLife {
 public:
     SignOfLife() = default;
-    explicit SignOfLife(const std::string &endpoint); // that is bound
+    explicit SignOfLife(const std::string &endpoint); // the endpoint must be bound
     SignOfLife(const SignOfLife &) = delete;
     SignOfLife &operator=(SignOfLife &&other) noexcept;
     ~SignOfLife();
 
 private:
-    std::string endpoint_; // or empty
+    std::string endpoint_; // empty: none
 };
 
 } // namespace ps

@@ -19,13 +19,14 @@ namespace ps {
 namespace {
 
 constexpr int dont_wait = 1, send_more = 2;
-constexpr int option_io_threads = 1, option_sockets = 2; // of a context
+constexpr int option_io_threads = 1, option_sockets = 2; // these two are a context's
 constexpr int option_descriptor = 14, option_ipv6 = 42;
 constexpr int host_unreachable = EHOSTUNREACH;
-constexpr double most_seconds = 1e6; // in milliseconds an int
+constexpr double most_seconds = 1e6; // in milliseconds still an int
 constexpr size_t worth_lending = 2048; // bytes: shorter messages are copied
 
-// Only for IPv6: with this option IPv4 addresses would be turned into IPv6 ones. It applies to the next endpoint.
+// Allow IPv6 only for an IPv6 address: else ZeroMQ would turn IPv4 addresses into IPv6 ones. It applies to the next
+// endpoint.
 void allow_address(void *socket, const std::string &endpoint) {
     const int is_ipv6 = endpoint.compare(0, 7, "tcp://[") == 0;
     if (zmq().setsockopt(socket, option_ipv6, &is_ipv6, sizeof is_ipv6)) fail_zmq("IPv6 is refused");
@@ -61,7 +62,7 @@ ZmqSocket::ZmqSocket(ZmqContext &context, Type type)
     if (zmq().getsockopt(socket_, option_descriptor, &descriptor_, &size)) fail_zmq("no descriptor");
 }
 
-// The end that is bound proves that it has the secret key; an end that connects proves it, and checks the other.
+// An end that is bound proves that it has the secret key. An end that connects does that too, and checks the other end.
 void ZmqSocket::prove_keys(bool is_bound) {
     if (keys_.public_key.empty()) return;
     if (is_bound) {
@@ -138,7 +139,7 @@ bool ZmqSocket::send_message(void *message) {
     return has_sent(sent);
 }
 
-// The last part. Long messages are lent to ZeroMQ, which frees them when they have been sent.
+// Sends the last part of a message. Long ones are lent to ZeroMQ, which frees them when they have been sent.
 bool ZmqSocket::send(Message &&message) {
     if (auto *own = message.held_as<ZmqMessage>()) return send_message(own->raw_);
     if (message.size() < worth_lending) return send_copy(message.data(), message.size(), 0);

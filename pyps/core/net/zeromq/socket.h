@@ -1,6 +1,6 @@
-// ZeroMQ's contexts and sockets, as much of them as is used here.
+// The part of ZeroMQ's contexts and sockets that is used here.
 //
-// A socket belongs to one thread at a time. Everything here throws PS_ESYSTEM with ZeroMQ's words when it is refused.
+// A socket belongs to one thread at a time. What ZeroMQ refuses throws PS_ESYSTEM with its text.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,17 @@
 
 namespace ps {
 
-// With keys its sockets are encrypted: each end proves to the other that it has them. Which clients a bound router
-// admits is decided in admission.h.
+// If it has keys, its sockets are encrypted: each end proves to the other that it has them. Which clients a bound
+// router admits is decided in admission.h.
 class ZmqContext {
 public:
-    // `longest`: bytes of a message that is received; -1: no limit.
+    // `longest`: most bytes of a message that is received; -1: no limit.
     explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1);
     struct Inside {
         int sockets;
     };
-    explicit ZmqContext(Inside most); // for inproc endpoints only: it has no thread that carries messages
+    // For inproc endpoints only: it has no thread that carries messages. `most`: how many sockets it may have.
+    explicit ZmqContext(Inside most);
     ~ZmqContext(); // its sockets must be closed
     ZmqContext(const ZmqContext &) = delete;
     ZmqContext &operator=(const ZmqContext &) = delete;
@@ -40,14 +41,14 @@ private:
 enum class ZmqOption : int {
     routing_id = 5,
     linger = 17,
-    backlog = 19, // connections that wait to be taken; the system has a limit too
-    longest_message = 22, // bytes, an int64_t; a peer that begins a longer one is cut off
+    backlog = 19, // connections that wait to be accepted; the system has a limit as well
+    longest_message = 22, // bytes, an int64_t; a peer that sends a longer message is disconnected
     send_high_water = 23,
     receive_high_water = 24,
     last_endpoint = 32,
     router_mandatory = 33,
     router_handover = 56,
-    connect_routing_id = 61, // of the next peer that it connects to
+    connect_routing_id = 61, // names the next peer that it connects to
     receive_timeout = 27, // milliseconds
     heartbeat_interval = 75, // milliseconds, like the next
     heartbeat_timeout = 77,
@@ -64,7 +65,7 @@ class ZmqSocket {
 public:
     enum Type : int { pair = 0, reply = 4, dealer = 5, router = 6 };
 
-    ZmqSocket(ZmqContext &context, Type type); // does not linger; its queues have no limits
+    ZmqSocket(ZmqContext &context, Type type); // closing it drops what was not sent yet; its queues have no limits
     ZmqSocket(ZmqSocket &&other) noexcept;
     ZmqSocket(const ZmqSocket &) = delete;
     ZmqSocket &operator=(const ZmqSocket &) = delete;
@@ -73,25 +74,27 @@ public:
     void set(ZmqOption option, int value);
     void set(ZmqOption option, int64_t value);
     void set(ZmqOption option, const std::string &value);
-    std::string bind(const std::string &endpoint); // returns the one that was taken
+    std::string bind(const std::string &endpoint); // returns it with the port that was chosen
     void connect(const std::string &endpoint);
 
-    // None of these waits. False: the peer is not connected (of a router), or nothing is there.
-    bool send(const std::string &peer, Message &&message); // from a router; if it was not sent, the message is whole
+    // None of these waits. False: a router has no connection to the peer, or nothing has come.
+    bool send(const std::string &peer, Message &&message); // from a router; a message that was not sent is unchanged
     bool send(Message &&message);
     bool send(const std::vector<std::string> &parts);
     bool receive(ZmqMessage *part);
     bool receive_within(double seconds, ZmqMessage *part); // this one waits; false also after a signal
 
-    // False: everything was received, and wait_for_any will tell when there is more. To try would only cost time.
+    // False: everything was received, so trying to receive would only cost time. wait_for_any tells when there is more.
     bool may_have_more() const { return !is_read_; }
     void look_again() { is_read_ = false; }
-    void nothing_came() { is_read_ = true; } // after sending, which may receive: the caller knows that it did not
+    // After sending, which may take in messages: the caller knows that none came.
+    void nothing_came() { is_read_ = true; }
 
-    // To be called before it connects or is bound. Returns a socket that tells of this one's `events`.
+    // Call it before the socket connects or is bound. Returns a socket that receives this one's `events`.
     ZmqSocket monitor(ZmqContext &context, int events = int(ZmqEvent::connected) | int(ZmqEvent::disconnected));
-    void stop_monitor();   // before that socket is closed
-    ZmqEvent next_event(std::string *endpoint); // of such a socket; `none`: no event of those that ZmqEvent has
+    void stop_monitor(); // call it before that socket is closed
+    // The next event from such a socket; `none` also for an event that ZmqEvent does not have.
+    ZmqEvent next_event(std::string *endpoint);
 
     void *raw() const { return socket_; }
 
@@ -102,15 +105,15 @@ private:
     static bool has_sent(int code);
 
     void *socket_;
-    const CurveKeys &keys_; // of its context
+    const CurveKeys &keys_; // the context's
     int descriptor_;
     int receive_timeout_ = -1; // milliseconds; -1: none
-    bool is_read_ = false; // everything was received; the descriptor will tell when there is more
+    bool is_read_ = false; // everything was received; the descriptor tells when there is more
     friend bool wait_for_any(const std::vector<ZmqSocket *> &, int, double, bool *);
 };
 
-// Wait until one of the sockets may have more or the descriptor (-1: none) has something to read, at most `seconds`.
-// `rang`: the descriptor has. False: neither.
+// Wait until one of the sockets may have a message, the descriptor (-1: none) has something to read, or the time is
+// over. `rang`: the descriptor has something to read. Returns false if the time is over.
 bool wait_for_any(const std::vector<ZmqSocket *> &sockets, int descriptor, double seconds, bool *rang = nullptr);
 
 } // namespace ps

@@ -1,4 +1,4 @@
-// The file of an endpoint "ipc://PATH", which ZeroMQ leaves behind.
+// The file of an endpoint "ipc://PATH", which ZeroMQ does not remove.
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +7,8 @@
 
 namespace ps {
 
-// Of an endpoint that was bound; for one of another scheme there is no file. The destructor removes the file, unless
-// another one has replaced it.
+// Made for an endpoint that is bound; endpoints of other schemes have no file. The destructor removes the file, unless
+// another one has taken its place.
 class SocketFile {
 public:
     SocketFile() = default;
@@ -18,7 +18,7 @@ public:
     ~SocketFile();
 
 private:
-    std::string path_; // or empty
+    std::string path_; // empty: there is no file
     dev_t device_ = 0;
     ino_t inode_ = 0;
 };

@@ -9,6 +9,7 @@
 namespace ps {
 
 std::unique_ptr<NodeTransport> make_zeromq_node(const NodeEnd &node, const std::string &endpoint);
-std::unique_ptr<WorkerTransport> make_zeromq_worker(const WorkerEnd &worker); // opens the library of its node
+// Opens the ZeroMQ library that its node's server uses.
+std::unique_ptr<WorkerTransport> make_zeromq_worker(const WorkerEnd &worker);
 
 } // namespace ps

@@ -28,7 +28,8 @@ private:
 
 class ZmqWorker final : public WorkerTransport {
 public:
-    ZmqWorker(const WorkerEnd &worker, std::shared_ptr<ZmqInside> inside); // null: the server is in another process
+    // `inside` is null if the server is in another process.
+    ZmqWorker(const WorkerEnd &worker, std::shared_ptr<ZmqInside> inside);
 
     Message message(size_t bytes) override { return room_of_zmq(bytes); }
     void reach(NodeId node) override;
@@ -44,7 +45,7 @@ private:
     const WorkerEnd worker_;
     std::shared_ptr<ZmqInside> inside_;
     ZmqContext context_;
-    std::optional<ZmqSocket> own_; // to the server inside
+    std::optional<ZmqSocket> own_; // the socket to the server of this process
     std::optional<Connections> others_;
     Message arrived_; // received by wait()
     bool has_arrived_ = false;
