@@ -265,8 +265,8 @@ def _create(
             node.connect([offer.endpoint for offer in offers])
         node.watch(rendezvous.find_line(meeting, place.node), rendezvous.name)
         meeting.works(place.node, place.num_nodes)
-        if several:
-            node.barrier(wanted.timeout)  # until they have heard of each other: a shutdown waits for no others
+        if several:  # a shutdown waits only for nodes that have been heard of
+            node.barrier(wanted.timeout)
         on_failure.pop_all()
     if several and wanted.curve is None and not is_loopback(node.endpoint):
         logger.warning(
