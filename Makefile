@@ -9,6 +9,8 @@ TESTS ?= bridge torch7 luaps pyps
 PYTEST_ARGS ?=
 # Test files run side by side, one process per core.
 JOBS ?= $(shell nproc)
+# Of the seeds, messages and kills that `make test` has.
+TIMES ?= 100
 BENCH_ARGS ?=
 DEMO_ARGS ?=
 
@@ -30,7 +32,7 @@ SANITIZER_undefined := libubsan.so
 SANITIZED := build/sanitize-$(SANITIZE)
 library = $(shell $(CC) -print-file-name=$1)
 
-.PHONY: help env demo docs test quick gpu lint style types stubs lua bench sanitize wheel clean distclean
+.PHONY: help env demo docs test quick soak gpu lint style types stubs lua bench sanitize wheel clean distclean
 .DEFAULT_GOAL := help
 
 help: ## this text
@@ -56,10 +58,18 @@ demo: env ## train one model from Lua and from PyTorch at the same time
 	$(BIN)/moontide demo $(DEMO_ARGS)
 
 test: lint ## lint, types and all tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder $(PYTEST_ARGS)
 
 quick: env ## the tests without the slow ones
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m 'not slow' $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder -m 'not slow' $(PYTEST_ARGS)
+
+soak: env ## all tests with TIMES=100 times the seeds, all deliberate defects, the longest runs: for a night
+	MOONTIDE_TIMES=$(TIMES) $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder \
+	    -o timeout=$$((120 * $(TIMES))) -o faulthandler_timeout=0 $(PYTEST_ARGS)
+	$(BIN)/python -m tests.native.defects
+	$(BIN)/python -m tests.pyps.long_sums --rounds $$((1000 * $(TIMES)))
+	$(BIN)/python -m tests.pyps.hostile --messages $$((10000 * $(TIMES)))
+	$(BIN)/python -m tests.pyps.wholememory.kills $$((2 * $(TIMES)))
 
 gpu: env ## the tests of GPUs' memory and of cutorch on the GPUs of this machine (pip install '.[gpu]')
 	MOONTIDE_GPU_TESTS=real $(BIN)/python -m pytest $(PYTEST_ARGS) tests/pyps/wholememory/test_device.py

@@ -116,7 +116,7 @@ def seconds_per_call(
     *functions : callable
         Called without arguments.
     quick : bool
-        Two short rounds, to see that a benchmark runs.
+        One call of each, to see that a benchmark runs.
     rounds : int
         How many times each function gets its turn.
     least : float
@@ -129,10 +129,9 @@ def seconds_of_loops(
     *loops: Callable[[int], float], quick: bool = False, rounds: int = 7, least: float = 0.02
 ) -> list[float]:
     """Do the same with loops that take how often to repeat and return how many seconds that took."""
-    if quick:
-        rounds, least = 2, 0.002
     with collector_paused():
-        counts = [_count_within(loop, least) for loop in loops]
+        counts = [1] * len(loops) if quick else [_count_within(loop, least) for loop in loops]
+        rounds = 1 if quick else rounds
         turns = [[loop(n) / n for loop, n in zip(loops, counts, strict=True)] for _ in range(rounds)]
     return [statistics.median(times) for times in zip(*turns, strict=True)]
 

@@ -19,7 +19,10 @@ from typing import Any
 
 import pytest
 
+from tests.order import pytest_collection_modifyitems, pytest_xdist_make_scheduler
 from tests.system import descendants, read
+
+__all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]  # hooks
 
 # gRPC's handlers for forks need all of its threads at rest; they can end the child of a process that uses it elsewhere.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"

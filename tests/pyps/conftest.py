@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import subprocess
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 import pyps
+from tests import soak
 from tests.conftest import Processes
 from tests.pyps.any_keys import CAPACITY, LENGTH, NODES_AND_THREADS
 from tests.pyps.cluster import Cluster, WorkerProcesses
@@ -111,15 +111,29 @@ def worker_processes() -> Iterator[WorkerProcesses]:
 
 
 @pytest.fixture(
-    params=[
-        (1, "thread", "direct", "none", 1),
-        (1, "process", "direct", "none", 1),
-        *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow"), ("tcp",), (1,)),
-        *itertools.product((2, MOST_NODES), ("thread",), ("direct", "slow"), ("memory",), (1,)),
-        (2, "thread", "slow", "tcp", 2),
-        (2, "thread", "slow", "memory", 2),
-        (MOST_NODES, "process", "direct", "tcp", 3),
-    ],
+    params=soak.rows(
+        [
+            (1, "thread", "direct", "none", 1),
+            (1, "process", "direct", "none", 1),
+            (2, "thread", "direct", "tcp", 1),
+            (2, "process", "slow", "tcp", 1),
+            (2, "thread", "slow", "memory", 2),
+            (MOST_NODES, "thread", "slow", "tcp", 1),
+            (MOST_NODES, "thread", "direct", "memory", 1),
+            (MOST_NODES, "process", "direct", "tcp", 3),
+        ],
+        [
+            (2, "thread", "slow", "tcp", 1),
+            (2, "thread", "slow", "tcp", 2),
+            (2, "process", "direct", "tcp", 1),
+            (2, "thread", "direct", "memory", 1),
+            (2, "thread", "slow", "memory", 1),
+            (MOST_NODES, "thread", "direct", "tcp", 1),
+            (MOST_NODES, "process", "direct", "tcp", 1),
+            (MOST_NODES, "process", "slow", "tcp", 1),
+            (MOST_NODES, "thread", "slow", "memory", 1),
+        ],
+    ),
     ids=lambda row: "-".join(map(str, row[:4])) + (f"-{row[4]} server threads" if row[4] > 1 else ""),
 )
 def cluster_of(request: pytest.FixtureRequest, worker_processes: WorkerProcesses) -> Iterator[ClusterOf]:

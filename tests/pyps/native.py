@@ -13,8 +13,10 @@ from typing import TypeVar
 
 import pytest
 
+from tests import soak
+
 ROOT = Path(__file__).parents[2]
-LIMIT = 90.0  # seconds that a program gets
+LIMIT = 90.0 * soak.TIMES  # seconds that a program gets
 BUILD_LIMIT = 280.0  # seconds; the first program of a sanitizer brings all of libps with it
 
 Test = TypeVar("Test", bound=Callable[..., None])
@@ -25,8 +27,13 @@ needs_compiler = pytest.mark.skipif(
 
 def native(test: Test) -> Test:
     """A test of programs: each is built for the first test that runs it."""
-    marked: Test = needs_compiler(pytest.mark.slow(pytest.mark.timeout(380)(test)))
+    marked: Test = needs_compiler(pytest.mark.slow(pytest.mark.timeout(BUILD_LIMIT + LIMIT + 10)(test)))
     return marked
+
+
+def times(few: int) -> str:
+    """Return so many seeds, messages or rounds, or as many as a long run has, as a program takes them."""
+    return str(soak.times(few))
 
 
 @dataclass(frozen=True)

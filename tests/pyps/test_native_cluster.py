@@ -6,7 +6,7 @@ from pathlib import Path
 
 import zmq
 
-from tests.pyps.native import Programs, native
+from tests.pyps.native import Programs, native, times
 
 
 def zmq_library() -> str:
@@ -17,17 +17,17 @@ def zmq_library() -> str:
 
 @native
 def test_sums_of_a_cluster_are_exact(threaded_programs: Programs) -> None:
-    assert threaded_programs.run("cluster", zmq_library(), "50") == "ok\n"
+    assert threaded_programs.run("cluster", zmq_library(), times(10)) == "ok\n"
 
 
 @native
 def test_other_rules_of_pushes_hold_while_keys_move_and_workers_are_killed(programs: Programs) -> None:
-    assert programs.run("rules", zmq_library(), "100", "100") == "ok\n"
+    assert programs.run("rules", zmq_library(), times(20), times(20)) == "ok\n"
 
 
 @native
 def test_nodes_live_through_hostile_messages(threaded_programs: Programs) -> None:
-    output = threaded_programs.run("hostile", zmq_library(), "40000")
+    output = threaded_programs.run("hostile", zmq_library(), times(8000))
     assert output.startswith("ok: ")
 
 
@@ -38,9 +38,9 @@ def test_no_failed_operation_is_forgotten_and_few_are_kept(programs: Programs) -
 
 @native
 def test_only_those_with_the_keys_are_admitted(threaded_programs: Programs) -> None:
-    assert threaded_programs.run("curve", zmq_library(), "500") == "ok\n"
+    assert threaded_programs.run("curve", zmq_library(), times(100)) == "ok\n"
 
 
 @native
 def test_transports_keep_their_promises(threaded_programs: Programs) -> None:
-    assert threaded_programs.run("transports", zmq_library(), "400") == "ok\n"
+    assert threaded_programs.run("transports", zmq_library(), times(200)) == "ok\n"

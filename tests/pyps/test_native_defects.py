@@ -35,6 +35,7 @@ def test_a_defect_whose_text_is_gone_is_an_error(tmp_path: Path) -> None:
 
 @native
 def test_some_defects_are_caught() -> None:
+    """Before that, 1,500 seeds of each simulation find nothing wrong with the sources as they are."""
     tree = defects.ROOT / "build/some-defects"
     defects.prepare(tree)
     for row in defects.read_defects()[::20]:

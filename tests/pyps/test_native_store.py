@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from tests.pyps.native import Programs, native
+from tests import soak
+from tests.pyps.native import Programs, native, times
 
 
 @native
@@ -23,13 +24,15 @@ def test_native_program_of_many_threads(threaded_programs: Programs, program: st
 
 @native
 def test_hashed_keys_keep_their_rows_while_who_makes_them_is_killed(programs: Programs) -> None:
-    assert programs.run("rows", "100") == "ok\n"
+    kills = min(soak.times(20), 100)  # there is room for so many
+    for _ in range(0, soak.times(20), kills):
+        assert programs.run("rows", str(kills)) == "ok\n"
 
 
 @native
 def test_killed_workers_leave_whole_values(threaded_programs: Programs) -> None:
-    """1,000 SIGKILLs into pushes of 100 floats; nobody waits for a second."""
-    output = threaded_programs.run("killed_worker", "1000", "1000")
+    """Hundreds of SIGKILLs into pushes of 100 floats; nobody waits for a second."""
+    output = threaded_programs.run("killed_worker", times(200), "1000")
     restored = re.search(r"(\d+) values restored", output)
     assert restored is not None
     assert int(restored[1]) > 0

@@ -1,7 +1,7 @@
 """Damaged files are refused or read, never a crash and never a hang.
 
-`pytest -m slow tests/bridge/t7/test_fuzz.py` reads 100,000 mutated files, MOONTIDE_FUZZ_FILES another number; a seed
-that fails is printed and MOONTIDE_FUZZ_SEED starts from it. The quick tests read a few thousand.
+The slow test reads 100,000 mutated files, or MOONTIDE_TIMES as many; a seed that fails is printed and
+MOONTIDE_FUZZ_SEED starts from it. The quick tests read a few thousand.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import pytest
 import torch
 
 from bridge import t7
+from tests.soak import TIMES, times
 
 FILES = Path(__file__).parents[2] / "data" / "torch7" / "files"
-COUNT = int(os.environ.get("MOONTIDE_FUZZ_FILES", "100000"))
 SEED = int(os.environ.get("MOONTIDE_FUZZ_SEED", "0"))
 SECONDS = 2.0  # that no file of a few kilobytes may take, on however busy a machine
 NUMBERS = (
@@ -143,9 +143,9 @@ def test_a_few_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(900 * TIMES)
 def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
-    print(read_all(COUNT, tmp_path))
+    print(read_all(times(100_000), tmp_path))
 
 
 def test_a_mutated_file_takes_memory_in_proportion_to_its_size() -> None:
