@@ -179,6 +179,7 @@ def test_a_picture_lets_the_page_shine_through_and_says_its_sides() -> None:
         assert all(f">{said}<" in text for said in ("← worse", "better →", "met", "missed", "target"))
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     saved(tmp_path / "results")
     for docs in ("here", "there"):
@@ -196,6 +197,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     assert len(everything(tmp_path / "here")) == 6  # summary, page, two pictures twice
 
 
+@pytest.mark.slow
 def test_what_has_not_changed_is_not_written_and_what_is_gone_is_removed(tmp_path: Path) -> None:
     file = saved(tmp_path / "results")
     write_pages(tmp_path, tmp_path / "results")
@@ -207,6 +209,7 @@ def test_what_has_not_changed_is_not_written_and_what_is_gone_is_removed(tmp_pat
     assert everything(tmp_path) == {"summary.txt": b"No results are saved.\n"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [[], ROWS], ids=["no results", "results"])
 def test_the_pages_build_without_a_warning(rows: list[Row], tmp_path: Path) -> None:
     if rows:

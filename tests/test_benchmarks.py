@@ -64,6 +64,7 @@ def test_a_ratio_needs_a_peer() -> None:
         row(theirs=None, target="<= 2x")
 
 
+@pytest.mark.slow
 def test_times_are_those_of_one_call() -> None:
     nothing, much = harness.seconds_per_call(lambda: None, lambda: sum(range(10_000)))
     assert 0 < nothing < much < 0.1

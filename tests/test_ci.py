@@ -14,6 +14,7 @@ SKIPS = "import pytest\ndef test_skips(): pytest.skip('no luajit')\n"
 FAILS = "def test_fails(): assert False\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "status", "last"),
     [

@@ -17,6 +17,8 @@ import pytest
 from tests.python_path import python_path
 from tests.system import read
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))

@@ -26,6 +26,7 @@ sys.exit(found.failed > 0 or found.attempted == 0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_the_examples_of_a_module_run(module: str, tmp_path: Path) -> None:
     with bridge.Lua() as lua:  # what they call "model.t7"

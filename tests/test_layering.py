@@ -66,6 +66,7 @@ def test_python_and_cython_imports_point_one_way(place: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_only_the_part_for_spark_imports_it() -> None:
     inside = ROOT / "bridge" / "spark"
     engines = {"dask", "pandas", "pyarrow", "pyspark", "ray"}
@@ -358,6 +359,7 @@ def run_python(code: str, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["bridge", "pyps", "moontide"])
 def test_an_import_starts_no_thread_opens_no_socket_and_promotes_no_symbols(package: str) -> None:
     run_python(IMPORT_PROBE, package)

@@ -88,6 +88,7 @@ if os.fork() == 0:
 """
 
 
+@pytest.mark.slow
 def test_what_another_program_shares_is_not_reported(leaks: ModuleType) -> None:
     segment = Path(f"/dev/shm/other-{os.getpid()}")
     before = leaks.in_use()

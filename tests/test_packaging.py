@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 NOT_SOURCE = shutil.ignore_patterns(
     ".git", ".venv", "build", "dist", "out", "prototypes", "*.egg-info", "*.so", "__pycache__", ".*_cache"
@@ -100,7 +102,6 @@ def installed(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFact
     return environment
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(280)
 def test_the_sdist_holds_every_source_file(archives: tuple[Path, Path], sources: set[str]) -> None:
     with tarfile.open(archives[0]) as sdist:
@@ -109,7 +110,6 @@ def test_the_sdist_holds_every_source_file(archives: tuple[Path, Path], sources:
     assert [name for name in packed if name.endswith((".so", ".pyc"))] == []
 
 
-@pytest.mark.slow
 def test_no_two_files_differ_in_case_alone(sources: set[str]) -> None:
     """A disk that does not tell case apart would keep one of them."""
     by_name: dict[str, list[str]] = {}
@@ -130,7 +130,6 @@ def test_the_wheel_holds_what_programs_need_at_run_time(wheel_files: set[str], s
     assert wanted - wheel_files == set()
 
 
-@pytest.mark.slow
 def test_the_wheel_holds_no_sources_of_compiled_modules_and_no_foreign_packages(
     wheel_files: set[str],
 ) -> None:
@@ -143,7 +142,6 @@ def test_the_wheel_holds_no_sources_of_compiled_modules_and_no_foreign_packages(
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("package", ["bridge", "pyps", "moontide"])
 def test_an_installed_package_imports_from_its_environment(installed: Path, package: str) -> None:
     code = f"import {package}; print({package}.__file__)"
@@ -151,7 +149,6 @@ def test_an_installed_package_imports_from_its_environment(installed: Path, pack
     assert where.startswith(str(installed))
 
 
-@pytest.mark.slow
 def test_an_installed_command_finds_the_lua_client_and_the_library(installed: Path) -> None:
     moontide = installed / "bin" / "moontide"
     template = run(moontide, "paths", "--lua", cwd=installed).split(";")[-1].strip()
@@ -161,7 +158,6 @@ def test_an_installed_command_finds_the_lua_client_and_the_library(installed: Pa
     assert library.is_relative_to(installed)
 
 
-@pytest.mark.slow
 def test_an_installed_th_runs_a_program(installed: Path, tmp_path: Path) -> None:
     program = tmp_path / "hello.lua"
     program.write_text("print('hello ' .. arg[1])")
@@ -176,7 +172,6 @@ def needed(library: Path) -> set[str]:
     return set(re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", library, cwd=ROOT)))
 
 
-@pytest.mark.slow
 @needs_readelf
 def test_the_wheels_libraries_carry_no_symbols_for_debuggers(
     archives: tuple[Path, Path], tmp_path: Path

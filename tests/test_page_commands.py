@@ -213,6 +213,7 @@ def beginning(unit: str, table: Iterable[str]) -> str | None:
     return next((start for start in table if unit.startswith(start)), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "unit"),
     [

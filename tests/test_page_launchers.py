@@ -60,6 +60,7 @@ def dmlc(start: Start, program: str) -> list[subprocess.Popen[str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 @pytest.mark.parametrize("launcher", [launch, torchrun, dmlc])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_takes_its_place(

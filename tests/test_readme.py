@@ -15,6 +15,7 @@ README = (ROOT / "README.md").read_text()
 SNIPPETS = [snippet for page in PAGES for snippet in blocks(page, "python")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda text: text.strip().splitlines()[-1].strip()[:40])
 def test_a_snippet_runs(snippet: str, tmp_path: Path) -> None:
     done = subprocess.run(

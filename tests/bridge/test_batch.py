@@ -60,6 +60,7 @@ def test_threads_that_need_a_model_at_once_share_one(counted: tuple[str, Path]) 
     assert loads.read_text() == "x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_another_process_loads_its_own(counted: tuple[str, Path], method: str) -> None:
     file, loads = counted

@@ -31,6 +31,7 @@ def test_a_second_state_compiles_nothing_of_ours(lua: bridge.Lua, package: str) 
         assert second.execute(f"{COUNTING} require '{package}' return count") == 0
 
 
+@pytest.mark.slow
 def test_the_first_state_compiles_each_file_and_form() -> None:
     code = f"""
 import bridge
@@ -134,6 +135,7 @@ def test_a_path_that_changes_is_seen(lua: bridge.Lua, tmp_path: Path, place: str
     assert lua.execute(code, str(tmp_path)) == "mine"
 
 
+@pytest.mark.slow
 def test_eight_threads_may_be_the_first() -> None:
     code = """
 import threading, bridge
@@ -154,6 +156,7 @@ print(len(sums), len(set(sums)))
     assert found.stdout.split() == ["8", "1"]
 
 
+@pytest.mark.slow
 def test_a_forked_child_loads_what_its_parent_compiled(lua: bridge.Lua) -> None:
     code = f"""
 import os, bridge

@@ -250,6 +250,7 @@ def test_deep_nesting_comes_back(echo: Any, depth: int) -> None:
     assert depth_of(echo(nested(depth))) == depth
 
 
+@pytest.mark.slow
 def test_deeper_nesting_is_an_error_and_no_crash(echo: Any) -> None:
     with pytest.raises(RecursionError):
         echo(nested(100_000))

@@ -61,6 +61,7 @@ print("closed")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["false", "true"], ids=["collected", "closed"])
 @pytest.mark.parametrize("name", MET)
 def test_a_finalizer_may_use_what_is_finalized_already(name: str, kept: str) -> None:
@@ -127,6 +128,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["close", "collect"])
 @pytest.mark.parametrize("kind", LOOPS)
 def test_ctrl_c_stops_an_endless_finalizer(kind: str, how: str) -> None:
@@ -148,6 +150,7 @@ def test_ctrl_c_stops_an_endless_finalizer(kind: str, how: str) -> None:
             process.wait()
 
 
+@pytest.mark.slow
 def test_other_threads_run_while_a_state_is_closed() -> None:
     import threading
 

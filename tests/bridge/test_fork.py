@@ -123,6 +123,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:This process")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_child_is_told_at_once_what_it_cannot_use(name: str) -> None:

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LOOPS = {
     "empty": "while true do end",
     "numeric": "local x = 0 while true do x = x + 1 end",

@@ -12,6 +12,7 @@ import torch
 import bridge
 
 
+@pytest.mark.slow
 def test_a_small_operation_does_not_load_torch() -> None:
     """The first tier is our own: Python's torch is not even imported."""
     program = """
@@ -62,6 +63,7 @@ def test_kernels_leave_pythons_random_numbers_alone(lua: bridge.Lua) -> None:
     assert torch.equal(torch.rand(3), expected)
 
 
+@pytest.mark.slow
 def test_an_error_of_torch_in_compiled_code_is_an_error(lua: bridge.Lua) -> None:
     code = """
     require 'torch'

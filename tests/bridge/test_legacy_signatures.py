@@ -47,6 +47,7 @@ def test_help_tells_a_class_and_its_signature(name: str) -> None:
     assert inspect.signature(cls).parameters == rows()[name].form.signature.parameters
 
 
+@pytest.mark.slow
 def test_help_of_the_module_tells_every_class() -> None:
     text = pydoc.plain(pydoc.render_doc(nn))
     assert [name for name in rows() if f"class {name}(" not in text] == []
@@ -89,6 +90,7 @@ def test_the_stub_is_the_table_s() -> None:
     assert ast.dump(ast.parse(stub)) == ast.dump(ast.parse(stubs.stub()))
 
 
+@pytest.mark.slow
 def test_looking_around_starts_no_lua() -> None:
     code = (
         "from bridge.legacy import nn, optim, session\n"

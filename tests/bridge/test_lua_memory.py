@@ -159,6 +159,7 @@ LENT: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LENT)
 def test_what_was_lent_when_lua_had_no_memory_is_let_go(failing: Failing, kind: str) -> None:
     function = failing.lua.eval(ECHO)
@@ -177,6 +178,7 @@ def test_what_was_lent_when_lua_had_no_memory_is_let_go(failing: Failing, kind: 
     assert [k for k, reference in enumerate(lent) if reference() is not None] == []
 
 
+@pytest.mark.slow
 def test_a_refusal_costs_no_depth(failing: Failing) -> None:
     function = failing.lua.eval(ECHO)
     for k in range(2 * sys.getrecursionlimit()):

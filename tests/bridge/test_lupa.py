@@ -12,6 +12,7 @@ OURS = "import bridge; lua = bridge.Lua(); assert lua.eval('6 * 7') == 42"
 BOTH_JITS = "import lupa.luajit21; assert lupa.luajit21.LuaRuntime().eval('6 * 7') == 42"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
     [

@@ -20,6 +20,7 @@ def run(program: str) -> None:
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("threads", "more"), [(1, 0), (2, 1), (3, 2)])
 def test_loops_use_as_many_threads_as_torch_does(threads: int, more: int) -> None:
     run(f"""
@@ -32,6 +33,7 @@ assert len(os.listdir("/proc/self/task")) == before + {more}
 """)
 
 
+@pytest.mark.slow
 def test_a_process_without_torch_starts_no_thread() -> None:
     run("""
 import os, sys, bridge
@@ -41,6 +43,7 @@ assert "torch" not in sys.modules and len(os.listdir("/proc/self/task")) == befo
 """)
 
 
+@pytest.mark.slow
 def test_long_work_reaches_torchs_threads_before_anybody_imports_torch() -> None:
     run("""
 import os, sys, time
@@ -60,6 +63,7 @@ assert lua.eval("torch.mm(torch.eye(300), torch.ones(300, 300)):sum()") == 9e4
 """)
 
 
+@pytest.mark.slow
 def test_the_child_of_a_fork_goes_on_with_one_thread() -> None:
     run("""
 import os, signal, torch, bridge

@@ -127,6 +127,7 @@ def test_work_still_to_be_done_is_refused(pool: bridge.LuaPool, kind: str) -> No
 # ---- tasks
 
 
+@pytest.mark.slow
 def test_64_tasks_get_their_own_answers(pool: bridge.LuaPool) -> None:
     wanted = [pool.run(lambda net, x=x: net.forward(x)).tolist() for x in INPUTS]
 
@@ -160,6 +161,7 @@ def test_threads_that_others_made_get_their_own_answers(pool: bridge.LuaPool) ->
     assert asyncio.run(main()) == 0
 
 
+@pytest.mark.slow
 def test_the_loop_goes_on_while_lua_runs() -> None:
     spin = "function() local t = os.clock() while os.clock() - t < 0.4 do end end"
 
@@ -194,6 +196,7 @@ def test_who_waits_occupies_no_thread() -> None:
         asyncio.run(main(pool))
 
 
+@pytest.mark.slow
 def test_a_task_without_a_state_times_out() -> None:
     async def main(pool: bridge.LuaPool) -> None:
         with pool.lend(), pytest.raises(bridge.StateBusy, match="larger size= or timeout="):
@@ -234,6 +237,7 @@ def test_an_error_in_a_task_comes_out_of_it(pool: bridge.LuaPool) -> None:
 # ---- closing
 
 
+@pytest.mark.slow
 def test_closing_waits_for_a_borrower() -> None:
     pool = bridge.LuaPool(1, timeout=10)
     entered = threading.Event()
@@ -253,6 +257,7 @@ def test_closing_waits_for_a_borrower() -> None:
     assert answers == [42]
 
 
+@pytest.mark.slow
 def test_a_borrower_that_stays_is_named_and_its_state_closed_in_the_end() -> None:
     pool = bridge.LuaPool(2, timeout=0.2)
     entered, go_on = threading.Event(), threading.Event()

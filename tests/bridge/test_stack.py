@@ -63,6 +63,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1000, 1_000_000])
 @pytest.mark.parametrize("kilobytes", [64, 256, 8192])
 @pytest.mark.parametrize("kind", KINDS)

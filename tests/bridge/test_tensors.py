@@ -177,6 +177,7 @@ def test_twenty_dimensions_cross(echo: Any) -> None:
     assert np.array_equal(echo(array), array)
 
 
+@pytest.mark.slow
 def test_an_array_outlives_the_state_it_came_from() -> None:
     lua = bridge.Lua()
     lua.require("torch")

@@ -15,6 +15,7 @@ import bridge
 WORK = "local x = 0 for i = 1, 2e8 do x = x + i % 7 end return x"
 
 
+@pytest.mark.slow
 def test_python_runs_while_lua_runs(lua: bridge.Lua) -> None:
     ticks = []
     done = threading.Event()
@@ -57,6 +58,7 @@ def test_threads_take_turns_in_one_state(lua: bridge.Lua) -> None:
     assert lua.eval("n") == 400_000
 
 
+@pytest.mark.slow
 def test_a_busy_state_is_an_error_after_its_timeout() -> None:
     with bridge.Lua(busy_timeout=0.2) as lua:
         inside, release = threading.Event(), threading.Event()
@@ -77,6 +79,7 @@ def test_a_busy_state_is_an_error_after_its_timeout() -> None:
         assert lua.eval("1") == 1
 
 
+@pytest.mark.slow
 def test_a_callback_that_waits_for_its_own_state_ends_in_an_error() -> None:
     with bridge.Lua(busy_timeout=0.3) as lua, ThreadPoolExecutor(1) as pool:
 
@@ -173,6 +176,7 @@ def one_kernel_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_kernel_thread")
 def test_a_forward_pass_is_not_slowed_by_a_busy_python_thread(lua: bridge.Lua) -> None:
     """An operation that needed the GIL would cost milliseconds here: 1000 times as much."""

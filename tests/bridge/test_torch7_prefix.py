@@ -160,6 +160,7 @@ def test_arrays_over_one_storage_share_it(lua: bridge.Lua) -> None:
     assert lua.eval("x:sum()") == 15
 
 
+@pytest.mark.slow
 def test_memory_goes_back_once_the_last_reader_is_gone(lua: bridge.Lua) -> None:
     before = resident()
     for _ in range(100):
@@ -171,6 +172,7 @@ def test_memory_goes_back_once_the_last_reader_is_gone(lua: bridge.Lua) -> None:
     assert resident() - before < 400 * 2**20
 
 
+@pytest.mark.slow
 def test_arrays_that_are_passed_in_are_let_go_of(lua: bridge.Lua) -> None:
     rows = lua.eval("function(x) return x:size(1) end")
     before = resident()

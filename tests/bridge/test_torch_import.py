@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 RACE = """
 import sys, threading
 sys.setswitchinterval(1e-6)

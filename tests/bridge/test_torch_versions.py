@@ -53,6 +53,7 @@ def told(change: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -85,6 +86,7 @@ def test_a_torch_without_an_operators_entry_is_named(monkeypatch: pytest.MonkeyP
     assert "it works with torch 2.10 to" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_table_of_todays_dlpack_is_found_behind_a_newer_one() -> None:
     assert told(NEWER.format(previous="today")) == "worked [1.0, 1.0]"
 

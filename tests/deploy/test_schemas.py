@@ -61,6 +61,7 @@ def test_the_inference_service_has_kserves_own_fields_in_their_types() -> None:
         assert type(document["spec"]["predictor"][name]) is kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "file"), [("vendor.compose-spec", COMPOSE), ("vendor.github-workflows", WORKFLOW)]
 )
@@ -89,6 +90,7 @@ def test_the_workflow_runs_the_script_that_ci_runs() -> None:
     }
 
 
+@pytest.mark.slow
 def test_wheels_are_made_for_each_python_that_the_package_names() -> None:
     """cibuildwheel reads its part of pyproject.toml, and says what it would build."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -20,6 +20,7 @@ def trained(name: str, nodes: int, management: str) -> list[Epoch]:
     return train(app.small(), nodes=nodes, management=management, epochs=app.epochs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "management"), RUNS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_learns(name: str, nodes: int, management: str) -> None:
@@ -45,6 +46,7 @@ def test_told_ahead_keys_are_local(name: str) -> None:
     assert trained(name, 2, "intent")[-1].share_local > 0.7
 
 
+@pytest.mark.slow
 def test_four_nodes_with_two_workers_each_learn() -> None:
     app = APPS["dsgd"]
     epochs = train(app.small(), nodes=4, workers=2, management="relocation", epochs=app.epochs)

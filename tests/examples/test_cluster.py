@@ -17,6 +17,8 @@ import pytest
 from examples.apps.cluster import Failure, Place, run
 from tests.system import is_running
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 TIMEOUT = 50.0
 

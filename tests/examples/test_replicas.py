@@ -82,18 +82,21 @@ class Slope:
         return float(parameters[0])
 
 
+@pytest.mark.slow
 def test_after_a_batch_every_node_sees_what_the_others_did_before_it() -> None:
     """Without waiting, the replicas are behind by the milliseconds between two exchanges."""
     of_workers = run(take_turns, value_lengths=np.ones(len(KEYS), np.int64), nodes=2)
     assert of_workers == [[2.0 * (turn + 1) for turn in range(TURNS)]] * 2
 
 
+@pytest.mark.slow
 def test_negative_samples_do_not_depend_on_where_keys_are() -> None:
     lengths = np.full(WORDS, 2)
     drawn = {management: run(draw, management, value_lengths=lengths, nodes=2) for management in MANAGEMENTS}
     assert drawn["intent"] == drawn["relocation"] == drawn["classic"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first_sum", [0.0, 1.0])
 def test_a_first_sum_bounds_the_first_step(first_sum: float) -> None:
     """Without it the step is as long as can be, however small the gradient."""
@@ -101,6 +104,7 @@ def test_a_first_sum_bounds_the_first_step(first_sum: float) -> None:
     assert epoch.quality == pytest.approx(-0.5 * 0.1 / (first_sum + 0.1**2) ** 0.5, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_experiment_prints_the_spread_of_each_place(capsys: pytest.CaptureFixture[str]) -> None:
     spread.main(["plain", "--nodes", "1", "--seeds", "2", "--without", "sampling"])
     _, *lines = capsys.readouterr().out.splitlines()

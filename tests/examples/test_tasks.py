@@ -124,6 +124,7 @@ def test_text_words_and_verses_fit() -> None:
     assert [words.count(word) for word in corpus.words] == corpus.counts.tolist()
 
 
+@pytest.mark.slow
 def test_words_of_one_stem_are_paired() -> None:
     corpus = king_james()
     pairs = {(corpus.words[a], corpus.words[b]) for a, b in same_stem(corpus)}

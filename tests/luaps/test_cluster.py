@@ -200,6 +200,7 @@ def python_worker(node: pyps.Server, number: int) -> None:
         kv.waitall(40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
 def test_lua_and_python_workers_sum_exactly_while_keys_move(
     cluster: Cluster, luajit: Any, count: int

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pytest
 
 import pyps
 from tests.luaps.nodes import NUM_KEYS, Cluster, Nodes, values_of
@@ -58,6 +59,7 @@ def test_values_that_were_set_up_are_seen_by_all(cluster: Cluster, luajit: Any) 
         assert program.finish() == ["5 5 6 6 0", "true", "7 7"]
 
 
+@pytest.mark.slow
 def test_a_wait_for_nodes_that_never_answer_ends_with_its_timeout(cluster: Cluster, start: Any) -> None:
     source = """
     kv:intent({2}, 0, 10)
@@ -95,6 +97,7 @@ def test_lua_waits_until_what_it_intends_to_use_is_here_and_what_it_pushed_is_ev
     assert [node.stats()["relocations_in"] for node in nodes] == [moved, *[0] * (len(nodes) - 1)]
 
 
+@pytest.mark.slow
 def test_waits_end_with_their_timeout(cluster: Cluster, start: Any) -> None:
     source = """
     local v = ffi.new('float[1]')
@@ -111,6 +114,7 @@ def test_waits_end_with_their_timeout(cluster: Cluster, start: Any) -> None:
     assert third == "false"
 
 
+@pytest.mark.slow
 def test_an_operation_without_an_answer_ends_with_its_timeout(cluster: Cluster, start: Any) -> None:
     source = """
     local v = ffi.new('float[1]')
@@ -125,6 +129,7 @@ def test_an_operation_without_an_answer_ends_with_its_timeout(cluster: Cluster, 
     assert lines[4] == "-1 0"
 
 
+@pytest.mark.slow
 def test_an_operation_that_waits_for_its_turn_ends_with_its_timeout_unsent(
     cluster: Cluster, start: Any
 ) -> None:

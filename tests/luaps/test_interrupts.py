@@ -15,6 +15,8 @@ import bridge
 import pyps
 from tests.luaps.nodes import Cluster
 
+pytestmark = pytest.mark.slow
+
 CALLS = {
     "pull": "kv:pull({2, 4}, v)",
     "push": "kv:push({2, 4}, v)",

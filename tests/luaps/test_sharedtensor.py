@@ -48,6 +48,7 @@ def test_a_tensor_of_python_is_the_same_memory_in_lua(
     assert a[2, 1] == 77
 
 
+@pytest.mark.slow
 def test_lua_keeps_the_memory_as_long_as_it_has_a_view() -> None:
     a = wm.create_tensor([4, 3], [], torch.float32, True, [])
     name = wm.name_of(a)

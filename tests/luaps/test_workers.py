@@ -100,6 +100,7 @@ def test_a_hundred_thousand_pushes_from_everywhere_sum_exactly(luajit: Any) -> N
             assert np.array_equal(out, expected)
 
 
+@pytest.mark.slow
 def test_a_state_in_a_thread_pushes_while_python_holds_the_gil(server: pyps.Server, lua: bridge.Lua) -> None:
     source = """
     local one, stop = torch.FloatTensor(3):fill(1), torch.FloatTensor(3)
@@ -121,6 +122,7 @@ def test_a_state_in_a_thread_pushes_while_python_holds_the_gil(server: pyps.Serv
     assert after[0] - before[0] > 1000
 
 
+@pytest.mark.slow
 def test_killed_lua_workers_leave_whole_values_and_a_usable_node(luajit: Any) -> None:
     source = """
     local keys, v = ffi.new('int64_t[?]', 20), ffi.new('float[?]', 20 * 200)
@@ -182,6 +184,7 @@ def test_a_forgotten_worker_is_collected(server: pyps.Server, lua: bridge.Lua) -
     assert workers(server) == 0
 
 
+@pytest.mark.slow
 def test_a_state_that_is_closed_leaves_the_node(server: pyps.Server) -> None:
     with bridge.Lua() as state:
         state.execute("kv = require('luaps').worker{address = ...}", server.address)
@@ -224,6 +227,7 @@ lua.close()
 """
 
 
+@pytest.mark.slow
 def test_a_worker_used_in_a_forked_child_becomes_one_of_its_own(server: pyps.Server, contents: Any) -> None:
     subprocess.run([sys.executable, "-c", FORKS, server.address], cwd=ROOT, check=True, timeout=50)
     assert contents(server)[:3].tolist() == [3, 3, 3]
@@ -245,6 +249,7 @@ lua.close()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [0, 0.2], ids=["at-once", "later"])
 @pytest.mark.parametrize("program", ["python", "luajit"])
 def test_ctrl_c_ends_a_barrier(luajit: Any, program: str, after: float) -> None:

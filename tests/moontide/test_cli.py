@@ -77,6 +77,7 @@ def test_a_command_says_first_what_it_needs_beside_moontide(
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_other_commands_run_without_extras(tmp_path: Path) -> None:
     program, model = tmp_path / "program.lua", tmp_path / "model.t7"
     program.write_text("require 'optim' torch.save(arg[1], nn.Sequential():add(nn.Linear(2, 1))) print(#arg)")
@@ -166,6 +167,7 @@ def test_the_lines_for_a_shell_let_a_plain_luajit_require_luaps(capsys: pytest.C
     assert (done.stdout, done.stderr) == ("function\n", "")
 
 
+@pytest.mark.slow
 def test_run_gives_a_program_its_arguments(tmp_path: Path) -> None:
     program = tmp_path / "sum.lua"
     program.write_text("print(arg[1] + arg[2])")

@@ -74,6 +74,7 @@ def test_the_report_is_readable(files: Path, tmp_path: Path, capsys: pytest.Capt
     assert "read back: difference 0.0e+00" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_shows_what_is_being_done(files: Path, tmp_path: Path, terminal: bool) -> None:
     ours, theirs = pty.openpty()
@@ -124,6 +125,7 @@ def test_models_of_all_forms_are_converted(
     assert found["input"] == shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".pt2", ".onnx"])
 def test_tables_of_inputs_are_exported(
     files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
@@ -239,6 +241,7 @@ def convert(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[
     return report(capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [[], ["--key", "protos.rnn"]], ids=["the only one", "by its key"])
 def test_a_network_inside_tables_is_found(
     checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], key: list[str]
@@ -265,6 +268,7 @@ def test_a_model_of_several_inputs_that_are_not_given_is_one_line(
         assert "once for each tensor" in error
 
 
+@pytest.mark.slow
 def test_modules_that_hand_indices_on_do_not_differ(
     checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -272,6 +276,7 @@ def test_modules_that_hand_indices_on_do_not_differ(
     assert max(layer["difference"] for layer in found["layers"]) < 1e-5
 
 
+@pytest.mark.slow
 def test_a_recurrent_step_becomes_onnx(
     checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -300,6 +305,7 @@ def test_several_networks_inside_are_named_by_their_way(
     assert "there is no 'rnm'; there is" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_length_of_a_sequence_stays_open(
     checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -309,6 +315,7 @@ def test_the_length_of_a_sequence_stays_open(
     assert program(torch.ones(3, 17, dtype=torch.int64)).shape == (3, 15, 4)
 
 
+@pytest.mark.slow
 def test_a_length_that_the_model_fixes_is_warned_of(
     checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -318,6 +325,7 @@ def test_a_length_that_the_model_fixes_is_warned_of(
     assert "WARNING: size 1 of input 0 (counted from 0) is frozen at 8" in told
 
 
+@pytest.mark.slow
 def test_other_sizes_are_opened_by_a_question_mark(
     checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

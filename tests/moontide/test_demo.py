@@ -107,12 +107,14 @@ def test_the_table_shows_what_was_reached() -> None:
     assert all(part in text for part in ("97.0%", "1.0e-04", "1.00 ms", "missed", "met"))
 
 
+@pytest.mark.slow
 def test_the_picture_is_written_where_it_was_asked_for(tmp_path: Path) -> None:
     picture = tmp_path / "new" / "curves.png"
     draw_curves(outcome().records, picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_worker_that_ends_early_is_named_with_its_errors(tmp_path: Path) -> None:
     arguments = ["torch", "no-address", str(tmp_path / "no-file")]
     options = ["--index=0", "--of=1", "--epochs=1", "--seed=1", "--batch=1", "--learning-rate=1"]

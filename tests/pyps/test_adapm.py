@@ -97,6 +97,7 @@ def test_a_pulled_sample_of_another_node_has_a_timestamp(start: Start) -> None:
         assert owner.pull_sample(owner.prepare_sample(3, 0), keys, values) == -1
 
 
+@pytest.mark.slow
 def test_advance_clock_returns_nothing_in_adapm(start: Start) -> None:
     adapm.setup(20, 1)
     (server,) = start(1, lambda: adapm.Server(1))

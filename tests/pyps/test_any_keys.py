@@ -134,6 +134,7 @@ def test_intents_bring_keys_and_replicas(any_cluster: Cluster) -> None:
         assert (workers[0].pull(keys) == 2 * len(workers)).all()
 
 
+@pytest.mark.slow
 def test_attached_processes_are_workers_like_others(any_cluster: Cluster, program: Any) -> None:
     source = """
         keys = np.array(json.loads(sys.argv[1]))
@@ -153,6 +154,7 @@ def test_attached_processes_are_workers_like_others(any_cluster: Cluster, progra
         assert (kv.pull(keys) == len(running)).all()
 
 
+@pytest.mark.slow
 def test_killed_workers_leave_whole_values(any_cluster: Cluster, program: Any) -> None:
     source = """
 node = pyps.attach(sys.argv[1])
@@ -243,6 +245,7 @@ def test_a_curve_pair_is_taken_by_the_only_node() -> None:
         assert kv.pull([3]).tolist() == [[1] * LENGTH]
 
 
+@pytest.mark.slow
 def test_keys_that_began_on_a_lost_node_are_lost_and_the_others_go_on() -> None:
     with Processes(3, on_loss="continue", capacity=CAPACITY) as processes:
         used, unused = list(range(100, 200)), list(range(1000, 1100))

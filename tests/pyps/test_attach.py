@@ -25,6 +25,7 @@ def other_server(program: Any) -> tuple[Any, str]:
     return process, process.stdout.readline().strip()
 
 
+@pytest.mark.slow
 def test_a_process_uses_another_ones_server(other_server: tuple[Any, str]) -> None:
     with pyps.attach(other_server[1]) as node, node.worker() as kv:
         assert (node.num_keys, node.value_length, node.dtype.name) == (10, 3, "float32")
@@ -70,6 +71,7 @@ def test_a_server_that_shuts_down_tells_attached_workers(other_server: tuple[Any
             node.worker()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["pull", "barrier"])
 def test_a_server_that_is_killed_is_noticed(other_server: tuple[Any, str], call: str) -> None:
     process, address = other_server
@@ -131,6 +133,7 @@ def abstract_listener() -> tuple[socket.socket, str]:
     return listener, f"unix:@{name}"
 
 
+@pytest.mark.slow
 def test_somebody_who_never_answers_is_given_up() -> None:
     listener, address = abstract_listener()
     with listener:
@@ -203,6 +206,7 @@ def test_of_too_many_silent_clients_the_oldest_give_way(server: pyps.Server) -> 
             clients[-1].recv(200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pause", [0, 1.5])
 def test_another_version_is_told_so(server: pyps.Server, pause: float) -> None:
     with connected(server.address) as client:
@@ -248,6 +252,7 @@ for step in (lambda: server.address, lambda: limit(3), spent, lambda: limit(limi
 """
 
 
+@pytest.mark.slow
 def test_a_server_without_descriptors_waits_for_some(program: Any) -> None:
     """It does not try again and again meanwhile: in a second that would take a second of processor time."""
     process = program(WITHOUT_DESCRIPTORS)
@@ -267,6 +272,7 @@ def test_a_server_without_descriptors_waits_for_some(program: Any) -> None:
             assert node.is_open
 
 
+@pytest.mark.slow
 def test_many_processes_attach_at_once(server: pyps.Server, program: Any) -> None:
     source = "kv = pyps.attach(sys.argv[1]).worker(); kv.push([0], np.ones(3, np.float32)); kv.finalize()"
     processes = [program(source, server.address) for _ in range(6)]

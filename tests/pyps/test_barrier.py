@@ -27,6 +27,7 @@ result = seen
 """
 
 
+@pytest.mark.slow
 def test_nobody_passes_before_all_came(crew: Any) -> None:
     with pyps.Server(1, 1, num_workers=3) as server:
         for seen in crew.run(server, STEPS, workers=3):
@@ -109,6 +110,7 @@ def test_a_worker_that_leaves_is_not_waited_for(server: pyps.Server) -> None:
         first.barrier(timeout=30)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_not_waited_for(server: pyps.Server, program: Any) -> None:
     process = program(
         "kv = pyps.attach(sys.argv[1]).worker(); print(kv.id, flush=True); time.sleep(60)", server.address
@@ -140,6 +142,7 @@ def test_a_signal_interrupts_a_barrier(server: pyps.Server) -> None:
         signal.signal(signal.SIGUSR1, former)
 
 
+@pytest.mark.slow
 def test_a_signal_that_is_handled_does_not_end_a_barrier(server: pyps.Server) -> None:
     handled: list[int] = []
     former = signal.signal(signal.SIGUSR1, lambda number, frame: handled.append(number))

@@ -41,6 +41,7 @@ def received(cluster: Cluster) -> Array:
     return np.array([node.stats()["messages_received"] for node in cluster.nodes], np.int32)
 
 
+@pytest.mark.slow
 def test_large_operations_are_several_messages_and_have_right_values(cluster: Cluster) -> None:
     node, keys = cluster.nodes[0], np.random.default_rng(1).permutation(NUM_KEYS)
     assert node.total_values * 4 > 4 * MOST
@@ -58,6 +59,7 @@ def test_large_operations_are_several_messages_and_have_right_values(cluster: Cl
     assert (received(cluster) - before)[1:].min() >= 5 * 2
 
 
+@pytest.mark.slow
 def test_a_large_operation_on_one_other_node_has_right_values(cluster: Cluster) -> None:
     keys = np.arange(1, NUM_KEYS, 3)
     values = np.arange(cluster.nodes[1].total_length(keys), dtype=np.int32)

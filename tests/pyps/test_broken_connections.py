@@ -12,6 +12,8 @@ from tests.pyps.hostile import dealer, node_name, worker_name
 from tests.pyps.nodes import Cluster
 from tests.pyps.wires import Wires
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 5.0  # seconds until everybody must know
 QUICK = {"heartbeat": 0.1, "lost_after": 1.0}
 KEYS = 24

@@ -139,6 +139,7 @@ def quiet(stack: ExitStack) -> pyps.Server:
     return nodes[0]
 
 
+@pytest.mark.slow
 def test_a_worker_leaves_although_its_operations_do_not_end() -> None:
     with ExitStack() as stack:
         kv = quiet(stack).worker()
@@ -149,6 +150,7 @@ def test_a_worker_leaves_although_its_operations_do_not_end() -> None:
         kv.finalize()
 
 
+@pytest.mark.slow
 def test_an_error_in_a_with_statement_waits_for_nothing() -> None:
     with ExitStack() as stack:
         node, start = quiet(stack), time.monotonic()
@@ -157,6 +159,7 @@ def test_an_error_in_a_with_statement_waits_for_nothing() -> None:
         assert time.monotonic() < start + TIMEOUT
 
 
+@pytest.mark.slow
 def test_two_pulls_into_one_buffer_are_refused_while_the_first_is_on_its_way() -> None:
     with ExitStack() as stack:
         kv = quiet(stack).worker()
@@ -185,6 +188,7 @@ def test_a_buffer_may_be_pushed_and_then_pulled_into(nodes: Nodes) -> None:
         assert (buffer == totals.sum()).all()
 
 
+@pytest.mark.slow
 def test_a_process_that_attaches_needs_no_pyzmq(open_cluster: Start, program: Any) -> None:
     nodes = open_cluster(2, NUM_KEYS, 3, dtype="int64")
     source = (

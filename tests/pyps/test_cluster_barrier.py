@@ -50,6 +50,7 @@ def test_nobody_passes_before_all_workers_of_all_nodes_came(cluster: Start, coun
         assert seen == [2 * count * (step + 1) for step in range(20)]
 
 
+@pytest.mark.slow
 def test_workers_in_processes_of_two_nodes_meet(open_cluster: Start, program: Any) -> None:
     nodes = open_cluster(2, 4, 1, num_workers=2)
     source = """
@@ -82,6 +83,7 @@ def test_workers_that_another_node_expects_are_waited_for(cluster: Start, waitin
         kv.barrier(TIMEOUT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("waiting", [0, 1])
 @pytest.mark.parametrize("way", ["finalize", "kill"])
 def test_a_worker_of_another_node_that_goes_is_not_waited_for(
@@ -205,6 +207,7 @@ def two_nodes(program: Any, *tails: str) -> list[Any]:
     return processes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("early", [0, 1])
 def test_a_node_that_is_done_serves_the_others_until_all_are(program: Any, early: int) -> None:
     leave = "kv.finalize(); node.shutdown(timeout=30); print('left at', time.monotonic())"
@@ -222,6 +225,7 @@ node.shutdown(timeout=30)
     assert moments["left"] >= moments["done"]
 
 
+@pytest.mark.slow
 def test_a_node_does_not_wait_for_ever_for_the_others_to_end(program: Any) -> None:
     leave = """
 try:
@@ -234,6 +238,7 @@ except pyps.WaitTimeoutError as error:
     assert second.poll() is None
 
 
+@pytest.mark.slow
 def test_after_an_exception_a_node_closes_at_once(program: Any) -> None:
     fail = """
 start = time.monotonic()

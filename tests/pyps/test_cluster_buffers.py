@@ -61,6 +61,7 @@ def test_a_buffer_to_be_pulled_lives_until_the_pull_has_ended(slow: pyps.Worker,
     assert all((other == 0).all() for other in others)
 
 
+@pytest.mark.slow
 def test_a_torch_tensors_memory_stays_with_a_pull(slow: pyps.Worker) -> None:
     """Its storage is what must live, even if the tensor that was given does not."""
     slow.set(KEYS, np.full((3, 3), 7, np.float32))
@@ -121,6 +122,7 @@ def test_a_buffer_that_does_not_fit_is_refused_before_anything_is_sent(slow: pyp
     slow.waitall(TIMEOUT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [-1, 10, 2**40])
 @pytest.mark.parametrize("call", ["pull", "push", "set", "localize", "intent"])
 def test_a_key_outside_is_refused_before_anything_is_sent(slow: pyps.Worker, call: str, key: int) -> None:

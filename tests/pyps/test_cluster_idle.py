@@ -9,6 +9,8 @@ import pytest
 
 from tests.pyps.conftest import Start
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT = 50.0
 ENDLESS = 2**62
 

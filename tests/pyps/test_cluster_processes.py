@@ -31,6 +31,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_threads_that_wait_for_other_nodes_leave_python_to_the_rest(call: str) -> None:
     """Two of them, who get no answer until this thread lets messages through."""
@@ -48,6 +49,7 @@ def test_threads_that_wait_for_other_nodes_leave_python_to_the_rest(call: str) -
             kv.finalize()
 
 
+@pytest.mark.slow
 def test_an_idle_cluster_takes_no_processor_time() -> None:
     """Four nodes, after they have had replicas: less than a hundredth of a core each."""
     with Cluster(4, 20, dtype="int64") as cluster:
@@ -94,6 +96,7 @@ def test_what_a_forked_child_shuts_down_stays_open_for_the_parent() -> None:
         assert cluster.settles_at(np.array([0, 2] + [0] * 8))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", [False, True], ids=["direct", "slow"])
 def test_workers_end_in_any_order_and_from_any_thread_while_operations_are_on_their_way(slow: bool) -> None:
     with Cluster(3, 12, dtype="int64", slow=slow) as cluster:
@@ -112,6 +115,7 @@ def test_workers_end_in_any_order_and_from_any_thread_while_operations_are_on_th
             assert (out >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
 def test_nodes_shut_down_in_any_order_while_operations_are_on_their_way(order: tuple[int, ...]) -> None:
     with Cluster(3, 12, dtype="int64") as cluster:
@@ -213,6 +217,7 @@ assert failures > 20, failures
 """
 
 
+@pytest.mark.slow
 def test_a_start_without_descriptors_leaves_none_behind() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_DESCRIPTORS],

@@ -12,6 +12,8 @@ from tests.pyps import workloads
 from tests.pyps.cluster import Cluster
 from tests.pyps.conftest import ClusterOf
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT = 20.0
 
 

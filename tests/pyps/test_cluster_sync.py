@@ -109,6 +109,7 @@ def alone() -> Iterator[tuple[pyps.Server, Callable[[], None]]]:
 WAITS = pytest.mark.parametrize("wait", ["wait_sync", "quiesce", "end_setup"])
 
 
+@pytest.mark.slow
 @WAITS
 def test_a_wait_for_a_node_that_never_answers_ends(alone: Any, wait: str) -> None:
     with alone[0].worker() as kv:
@@ -121,6 +122,7 @@ def test_a_wait_for_a_node_that_never_answers_ends(alone: Any, wait: str) -> Non
         kv.finalize(0)
 
 
+@pytest.mark.slow
 @WAITS
 def test_a_wait_that_a_signal_ended_can_be_begun_again(alone: Any, wait: str) -> None:
     class Interrupted(Exception):
@@ -146,6 +148,7 @@ def test_a_wait_that_a_signal_ended_can_be_begun_again(alone: Any, wait: str) ->
         assert kv.pull_if_local([1], np.zeros(1, np.float32))
 
 
+@pytest.mark.slow
 def test_a_wait_goes_on_for_longer_than_it_looks_for_signals(alone: Any) -> None:
     node, answer = alone
     with node.worker() as kv, ThreadPoolExecutor(1) as pool:

@@ -9,6 +9,8 @@ from tests.pyps import workloads
 from tests.pyps.cluster import Cluster
 from tests.pyps.conftest import ClusterOf
 
+pytestmark = pytest.mark.slow
+
 TECHNIQUES = ["all", "replication_only", "relocation_only"]
 
 

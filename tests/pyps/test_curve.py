@@ -94,6 +94,7 @@ def test_nodes_with_keys_share_their_values(nodes: Nodes) -> None:
     assert [node.stats()["peers_refused"] for node in nodes] == [0, 0]
 
 
+@pytest.mark.slow
 def test_another_process_gets_the_keys_with_the_memory(nodes: Nodes, program: Any) -> None:
     process = program(
         "node = pyps.attach(sys.argv[1])\nkv = node.worker()\nkv.push(np.arange(10), np.ones((10, 3), np.float32))\n"
@@ -112,6 +113,7 @@ def test_the_right_keys_are_answered(nodes: Nodes, endpoints: list[str], keys: K
     assert nodes[0].stats()["peers_refused"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["no keys", "own keys", "another cluster's keys"])
 def test_others_are_refused_and_counted(nodes: Nodes, endpoints: list[str], keys: Keys, wrong: str) -> None:
     others = new_keys()
@@ -148,6 +150,7 @@ def relay(listening: socket.socket, stop: socket.socket, endpoint: str, seen: by
                 selector.unregister(source)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("secured", [True, False])
 def test_values_travel_so_that_nobody_reads_them(keys: Keys, secured: bool) -> None:
     value = np.frombuffer(b"read me!", np.int64)
@@ -220,6 +223,7 @@ def start(given: list[Keys | None]) -> list[Any]:
         return list(pool.map(init, range(len(given))))
 
 
+@pytest.mark.slow
 def test_a_cluster_starts_with_keys_and_logs_the_first_refusal(
     keys: Keys, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -246,6 +250,7 @@ def test_nodes_with_different_keys_do_not_start(keys: Keys, other: Keys | None) 
     assert keys[1] not in str(errors[0])
 
 
+@pytest.mark.slow
 def test_the_environment_has_keys_too(keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYPS_CURVE_PUBLIC", keys[0])
     monkeypatch.setenv("PYPS_CURVE_SECRET", keys[1])

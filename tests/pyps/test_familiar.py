@@ -335,6 +335,7 @@ def test_each_row_has_a_test() -> None:
     assert list(rows("docs/names.md", SECTION)) == list(ROWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("there", ROWS)
 def test_what_is_the_same_runs_and_the_rest_says_what_to_write(world: World, there: str) -> None:
     row = ROWS[there]

@@ -110,6 +110,7 @@ def ran(*command: str) -> str:
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.threads_after_fork
 @pytest.mark.parametrize("body", BODIES)
 def test_a_child_ends_that_inherited_a_worker(body: str) -> None:

@@ -25,6 +25,7 @@ def cluster() -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.mark.slow
 def test_damaged_messages_of_strangers_change_nothing(cluster: Cluster) -> None:
     hostile.attack(cluster.nodes[0], cluster.endpoints[0], 5000, seed=1)
 
@@ -125,6 +126,7 @@ with Cluster(2, 10, dtype="int64") as cluster, cluster.nodes[1].worker() as firs
 """
 
 
+@pytest.mark.slow
 def test_a_process_without_descriptors_left_says_so_and_recovers(program: Program) -> None:
     """So many connections that a node's process can open no more."""
     errors, total = json.loads(finish(program(FLOODED, FLOOD)))

@@ -37,6 +37,7 @@ def silenced(in_flight: int, width: int = WIDTH) -> Cluster:
     return Cluster(2, 200, width, dtype="int64", slow=True, in_flight=in_flight)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_without_room_waits_for_earlier_ones(name: str) -> None:
     """Of a worker that reaches its own node through the network too, as in another process."""
@@ -66,6 +67,7 @@ def test_a_call_without_room_waits_for_earlier_ones(name: str) -> None:
             assert (out == 1).all()
 
 
+@pytest.mark.slow
 def test_no_more_than_4096_operations_are_on_their_way() -> None:
     with silenced(0, 1) as cluster, cluster.nodes[0].worker() as kv, ThreadPoolExecutor(1) as pool:
         kv.pull([1], np.zeros(1, np.int64))
@@ -83,6 +85,7 @@ def test_no_more_than_4096_operations_are_on_their_way() -> None:
         assert out[0] == 4097
 
 
+@pytest.mark.slow
 def test_an_operation_larger_than_the_bound_goes_alone() -> None:
     with silenced(100) as cluster, cluster.nodes[0].worker() as kv, ThreadPoolExecutor(1) as pool:
         keys, ones = np.arange(1, 100, 2), np.ones(50 * WIDTH, np.int64)
@@ -99,6 +102,7 @@ def test_an_operation_larger_than_the_bound_goes_alone() -> None:
         assert (out == 2).all()
 
 
+@pytest.mark.slow
 def test_what_lives_here_waits_for_no_room() -> None:
     with silenced(PAIR) as cluster, cluster.nodes[0].worker() as kv:
         ones = np.ones(100 * WIDTH, np.int64)
@@ -110,6 +114,7 @@ def test_what_lives_here_waits_for_no_room() -> None:
         kv.waitall(TIMEOUT)
 
 
+@pytest.mark.slow
 def test_finalize_ends_a_wait_for_room() -> None:
     with silenced(PAIR) as cluster, cluster.nodes[0].worker() as kv, ThreadPoolExecutor(1) as pool:
         kv.pull([1], np.zeros(WIDTH, np.int64))
@@ -127,6 +132,7 @@ def test_a_negative_bound_is_refused() -> None:
         pyps.Server(10, 1, in_flight=-1)
 
 
+@pytest.mark.slow
 def test_a_wait_for_room_names_a_lost_node() -> None:
     with nodes.Cluster(2, num_keys=40, lost_after=60.0, in_flight=100) as cluster:
         here, there = cluster.nodes
@@ -160,6 +166,7 @@ def has_answered(actor: nodes.Actor) -> bool:
     return bool(select.select([actor.process.stdout], [], [], 0)[0])
 
 
+@pytest.mark.slow
 def test_pushes_to_a_stopped_node_wait_in_bounded_memory_and_all_arrive() -> None:
     """A hundred pushes of 2 MiB where 16 MiB may be on their way."""
     bound, margin, pushes = 16 * MEBI, 12 * MEBI, 100

@@ -129,6 +129,7 @@ def interrupt(actor: Actor, name: str, key: int, expected: str) -> None:
     assert time.monotonic() - start < SOON
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expected", ["KeyboardInterrupt", "Refused"])
 @pytest.mark.parametrize("name", WAITS)
 def test_a_signal_ends_a_wait_for_a_stopped_node(
@@ -142,6 +143,7 @@ def test_a_signal_ends_a_wait_for_a_stopped_node(
     assert here.value(f"kv.push([{key}, 0], values([0, 0])) or pull([2, 3])") == [1, 1]
 
 
+@pytest.mark.slow
 def test_a_buffer_that_an_interrupted_pull_gave_back_can_be_filled_by_another(
     nodes: Cluster, stopped: Actor, key: int
 ) -> None:
@@ -155,6 +157,7 @@ def test_a_buffer_that_an_interrupted_pull_gave_back_can_be_filled_by_another(
     assert here.value("(kv.waitall(20), out.tolist())")[1] == [[1, 1, 1]]
 
 
+@pytest.mark.slow
 def test_an_operation_that_waited_for_room_has_done_nothing(nodes: Cluster, stopped: Actor, key: int) -> None:
     """Not even for its keys on this node, of which there are some behind the first one on the other."""
     here = nodes.nodes[0]
@@ -168,6 +171,7 @@ def test_an_operation_that_waited_for_room_has_done_nothing(nodes: Cluster, stop
     assert here.value(f"(mix({key}), pull([0]))")[1] == [before[0] + 20]
 
 
+@pytest.mark.slow
 def test_a_signal_that_is_handled_does_not_end_a_wait(nodes: Cluster, stopped: Actor, key: int) -> None:
     here = nodes.nodes[0]
     here.write(f"wait('pull', {key}, None)")
@@ -180,6 +184,7 @@ def test_a_signal_that_is_handled_does_not_end_a_wait(nodes: Cluster, stopped: A
     assert here.value("(len(handled), out.tolist())") == [3, [[1, 1, 1]]]
 
 
+@pytest.mark.slow
 def test_waits_of_other_threads_go_on(nodes: Cluster, stopped: Actor, key: int) -> None:
     here = nodes.nodes[0]
     here.value(

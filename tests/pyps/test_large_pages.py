@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import pyps
 
@@ -37,6 +38,7 @@ def pull_everything(kv: pyps.Worker) -> bool:
     return not values.any()
 
 
+@pytest.mark.slow
 def test_the_server_has_them() -> None:
     before = mapped_large()
     with pyps.Server(KEYS, 10) as server, server.worker() as kv:
@@ -46,6 +48,7 @@ def test_the_server_has_them() -> None:
     assert mapped_large() == before
 
 
+@pytest.mark.slow
 def test_who_attaches_has_them_too(program: Any) -> None:
     process = program(
         f"server = pyps.Server({KEYS}, 10)\nprint(server.address, flush=True)\nsys.stdin.readline()\nserver.shutdown()"
@@ -56,6 +59,7 @@ def test_who_attaches_has_them_too(program: Any) -> None:
         assert (mapped_large() - before > BYTES) == system_has_some()
 
 
+@pytest.mark.slow
 def test_what_comes_key_by_key_has_them_in_the_end() -> None:
     before, at_once = mapped_large(), 10_000
     with pyps.Server(value_length=10, capacity=KEYS) as server, server.worker() as kv:
@@ -72,6 +76,7 @@ def test_a_small_store_stays_small() -> None:
         assert server.stats()["committed_bytes"] < 1_000_000
 
 
+@pytest.mark.slow
 def test_what_leaves_is_given_back() -> None:
     with pyps.Server(KEYS, 10, num_nodes=2) as one, pyps.Server(KEYS, 10, num_nodes=2, rank=1) as other:
         endpoints = [node.bind("tcp://127.0.0.1:*") for node in (one, other)]

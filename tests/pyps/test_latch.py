@@ -13,6 +13,8 @@ import pytest
 
 import pyps
 
+pytestmark = pytest.mark.slow
+
 # Nearly all of a push's time its worker holds the latch.
 LENGTH = 1_000_000
 PUSH_FOREVER = """

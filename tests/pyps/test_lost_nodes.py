@@ -40,6 +40,7 @@ def check_all_lost(report: dict[str, Any], node: int, limit: float = LIMIT) -> N
         assert one["seconds"] < limit, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 4])
 @pytest.mark.parametrize("victim", ["first", "last"])
 def test_every_waiting_call_on_every_node_names_a_killed_node(count: int, victim: str) -> None:
@@ -70,6 +71,7 @@ def test_every_waiting_call_on_every_node_names_a_stopped_node(count: int) -> No
             actor.end()
 
 
+@pytest.mark.slow
 def test_new_calls_fail_at_once_also_on_local_keys() -> None:
     with cluster(2) as nodes:
         nodes.nodes[1].send_signal(signal.SIGKILL)
@@ -86,6 +88,7 @@ def test_new_calls_fail_at_once_also_on_local_keys() -> None:
             assert report["seconds"] < 0.5
 
 
+@pytest.mark.slow
 def test_a_killed_node_is_known_at_once_over_ipv6() -> None:
     with cluster(2, endpoint="tcp://[::1]:*", on_loss="continue") as nodes:
         nodes.nodes[1].send_signal(signal.SIGKILL)
@@ -103,6 +106,7 @@ class Place(NamedTuple):
 FORK = "__import__('os').fork() or time.sleep(60) or __import__('os')._exit(0)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_loss", ["fail", "continue"])
 @pytest.mark.parametrize("endpoint", ["tcp://127.0.0.1:*", "tcp://[::1]:*", "ipc://{}/{}", "ipc://@{}/{}"])
 def test_a_killed_node_is_known_at_once_though_its_child_lives_on(
@@ -134,6 +138,7 @@ def wait_until_lost(actor: Actor) -> dict[str, Any]:
     raise AssertionError("nobody was lost")
 
 
+@pytest.mark.slow
 def test_a_node_that_was_stopped_too_long_is_told_so() -> None:
     with cluster(3, **QUICK) as nodes:
         stopped = nodes.nodes[2]
@@ -148,6 +153,7 @@ def test_a_node_that_was_stopped_too_long_is_told_so() -> None:
             actor.end()
 
 
+@pytest.mark.slow
 def test_a_short_stop_is_no_loss() -> None:
     with cluster(3) as nodes:
         nodes.nodes[2].stop()
@@ -158,6 +164,7 @@ def test_a_short_stop_is_no_loss() -> None:
             assert actor.value("pull([0, 1, 2])") == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_stopped_worker_that_holds_a_key_holds_up_this_key_alone() -> None:
     """What others ask of the key waits, longer than a worker may hold it. The node goes on."""
     with cluster(2, **QUICK, latch_timeout=0.5, value_length=100_000) as nodes:
@@ -185,6 +192,7 @@ def test_a_stopped_worker_that_holds_a_key_holds_up_this_key_alone() -> None:
         assert worker.read()["value"] is True
 
 
+@pytest.mark.slow
 def test_a_node_that_shuts_down_alone_is_not_lost() -> None:
     with cluster(3) as nodes:
         nodes.nodes[2].value("node.shutdown(timeout=0)")
@@ -201,6 +209,7 @@ def test_a_node_that_shuts_down_alone_is_not_lost() -> None:
             assert actor.read() == "ended"
 
 
+@pytest.mark.slow
 def test_a_pull_that_was_refused_fills_no_buffer() -> None:
     """Its buffer may be used again at once, while another pull is on its way."""
     with cluster(3, heartbeat=1.0, lost_after=30.0) as nodes:
@@ -214,6 +223,7 @@ def test_a_pull_that_was_refused_fills_no_buffer() -> None:
             assert (report["error"], report["node"]) == ("NodeLost", 2)
 
 
+@pytest.mark.slow
 def test_nodes_that_shut_down_together_end_soon() -> None:
     with cluster(4) as nodes:
         start = time.monotonic()

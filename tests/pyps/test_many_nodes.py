@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import pyps
 from tests.python_path import python_path
 
@@ -42,6 +44,7 @@ def bind_and_connect(soft: int, hard: int, nodes: int) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_large_cluster_raises_the_process_s_limit() -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     word, limit = bind_and_connect(1024, most, nodes=300).split()
@@ -49,6 +52,7 @@ def test_a_large_cluster_raises_the_process_s_limit() -> None:
     assert 1260 < int(limit) <= most
 
 
+@pytest.mark.slow
 def test_a_large_cluster_without_descriptors_says_how_many_it_needs() -> None:
     text = bind_and_connect(1024, 1024, nodes=300)
     assert "a node of 300 needs about 1260 more file descriptors" in text
@@ -76,6 +80,7 @@ def test_all_nodes_of_a_large_cluster_may_connect_at_once() -> None:
         assert most_that_may_wait(port) == min(limit, 1 << 14)
 
 
+@pytest.mark.slow
 def test_many_nodes_are_measured() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.pyps.many_nodes", "6", "--heartbeat", "0.5", "--seconds", "0.5"],

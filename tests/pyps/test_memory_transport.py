@@ -61,6 +61,7 @@ def lost(kv: pyps.Worker, key: int) -> pyps.NodeLost:
     raise AssertionError(f"key {key} can still be pulled")
 
 
+@pytest.mark.slow
 def test_a_node_that_is_cut_off_ends_the_cluster(start: Start) -> None:
     _, workers = start(["memory://*", "memory://*", CUT], **QUICK)
     assert pull(workers[0], 0, 1, 2) == [0, 0, 0]
@@ -71,6 +72,7 @@ def test_a_node_that_is_cut_off_ends_the_cluster(start: Start) -> None:
     assert lost(workers[2], 0).node in (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("techniques", ["all", "replication_only"])
 def test_the_others_go_on_without_a_node_that_is_cut_off(start: Start, techniques: str) -> None:
     endpoints = ["memory://*", CUT, "memory://*"]
@@ -85,6 +87,7 @@ def test_the_others_go_on_without_a_node_that_is_cut_off(start: Start, technique
     assert "sees too few of the others to go on" in str(lost(cut, 0))
 
 
+@pytest.mark.slow
 def test_a_call_that_waits_for_a_node_that_is_cut_off_raises(start: Start) -> None:
     endpoints = ["memory://*", "memory://*", "memory://*?cut=0.2&delay=0.5"]
     _, workers = start(endpoints, on_loss="continue", **QUICK)
@@ -93,6 +96,7 @@ def test_a_call_that_waits_for_a_node_that_is_cut_off_raises(start: Start) -> No
     assert caught.value.node == 2
 
 
+@pytest.mark.slow
 def test_a_connection_that_breaks_between_nodes_loses_one_of_them(start: Start) -> None:
     endpoints = ["memory://*", "memory://*", "memory://*?breaks=0.3"]
     _, (first, second, broken) = start(endpoints, on_loss="continue", **QUICK)
@@ -110,6 +114,7 @@ def test_a_node_that_ends_is_lost_at_once(start: Start) -> None:
     assert time.monotonic() - begin < LIMIT
 
 
+@pytest.mark.slow
 def test_a_process_that_attached_is_told_that_it_reaches_no_other_node(start: Start, program: Any) -> None:
     nodes, workers = start(["memory://*"] * 2)
     source = """

@@ -8,6 +8,8 @@ import pytest
 
 from tests.pyps.native import Programs, native, times
 
+pytestmark = pytest.mark.slow
+
 
 @native
 @pytest.mark.parametrize(("values", "seeds"), [("plain", 400), ("memory", 60), ("tight", 100)])

@@ -11,6 +11,8 @@ import pytest
 from tests.pyps.network import Network
 from tests.pyps.nodes import Cluster
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 5.0  # seconds until a cut link is known everywhere
 NUM_KEYS = 30
 
@@ -44,7 +46,6 @@ def test_values_are_exact_over_a_real_network(network: Network) -> None:
             assert node.read() == "ended"
 
 
-@pytest.mark.slow
 def test_a_cut_link_is_a_lost_node_on_both_sides_within_seconds(network: Network) -> None:
     """And stays so when it is whole again: each side has gone on without the other."""
     with cluster(network) as nodes:
@@ -64,7 +65,6 @@ def test_a_cut_link_is_a_lost_node_on_both_sides_within_seconds(network: Network
             assert report["error"] == "NodeLost"
 
 
-@pytest.mark.slow
 def test_a_link_that_is_cut_for_less_than_the_limit_loses_nothing(network: Network) -> None:
     with cluster(network) as nodes:
         for node in nodes.nodes:
@@ -80,7 +80,6 @@ def test_a_link_that_is_cut_for_less_than_the_limit_loses_nothing(network: Netwo
             assert node.value("pull([0, 1, 2])") == [1200] * 3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cut", [0, 2])
 def test_the_larger_side_of_a_cut_goes_on_and_the_other_cannot_write(network: Network, cut: int) -> None:
     """In the middle of pushes; when the link is whole again there is still one owner of each key, or none."""

@@ -181,6 +181,7 @@ def test_pull_if_local_pulls_on_the_only_node(kv: pyps.LocalWorker) -> None:
     assert out.tolist() == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_workers_add_up(crew: Any, server: pyps.Server) -> None:
     crew.run(
         server,
@@ -201,6 +202,7 @@ for _ in range(300):
     assert out.sum() == 3 * 300 * 50 * 3
 
 
+@pytest.mark.slow
 def test_workers_see_a_set_at_once(crew: Any, server: pyps.Server) -> None:
     with server.worker() as kv:
         kv.set([3], np.array([1, 2, 3], np.float32))

@@ -255,6 +255,7 @@ def test_a_pool_is_as_large_as_the_option_says(start: Start) -> None:
     assert len(np.unique(drawn)) <= 10
 
 
+@pytest.mark.slow
 def test_an_unknown_scheme_of_an_option_is_refused(start: Start) -> None:
     adapm.setup(20, 1, options={"sampling.scheme": "random"})
     (server,) = start(1, lambda: adapm.Server(1))
@@ -301,6 +302,7 @@ def test_heartbeats_are_as_the_variables_say(
     pyps.Server(1, num_nodes=2, **found).shutdown()  # which takes them
 
 
+@pytest.mark.slow
 def test_heartbeats_too_far_apart_are_refused_where_the_server_starts(
     kind: Any, environment: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

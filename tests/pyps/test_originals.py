@@ -99,6 +99,7 @@ def test_what_one_node_pushes_the_other_pulls(kind: Any, start: Start) -> None:
         assert out.tolist() == [*range(4, 14), 7, 8, 0, 1]
 
 
+@pytest.mark.slow
 def test_async_is_the_third_argument_or_a_name(kind: Any, start: Start) -> None:
     kind.setup(20, 1)
     first, _ = start(2, lambda: kind.Server(2)) if kind is adapm else start(2, lambda: kind.Server(20, 2))
@@ -176,6 +177,7 @@ def test_a_number_is_free_again_when_its_worker_has_left(kind: Any, start: Start
     assert worker(kind, 0, server).num_keys == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [-1, 2, 100])
 def test_a_worker_beyond_those_announced_is_refused(kind: Any, start: Start, number: int) -> None:
     kind.setup(20, 2)
@@ -207,6 +209,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", BAD)
 def test_what_ended_their_process_is_an_error(kind: Any, start: Start, call: str) -> None:
     use, error, message = BAD[call]
@@ -302,6 +305,7 @@ def test_lapse_has_a_handle_that_says_what_a_server_keeps(start: Start) -> None:
     assert (server.node.num_keys, server.node.value_length) == (20, 3)
 
 
+@pytest.mark.slow
 def test_importing_them_starts_nothing_and_needs_no_environment() -> None:
     source = (
         "import threading, sys; from pyps import adapm, lapse\n"

@@ -11,6 +11,8 @@ import pytest
 import pyps
 from tests.pyps.cluster import Cluster
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT = 20.0
 PAUSE = 0.5  # seconds for which the network is silent
 CALLS = ["pull", "push", "set"]

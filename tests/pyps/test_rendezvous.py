@@ -124,6 +124,7 @@ def test_several_clusters_live_in_one_process() -> None:
         check_that_they_share(second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [[0], [1, 3]])
 def test_nodes_that_do_not_come_are_named(missing: list[int]) -> None:
     store = HashStore()
@@ -222,12 +223,14 @@ def test_a_node_that_fails_ends_the_start_of_all() -> None:
     assert time.monotonic() - begin < TIMEOUT / 2
 
 
+@pytest.mark.slow
 def test_a_rendezvous_that_nobody_serves_is_named() -> None:
     where = f"tcp://{OWN}:{free_port(OWN)}"
     with pytest.raises(pyps.StartError, match=f"nobody serves the rendezvous at {where[6:]} after 0.3 s"):
         pyps.init(30, 2, rendezvous=where, num_nodes=2, rank=1, timeout=0.3)
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_there_already_is_refused() -> None:
     where = f"tcp://{OWN}:{free_port(OWN)}"
     with ExitStack() as stack:

@@ -317,6 +317,7 @@ def test_a_seed_makes_draws_repeatable(scheme: str) -> None:
     assert draws(3, scheme) == draws(3, scheme)
 
 
+@pytest.mark.slow
 def test_other_seeds_and_other_workers_draw_other_keys() -> None:
     everything = draws(3) + draws(4) + draws(0) + draws(None) + draws(None) + draws(-1)
     assert len({tuple(keys) for keys in everything}) == len(everything)

@@ -33,6 +33,7 @@ def counted(cluster: Cluster, samples: int, **options: Any) -> list[NDArray[np.i
     return [np.sum(rows[2 * rank : 2 * rank + 2], 0) for rank in range(len(cluster))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["naive", "preloc", "pool"])
 def test_keys_come_as_often_as_their_weights_say(cluster_of: ClusterOf, scheme: str) -> None:
     cluster = sampling(cluster_of, scheme, True, "weighted", SIZE)
@@ -41,6 +42,7 @@ def test_keys_come_as_often_as_their_weights_say(cluster_of: ClusterOf, scheme: 
     assert chi_square.fits(counts, expected, repeats=POOL_USES if scheme == "pool" else 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["naive", "preloc", "pool", "local"])
 def test_distinct_keys_are_distinct(cluster_of: ClusterOf, scheme: str) -> None:
     cluster = sampling(cluster_of, scheme, False, "log-uniform", SIZE)
@@ -59,6 +61,7 @@ def test_local_draws_stand_for_the_keys_before_them(cluster_of: ClusterOf) -> No
         assert chi_square.fits(counts, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replacement", [True, False])
 def test_local_never_asks_another_node(cluster_of: ClusterOf, replacement: bool) -> None:
     """Also while keys move; each node keeps some of those beyond the first half, which nobody moves."""
@@ -106,6 +109,7 @@ def test_local_without_replacement_takes_all_that_is_here_first(cluster_of: Clus
         assert sampling_work.elsewhere(kv) == SIZE - here
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["preloc", "pool"])
 def test_samples_become_local(cluster_of: ClusterOf, scheme: str) -> None:
     """One worker of the first node; keys are given to it, for no other wants them."""
@@ -132,6 +136,7 @@ def test_samples_of_a_pool_that_is_here_are_local_at_once(cluster_of: ClusterOf)
     assert later <= 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["preloc", "pool"])
 def test_samples_of_all_nodes_get_local_together(cluster_of: ClusterOf, scheme: str) -> None:
     """Several nodes want the same keys, so that they get replicas."""

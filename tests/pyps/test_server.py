@@ -204,6 +204,7 @@ def test_objects_tell_what_they_are(kv: pyps.LocalWorker) -> None:
     assert "shut down" in repr(kv)
 
 
+@pytest.mark.slow
 def test_importing_starts_nothing() -> None:
     source = """
 import os, sys, threading

@@ -54,6 +54,7 @@ def test_the_only_node_has_no_server_and_no_such_thread() -> None:
         assert not channels()
 
 
+@pytest.mark.slow
 def test_many_workers_are_served_by_all_threads() -> None:
     """Each of them asks for much at once, more than one thread is left with."""
 
@@ -129,6 +130,7 @@ def test_what_has_no_room_is_refused_as_a_whole() -> None:
         assert cluster.nodes[0].stats()["committed_bytes"] <= limit
 
 
+@pytest.mark.slow
 def test_the_others_go_on_when_a_node_is_lost() -> None:
     keys = list(range(60))
     with Processes(

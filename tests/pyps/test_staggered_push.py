@@ -91,6 +91,7 @@ def test_options_are_looked_at(kv: pyps.LocalWorker) -> None:
         kv.staggered_push([1], np.ones(3, np.float32), group=1.5)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_next_group_waits_for_the_one_before_it() -> None:
     """So that no more than a group is on its way, though a push may go beyond `in_flight` alone."""
     with Cluster(2, 200, 100, dtype="int64", slow=True) as cluster, cluster.nodes[0].worker() as kv:

@@ -10,6 +10,8 @@ import pytest
 
 from tests.pyps.nodes import Cluster
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 5.0
 QUICK = {"heartbeat": 0.1, "lost_after": 1.0}
 KEYS = 24

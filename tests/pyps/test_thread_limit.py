@@ -39,6 +39,7 @@ with Cluster(2, 10, dtype="int64") as cluster, cluster.nodes[0].worker() as firs
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="the user's other processes count: run it as root")
 @pytest.mark.parametrize("left", [0, 1, 2, 3])
 def test_a_worker_is_refused_and_its_node_goes_on(left: int) -> None:

@@ -40,6 +40,7 @@ def go_on(cluster: nodes.Cluster) -> None:
     cluster.nodes[2].send_signal(signal.SIGCONT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", SENT)
 def test_an_answer_that_does_not_come_ends_the_call(stopped: nodes.Cluster, operation: str) -> None:
     vals = "" if operation == "localize" else ", values([2])"
@@ -50,12 +51,14 @@ def test_an_answer_that_does_not_come_ends_the_call(stopped: nodes.Cluster, oper
     assert report["seconds"] >= LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1e-6, 0.01, 0.06])
 def test_a_timeout_may_be_shorter_than_the_looks_for_signals(stopped: nodes.Cluster, limit: float) -> None:
     report = stopped.nodes[0].do(f"kv.pull([2], timeout={limit})")
     assert (report["error"], report["text"].endswith(f"(timeout: {limit:g} s)")) == ("WaitTimeoutError", True)
 
 
+@pytest.mark.slow
 def test_after_a_timeout_nothing_writes_to_the_buffer(stopped: nodes.Cluster) -> None:
     here = stopped.nodes[0]
     here.value("globals().update(OUT=values([2], 7)) or kv.set([1], values([1], 5))")
@@ -65,6 +68,7 @@ def test_after_a_timeout_nothing_writes_to_the_buffer(stopped: nodes.Cluster) ->
     assert here.value("OUT[:, 0].tolist()") == [7]
 
 
+@pytest.mark.slow
 def test_a_push_that_was_sent_is_done_in_the_end(stopped: nodes.Cluster) -> None:
     here = stopped.nodes[0]
     assert "was sent" in here.do(f"kv.push([2], values([2]), timeout={LIMIT})")["text"]
@@ -72,6 +76,7 @@ def test_a_push_that_was_sent_is_done_in_the_end(stopped: nodes.Cluster) -> None
     assert here.value("pull([2])") == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["push", "set", "pull"])
 def test_an_operation_that_waits_for_its_turn_was_not_sent(stopped: nodes.Cluster, operation: str) -> None:
     here = stopped.nodes[0]
@@ -84,6 +89,7 @@ def test_an_operation_that_waits_for_its_turn_was_not_sent(stopped: nodes.Cluste
     assert here.value("pull([0, 2])") == [0, int(first == "push")]
 
 
+@pytest.mark.slow
 def test_an_asynchronous_call_that_waits_for_its_turn_is_bounded_too(stopped: nodes.Cluster) -> None:
     here = stopped.nodes[0]
     here.value("kv.pull([2], values([2]), asynchronous=True) and None")
@@ -92,6 +98,7 @@ def test_an_asynchronous_call_that_waits_for_its_turn_is_bounded_too(stopped: no
     assert "nothing was sent" in report["text"]
 
 
+@pytest.mark.slow
 def test_an_asynchronous_call_is_not_ended_by_its_timeout_once_it_is_sent(stopped: nodes.Cluster) -> None:
     here = stopped.nodes[0]
     here.value("globals().update(PULLED=kv.pull([2], asynchronous=True, timeout=1e-3))")
@@ -100,6 +107,7 @@ def test_an_asynchronous_call_is_not_ended_by_its_timeout_once_it_is_sent(stoppe
     assert here.value("PULLED.wait()") == [[0] * WIDTH]
 
 
+@pytest.mark.slow
 def test_a_push_from_a_buffer_that_is_being_filled_was_not_sent(stopped: nodes.Cluster) -> None:
     here = stopped.nodes[0]
     here.value("globals().update(OUT=values([2])) or kv.pull([2], OUT, asynchronous=True) and None")
@@ -107,6 +115,7 @@ def test_a_push_from_a_buffer_that_is_being_filled_was_not_sent(stopped: nodes.C
     assert text.startswith("nothing was sent: an earlier pull into the same buffer has not finished in time")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", CALLS)
 def test_a_call_without_room_was_not_sent(operation: str) -> None:
     """Of a worker that reaches its own node through the network too, as in another process."""
@@ -128,6 +137,7 @@ def test_a_call_without_room_was_not_sent(operation: str) -> None:
         assert kv.pull([3]).tolist() == [[0] * WIDTH]
 
 
+@pytest.mark.slow
 def test_a_sample_that_cannot_be_pulled_in_time_may_be_pulled_later() -> None:
     with Cluster(2, 20, WIDTH, dtype="int64", slow=True, in_flight=50) as cluster:
         for node in cluster.nodes:
@@ -158,6 +168,7 @@ def test_impossible_timeouts_are_refused(operation: str, timeout: float) -> None
 ROUNDS = 40  # a wait for the stopped node would take each 50 ms, after which Python looks for signals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["push", "set"])
 def test_an_operation_waits_for_those_on_its_keys_alone(stopped: nodes.Cluster, operation: str) -> None:
     """A pull of the stopped node's key does not hold back what waits for the pull of another's."""
@@ -172,6 +183,7 @@ def test_an_operation_waits_for_those_on_its_keys_alone(stopped: nodes.Cluster, 
     assert here.value("pull([1])") == [ROUNDS if operation == "push" else 1]
 
 
+@pytest.mark.slow
 def test_a_key_that_was_answered_is_free_though_its_operation_is_not(stopped: nodes.Cluster) -> None:
     here = stopped.nodes[0]
     here.value(

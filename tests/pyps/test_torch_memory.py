@@ -61,6 +61,7 @@ PULLS: dict[str, Callable[[pyps.Worker, torch.Tensor], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
 @pytest.mark.parametrize("how", PULLS)
 def test_autograd_notices_that_a_pull_writes(cluster: Cluster, how: str, where: str) -> None:
@@ -127,6 +128,7 @@ def other_data(out: torch.Tensor) -> None:
     out.data = torch.zeros(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [grow, give_back, move, other_data])
 def test_a_tensor_may_move_while_a_pull_into_it_is_under_way(
     cluster: Cluster, change: Callable[[torch.Tensor], None]
@@ -158,6 +160,7 @@ def test_memory_of_numpy_is_kept_while_a_pull_into_it_is_under_way(
     assert memory.tolist() == [7, 7, 7]
 
 
+@pytest.mark.slow
 def test_a_tensor_of_another_shape_is_left_as_it_is(cluster: Cluster) -> None:
     out = torch.zeros(3)
     with cluster.nodes[0].worker() as kv:

@@ -172,6 +172,7 @@ def test_an_event_is_told_once_and_also_after_the_end() -> None:
     assert told(second, 1) == [("here", None), ("relocated out", 0)]
 
 
+@pytest.mark.slow
 def test_beyond_a_million_events_the_oldest_are_forgotten_with_a_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

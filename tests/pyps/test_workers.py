@@ -61,6 +61,7 @@ def test_there_are_so_many_workers_and_no_more() -> None:
             worker.finalize()
 
 
+@pytest.mark.slow
 def test_slots_of_killed_processes_are_used_again(program: Any) -> None:
     with pyps.Server(1, 3, max_workers=1) as server:
         for _ in range(3):
@@ -199,6 +200,7 @@ def test_a_forked_child_of_a_forked_child_works(server: pyps.Server) -> None:
         assert out.tolist() == [3.0] * 3
 
 
+@pytest.mark.slow
 def test_forking_during_pushes_does_no_harm(server: pyps.Server) -> None:
     """A lock that another thread holds at that moment must not be waited for in the child."""
     kv = server.worker()

@@ -44,6 +44,7 @@ return losses, torch.type(w), torch.type(net.output), order:select(2, 1):totable
 """
 
 
+@pytest.mark.slow
 def test_a_residual_network_trains(cuda: bridge.Lua) -> None:
     expected, *_ = cuda.execute(RESIDUAL, "torch.CudaTensor")
     losses, *kinds, classes = cuda.execute(RESIDUAL, "torch.CudaHalfTensor")

@@ -36,6 +36,7 @@ def test_views_keep_their_geometry(cuda: bridge.Lua, expression: str, value: obj
     assert cuda.eval(expression).tolist() == value
 
 
+@pytest.mark.slow
 def test_memory_outlives_its_state(cuda: bridge.Lua) -> None:
     tensor = cuda.eval("torch.CudaTensor(1000):fill(3)")
     cuda.close()

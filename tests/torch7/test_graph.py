@@ -101,6 +101,7 @@ def test_what_is_no_edge_is_refused(graph: bridge.Lua, edge: str) -> None:
         show(graph, f"g:add({edge})")
 
 
+@pytest.mark.slow
 def test_a_chain_may_be_long(graph: bridge.Lua) -> None:
     code = """
     local first = graph.Node(0)

@@ -44,6 +44,7 @@ with bridge.Lua() as lua:
 """
 
 
+@pytest.mark.slow
 def test_only_large_work_starts_torchs_threads() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False

@@ -71,6 +71,7 @@ def test_an_empty_file_is_an_empty_storage(lua: bridge.Lua, tmp_path: Path) -> N
     assert lua.execute("return #torch.ByteStorage(...)", str(tmp_path / "empty")) == 0
 
 
+@pytest.mark.slow
 def test_a_map_lives_as_long_as_python_looks_at_it(file: Path) -> None:
     with bridge.Lua() as lua:
         view = lua.execute("require 'torch' return torch.ByteTensor(torch.ByteStorage(...))", str(file))

@@ -25,6 +25,7 @@ def test_a_gigabyte_of_temporaries_does_not_grow_the_process(lua: bridge.Lua) ->
     assert resident() - before < 128 * MIB
 
 
+@pytest.mark.slow
 def test_many_small_temporaries_do_not_grow_the_process(lua: bridge.Lua) -> None:
     lua.execute("for i = 1, 200000 do local t = torch.Tensor(10):fill(i) end")
     before = resident()
@@ -64,6 +65,7 @@ def test_a_large_block_is_used_again(lua: bridge.Lua) -> None:
     assert lua.eval("address(torch.ByteTensor(...)) == was", 5 * MIB)
 
 
+@pytest.mark.slow
 def test_large_blocks_of_many_sizes_give_their_memory_back(lua: bridge.Lua) -> None:
     """As many sizes as this, 1.3 GB in all, could never be kept."""
     before = resident()
@@ -73,6 +75,7 @@ def test_large_blocks_of_many_sizes_give_their_memory_back(lua: bridge.Lua) -> N
     assert resident() - before < 256 * MIB
 
 
+@pytest.mark.slow
 def test_a_block_too_large_to_be_kept_gives_its_memory_back(lua: bridge.Lua) -> None:
     lua.execute("t = torch.ByteTensor(...):fill(1)", 200 * MIB)
     before = resident()
@@ -80,6 +83,7 @@ def test_a_block_too_large_to_be_kept_gives_its_memory_back(lua: bridge.Lua) -> 
     assert before - resident() > 150 * MIB
 
 
+@pytest.mark.slow
 def test_large_blocks_come_and_go_in_several_threads() -> None:
     failed: list[Exception] = []
 
@@ -137,6 +141,7 @@ def test_tensors_of_a_file_grow_alone(lua: bridge.Lua, tmp_path: Path) -> None:
     assert lua.eval("all[6]:min(), all[6]:max(), all[8]:min(), all[8]:max()") == (6, 6, 8, 8)
 
 
+@pytest.mark.slow
 def test_files_loaded_and_forgotten_do_not_grow_the_process(lua: bridge.Lua, tmp_path: Path) -> None:
     lua.execute(f"made = {{}} {MANY} torch.save(..., made) made = nil", str(tmp_path / "many.t7"))
     lua.execute("for i = 1, 5 do torch.load(...) end", str(tmp_path / "many.t7"))
@@ -146,6 +151,7 @@ def test_files_loaded_and_forgotten_do_not_grow_the_process(lua: bridge.Lua, tmp
 
 
 # Operands that are temporaries, in loops that LuaJIT compiles, with a collection before every allocation.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "expression",
     [

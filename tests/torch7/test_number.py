@@ -98,6 +98,7 @@ def test_they_print_and_train(lua: bridge.Lua, name: str) -> None:
     assert np.isnan(loss)
 
 
+@pytest.mark.slow
 def test_uninitialised_memory_of_any_bits_does_no_harm() -> None:
     """In a process of its own: what this guards against ends it."""
     program = """

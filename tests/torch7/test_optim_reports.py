@@ -200,6 +200,7 @@ log:display(show)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", ["log:plot()", "log:plot('_hidden')", "log:setlogscale(true) log:plot()"])
 def test_curves_are_drawn_beside_the_log(optim: bridge.Lua, tmp_path: Path, plot: str) -> None:
     pytest.importorskip("matplotlib")
@@ -253,6 +254,7 @@ end
 """
 
 
+@pytest.mark.slow
 def test_ten_thousand_plots_draw_a_few_pictures(
     optim: bridge.Lua, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +292,7 @@ def test_what_was_not_plotted_is_not_drawn_at_the_end(
     assert sizes[-1] == [float(i) for i in range(1, 71)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["", "os.exit(0)", "error('over')"])
 def test_a_program_s_last_curves_are_drawn(tmp_path: Path, end: str) -> None:
     pytest.importorskip("matplotlib")
@@ -300,6 +303,7 @@ def test_a_program_s_last_curves_are_drawn(tmp_path: Path, end: str) -> None:
     assert Path(f"{log}.eps").read_bytes().startswith(EPS)
 
 
+@pytest.mark.slow
 def test_curves_that_cannot_be_drawn_at_the_end_are_told(
     optim: bridge.Lua, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -168,6 +168,7 @@ def test_states_of_modules_are_their_own(lua: bridge.Lua, method: str) -> None:
 # ---- a server
 
 
+@pytest.mark.slow
 def test_a_server_answers_line_by_line(lua: bridge.Lua, pictures: str, tmp_path: Path) -> None:
     model = tmp_path / "model.t7"
     lua.execute(

@@ -115,6 +115,7 @@ def piped(text: str) -> tuple[str, str]:
     return done.stdout.replace("th> ", "").replace("..> ", ""), done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("entry", "shown"),
     [
@@ -143,15 +144,18 @@ def test_entries_and_what_is_shown(entry: str, shown: str) -> None:
     assert piped(entry + "\n") == (shown + "\n", "")
 
 
+@pytest.mark.slow
 def test_a_question_mark_tells_what_an_entry_may_be() -> None:
     shown, _ = piped("?\n")
     assert shown.startswith("th takes Lua, one entry at a time")
 
 
+@pytest.mark.slow
 def test_exit_leaves_before_the_input_ends() -> None:
     assert piped("1\nexit\n2\n") == ("1\t\n", "")
 
 
+@pytest.mark.slow
 def test_an_error_is_told_and_the_next_entry_runs() -> None:
     shown, errors = piped("error('oops')\n)\nnil + 1\n4\n")
     assert shown == "4\t\n\n"
@@ -202,6 +206,7 @@ def test_a_terminal_shows_values_and_how_long_they_took(terminal: Terminal) -> N
     assert re.fullmatch(r"\n2\s+ +\[\d+\.\d{4}s\]\s*\n", terminal.until(PROMPT))
 
 
+@pytest.mark.slow
 def test_a_terminal_with_colours_gets_them(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, "xterm")
     try:
@@ -221,6 +226,7 @@ def test_a_terminal_with_colours_gets_them(tmp_path: Path) -> None:
         terminal.kill()
 
 
+@pytest.mark.slow
 def test_an_open_entry_goes_on_in_the_next_line(terminal: Terminal) -> None:
     terminal.write("for i = 1, 2 do\n")
     terminal.until("..> ")
@@ -228,6 +234,7 @@ def test_an_open_entry_goes_on_in_the_next_line(terminal: Terminal) -> None:
     assert re.match(r"print\(i \* 10\) end\n10\s+20\s", terminal.until(PROMPT))
 
 
+@pytest.mark.slow
 def test_ctrl_c_drops_an_open_entry(terminal: Terminal) -> None:
     terminal.write("for i = 1, 2 do\n")
     terminal.until("..> ")
@@ -236,6 +243,7 @@ def test_ctrl_c_drops_an_open_entry(terminal: Terminal) -> None:
     assert terminal.enter("5").strip() == "5"
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_loop_and_leaves_what_there_was(terminal: Terminal) -> None:
     terminal.enter("kept = 7")
     terminal.write("io.write('running\\n') while true do end\n")
@@ -245,11 +253,13 @@ def test_ctrl_c_ends_a_loop_and_leaves_what_there_was(terminal: Terminal) -> Non
     assert terminal.enter("kept").strip() == "7"
 
 
+@pytest.mark.slow
 def test_tab_completes(terminal: Terminal) -> None:
     terminal.write("torch.getdefau\t()\n")
     assert "torch.DoubleTensor" in terminal.until(PROMPT)
 
 
+@pytest.mark.slow
 def test_the_end_of_input_leaves(terminal: Terminal) -> None:
     assert terminal.close() == 0
 
@@ -259,6 +269,7 @@ def test_exit_leaves_with_its_code(terminal: Terminal) -> None:
     assert terminal.process.wait(PATIENCE) == 4
 
 
+@pytest.mark.slow
 def test_the_history_is_kept_for_the_next_session_and_for_nobody_else(tmp_path: Path) -> None:
     first = Terminal(tmp_path)
     try:
@@ -283,6 +294,7 @@ def test_the_history_is_kept_for_the_next_session_and_for_nobody_else(tmp_path: 
         second.kill()
 
 
+@pytest.mark.slow
 def test_a_session_without_a_home_goes_on_without_history(tmp_path: Path) -> None:
     (tmp_path / ".local").write_text("a file where the directory should be")
     terminal = Terminal(tmp_path)
@@ -294,6 +306,7 @@ def test_a_session_without_a_home_goes_on_without_history(tmp_path: Path) -> Non
         terminal.kill()
 
 
+@pytest.mark.slow
 def test_a_terminated_session_ends(terminal: Terminal) -> None:
     terminal.process.send_signal(signal.SIGTERM)
     assert terminal.process.wait(PATIENCE) == -signal.SIGTERM

@@ -111,6 +111,7 @@ def test_bytecode_of_another_luajit_raises_only_when_called(running: bridge.Lua)
     assert running.eval("torch.serialize(torch.deserialize(blob)) == blob") is True
 
 
+@pytest.mark.slow
 def test_th_runs_stored_functions(tmp_path: Path) -> None:
     program = tmp_path / "p.lua"
     program.write_text(

@@ -68,6 +68,7 @@ def test_a_file_knows_where_it_is(lua: bridge.Lua, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_signals_do_not_shorten_a_pause(lua: bridge.Lua) -> None:
     seen: list[int] = []
     before = signal.signal(signal.SIGALRM, lambda number, _: seen.append(number))
@@ -88,6 +89,7 @@ class Closed(io.StringIO):
         raise BrokenPipeError("nobody reads")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interruptible", [True, False])
 def test_a_pause_leaves_the_output_alone(monkeypatch: pytest.MonkeyPatch, interruptible: bool) -> None:
     with bridge.Lua(interruptible=interruptible) as state, monkeypatch.context() as patch:

@@ -31,16 +31,19 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "script.lua"
 
 
+@pytest.mark.slow
 def test_a_script_gets_its_arguments(script: Path) -> None:
     script.write_text("print(arg[0], arg[1], arg[2], select('#', ...), (...))")
     assert th(str(script), "a", "-e").stdout == f"{script}\ta\t-e\t2\ta\t\n"
 
 
+@pytest.mark.slow
 def test_torch_and_its_companions_are_there(script: Path) -> None:
     script.write_text("print(torch.Tensor{1}:sum(), paths ~= nil, sys ~= nil, ('a b'):split(' ')[2])")
     assert th(str(script)).stdout == "1\ttrue\ttrue\tb\t\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "status"),
     [
@@ -57,6 +60,7 @@ def test_exit_codes(script: Path, code: str, status: int) -> None:
     assert th(str(script)).returncode == status
 
 
+@pytest.mark.slow
 def test_exit_leaves_through_pcall_with_everything_written(script: Path, tmp_path: Path) -> None:
     script.write_text(
         "io.write('one ') io.open('out.txt', 'w'):write('kept') pcall(function() os.exit(3) end) print('never')"
@@ -65,6 +69,7 @@ def test_exit_leaves_through_pcall_with_everything_written(script: Path, tmp_pat
     assert (done.returncode, done.stdout, (tmp_path / "out.txt").read_text()) == (3, "one ", "kept")
 
 
+@pytest.mark.slow
 def test_an_error_shows_the_programs_own_traceback(script: Path) -> None:
     script.write_text("local function f()\n   error('deep')\nend\nlocal ok = f()\n")
     done = th(script.name, cwd=script.parent)
@@ -75,26 +80,31 @@ def test_an_error_shows_the_programs_own_traceback(script: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_missing_script_is_named() -> None:
     done = th("/no/such.lua")
     assert (done.returncode, done.stderr) == (1, "th: cannot open /no/such.lua: No such file or directory\n")
 
 
+@pytest.mark.slow
 def test_a_syntax_error_is_told_without_traceback(script: Path) -> None:
     script.write_text("x = = 1")
     assert th(script.name, cwd=script.parent).stderr == "th: script.lua:1: unexpected symbol near '='\n"
 
 
+@pytest.mark.slow
 def test_code_and_libraries_run_in_order(tmp_path: Path) -> None:
     (tmp_path / "mine.lua").write_text("return {n = 5}")
     assert th("-e", "n = 1", "-l", "mine", "-e", "print(n, mine.n)", cwd=tmp_path).stdout == "1\t5\t\n"
 
 
+@pytest.mark.slow
 def test_a_file_beside_the_script_can_be_required(tmp_path: Path) -> None:
     (tmp_path / "mine.lua").write_text("return #setmetatable({}, {__len = function() return 9 end})")
     assert th("-e", "print(require './mine')", cwd=tmp_path).stdout == "9\t\n"
 
 
+@pytest.mark.slow
 def test_names_with_dots_are_looked_for_beside_the_file_that_requires_them(tmp_path: Path) -> None:
     for folder in ("tool", "data/deep"):
         (tmp_path / folder).mkdir(parents=True)
@@ -114,6 +124,7 @@ def test_names_with_dots_are_looked_for_beside_the_file_that_requires_them(tmp_p
     assert "/none/init.lua" in failed.stderr
 
 
+@pytest.mark.slow
 def test_paths_dofile_looks_beside_the_calling_file(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "a.lua").write_text("local b = paths.dofile('b.lua') return b")
@@ -121,10 +132,12 @@ def test_paths_dofile_looks_beside_the_calling_file(tmp_path: Path) -> None:
     assert th("-e", f"print(dofile('{tmp_path}/inner/a.lua'))").stdout == "found\t\n"
 
 
+@pytest.mark.slow
 def test_what_comes_through_a_pipe_is_run() -> None:
     assert th(given="print(1 + 1)").stdout == "2\t\n"
 
 
+@pytest.mark.slow
 def test_a_dash_reads_the_script_from_standard_input() -> None:
     assert th("-", "a", given="print(...)").stdout == "a\t\n"
 
@@ -153,11 +166,13 @@ PRINTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "text"), PRINTED)
 def test_print_shows_values_as_torch7_does(code: str, text: str) -> None:
     assert th("-e", code).stdout == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "text"),
     [
@@ -182,6 +197,7 @@ def test_what_th_brings_is_there(code: str, text: str) -> None:
     assert text in th("-e", code).stdout
 
 
+@pytest.mark.slow
 def test_who_lists_the_programs_variables() -> None:
     shown = th("-e", "mine = torch.ones(2, 3) text = ('x'):rep(50) who()").stdout
     assert "== System Variables ==" not in shown
@@ -190,6 +206,7 @@ def test_who_lists_the_programs_variables() -> None:
     assert "[torch]" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "shown"),
     [
@@ -209,6 +226,7 @@ def test_kinds_of_files_are_required_as_what_they_are(
         assert done.stdout.splitlines()[-1:] == [f"{shown}\t"], done.stderr
 
 
+@pytest.mark.slow
 def test_saved_objects_are_required_beside(tmp_path: Path) -> None:
     code = "torch.save('t.th', torch.ones(2)) require 'nn' torch.save('m.net', nn.Linear(1, 2))"
     assert th(
@@ -216,6 +234,7 @@ def test_saved_objects_are_required_beside(tmp_path: Path) -> None:
     ).stdout == ("2\tnn.Linear\t\n")
 
 
+@pytest.mark.slow
 def test_new_globals_are_told_of(script: Path) -> None:
     script.write_text("x = 1\nlocal y = z\n")
     told = th("-g", script.name, cwd=script.parent).stdout
@@ -224,6 +243,7 @@ def test_new_globals_are_told_of(script: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_new_globals_are_errors_when_strict(script: Path) -> None:
     script.write_text("x = 1")
     done = th("-gg", script.name, cwd=script.parent)
@@ -231,6 +251,7 @@ def test_new_globals_are_errors_when_strict(script: Path) -> None:
     assert "created global variable: x @ script.lua:1" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_written_at_once(script: Path) -> None:
     script.write_text("print('now') io.read()")
     with subprocess.Popen(
@@ -244,11 +265,13 @@ def test_what_is_printed_is_written_at_once(script: Path) -> None:
         process.communicate("\n", timeout=60)
 
 
+@pytest.mark.slow
 def test_what_stood_before_the_script_has_negative_indices(script: Path) -> None:
     script.write_text("print(arg[-3], arg[-2], arg[-1], arg[0] == ..., arg[1])")
     assert th("-l", "nn", str(script), str(script)).stdout == f"th\t-l\tnn\ttrue\t{script}\t\n"
 
 
+@pytest.mark.slow
 def test_moontide_run_is_the_same(script: Path) -> None:
     script.write_text("print(n, nn ~= nil, arg[1], arg[2]) os.exit(3)")
     done = subprocess.run(
@@ -261,6 +284,7 @@ def test_moontide_run_is_the_same(script: Path) -> None:
     assert (done.stdout, done.returncode) == ("1\ttrue\t-e\t-i\t\n", 3)
 
 
+@pytest.mark.slow
 def test_failing_tests_end_with_status_1(script: Path) -> None:
     script.write_text("local t = torch.Tester() t:add(function() t:eq(1, 2) end, 'it') t:run()")
     done = th(str(script))
@@ -268,6 +292,7 @@ def test_failing_tests_end_with_status_1(script: Path) -> None:
     assert "with \33[0;31m1 failure\33[0m and \33[0;32m0 errors\33[0m" in done.stdout
 
 
+@pytest.mark.slow
 def test_output_that_nobody_reads_ends_the_program_quietly() -> None:
     command = f"{sys.executable} -m bridge.th -e 'for i = 1, 100000 do print(i) end'"
     done = subprocess.run(
@@ -280,6 +305,7 @@ def test_output_that_nobody_reads_ends_the_program_quietly() -> None:
     assert (done.stdout, done.stderr) == ("1\t\n141\n", "")
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_reach_the_program(script: Path) -> None:
     script.write_bytes(b"print(#arg[1], arg[1]:byte(1), #'\xff\xfe')")
     done = subprocess.run(
@@ -291,6 +317,7 @@ def test_bytes_that_are_no_text_reach_the_program(script: Path) -> None:
     assert done.stdout == b"3\t255\t2\t\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["-i"]])
 def test_input_that_is_no_text_is_run(options: list[str]) -> None:
     done = subprocess.run(

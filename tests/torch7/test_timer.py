@@ -18,6 +18,7 @@ def test_a_timer_measures_wall_and_processor_time(lua: bridge.Lua) -> None:
     assert 0.04 < spent["real"] < 30
 
 
+@pytest.mark.slow
 def test_sleeping_takes_no_processor_time(lua: bridge.Lua) -> None:
     lua.execute("timer = torch.Timer()")
     time.sleep(0.2)

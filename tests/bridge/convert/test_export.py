@@ -30,6 +30,7 @@ def model(entry: dict[str, Any]) -> tuple[nn.Module, torch.Tensor]:
     return to_torch(entry["model"]).eval(), x if x.is_floating_point() else x - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", models.NAMES)
 @pytest.mark.parametrize("ending", [".pt", ".safetensors"])
 def test_parameters_come_back(
@@ -52,6 +53,7 @@ def test_parameters_come_back(
     assert torch.equal(other(x), module(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRACED)
 @pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
 @pytest.mark.filterwarnings("ignore:The given buffer is not writable:UserWarning")  # torch 2.10
@@ -66,6 +68,7 @@ def test_a_program_computes_without_moontide_what_torch7_computed(
     assert torch.equal(program(twice), module(twice))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRACED)
 def test_onnx_computes_what_the_module_computes(
     loaded: dict[str, dict[str, Any]], tmp_path: Path, name: str
@@ -104,6 +107,7 @@ class Untraceable(nn.Module):
         return x * float(x.sum()) if float(x.sum()) > 0 else x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".pt2", ".onnx"])
 def test_what_cannot_be_traced_is_told_and_leaves_the_old_file(tmp_path: Path, ending: str) -> None:
     file = tmp_path / f"model{ending}"

@@ -144,6 +144,7 @@ def test_a_step_of_an_lstm_computes_the_same(lua: bridge.Lua, base: int) -> None
     assert isinstance(module.get_submodule("decoder"), nn.Linear)
 
 
+@pytest.mark.slow
 def test_a_deep_graph_is_converted_without_recursion(lua: bridge.Lua) -> None:
     net = lua.execute("""
         local a = nn.Identity()()

@@ -109,6 +109,7 @@ def own(module: nn.Module) -> Any:
     return pickle.loads(pickle.dumps(module))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def test_the_states_of_modules_do_not_mix() -> None:
             net.add(foreign)
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_is_collected(state: bridge.Lua) -> None:
     net = nn.Linear(1000, 1000)
     held = state.held_bytes
@@ -87,6 +88,7 @@ def test_what_is_forgotten_is_collected(state: bridge.Lua) -> None:
     assert state.held_bytes < held - 8_000_000
 
 
+@pytest.mark.slow
 def test_a_state_that_nobody_closes_goes_with_its_objects() -> None:
     lua = bridge.Lua()
     with legacy.use(lua):
@@ -159,6 +161,7 @@ def test_a_module_written_in_python_works_inside_lua_s() -> None:
     np.testing.assert_allclose(net.backward(x, np.ones((1, 1))), 3 * net.get(1).weight)
 
 
+@pytest.mark.slow
 def test_a_module_written_in_python_keeps_its_fields_in_lua() -> None:
     net = nn.Sequential().add(Scale(3))
     gc.collect()

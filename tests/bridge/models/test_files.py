@@ -113,6 +113,7 @@ def test_classes_of_the_program_s_own_are_named(lua: bridge.Lua, tmp_path: Path)
 # ---- Lua files
 
 
+@pytest.mark.slow
 def test_torch_is_imported_only_by_those_who_need_it(written: Callable[[str], Path]) -> None:
     """It takes a second."""
     code = (

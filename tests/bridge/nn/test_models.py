@@ -42,6 +42,7 @@ def test_threads_share_a_module() -> None:
     assert problems == []
 
 
+@pytest.mark.slow
 def test_a_state_that_is_in_use_is_told() -> None:
     with bridge.Lua(tensors="torch", busy_timeout=0.2) as lua:
         module = LuaModule(lua.execute("require 'nn' return nn.Tanh()"))
@@ -75,6 +76,7 @@ def test_an_error_in_lua_leaves_the_module_usable() -> None:
 # ---- training
 
 
+@pytest.mark.slow
 def test_digits_are_learnt_by_torch_s_optimiser() -> None:
     digits = load_digits()
     x, t = torch.from_numpy(digits.data / 16.0).float(), torch.from_numpy(digits.target)

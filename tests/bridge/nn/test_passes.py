@@ -44,6 +44,7 @@ def test_a_recurrent_network_is_unrolled() -> None:
     assert torch.autograd.gradcheck(unroll, (randn(4, 2, 2),))
 
 
+@pytest.mark.slow
 def test_copies_are_used_again() -> None:
     module = LuaModule(mlp())
     x = randn(2, 4)

@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 GUIDE = Path(__file__).parents[3] / "docs" / "serve.md"
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_guide(tmp_path: Path, free_ports: list[int]) -> None:
     program = "set -e\n" + "\n".join(re.findall(r"^```sh\n(.*?)^```", GUIDE.read_text(), re.M | re.S))
     for written, port in zip(("8080", "8081"), free_ports, strict=True):

@@ -16,6 +16,8 @@ import bridge
 from moontide.cli import main
 from tests.bridge.serve.serving import Running, save_digits, serving, tensor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -38,7 +40,6 @@ def answered(server: Running, name: str) -> Any:
     return np.array(output["data"])
 
 
-@pytest.mark.slow
 def test_one_network_in_every_kind_of_file(kinds: Path, tmp_path: Path) -> None:
     with serving(tmp_path, kinds / "net.t7") as server:
         expected = answered(server, "net")
@@ -49,7 +50,6 @@ def test_one_network_in_every_kind_of_file(kinds: Path, tmp_path: Path) -> None:
             assert platform == f"moontide_{'onnx' if ending == 'onnx' else 'torch'}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["t7", "pt2", "onnx", "pt"])
 def test_a_process_that_ends_has_the_old_model_though_its_file_is_damaged(
     kinds: Path, tmp_path: Path, ending: str

@@ -21,6 +21,8 @@ import tritonclient.grpc
 from tests.bridge.serve.serving import Running, save_digits, serving, tensor
 from tests.system import is_running
 
+pytestmark = pytest.mark.slow
+
 SLOW = "function slow(s) local t = os.clock() while os.clock() - t < s do end return s end"
 
 

@@ -18,6 +18,8 @@ from pyspark.sql import SparkSession
 
 from tests.pages import blocks
 
+pytestmark = pytest.mark.slow
+
 BLOCKS = blocks("docs/spark.md", "py")
 PLACES = re.compile(r'"(incoming|checkpoint|scored)"')  # Java's directory is that of the run
 OF_RAY = [block for block in BLOCKS if "import ray\n" in block]
@@ -39,7 +41,6 @@ def test_what_is_written_of_spark_runs(
     assert capsys.readouterr().out.count("+---") >= 8  # frames that were shown
 
 
-@pytest.mark.slow
 def test_what_is_written_of_ray_runs(tmp_path: Path) -> None:
     """On the loopback, in a directory of its own: the names of its sockets have to be short."""
     (block,) = OF_RAY

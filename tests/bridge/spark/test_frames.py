@@ -18,6 +18,8 @@ from bridge.batch import BatchError, BatchModel
 from bridge.spark import batch_model, map_in_arrow, predict_batch_udf
 from bridge.spark.arrow import Column, predicting
 
+pytestmark = pytest.mark.slow
+
 Save = Callable[..., Path]
 SUMS = "function sums(x, k) return x:sum(2):view(-1) + (k and k:double() or 0) end"
 

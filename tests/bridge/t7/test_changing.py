@@ -36,6 +36,7 @@ def test_what_changes_while_it_is_written_is_an_error() -> None:
         t7.dumps(value)
 
 
+@pytest.mark.slow
 def test_a_file_that_gets_shorter_while_it_is_read_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "model.t7"
     t7.save([np.zeros(100_000) for _ in range(20)], file)
@@ -63,6 +64,7 @@ def test_a_file_that_gets_shorter_while_it_is_read_is_an_error(tmp_path: Path) -
     assert outcomes <= {20, "refused"}
 
 
+@pytest.mark.slow
 def test_memory_that_changes_while_it_is_read_is_an_error_at_most() -> None:
     data = bytearray(t7.dumps([{"a": i, "b": [1, 2, 3]} for i in range(2000)]))
     original = bytes(data)

@@ -78,6 +78,7 @@ def nested_keys() -> Any:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [nested_lists, nested_dicts, nested_objects, nested_functions, nested_keys])
 @pytest.mark.parametrize("text", [False, True])
 def test_depth_is_no_limit(make: Callable[[], Any], text: bool, tmp_path: Path) -> None:
@@ -135,6 +136,7 @@ def test_tables_that_share_tables_do_not_multiply() -> None:
     assert again[0] is again[1]
 
 
+@pytest.mark.slow
 def test_indices_in_any_order_take_no_longer() -> None:
     count = 200_000
     entries = b"".join(

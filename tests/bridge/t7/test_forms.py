@@ -83,6 +83,7 @@ def mapped_at(array: Any) -> str:
     return ""
 
 
+@pytest.mark.slow
 def test_aligned_tensors_can_be_private_maps_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "map.t7"
     maps = 0

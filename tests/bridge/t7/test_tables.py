@@ -62,6 +62,7 @@ def test_every_form_gives_the_same(seed: int) -> None:
     assert as_dicts == t7.dumps(t7.loads(t7.dumps(value, ascii=True), tables="dict"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0, 1, 3, 4, 5, 7, 8, 11, 12, 13, 19, 20, 24, 40])
 def test_tables_go_on_where_the_window_ends(tmp_path: Path, shift: int) -> None:
     rows = [

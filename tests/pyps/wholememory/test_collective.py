@@ -75,6 +75,7 @@ wm.barrier()
     assert max(o.seconds for o in outcomes) < 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
 @pytest.mark.parametrize("who", [0, 1])
 def test_a_wrong_argument_of_one_rank_raises_on_all(case: str, who: int) -> None:
@@ -104,6 +105,7 @@ def test_what_no_host_can_back_is_refused_on_all_ranks() -> None:
     assert all("70,368,744,177,664 bytes, and " in o.text for o in outcomes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["barrier", "create_tensor"])
 @pytest.mark.parametrize("who", [0, 1, 2])
 def test_a_rank_that_does_not_come_is_named_on_all_others(call: str, who: int) -> None:
@@ -133,6 +135,7 @@ wm.barrier()
         assert outcome.result.startswith("late: ") is (rank == who)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [0, 1, 2])
 @pytest.mark.parametrize("call", ["wm.barrier()", CREATE])
 def test_a_killed_rank_is_named_on_all_others_at_once(who: int, call: str) -> None:

@@ -26,6 +26,7 @@ only_fake = pytest.mark.skipif(REAL, reason="asks the driver without a GPU")
 CREATE = "a = wm.create_tensor([size << 20, 3], [], torch.float32, False, [])"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_what_a_rank_writes_all_ranks_read(size: int) -> None:
     source = f"""{PROLOGUE}
@@ -43,6 +44,7 @@ del a
     assert results(source, size) == [([float(n + 1) for n in range(size)], True, total)] * size
 
 
+@pytest.mark.slow
 def test_a_view_outlives_the_tensor_and_the_library() -> None:
     source = f"""{PROLOGUE}
 {CREATE}
@@ -57,6 +59,7 @@ del part
     assert results(source) == [21, 21]
 
 
+@pytest.mark.slow
 def test_views_from_other_gpus_are_the_same_memory() -> None:
     source = f"""{PROLOGUE}
 {CREATE}
@@ -70,6 +73,7 @@ del a, other
     assert results(source) == [([3, 3, 3], True)] * 2
 
 
+@pytest.mark.slow
 def test_host_memory_is_seen_by_a_gpu() -> None:
     source = f"""{PROLOGUE}
 a = wm.create_tensor([100, 3], [], torch.int32, True, [])
@@ -94,6 +98,7 @@ result = driver.calls
     assert results(source) == [["reserve", *own, *other, *end], ["reserve", *other, *own, *end]]
 
 
+@pytest.mark.slow
 @only_fake
 def test_a_gpu_without_room_makes_all_ranks_raise_and_nothing_stays() -> None:
     source = f"""{PROLOGUE}
@@ -109,6 +114,7 @@ wm.barrier()
     assert "cuMemCreate failed on GPU 1 with CUDA_ERROR_OUT_OF_MEMORY: the GPU has no room" in second
 
 
+@pytest.mark.slow
 @only_fake
 def test_a_call_that_fails_makes_all_ranks_raise_and_nothing_stays() -> None:
     source = f"""{PROLOGUE}

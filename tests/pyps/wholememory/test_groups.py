@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.pyps.wholememory.crew import results
 from tests.pyps.wholememory.groups import group
 
 LIMIT = 768 << 20
 
 
+@pytest.mark.slow
 def test_a_group_that_one_rank_is_in_limits_what_all_create() -> None:
     source = """
 leave_out_others()

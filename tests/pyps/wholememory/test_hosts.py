@@ -12,6 +12,8 @@ import pytest
 from tests.pyps.network import Network
 from tests.pyps.nodes import Actor, Cluster
 
+pytestmark = pytest.mark.slow
+
 HOSTS, ROWS, LENGTH = 3, 30, 6
 LIMIT = 5.0  # seconds until an end is known everywhere
 BEGIN = f"""

@@ -155,6 +155,7 @@ def test_a_rank_of_another_type_is_refused(library: None, arguments: tuple[int, 
         wm.mp_init(*arguments)
 
 
+@pytest.mark.slow
 def test_ranks_that_do_not_come_are_named_on_those_that_came() -> None:
     source = """
 if rank != 1:
@@ -167,6 +168,7 @@ if rank != 1:
     assert max(o.seconds for o in outcomes) < 5
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed_in_mp_init_is_named() -> None:
     source = """
 import threading, signal
@@ -187,6 +189,7 @@ def test_different_sizes_are_an_error_on_all() -> None:
     assert all("gave size" in o.text for o in outcomes)
 
 
+@pytest.mark.slow
 def test_a_rank_that_comes_twice_is_refused_and_the_others_go_on() -> None:
     source = """
 wm.init_lib()
@@ -252,6 +255,7 @@ def said(output: str) -> list[str]:
     return sorted(re.findall(r"rank=\d, sum=\d+", output))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", STARTS)
 def test_the_guide_runs_by_any_way_of_starting(way: str, tmp_path: Path, processes: Processes) -> None:
     program = tmp_path / "guide.py"

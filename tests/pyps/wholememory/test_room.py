@@ -138,6 +138,7 @@ except MemoryError as error:
     assert all("needs 2,097,152 bytes, and " in text for text in results(source))
 
 
+@pytest.mark.slow
 def test_a_killed_process_gives_back_its_turn_and_its_promise() -> None:
     source = """
 from pyps.wholememory import memory, room

@@ -106,6 +106,7 @@ def memory_fd(tensor: torch.Tensor) -> int:
     return mapping.fd
 
 
+@pytest.mark.slow
 def test_a_view_outlives_its_tensor_and_the_library() -> None:
     wm.init_lib()
     wm.mp_init(0, 1)
@@ -180,6 +181,7 @@ wm.barrier()
     assert results(source, 3) == [[1, 0, 3], None, [1, 0, 3]]
 
 
+@pytest.mark.slow
 def test_memory_is_there_once_whatever_the_number_of_processes() -> None:
     source = """
 a = wm.create_tensor([16 << 20], [], torch.float32, True, [])
@@ -232,6 +234,7 @@ def test_nobody_can_make_the_memory_shorter(one_rank: None) -> None:
     assert a.fill_(1).sum() == 1 << 20
 
 
+@pytest.mark.slow
 def test_many_tensors_are_made_and_dropped(one_rank: None) -> None:
     gc.collect()  # what earlier tests left to be collected must not go meanwhile
     before = len(list(Path("/proc/self/fd").iterdir()))

@@ -75,6 +75,7 @@ def test_a_loader_of_one_format_refuses_another(lua: bridge.Lua, tmp_path: Path)
             call(lua, name, path)
 
 
+@pytest.mark.slow
 def test_pillow_is_loaded_with_the_first_file() -> None:
     code = """
 import sys, bridge

@@ -30,6 +30,7 @@ def started(source: str, *arguments: Any) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_client_that_was_killed_is_told_and_the_others_go_on(ipc: bridge.Lua) -> None:
     ipc.execute("server, port = ipc.server()")
     process = started(
@@ -68,6 +69,7 @@ def test_sending_to_the_dead_is_an_error_and_no_signal(pair: bridge.Lua) -> None
     assert "ipc: sending to 127.0.0.1:" in message
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_wait() -> None:
     process = started(
         "local s = require('ipc').server() print('waiting') io.stdout:flush() s:clients(1, print)"

@@ -106,6 +106,7 @@ def test_what_does_not_fit_a_tensor_stays_to_be_received(pair: bridge.Lua, sent:
     assert pair.eval("same")
 
 
+@pytest.mark.slow
 def test_100_megabytes_go_there_and_back(ipc: bridge.Lua) -> None:
     ipc.execute("""
         local server, port = ipc.server()

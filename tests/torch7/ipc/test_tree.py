@@ -179,6 +179,7 @@ def test_every_node_but_the_first_has_one_parent_before_it(base: int, n: int) ->
         assert lua.eval("count") == n - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["LocalhostTree", "SlurmTree"])
 def test_processes_of_this_host_find_each_other(name: str, tmp_path: Path) -> None:
     code = """

@@ -81,6 +81,7 @@ def test_what_cannot_be_is_told(rnn: bridge.Lua, code: str, message: str) -> Non
     assert message in raised.value.message
 
 
+@pytest.mark.slow
 def test_a_network_trains_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOONTIDE_CUDA", "cpu")
     with bridge.Lua() as lua:

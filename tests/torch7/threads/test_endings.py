@@ -48,6 +48,7 @@ def test_closing_a_state_ends_its_pools() -> None:
     wait_until(lambda: workers() == 0)
 
 
+@pytest.mark.slow
 def test_many_pools_one_after_another_leave_nothing(threads: bridge.Lua) -> None:
     tasks = Path("/proc/self/task")
     make = threads.eval("""function(n)
@@ -87,6 +88,7 @@ def test_hundreds_of_pools_leave_nothing(threads: bridge.Lua) -> None:
     wait_until(lambda: workers() == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ending",
     [
@@ -112,6 +114,7 @@ def test_a_process_ends_with_live_pools(ending: str) -> None:
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_wait_for_jobs() -> None:
     source = """
         local threads = require 'threads'
@@ -147,6 +150,7 @@ def test_ctrl_c_ends_a_wait_for_jobs() -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wait", ["mutex:lock()", "condition:wait(mutex)", "thread:free()"])
 def test_an_exception_of_a_signal_ends_every_wait(threads: bridge.Lua, wait: str) -> None:
     threads.execute("""

@@ -129,6 +129,7 @@ def test_a_pool_has_a_positive_number_of_threads(threads: bridge.Lua, n: str) ->
         threads.execute(f"threads.Threads({n})")
 
 
+@pytest.mark.slow
 def test_a_thread_that_ends_by_itself_is_noticed(
     threads: bridge.Lua, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -131,6 +131,7 @@ def test_pools_work_within_a_thread(threads: bridge.Lua) -> None:
     assert threads.eval("total") == 55
 
 
+@pytest.mark.slow
 def test_os_exit_in_a_thread_ends_a_program_of_th(tmp_path: Path) -> None:
     script = tmp_path / "script.lua"
     script.write_text("""

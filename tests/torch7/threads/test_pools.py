@@ -134,6 +134,7 @@ def test_with_sharing_tds_objects_are_the_same(threads: bridge.Lua) -> None:
     assert threads.eval("count, size, eighth, inner") == (80000, 9, "job 8", "inner")
 
 
+@pytest.mark.slow
 def test_threads_that_change_one_hash_and_vec_at_a_time_do_not_break_them(threads: bridge.Lua) -> None:
     threads.execute("""
         threads.serialization('threads.sharedserialize')
@@ -298,6 +299,7 @@ def test_an_endcallback_may_add_jobs(threads: bridge.Lua) -> None:
     assert threads.eval("done") == 10
 
 
+@pytest.mark.slow
 def test_an_endcallback_may_yield(threads: bridge.Lua) -> None:
     threads.execute("""
         pool = threads.Threads(1)

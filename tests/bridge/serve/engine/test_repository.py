@@ -13,6 +13,8 @@ from bridge.serve.engine import ModelSettings, Reason, Refused
 from bridge.serve.engine.repository import Repository
 from bridge.serve.engine.sources import repository
 
+pytestmark = pytest.mark.slow
+
 
 def write(file: Path, number: int) -> None:
     file.parent.mkdir(exist_ok=True)

@@ -63,6 +63,7 @@ async def closed(served: Served) -> None:
     await asyncio.sleep(0)
 
 
+@pytest.mark.slow
 def test_requests_are_joined_and_each_gets_its_own(file: Path) -> None:
     async def main() -> None:
         served = await started(file, batch=16)
@@ -74,6 +75,7 @@ def test_requests_are_joined_and_each_gets_its_own(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "expected"), [(-1, Reason.FAILED), (-2, Reason.LOST)], ids=["error", "crash"]
 )
@@ -97,6 +99,7 @@ def test_a_poisoned_row_costs_its_own_request(file: Path, value: float, expected
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_results_of_other_rows_stop_joining(file: Path) -> None:
     async def main() -> None:
         served = await started(file, batch=8)
@@ -109,6 +112,7 @@ def test_results_of_other_rows_stop_joining(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_loop_is_late_and_its_process_replaced(file: Path) -> None:
     async def main() -> None:
         served = await started(file, timeout=1.0)
@@ -126,6 +130,7 @@ def test_a_loop_is_late_and_its_process_replaced(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed_idle_costs_no_request(file: Path) -> None:
     async def main() -> None:
         served = await started(file, workers=2)
@@ -139,6 +144,7 @@ def test_a_process_that_was_killed_idle_costs_no_request(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_full_queue_refuses(file: Path) -> None:
     async def main() -> None:
         served = await started(file, queue=1)
@@ -150,6 +156,7 @@ def test_a_full_queue_refuses(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_client_that_goes_leaves_nothing_in_the_queue(file: Path) -> None:
     async def main() -> None:
         served = await started(file)
@@ -166,6 +173,7 @@ def test_a_client_that_goes_leaves_nothing_in_the_queue(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_what_waits_is_answered_before_it_leaves(file: Path) -> None:
     async def main() -> None:
         served = await started(file)
@@ -181,6 +189,7 @@ def test_what_waits_is_answered_before_it_leaves(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_requests_at_work_are_refused_when_it_ends(file: Path) -> None:
     async def main() -> None:
         served = await started(file)
@@ -193,6 +202,7 @@ def test_requests_at_work_are_refused_when_it_ends(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_what_cannot_travel_costs_no_process(file: Path) -> None:
     async def main() -> None:
         served = await started(file)
@@ -208,6 +218,7 @@ def test_what_cannot_travel_costs_no_process(file: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "joins"),
     [("nn.Linear(2, 2)", True), ("nn.Sequential():add(nn.SoftMax())", False), ("nn.SeqLSTM(2, 2)", False)],

@@ -29,6 +29,7 @@ async def refused(work: Any) -> tuple[Reason, str]:
     return caught.value.reason, str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_function_is_found_by_its_name(place: Path) -> None:
     async def main() -> None:
         async with Service([place], watch=0) as service:
@@ -48,6 +49,7 @@ def test_a_function_is_found_by_its_name(place: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_model_is_called_what_it_is_told(place: Path) -> None:
     async def main() -> None:
         settings = ModelSettings(function="one")
@@ -66,6 +68,7 @@ def test_there_has_to_be_a_model(tmp_path: Path) -> None:
         Service([tmp_path])
 
 
+@pytest.mark.slow
 def test_it_looks_for_changed_files_by_itself(place: Path) -> None:
     async def main() -> None:
         async with Service([place / "one.lua"], watch=0.01) as service:
@@ -80,6 +83,7 @@ def test_it_looks_for_changed_files_by_itself(place: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_the_end_comes_after_its_grace(place: Path) -> None:
     async def main() -> None:
         service = Service([place / "two.lua"], watch=0)
@@ -99,6 +103,7 @@ def test_the_end_comes_after_its_grace(place: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_metrics_name_every_model(place: Path) -> None:
     async def main() -> None:
         async with Service([place], watch=0) as service:

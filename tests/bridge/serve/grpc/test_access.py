@@ -125,6 +125,7 @@ def test_a_call_that_is_given_up_is_logged(logging: Running, tmp_path: Path) -> 
         assert line_of(logging, "gone")["status"] == "CANCELLED"
 
 
+@pytest.mark.slow
 def test_without_the_option_only_what_the_service_could_not_do_is_logged(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         asked(server, "echo", TRUSTED, ("x-request-id", "fine"))

@@ -49,6 +49,7 @@ def test_what_nobody_foresaw_is_a_defect_and_logged(caplog: pytest.LogCaptureFix
     assert [one.levelno for one in caplog.records] == [logging.ERROR]
 
 
+@pytest.mark.slow
 def test_a_process_that_is_busy_late_or_lost_has_a_code_each(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -59,6 +59,7 @@ def whole() -> bytes:
     return request.SerializeToString()
 
 
+@pytest.mark.slow
 def test_random_bytes_are_refused(channel: grpc.Channel) -> None:
     rng = random.Random(3)
     requests = [rng.randbytes(rng.randrange(1, 200)) for _ in range(2000)]
@@ -67,6 +68,7 @@ def test_random_bytes_are_refused(channel: grpc.Channel) -> None:
     assert found[grpc.StatusCode.INVALID_ARGUMENT] > 1500
 
 
+@pytest.mark.slow
 def test_changed_requests_are_answered_or_refused(channel: grpc.Channel) -> None:
     rng = random.Random(4)
     right = whole()

@@ -48,6 +48,7 @@ def said(what: str, *rest: triton.InferInput) -> list[triton.InferInput]:
     return [given("what", np.array([what], object)), *rest]
 
 
+@pytest.mark.slow
 def test_a_network_computes(infer: Infer) -> None:
     x = np.arange(6, dtype="f4").reshape(3, 2)
     result = infer("scale", [given("input", x)], request_id="a 7")
@@ -56,6 +57,7 @@ def test_a_network_computes(infer: Infer) -> None:
     assert (told.id, told.model_name, told.model_version) == ("a 7", "scale", "2")
 
 
+@pytest.mark.slow
 def test_every_type_goes_there_and_back_raw(infer: Infer) -> None:
     values = {
         kind: np.array([[0, 1]], kind)
@@ -78,6 +80,7 @@ def test_texts_go_there_and_back(infer: Infer) -> None:
     assert found.tolist() == [b"", "\u00e4\u20ac".encode(), b"\xff\x00"]
 
 
+@pytest.mark.slow
 def test_a_long_text_among_short_ones_comes_back(infer: Infer) -> None:
     assert infer("program", said("long")).as_numpy("output").tolist() == [b"a" * 100_000, b"b", b"\xff"]
 
@@ -101,6 +104,7 @@ def test_parameters_and_compression_are_taken(infer: Infer) -> None:
         assert result.as_numpy("output").tolist() == [[3, 3]]
 
 
+@pytest.mark.slow
 def test_a_request_may_have_less_patience_than_the_server(infer: Infer) -> None:
     nap = said("nap", given("x", np.array([0.5])))
     with refused("DEADLINE_EXCEEDED", "no answer within 0.1 s"):
@@ -126,6 +130,7 @@ def test_typed_contents_come_back_typed_where_that_is_asked_for(channel: grpc.Ch
     assert not typed.raw_output_contents
 
 
+@pytest.mark.slow
 def test_what_the_model_does_not_take_is_refused(infer: Infer) -> None:
     x = np.ones((1, 2), "f4")
     with refused("INVALID_ARGUMENT", "has input 'other', but scale takes input"):
@@ -142,6 +147,7 @@ def test_what_the_model_does_not_take_is_refused(infer: Infer) -> None:
         infer("scale", [given("input", x)], outputs=[triton.InferRequestedOutput("more")])
 
 
+@pytest.mark.slow
 def test_contents_that_are_cut_are_refused(infer: Infer) -> None:
     cut = triton.InferInput("input", [1, 2], "FP32")
     cut._raw_content = bytes(7)
@@ -149,6 +155,7 @@ def test_contents_that_are_cut_are_refused(infer: Infer) -> None:
         infer("scale", [cut])
 
 
+@pytest.mark.slow
 def test_models_and_versions_that_there_are_not_are_not_found(infer: Infer) -> None:
     with refused("NOT_FOUND", "there is no model 'none'; there is program, types, scale"):
         infer("none", [])
@@ -156,6 +163,7 @@ def test_models_and_versions_that_there_are_not_are_not_found(infer: Infer) -> N
         infer("scale", [], model_version="3")
 
 
+@pytest.mark.slow
 def test_what_triton_has_and_this_server_does_not_is_unimplemented(
     infer: Infer, client: triton.InferenceServerClient
 ) -> None:
@@ -170,6 +178,7 @@ def test_what_triton_has_and_this_server_does_not_is_unimplemented(
         client.get_trace_settings("scale")
 
 
+@pytest.mark.slow
 def test_an_error_of_the_model_is_told_and_costs_nothing(infer: Infer, server: Answering) -> None:
     before = server.look(server.pids)
     with refused("UNKNOWN", "no such luck"):
@@ -177,6 +186,7 @@ def test_an_error_of_the_model_is_told_and_costs_nothing(infer: Infer, server: A
     assert server.look(server.pids) == before
 
 
+@pytest.mark.slow
 def test_an_error_s_text_has_a_limit(infer: Infer) -> None:
     """It travels in a header, of which clients take 8 KiB; letters beyond ASCII take the most room there."""
     text = np.array(["\u20ac" * 100_000], object)
@@ -186,6 +196,7 @@ def test_an_error_s_text_has_a_limit(infer: Infer) -> None:
         infer("\u20ac" * 100_000, [])
 
 
+@pytest.mark.slow
 def test_a_message_above_the_limit_is_refused_before_it_is_read(infer: Infer) -> None:
     with refused("RESOURCE_EXHAUSTED", f"larger than max .* {LIMIT}"):
         infer("program", said("echo", given("x", np.zeros(LIMIT, "u1"))))
@@ -193,11 +204,13 @@ def test_a_message_above_the_limit_is_refused_before_it_is_read(infer: Infer) ->
         infer("program", said("echo", given("x", np.zeros(8 * LIMIT, "u1"))), compression_algorithm="gzip")
 
 
+@pytest.mark.slow
 def test_an_answer_may_be_longer_than_a_request_may_be(infer: Infer) -> None:
     result = infer("program", said("zeros", given("x", np.array([LIMIT]))))
     assert result.as_numpy("output").nbytes == 8 * LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["cancelled", "late"])
 def test_a_request_that_nobody_waits_for_never_reaches_a_process(server: Answering, how: str) -> None:
     served = server.service.repository.find("program")

@@ -64,6 +64,7 @@ def test_versions_are_served_side_by_side(client: triton.InferenceServerClient) 
     ]
 
 
+@pytest.mark.slow
 def test_a_model_is_loaded_again_or_stays_and_is_gone_when_unloaded(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +153,7 @@ def test_health_is_what_grpc_s_own_protocol_asks(channel: grpc.Channel, server: 
         server.service.leaving = False
 
 
+@pytest.mark.slow
 def test_the_configuration_is_triton_s(client: triton.InferenceServerClient) -> None:
     told = client.get_model_config("types").config
     assert (told.name, told.platform, told.default_model_filename) == ("types", "moontide_onnx", "types.onnx")

@@ -97,6 +97,7 @@ def test_health_is_open(trusting: triton.InferenceServerClient) -> None:
     assert trusting.is_server_ready()
 
 
+@pytest.mark.slow
 def test_a_token_is_asked_for_before_the_message_is_read(guarded: str, pem: dict[str, str]) -> None:
     credentials = grpc.ssl_channel_credentials(Path(pem["certificate"]).read_bytes())
     with grpc.secure_channel(guarded, credentials) as channel:

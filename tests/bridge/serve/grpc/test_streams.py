@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import numpy as np
+import pytest
 import tritonclient.grpc as triton
 import tritonclient.grpc.aio as triton_aio
 
@@ -52,6 +53,7 @@ def test_a_refusal_leaves_the_stream_open(server: Answering) -> None:
     assert third.get_response().id == "third"
 
 
+@pytest.mark.slow
 def test_a_stream_that_ends_early_takes_its_requests_with_it(server: Answering) -> None:
     served = server.service.repository.find("program")
     before = served.statistics.batches

@@ -106,6 +106,7 @@ def test_results_are_the_caller_s_own(shared: ModelProcess) -> None:
     assert [r.tolist() for r in results] == [[2.0 * n] * 4 for n in range(5)]
 
 
+@pytest.mark.slow
 def test_a_network_of_a_file(tmp_path: Path) -> None:
     with bridge.Lua() as lua:
         lua.execute("require 'nn' torch.save(..., {m = nn.MulConstant(3)})", str(tmp_path / "m.t7"))
@@ -114,6 +115,7 @@ def test_a_network_of_a_file(tmp_path: Path) -> None:
         assert model.call([1, 2], timeout=60).tolist() == [3, 6]
 
 
+@pytest.mark.slow
 def test_an_error_leaves_the_process_alone(model: ModelProcess) -> None:
     model.start()
     before = model.pid
@@ -128,6 +130,7 @@ def test_an_error_leaves_the_process_alone(model: ModelProcess) -> None:
     assert model.pid == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "reason"), [("crash", "SIGSEGV"), ("write", "SIGSEGV")])
 def test_a_crash_costs_its_call(model: ModelProcess, what: str, reason: str) -> None:
     assert model.call("calls", timeout=60) == 1
@@ -139,6 +142,7 @@ def test_a_crash_costs_its_call(model: ModelProcess, what: str, reason: str) -> 
     assert model.pid not in (None, before)
 
 
+@pytest.mark.slow
 def test_a_loop_without_end_costs_its_call(model: ModelProcess) -> None:
     model.start()
     began = time.monotonic()
@@ -148,6 +152,7 @@ def test_a_loop_without_end_costs_its_call(model: ModelProcess) -> None:
     assert model.call("double", 4, timeout=60) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["tables", "tensors"])
 def test_a_model_that_takes_all_memory_costs_its_call(file: Path, what: str) -> None:
     with ModelProcess(file, memory=300 << 20) as model:
@@ -177,6 +182,7 @@ end
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -198,6 +204,7 @@ def test_a_process_that_lies_costs_its_call(tmp_path: Path, text: str, told: str
         assert model.call(timeout=60) == 42
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_replaced(model: ModelProcess) -> None:
     model.start()
     assert model.pid is not None
@@ -207,6 +214,7 @@ def test_a_killed_process_is_replaced(model: ModelProcess) -> None:
     assert model.call("calls", timeout=60) == 1
 
 
+@pytest.mark.slow
 def test_threads_take_turns(model: ModelProcess) -> None:
     model.start()
     wrong = []
@@ -226,6 +234,7 @@ def test_threads_take_turns(model: ModelProcess) -> None:
     assert model.call("calls", timeout=60) == 401
 
 
+@pytest.mark.slow
 def test_waiting_for_a_turn_ends_in_time(model: ModelProcess) -> None:
     model.start()
 
@@ -242,6 +251,7 @@ def test_waiting_for_a_turn_ends_in_time(model: ModelProcess) -> None:
     assert model.call("calls", timeout=60) == 1
 
 
+@pytest.mark.slow
 def test_closing_ends_a_call(file: Path) -> None:
     model = ModelProcess(file)
     model.start()
@@ -263,6 +273,7 @@ def test_closing_ends_a_call(file: Path) -> None:
         model.call("calls")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "error", "told"),
     [
@@ -278,17 +289,20 @@ def test_what_cannot_be_loaded_is_told(tmp_path: Path, content: str, error: type
         model.start()
 
 
+@pytest.mark.slow
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with ModelProcess(tmp_path / "none.lua") as model, pytest.raises(FileNotFoundError, match=r"none\.lua"):
         model.call(1)
 
 
+@pytest.mark.slow
 def test_what_a_model_prints_does_not_disturb(model: ModelProcess, capfd: pytest.CaptureFixture[str]) -> None:
     assert model.call("print", timeout=60) == 1
     model.close()
     assert capfd.readouterr() == ("", "to people\n")
 
 
+@pytest.mark.slow
 def test_a_process_ends_with_its_maker(file: Path) -> None:
     code = (
         "import os, sys, threading, time\n"

@@ -42,6 +42,7 @@ def with_member(file: Path, use: Callable[[Member], Awaitable[None]], **wanted: 
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_crash_or_a_loop_ends_the_process_and_a_start_brings_it_back(tmp_path: Path) -> None:
     async def use(member: Member) -> None:
         with pytest.raises(ProcessLost, match="SIGSEGV"):
@@ -59,6 +60,7 @@ def test_a_crash_or_a_loop_ends_the_process_and_a_start_brings_it_back(tmp_path:
     with_member(tmp_path / "m.lua", use)
 
 
+@pytest.mark.slow
 def test_an_error_leaves_the_process_alone(tmp_path: Path) -> None:
     async def use(member: Member) -> None:
         before = member.pid
@@ -74,6 +76,7 @@ def test_an_error_leaves_the_process_alone(tmp_path: Path) -> None:
     with_member(tmp_path / "m.lua", use)
 
 
+@pytest.mark.slow
 def test_a_call_that_is_cancelled_ends_the_process(tmp_path: Path) -> None:
     """Else its answer would be the next call's."""
 
@@ -90,6 +93,7 @@ def test_a_call_that_is_cancelled_ends_the_process(tmp_path: Path) -> None:
     with_member(tmp_path / "m.lua", use)
 
 
+@pytest.mark.slow
 def test_the_end_is_told_to_the_one_who_waits(tmp_path: Path) -> None:
     async def use(member: Member) -> None:
         call = asyncio.create_task(member.call("sleep", [30], 60))
@@ -101,6 +105,7 @@ def test_the_end_is_told_to_the_one_who_waits(tmp_path: Path) -> None:
     with_member(tmp_path / "m.lua", use)
 
 
+@pytest.mark.slow
 def test_threads_are_told_without_importing_torch(tmp_path: Path) -> None:
     async def use(member: Member) -> None:
         assert "libtorch" not in Path(f"/proc/{member.pid}/maps").read_text()

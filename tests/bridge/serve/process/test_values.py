@@ -177,6 +177,7 @@ def test_half_a_message_is_the_other_s_end_or_too_late(
         channel.receive(5)
 
 
+@pytest.mark.slow
 def test_a_message_that_nobody_reads_ends_in_time(pair: tuple[socket.socket, Channel]) -> None:
     _, channel = pair
     with pytest.raises(TimeoutError):

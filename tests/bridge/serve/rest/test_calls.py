@@ -18,6 +18,7 @@ def called(server: Running, function: str, body: Any) -> Any:
     return answer.json["result"]
 
 
+@pytest.mark.slow
 def test_functions_are_listed_with_their_parameters(server: Running) -> None:
     rows = {
         (one["model"], one["function"]): one["parameters"] for one in server.get("/call").json["functions"]
@@ -57,6 +58,7 @@ def test_what_cannot_be_called_is_told(server: Running, path: str, body: Any, st
     assert server.workers() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "told"), [("crash", "SIGSEGV"), ("eat", "memory")])
 def test_what_a_function_does_to_its_process_costs_its_request(
     server: Running, function: str, told: str
@@ -67,6 +69,7 @@ def test_what_a_function_does_to_its_process_costs_its_request(
     assert len(server.workers()) == 2
 
 
+@pytest.mark.slow
 def test_a_function_that_never_ends_costs_its_request(models: Path, tmp_path: Path) -> None:
     with serving(tmp_path, models / "functions.lua", "--timeout", "1") as server:
         answer = server.post("/call/loop", [])

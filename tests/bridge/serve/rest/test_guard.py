@@ -37,6 +37,7 @@ def test_other_web_pages_are_not_answered(server: Running, headers: dict[str, st
     assert ("error" in answer.json) == (status != 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["file", "environment"])
 def test_a_token_is_asked_for(models: Path, tmp_path: Path, way: str) -> None:
     (tmp_path / "token").write_text("s3cret\n")
@@ -54,6 +55,7 @@ def test_a_token_is_asked_for(models: Path, tmp_path: Path, way: str) -> None:
             assert server.get(path).status == 200
 
 
+@pytest.mark.slow
 def test_each_request_is_logged_if_asked(models: Path, tmp_path: Path) -> None:
     with serving(tmp_path, models / "functions.lua", "--access-log", "--timeout", "1") as server:
         server.post("/call/double", [2], **{"X-Request-Id": "first"})

@@ -109,6 +109,7 @@ def test_tritonclient(server: Running, expected: Any, sent: bool, wanted: bool) 
         assert counted["inference_stats"]["success"]["count"] >= 1
 
 
+@pytest.mark.slow
 def test_a_request_may_have_less_patience_than_the_server(tmp_path: Path) -> None:
     (tmp_path / "slow.lua").write_text(
         "function slow(s) local t = os.clock() while os.clock() - t < s[1] do end return s end"
@@ -131,6 +132,7 @@ def test_a_patience_that_is_none_is_told(server: Running, timeout: Any) -> None:
     assert "expected microseconds" in answer.json["error"]
 
 
+@pytest.mark.slow
 def test_many_clients_each_get_their_own(server: Running, expected: Any) -> None:
     wrong: list[int] = []
 
@@ -214,6 +216,7 @@ def test_wrong_methods_are_told(server: Running) -> None:
     assert server.ask("HEAD", "/v2/health/live").body == b""
 
 
+@pytest.mark.slow
 def test_versions_are_directories_and_the_latest_is_meant(models: Path, tmp_path: Path) -> None:
     for number in (2, 10):
         (tmp_path / "adder" / str(number)).mkdir(parents=True)
@@ -287,6 +290,7 @@ def test_tritonclient_compresses(server: Running, form: str) -> None:
             assert np.array_equal(plain, packed)
 
 
+@pytest.mark.slow
 def test_what_is_not_read_of_a_load_is_refused(server: Running) -> None:
     path = "/v2/repository/models/digits/load"
     with contextlib.closing(

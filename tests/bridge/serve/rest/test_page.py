@@ -22,6 +22,8 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from tests.bridge.serve.serving import Running, serving, tensor
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *(
