@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t unlimited = UINT64_MAX;
 
-// The text of a small file; empty if there is no such file. C++ streams read nothing in a libps.so that Ubuntu 24.04 built.
+// The text of a small file; empty if there is none. In a libps.so that Ubuntu 24.04 built, C++ streams read nothing.
 std::string text_of(const std::string &path) {
     std::string text;
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
