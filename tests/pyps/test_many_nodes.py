@@ -9,8 +9,11 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyps
+from tests.pyps.cluster import Cluster
+from tests.pyps.conftest import finish
 from tests.python_path import python_path
 
 BIND_AND_CONNECT = """
@@ -74,6 +77,19 @@ def test_all_nodes_of_a_large_cluster_may_connect_at_once() -> None:
     with pyps.Server(2, 1, num_nodes=2, rank=0) as node:
         port = int(node.bind("tcp://127.0.0.1:*").rpartition(":")[2])
         assert most_that_may_wait(port) == min(limit, 1 << 14)
+
+
+def test_a_worker_connects_to_the_nodes_that_it_speaks_to(program: Any) -> None:
+    source = """
+with pyps.attach(sys.argv[1]) as node, node.worker() as kv:
+    for keys in [0], [1], [1, 7], [2], range(6):
+        kv.push(keys, np.ones(len(keys), np.float32))
+        print(len(os.listdir("/proc/self/fd")))
+"""
+    with Cluster(6, 12, 1) as cluster:
+        process = program(source, cluster.nodes[0].address)
+        alone, one, one_again, two, all_five = map(int, finish(process).split())
+    assert alone < one == one_again == two - 1 == all_five - 4
 
 
 def test_many_nodes_are_measured() -> None:
