@@ -136,6 +136,30 @@ def test_localized_keys_are_local(nodes: Nodes, start: Any) -> None:
     assert start(source, nodes[0].address).finish() == [f"{first} -1 true 1 2 3 4 5 6", "true"]
 
 
+def test_localize_beyond_the_memory_limit_is_refused(cluster: Cluster, start: Any) -> None:
+    """With 4 MB of values on each of two nodes."""
+    nodes = cluster(2, 20_000, 100, memory_limit=7_000_000)
+    source = """
+    local keys = {}
+    for i = 1, 10000 do keys[i] = 2 * i end
+    local stamp = kv:localize(keys, true)
+    for _, localize in ipairs{function() kv:localize(keys) end, function() kv:wait(stamp) end} do
+       local ok, refused = pcall(localize)
+       say(ok, refused)
+    end
+    kv:localize({2, 4})
+    local v = {} kv:pull({2}, v) say(v[1])
+    """
+    *refusals, value = start(source, nodes[0].address).finish()
+    assert len(refusals) == 2
+    for line in refusals:
+        assert line.startswith("false ")
+        assert "no room on this node" in line
+        assert line.endswith("its memory_limit is 7000000 bytes (PS_ENOMEM)")
+    assert value == "0"
+    assert nodes[0].stats()["keys_held"] == 10_002
+
+
 def test_an_intent_brings_the_keys(cluster: Cluster, start: Any) -> None:
     source = """
     local v = ffi.new('float[6]')

@@ -220,7 +220,7 @@ pid = os.fork()
 lua.execute("kv:push(1, torch.FloatTensor(3):fill(1)) assert((kv:id() == kept) == ...)", pid != 0)
 if pid == 0:
     lua.execute("assert(kv:current_clock() == 0) kv:finalize() collectgarbage() collectgarbage()")
-    os._exit(0)
+    sys.exit(0)
 assert os.waitpid(pid, 0)[1] == 0
 lua.execute("kv:push(1, torch.FloatTensor(3):fill(1)) assert(kv:id() == kept) kv:finalize()")
 lua.close()

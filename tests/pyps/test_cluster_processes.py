@@ -1,4 +1,4 @@
-"""Several nodes in one process: beside other threads, idle, forked, ended, begun anew."""
+"""Several nodes in one process: beside other threads, idle, ended, begun anew."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pytest
 
 import pyps
 from tests.pyps.cluster import Cluster
-from tests.pyps.test_workers import in_fork
 from tests.python_path import python_path
 
 TIMEOUT = 20.0
@@ -61,39 +60,6 @@ def test_an_idle_cluster_takes_no_processor_time() -> None:
         before = time.process_time()
         time.sleep(2)
         assert (time.process_time() - before) / 2 / len(cluster) < 0.01
-
-
-@pytest.mark.threads_after_fork
-def test_a_forked_child_is_a_worker_of_its_parents_node() -> None:
-    with Cluster(2, 10, dtype="int64") as cluster, cluster.nodes[0].worker() as kv:
-        kv.push([0, 1], np.ones(2, np.int64))
-
-        def child() -> None:
-            kv.push([0, 1], np.ones(2, np.int64))
-            with cluster.nodes[1].worker() as other:
-                other.push([0, 1], np.ones(2, np.int64))
-            out = np.zeros(2, np.int64)
-            kv.pull([1, 0], out)
-            assert out.tolist() == [3, 3]
-
-        assert in_fork(child) == 0
-        assert cluster.settles_at(np.array([3, 3] + [0] * 8))
-        kv.push([1], ONE)
-        assert cluster.settles_at(np.array([3, 4] + [0] * 8))
-
-
-def test_what_a_forked_child_shuts_down_stays_open_for_the_parent() -> None:
-    with Cluster(2, 10, dtype="int64") as cluster, cluster.nodes[0].worker() as kv:
-        kv.push([1], ONE)
-
-        def child() -> None:
-            kv.finalize()
-            for node in cluster.nodes:
-                node.shutdown()
-
-        assert in_fork(child) == 0
-        kv.push([1], ONE)
-        assert cluster.settles_at(np.array([0, 2] + [0] * 8))
 
 
 @pytest.mark.slow

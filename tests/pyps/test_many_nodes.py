@@ -9,11 +9,16 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pyps
+from tests.pyps.cluster import Cluster
+from tests.pyps.conftest import finish
 from tests.python_path import python_path
+
+pytestmark = pytest.mark.slow
 
 BIND_AND_CONNECT = """
 import resource, sys
@@ -44,7 +49,6 @@ def bind_and_connect(soft: int, hard: int, nodes: int) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_a_large_cluster_raises_the_process_s_limit() -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     word, limit = bind_and_connect(1024, most, nodes=300).split()
@@ -52,7 +56,6 @@ def test_a_large_cluster_raises_the_process_s_limit() -> None:
     assert 1260 < int(limit) <= most
 
 
-@pytest.mark.slow
 def test_a_large_cluster_without_descriptors_says_how_many_it_needs() -> None:
     text = bind_and_connect(1024, 1024, nodes=300)
     assert "a node of 300 needs about 1260 more file descriptors" in text
@@ -80,7 +83,19 @@ def test_all_nodes_of_a_large_cluster_may_connect_at_once() -> None:
         assert most_that_may_wait(port) == min(limit, 1 << 14)
 
 
-@pytest.mark.slow
+def test_a_worker_connects_to_the_nodes_that_it_speaks_to(program: Any) -> None:
+    source = """
+with pyps.attach(sys.argv[1]) as node, node.worker() as kv:
+    for keys in [0], [1], [1, 7], [2], range(6):
+        kv.push(keys, np.ones(len(keys), np.float32))
+        print(len(os.listdir("/proc/self/fd")))
+"""
+    with Cluster(6, 12, 1) as cluster:
+        process = program(source, cluster.nodes[0].address)
+        alone, one, one_again, two, all_five = map(int, finish(process).split())
+    assert alone < one == one_again == two - 1 == all_five - 4
+
+
 def test_many_nodes_are_measured() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.pyps.many_nodes", "6", "--heartbeat", "0.5", "--seconds", "0.5"],

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import socket
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -294,21 +292,6 @@ def test_the_start_leaves_one_thread_per_node() -> None:
         names = [thread.name for thread in threading.enumerate() if thread.name.startswith("pyps")]
         assert names == ["pyps-watch"] * 3
     assert threading.active_count() == before
-
-
-def test_a_forked_child_ends_only_its_own_part(caplog: pytest.LogCaptureFixture) -> None:
-    with ExitStack() as stack:
-        nodes = [stack.enter_context(node) for node in start(2, f"tcp://{OWN}:{free_port(OWN)}")]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a process with threads forks
-            child = os.fork()
-        if child == 0:
-            for node in nodes:
-                node.shutdown(timeout=0)
-            os._exit(0)
-        assert os.waitpid(child, 0) == (child, 0)
-        check_that_they_share(nodes)
-    assert caplog.records == []
 
 
 def test_an_orderly_end_of_the_host_is_no_loss(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,8 +1,7 @@
-"""Workers: slots, threads, forks, clocks, timestamps, statistics, the end."""
+"""Workers: slots, threads, clocks, timestamps, statistics, the end."""
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -14,27 +13,6 @@ import pytest
 import pyps
 
 ONES = np.ones(3, np.float32)
-
-
-def in_fork(body: Callable[[], object]) -> int:
-    """Run the body in a forked child; return its exit status."""
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            body()
-            status = 0
-        finally:
-            os._exit(status)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return status
-        time.sleep(0.005)
-    os.kill(pid, 9)
-    os.waitpid(pid, 0)
-    raise AssertionError("the child did not end")
 
 
 def test_workers_have_numbers(server: pyps.Server) -> None:
@@ -137,88 +115,6 @@ def test_one_worker_serves_several_threads(server: pyps.Server) -> None:
         out = np.zeros(6, np.float32)
         kv.pull([0, 1], out)
         assert out.tolist() == [80_000.0] * 3 + [800.0] * 3
-
-
-def test_a_forked_child_becomes_a_worker_of_its_own(server: pyps.Server) -> None:
-    with server.worker() as kv:
-
-        def child() -> None:
-            kv.push([1], ONES)
-            assert kv.id == 2
-            kv.push([1], ONES)
-            assert kv.advance_clock() == 1
-            kv.finalize()
-
-        assert in_fork(child) == 0
-        out = np.zeros(3, np.float32)
-        kv.pull([1], out)
-        assert out.tolist() == [2.0] * 3
-        assert kv.id == 1
-        assert kv.current_clock() == 0
-
-
-def test_what_a_forked_child_closes_stays_open_for_the_parent(server: pyps.Server) -> None:
-    address = server.address
-    with server.worker() as kv:
-
-        def child() -> None:
-            kv.finalize()
-            server.shutdown()
-
-        assert in_fork(child) == 0
-        kv.push([1], ONES)
-        assert server.is_open
-        with pyps.attach(address) as node:
-            assert node.is_open
-
-
-def test_a_finalized_worker_stays_so_in_a_forked_child(server: pyps.Server) -> None:
-    kv = server.worker()
-    kv.finalize()
-
-    def child() -> None:
-        with pytest.raises(pyps.ClosedError):
-            kv.push([1], ONES)
-
-    assert in_fork(child) == 0
-
-
-def test_a_forked_child_of_a_forked_child_works(server: pyps.Server) -> None:
-    with server.worker() as kv:
-
-        def grandchild() -> None:
-            kv.push([2], ONES)
-
-        def child() -> None:
-            kv.push([2], ONES)
-            assert in_fork(grandchild) == 0
-            kv.push([2], ONES)
-
-        assert in_fork(child) == 0
-        out = np.zeros(3, np.float32)
-        kv.pull([2], out)
-        assert out.tolist() == [3.0] * 3
-
-
-@pytest.mark.slow
-def test_forking_during_pushes_does_no_harm(server: pyps.Server) -> None:
-    """A lock that another thread holds at that moment must not be waited for in the child."""
-    kv = server.worker()
-    stop = threading.Event()
-
-    def use() -> None:
-        while not stop.is_set():
-            kv.push(np.zeros(2000, np.int64), np.ones((2000, 3), np.float32))
-
-    thread = threading.Thread(target=use)
-    thread.start()
-    try:
-        for _ in range(20):
-            assert in_fork(lambda: kv.push([0], ONES)) == 0
-    finally:
-        stop.set()
-        thread.join(10)
-        kv.finalize()
 
 
 def test_clocks_belong_to_workers(server: pyps.Server) -> None:

@@ -119,7 +119,7 @@ void Protocol::send_again(Key key) {
     // The end was not asked for, as the key itself was to come here instead.
     if (!wanted_.count(key)) held.ending = true;
     held.owner = homes_.home(key);
-    take(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, false);
+    take(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, not_from_home);
 }
 
 void Protocol::send_gone(NodeId to, Key key) {

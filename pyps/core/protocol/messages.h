@@ -50,9 +50,9 @@ struct Want {
 struct Delta {
     NodeId node;
     uint32_t number; // the number of the Want that made the replica
-    uint64_t sequence; // counts the replica's deltas, from 1
-    bool last;
-    Bytes value; // empty if nothing was pushed
+    uint64_t sequence = 0; // counts the replica's deltas, from 1
+    bool last = false;
+    Bytes value = {}; // empty if nothing was pushed
 };
 
 // The owner's value for a replica; the first one makes the replica. `version` grows with each Refresh that is sent for

@@ -67,6 +67,8 @@ public:
     virtual bool retire(Key key, Bytes *delta) = 0; // the same, and then replica -> awaited
 };
 
+constexpr bool not_from_home = false;
+
 class Post {
 public:
     virtual ~Post() = default;

@@ -124,7 +124,7 @@ void Protocol::land(Key key) {
         if (arrivals_.count(key)) expect(key);
     }
     for (Waiting &waiting : arrival.queue)
-        if (auto *want = std::get_if<Want>(&waiting)) take(key, *want, false);
+        if (auto *want = std::get_if<Want>(&waiting)) take(key, *want, not_from_home);
 }
 
 } // namespace ps

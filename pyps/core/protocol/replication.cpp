@@ -25,7 +25,7 @@ void Protocol::stop_wanting_key(Key key) {
 
 void Protocol::ask(Key key) {
     asked_[key] = ++last_number_;
-    take(key, Want{self_, last_number_}, false);
+    take(key, Want{self_, last_number_}, not_from_home);
 }
 
 void Protocol::take(Key key, const Want &want, bool from_home) {
@@ -104,7 +104,9 @@ void Protocol::take(Key key, const Refresh &message) {
         held.number = message.number;
         held.version = message.version;
     } else {
-        take(key, Delta{self_, message.number, 0, true, {}}, false);
+        Delta ending{self_, message.number};
+        ending.last = true;
+        take(key, std::move(ending), not_from_home);
     }
 }
 
@@ -112,21 +114,22 @@ void Protocol::take(Key key, const Refresh &message) {
 void Protocol::end(Key key, Held &held) {
     held.ending = true;
     if (held.on_its_way || held.ended) return;
-    Delta delta{self_, held.number, ++held.sent, true, {}};
+    Delta delta{self_, held.number, ++held.sent};
+    delta.last = true;
     values_.retire(key, &delta.value);
     held.ended = held.on_its_way = true;
     held.delta = delta.value;
-    take(key, std::move(delta), false);
+    take(key, std::move(delta), not_from_home);
 }
 
 void Protocol::send_delta(Key key, Held &held) {
-    Delta delta{self_, held.number, held.sent + 1, false, {}};
+    Delta delta{self_, held.number, held.sent + 1};
     if (!values_.take_delta(key, &delta.value) && !held.due) return;
     held.due = false;
     held.sent++;
     held.on_its_way = true;
     held.delta = delta.value;
-    post_.send(held.owner, key, delta, false);
+    post_.send(held.owner, key, delta, not_from_home);
 }
 
 void Protocol::take(Key key, Delta delta, bool from_home) {
@@ -185,7 +188,7 @@ void Protocol::take(Key key, const Ended &message) {
     std::vector<Request> queue = std::move(found->second.queue);
     replicas_.erase(found);
     if (!arrivals_.count(key)) values_.forget(key);
-    for (Request &request : queue) take(key, std::move(request), false);
+    for (Request &request : queue) take(key, std::move(request), not_from_home);
     if (wanted_.count(key) && !owns(key) && !asked_.count(key)) ask(key);
 }
 

@@ -66,7 +66,7 @@ void Protocol::want(const std::vector<Key> &keys) {
             return;
         }
         asked_[key] = ++last_number_;
-        post_.send(homes_.home(key), key, Want{self_, last_number_}, false);
+        post_.send(homes_.home(key), key, Want{self_, last_number_}, not_from_home);
     });
 }
 

@@ -18,11 +18,12 @@ namespace ps {
 namespace {
 
 struct Stat {
-    bool found;
-    bool readable;
-    char state;
-    long threads;
-    uint32_t start;
+    enum class Entry { found, missing, unreadable };
+
+    Entry entry;
+    char state = 0;
+    long threads = 0;
+    uint32_t start = 0;
 };
 
 // Read /proc/<pid>/stat. The command's name, in parentheses, may hold anything: fields are counted from the last ')'.
@@ -30,14 +31,14 @@ Stat read_stat(uint32_t pid) {
     char path[32], text[1024];
     std::snprintf(path, sizeof path, "/proc/%u/stat", pid);
     int fd = ::open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return {false, errno == ENOENT, 0, 0, 0};
+    if (fd < 0) return {errno == ENOENT ? Stat::Entry::missing : Stat::Entry::unreadable};
     ssize_t size = ::read(fd, text, sizeof text - 1);
     ::close(fd);
-    if (size <= 0) return {false, true, 0, 0, 0}; // it ended between open and read
+    if (size <= 0) return {Stat::Entry::missing}; // it ended between open and read
     text[size] = 0;
     char *field = std::strrchr(text, ')');
-    if (!field) return {false, false, 0, 0, 0};
-    Stat stat{true, true, field[2], 0, 0};
+    if (!field) return {Stat::Entry::unreadable};
+    Stat stat{Stat::Entry::found, field[2]};
     field += 2;
     for (int number = 3; number <= 22 && field; number++) {
         if (number == 20) stat.threads = std::strtol(field, nullptr, 10);
@@ -61,7 +62,7 @@ std::atomic<uint32_t> generation{0};
 Process Process::self() {
     uint32_t pid = static_cast<uint32_t>(::getpid());
     Stat stat = read_stat(pid);
-    if (!stat.found)
+    if (stat.entry != Stat::Entry::found)
         fail(PS_ESYSTEM, Where{-1, errno, 0},
              "/proc/%u/stat cannot be read: %s; libps needs /proc to see which processes are alive", pid,
              std::strerror(errno));
@@ -70,7 +71,8 @@ Process Process::self() {
 
 bool Process::is_alive() const {
     Stat stat = read_stat(pid);
-    if (!stat.found) return !stat.readable; // if it cannot be read, take the process to be alive
+    if (stat.entry != Stat::Entry::found)
+        return stat.entry == Stat::Entry::unreadable; // if it cannot be read, take the process to be alive
     bool ended = (stat.state == 'Z' && stat.threads <= 1) || stat.state == 'X' || stat.state == 'x';
     return !ended && stat.start == start;
 }

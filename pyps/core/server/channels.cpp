@@ -56,8 +56,8 @@ void Channels::give(uint32_t channel, Delivery delivery) {
 void Channels::pass_on(const Channel &from, uint32_t channel, Delivery delivery) {
     if (channel == 0) {
         if (intake_.leave(std::move(delivery))) doorbell_.ring();
-    } else if (from.outbound().has_transport()) {
-        threads_[channel - 1]->give(std::move(delivery), true);
+    } else if (bool may_run = from.outbound().has_transport()) {
+        threads_[channel - 1]->give(std::move(delivery), may_run);
     } else {
         threads_[channel - 1]->leave(std::move(delivery));
     }

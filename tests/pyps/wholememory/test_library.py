@@ -54,7 +54,7 @@ if __name__ == "__main__":
     for rank in range(2):
         if (pid := os.fork()) == 0:
             main(rank, 2)
-            os._exit(0)
+            sys.exit(0)
         children.append(pid)
     sys.exit(any(os.waitpid(pid, 0)[1] for pid in children))
 """,
@@ -66,7 +66,7 @@ if __name__ == "__main__":
     pid = os.fork()
     main(0 if pid else 1, 2)
     if not pid:
-        os._exit(0)
+        sys.exit(0)
     sys.exit(os.waitpid(pid, 0)[1])
 """,
     "variables": """

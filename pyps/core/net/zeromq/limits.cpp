@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ constexpr int descriptors = 16;
 constexpr size_t threads = 2;   // one that carries messages, one that closes sockets
 constexpr uint64_t descriptors_of_node = 64, descriptors_of_peer = 4; // measured: 45 and 4
 constexpr uint64_t usual_limit = 1024;
+constexpr size_t megabytes = 4; // beside the threads' stacks; measured: 0.3, as each allocation there may take a page
 constexpr double patience = 1.0; // seconds to wait until ended threads are no longer counted
 
 void require_descriptors() {
@@ -62,7 +64,16 @@ void *attempt_to_run(void *of) {
     return nullptr;
 }
 
-// Starts as many threads as are needed, and ends them. The system counts a thread as long as it has an entry in /proc.
+// Whether the system would give so much memory: 0, or why not.
+int try_to_map(size_t bytes) {
+    void *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) return errno;
+    munmap(mapped, bytes);
+    return 0;
+}
+
+// Starts as many threads as are needed, tries what they need beside their stacks, and ends them. The system counts a
+// thread as long as it has an entry in /proc.
 void require_threads() {
     std::mutex gate;
     std::array<Attempt, threads> attempts;
@@ -78,6 +89,7 @@ void require_threads() {
         if (code == 0) made++;
     }
     pthread_sigmask(SIG_SETMASK, &former, nullptr);
+    int no_memory = code == 0 ? try_to_map(megabytes << 20) : 0;
     gate.unlock();
     double end = monotonic_seconds() + patience;
     for (size_t i = 0; i < made; i++) {
@@ -89,6 +101,10 @@ void require_threads() {
         fail(PS_ESYSTEM, Where{-1, code, 0},
              "ZeroMQ needs %zu more threads: %s; `ulimit -u`, `ulimit -v` and the cgroup's pids limit them", threads,
              std::strerror(code));
+    if (no_memory != 0)
+        fail(PS_ESYSTEM, Where{-1, no_memory, 0},
+             "ZeroMQ's threads need %zu MB of memory beside their stacks: %s; `ulimit -v` limits it", megabytes,
+             std::strerror(no_memory));
 }
 
 } // namespace
