@@ -18,6 +18,6 @@ def times(few: int) -> int:
     return few * TIMES
 
 
-def rows(few: Sequence[Row], others: Sequence[Row]) -> list[Row]:
-    """Return rows of a grid: a few in which any two of its columns meet, and in a long run all others too."""
-    return [*few, *(others if TIMES > 1 else ())]
+def rows(few: Sequence[Row], grid: Sequence[Row]) -> list[Row]:
+    """Return a few rows in which any two columns of a grid meet, and in a long run the grid's others too."""
+    return [*few, *(row for row in grid if TIMES > 1 and row not in few)]

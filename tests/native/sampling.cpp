@@ -48,11 +48,10 @@ void the_alias_table_is_exact() {
     CHECK(worst_error({1, 2, 3, 4}) < 1e-7);
     CHECK(worst_error({1e-320, 1e-300, 1, 1e300, 1e308, 1e308, 1e308}) < 1e-7); // their sum is no double
     CHECK(worst_error(std::vector<double>(1'000'000, 5)) == 0);
-    CHECK(worst_error(zipf(1'000'000, 1.0)) < 5e-7);
-    for (double exponent : {0.01, 0.5, 3.0}) CHECK(worst_error(zipf(100'000, exponent)) < 5e-7);
+    for (double exponent : {0.01, 0.5, 1.0, 3.0}) CHECK(worst_error(zipf(1'000'000, exponent)) < 5e-7);
     Random random(1, 1);
     for (double spread : {0.1, 1.0, 20.0}) {
-        std::vector<double> any(100'000);
+        std::vector<double> any(1'000'000);
         for (double &weight : any) weight = random.below(4) ? std::exp(spread * random.unit()) : 0;
         CHECK(worst_error(any) < 5e-7);
     }

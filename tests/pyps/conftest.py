@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -123,15 +124,9 @@ def worker_processes() -> Iterator[WorkerProcesses]:
             (MOST_NODES, "process", "direct", "tcp", 3),
         ],
         [
-            (2, "thread", "slow", "tcp", 1),
+            *itertools.product((2, MOST_NODES), ("thread", "process"), ("direct", "slow"), ("tcp",), (1,)),
+            *itertools.product((2, MOST_NODES), ("thread",), ("direct", "slow"), ("memory",), (1,)),
             (2, "thread", "slow", "tcp", 2),
-            (2, "process", "direct", "tcp", 1),
-            (2, "thread", "direct", "memory", 1),
-            (2, "thread", "slow", "memory", 1),
-            (MOST_NODES, "thread", "direct", "tcp", 1),
-            (MOST_NODES, "process", "direct", "tcp", 1),
-            (MOST_NODES, "process", "slow", "tcp", 1),
-            (MOST_NODES, "thread", "slow", "memory", 1),
         ],
     ),
     ids=lambda row: "-".join(map(str, row[:4])) + (f"-{row[4]} server threads" if row[4] > 1 else ""),

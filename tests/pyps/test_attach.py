@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pyps
+from tests.pyps.conftest import finish
 
 
 @pytest.fixture
@@ -224,8 +225,8 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
     client.connect("\\0" + sys.argv[1].removeprefix("unix:@"))
     print(client.recv(200))
 """
-    process = program(source, server.address)
-    assert "user 65534 may not attach to a server of user 0" in process.stdout.readline()
+    said = finish(program(source, server.address))
+    assert "user 65534 may not attach to a server of user 0" in said
 
 
 # Takes its descriptors away, tells what a second costs then, and gives them back: a line for a line.

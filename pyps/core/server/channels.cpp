@@ -10,6 +10,7 @@ namespace {
 // After so many seconds without a rest the server's own thread leaves other channels to their threads: it then has more
 // work than it can do, so the cost of passing messages from thread to thread pays.
 constexpr double busy_after = 50e-6;
+constexpr bool may_run = true;
 } // namespace
 
 Channels::Channels(Segment &segment, Slabs &slabs, NodeTransport &transport, Trace *trace)
@@ -56,7 +57,7 @@ void Channels::give(uint32_t channel, Delivery delivery) {
 void Channels::pass_on(const Channel &from, uint32_t channel, Delivery delivery) {
     if (channel == 0) {
         if (intake_.leave(std::move(delivery))) doorbell_.ring();
-    } else if (bool may_run = from.outbound().has_transport()) {
+    } else if (from.outbound().has_transport()) {
         threads_[channel - 1]->give(std::move(delivery), may_run);
     } else {
         threads_[channel - 1]->leave(std::move(delivery));
