@@ -41,8 +41,7 @@ function errors.fail(code, base)
    local last = C.ps_last_error()
    local message = ffi.string(last.message)
    if code == C.PS_EKEY and last.limit == 0 then
-      message = string.format('key -1 at position %d is none: keys are any 64-bit numbers but -1',
-         tonumber(last.position) + 1)
+      message = message:gsub(' at position %d+', ' at position ' .. tonumber(last.position) + 1, 1)
    elseif code == C.PS_EKEY and base then
       local key = tostring(last.value + base):gsub('LL$', '')
       message = string.format('key %s at position %d is out of range: the server has keys %d to %d', key,

@@ -22,13 +22,15 @@
 -- A call with a wrong argument raises an error that begins with 'luaps: ' and changes nothing.
 local arguments = require 'luaps.arguments'
 local buffer = require 'luaps.buffer'
+local lengthclasses = require 'luaps.lengthclasses'
+local names = require 'luaps.names'
 local node = require 'luaps.node'
 local sharedtensor = require 'luaps.sharedtensor'
 local worker = require 'luaps.worker'
 
 local required = arguments.required
 
-local luaps = {buffer = buffer.new}
+local luaps = {buffer = buffer.new, classed_keys = lengthclasses.classed_keys}
 
 local WORKER = {address = required, base = 1, timeout = 10}
 
@@ -66,7 +68,8 @@ local SERVER = {
 -- shifted by `base`, and take memory from their first use on.
 --
 -- - capacity: without num_keys, how many keys this node can hold or know the location of; default 1000000.
--- - value_length: one number, or a table or tensor with one number per key.
+-- - value_length: one number, or a table or tensor with one number per key. With capacity several numbers are the
+--   lengths of classes of keys, at most 128: see luaps.classed_keys.
 -- - dtype: float32, float64, float16, bfloat16, int32 or int64.
 -- - max_workers: how many workers there may be at the same time.
 -- - num_workers: barriers wait until so many workers have joined.
@@ -106,5 +109,12 @@ end
 function luaps.share(module, name)
    return sharedtensor.share(module, name)
 end
+
+-- luaps.classed_keys(number, ids): the keys of the length class `number`, counted from 0, for a server with several
+-- lengths and a capacity. The topmost byte of such a key says which length its value has, and the other 56 bits are the
+-- id, from 0 up to, not including, 2^56. A number or int64 gives an int64, a torch tensor a LongTensor of the same
+-- size, a table of numbers a table of int64, and FFI memory an array of int64.
+
+names.add(luaps)
 
 return luaps

@@ -66,6 +66,10 @@ function node.create(options)
       errors.raise("on_loss is %s; it must be 'fail' or 'continue'", errors.shown(options.on_loss))
    end
    local lengths, count = keys.read(keys.scratch(), options.value_length, 0, 'value_length')
+   if not options.num_keys and not options.capacity and count ~= 1 then
+      errors.raise('%d value lengths were given: say num_keys for one for each key, or capacity if they are the ' ..
+         'lengths of classes of keys (luaps.classed_keys)', count)
+   end
    local created = ffi.new('ps_node_options', {
       size = ffi.sizeof('ps_node_options'),
       num_keys = options.num_keys and arguments.whole('num_keys', options.num_keys, 1) or 0,

@@ -10,6 +10,7 @@ Importing it starts no thread and opens no socket.
 from __future__ import annotations
 
 from pyps.errors import AttachError, ClosedError, Error, NodeLost, StartError, WaitTimeoutError
+from pyps.length_classes import classed_keys
 from pyps.node import Node, Worker, attach
 from pyps.periods import Periods
 from pyps.rendezvous.dmlc import scheduler
@@ -34,6 +35,7 @@ __all__ = [
     "WaitTimeoutError",
     "Worker",
     "attach",
+    "classed_keys",
     "init",
     "local",
     "scheduler",

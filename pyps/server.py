@@ -32,9 +32,10 @@ class Server(Node):
     num_keys : int, optional
         The keys are 0 to ``num_keys - 1``. Without it keys may be any int64 but -1: a key then takes memory on a node
         from its first use there (a pull is a use as well), and its value begins with zeros.
-    value_length : int or array of int, shape (num_keys,) or (1,)
-        Elements of each value: one number for all keys, or one for each, which needs `num_keys`. Whole numbers may be
-        floats.
+    value_length : int or array of int, shape (num_keys,) or (1,); or shape (n,) with `capacity`
+        Elements of each value: one number for all keys, or with `num_keys` one for each. With `capacity`, up to 128
+        lengths are those of classes of keys: the topmost byte of a key says which it has, from 0, and `classed_keys`
+        makes such keys. Whole numbers may be floats.
     dtype : str, numpy or torch dtype
         float32, float64, float16, bfloat16, int32 or int64.
     max_workers : int
@@ -139,6 +140,12 @@ class Server(Node):
             )
         if capacity == 0:
             raise ValueError("capacity must be above 0")
+        lengths = read_lengths(value_length)
+        if num_keys is None and capacity is None and len(lengths) != 1:
+            raise ValueError(
+                f"{len(lengths)} value lengths were given: say num_keys for one for each key, "
+                "or capacity if they are the lengths of classes of keys (classed_keys)"
+            )
         if curve is not None and not (isinstance(curve, tuple | list) and len(curve) == 2):
             raise TypeError(f"curve must be a pair of keys, (public, secret), not {type(curve).__name__}")
         if num_nodes > 1 or num_keys is None:
@@ -147,7 +154,7 @@ class Server(Node):
         super().__init__(
             num_keys=num_keys or 0,
             capacity=0 if num_keys is not None else DEFAULT_CAPACITY if capacity is None else capacity,
-            value_lengths=read_lengths(value_length),
+            value_lengths=lengths,
             dtype=find_dtype(dtype),
             max_workers=max_workers,
             num_workers=num_workers,

@@ -39,7 +39,11 @@ def add_arguments(parser: CommandParser) -> None:
         help="instead: keys are any 64-bit numbers, of which each node can have N",
     )
     shape.add_argument(
-        "--value-length", type=int, default=1, metavar="N", help="elements of each value (%(default)s)"
+        "--value-length",
+        type=_lengths,
+        default=[1],
+        metavar="N[,N...]",
+        help="elements of each value (1); with --capacity several, of which a key's topmost byte says one",
     )
     shape.add_argument("--dtype", default="float32", help="of the values (%(default)s)")
     shape.add_argument(
@@ -156,6 +160,13 @@ def _write(file: Path, text: str, node: pyps.Node) -> None:
         beside.unlink(missing_ok=True)
         node.shutdown(timeout=0)
         raise CommandError(f"--address-file {file}: {error}") from None
+
+
+def _lengths(text: str) -> list[int]:
+    try:
+        return [int(length) for length in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, or several with commas, got {text}") from None
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -10,7 +10,7 @@ cdef class Node:
         The keys are [0, num_keys). If it is 0, keys may be any numbers, and `capacity` is how many there is room for.
     capacity : int
     value_lengths : contiguous int64 buffer
-        One length for all keys or one for each.
+        One length for all keys; one for each; or, with `capacity`, one for each class of keys.
     dtype : pyps.dtypes.Dtype
     max_workers, num_workers, memory_limit : int
     latch_timeout, timeout : float

@@ -30,7 +30,8 @@ enum ps_operation { PS_PULL = 0, PS_PUSH = 1, PS_SET = 2 };
 enum ps_code {
     PS_OK = 0,
     PS_EINVAL = 1,    /* an argument is wrong: a timestamp never issued, an empty interval, a length below 1, ... */
-    PS_EKEY = 2,      /* the store has no such key: error.value at error.position; there are error.limit keys */
+    PS_EKEY = 2,      /* the store has no such key: error.value at error.position; there are error.limit keys,
+                       * or any numbers if that is 0 */
     PS_ESIZE = 3,     /* the buffer has error.value elements, the keys need error.limit */
     PS_ENOMEM = 4,    /* the host, or the server's memory limit, has no room */
     PS_ETIMEDOUT = 5, /* what was waited for did not happen in time */
@@ -74,7 +75,7 @@ typedef struct ps_node_options {
     uint64_t size;
     int64_t num_keys;
     const int64_t *value_lengths; /* elements per value; read during ps_node_create only */
-    int64_t num_lengths;          /* 1: all values have this length; num_keys: one length per key */
+    int64_t num_lengths;          /* 1: all values have this length; num_keys: one length per key; see capacity */
     int32_t dtype;                /* ps_dtype */
     int32_t max_workers;          /* living ones at the same time; 0: 256; at most 4094 */
     int32_t num_workers; /* of this node that barriers wait for, also before they joined; 0: those that have joined */
@@ -94,9 +95,10 @@ typedef struct ps_node_options {
     int64_t in_flight; /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
     int32_t server_threads; /* that share a node's keys, as many on each node of a cluster; 0: 1; at most 64 */
     int32_t reserved4;
-    int64_t capacity; /* more than 0: keys may be any numbers but -1, num_keys is 0, and all values have one length.
-                       * This node has room for so many keys, whether their values are here or it only
-                       * remembers where they are: PS_ENOMEM beyond */
+    int64_t capacity; /* more than 0: keys may be any numbers but -1, and num_keys is 0. This node has room for so
+                       * many keys, whether their values are here or it only remembers where they are: PS_ENOMEM
+                       * beyond. With several value_lengths, at most 128, the topmost byte of a key says which of
+                       * them its value has, from 0; other numbers are no keys */
 } ps_node_options;
 
 typedef struct ps_node_info {

@@ -65,15 +65,15 @@ def describe(
 
     Parameters
     ----------
-    lengths : array of int64, shape (num_keys,) or (1,)
-        Lengths of the keys' values.
+    lengths : array of int64, shape (n,)
+        One length for all values, one for each key, or one for each class of keys.
     curve : str or None
         The public key.
     options : mapping
         More that must be the same, by names.
     """
-    uniform = len(lengths) > 0 and bool((lengths == lengths[0]).all())
-    if uniform:
+    is_for_keys = num_keys is not None
+    if len(lengths) == 1 or (is_for_keys and len(lengths) > 0 and bool((lengths == lengths[0]).all())):
         length = str(lengths[0])
     else:
         digest = hashlib.sha256(np.ascontiguousarray(lengths).tobytes()).hexdigest()[:12]

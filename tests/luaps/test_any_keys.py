@@ -78,11 +78,12 @@ def test_more_keys_than_the_capacity_are_an_error(luajit: Any) -> None:
         ("capacity = 0", "capacity is 0; it must be in [1,"),
         ("num_keys = 0", "num_keys is 0; it must be in [1,"),
         ("capacity = 'many'", "capacity must be a number"),
-        (
-            "value_length = {1, 2}",
-            "keys that may be any numbers have one: a length for each key needs num_keys",
-        ),
+        ("value_length = {1, 2}", "say num_keys for one for each key, or capacity if"),
         ("value_length = {}", "0 value lengths were given"),
+        (
+            "value_length = {}, capacity = 9",
+            "0 value lengths were given; keys that may be any numbers have 1 to",
+        ),
     ],
 )
 def test_options_that_do_not_fit(luajit: Any, options: str, text: str) -> None:

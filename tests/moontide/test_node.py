@@ -67,6 +67,23 @@ def test_with_a_capacity_keys_are_any_numbers(node: Start) -> None:
 
 
 @pytest.mark.slow
+def test_with_a_capacity_keys_may_have_lengths_by_class(node: Start) -> None:
+    process = node("--capacity=9", "--value-length=2,5")
+    _, address = lines(process, 2)
+    with pyps.attach(address.removeprefix("attach to ")) as attached, attached.worker() as kv:
+        assert [kv.get_key_size(pyps.classed_keys(number, 7)) for number in (0, 1)] == [2, 5]
+        assert kv.pull(pyps.classed_keys(1, [7])).shape == (5,)
+    process.terminate()
+    assert process.communicate(timeout=TIMEOUT) == ("", "")
+
+
+def test_lengths_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["node", "--capacity=9", "--value-length=2,x"])
+    assert "expected a number, or several with commas, got 2,x" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_a_file_says_where_to_attach_while_a_node_works(node: Start, tmp_path: Path) -> None:
     file = tmp_path / "address"
     process = node("--num-keys=10", f"--address-file={file}")

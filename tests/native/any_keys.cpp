@@ -1,5 +1,5 @@
-// A store whose keys may be any numbers: rows come with the first use, at the keys' homes with values of zeros, within
-// the capacity and the memory limit; workers find them while more come.
+// A store whose keys may be any numbers: rows come with the first use, at the keys' homes with values of zeros of the
+// keys' lengths, within the capacity and the memory limit; workers find them while more come.
 #include <atomic>
 #include <map>
 #include <random>
@@ -16,13 +16,15 @@ using namespace ps;
 
 namespace {
 
+using Lengths = std::vector<int64_t>;
+
 struct Node {
-    explicit Node(int64_t capacity, uint32_t nodes = 1, uint32_t self = 0, int64_t memory_limit = 0) {
-        int64_t length = 3;
+    explicit Node(int64_t capacity, uint32_t nodes = 1, uint32_t self = 0, int64_t memory_limit = 0,
+                  const Lengths &lengths = {3}) {
         ps_node_options options{};
         options.capacity = capacity;
-        options.value_lengths = &length;
-        options.num_lengths = 1;
+        options.value_lengths = lengths.data();
+        options.num_lengths = int64_t(lengths.size());
         options.dtype = PS_INT64;
         options.max_workers = 4;
         options.num_nodes = int32_t(nodes);
@@ -39,6 +41,16 @@ struct Node {
 };
 
 uint64_t spread(uint64_t number) { return number * 0x9e3779b97f4a7c15; }
+
+// A key of one class or, where there are several, of any of them, which one being drawn from the number.
+uint64_t key_of(uint64_t number, const Lengths &lengths) {
+    const uint64_t key = spread(number);
+    return lengths.size() == 1 ? key : key >> 8 | number % lengths.size() << length_class_at;
+}
+
+int64_t length_of(int64_t key, const Lengths &lengths) {
+    return lengths[lengths.size() == 1 ? 0 : size_t(key >> length_class_at)];
+}
 
 ps_request request_of(int32_t operation, const std::vector<int64_t> &keys, std::vector<int64_t> &values) {
     return {operation, 0, keys.data(), int64_t(keys.size()), values.data(), int64_t(values.size()), 0, -1, 0};
@@ -86,18 +98,20 @@ void a_key_begins_at_its_home_alone() {
     for (size_t self = 0; self < 3; self++) CHECK(nodes[self]->segment->header().keys_held == uint64_t(owned[self]));
 }
 
-void batches_follow_a_map() {
-    Node node(40'000);
+void batches_follow_a_map(const Lengths &lengths) {
+    Node node(40'000, 1, 0, 0, lengths);
     Segment &segment = *node.segment;
     Latches latches(segment, join(segment));
     std::map<int64_t, int64_t> map; // of the keys that were used: the first element of each value
     std::mt19937_64 random(5);
-    auto draw = [&] { return int64_t(random() % 8 ? spread(random() % 20'000) : random() % 100); };
+    auto draw = [&] { return int64_t(random() % 8 ? key_of(random() % 20'000, lengths) : random() % 100); };
     for (int step = 0; step < 3000; step++) {
         std::vector<int64_t> keys(1 + random() % 100);
         for (int64_t &key : keys) key = draw();
         auto operation = int32_t(random() % 3);
-        std::vector<int64_t> values(keys.size() * 3, int64_t(random() % 1000));
+        int64_t elements = 0;
+        for (int64_t key : keys) elements += length_of(key, lengths);
+        std::vector<int64_t> values(size_t(elements), int64_t(random() % 1000));
         Elsewhere elsewhere{false, {}};
         ps_request request = request_of(operation, keys, values);
         check_request(segment, request);
@@ -107,16 +121,19 @@ void batches_follow_a_map() {
         CHECK(none_local(segment, keys.data(), request.num_keys) == none_known);
         CHECK(run_local(segment, latches, request, &elsewhere) == PS_OK);
         size_t unknown = 0;
+        const int64_t *value = values.data();
         for (size_t i = 0; i < keys.size(); i++) {
+            const int64_t length = length_of(keys[i], lengths);
             auto known = map.find(keys[i]);
             if (known == map.end()) {
                 CHECK(unknown < elsewhere.positions.size() && elsewhere.positions[unknown] == int64_t(i));
                 unknown++;
             } else if (operation == PS_PULL) {
-                for (int j = 0; j < 3; j++) CHECK(values[i * 3 + j] == known->second);
+                for (int64_t j = 0; j < length; j++) CHECK(value[j] == known->second);
             } else {
-                known->second = values[i * 3] + (operation == PS_PUSH ? known->second : 0);
+                known->second = value[0] + (operation == PS_PUSH ? known->second : 0);
             }
+            value += length;
         }
         CHECK(unknown == elsewhere.positions.size());
         if (random() % 4) continue;
@@ -124,6 +141,9 @@ void batches_follow_a_map() {
         for (int64_t key : keys) map.emplace(key, 0);
     }
     CHECK(map.size() > 10'000 && node.segment->header().keys_held == map.size());
+    uint64_t elements = 0;
+    for (auto &[key, number] : map) elements += uint64_t(length_of(key, lengths));
+    CHECK(node.segment->header().value_bytes == elements * 8);
 }
 
 void there_are_as_many_keys_as_the_capacity_says() {
@@ -166,6 +186,51 @@ void every_number_is_a_key_but_one() {
     CHECK(node.values->make_rows({keys.begin(), keys.end() - 1}));
 }
 
+// A buffer that was measured with other keys is never left: neither by values that are here nor by those elsewhere.
+void keys_that_become_longer_during_a_call_are_refused() {
+    const Lengths lengths{1, 64};
+    Node node(1000, 1, 0, 0, lengths);
+    Segment &segment = *node.segment;
+    Latches latches(segment, join(segment));
+    CHECK(node.values->make_rows({0, 2, 4, 6, Key(1) << length_class_at}));
+    for (int64_t longer : {int64_t(1) << length_class_at, (int64_t(1) << length_class_at) + 9})
+        for (int64_t done : {0, 2})
+            for (int32_t operation : {PS_PULL, PS_PUSH, PS_SET}) {
+                std::vector<int64_t> keys{0, 2, 4, 6}, values(4, 1);
+                ps_request request = request_of(operation, keys, values);
+                check_request(segment, request);
+                request.done = done;
+                keys[1] = longer;
+                Elsewhere elsewhere{false, {}};
+                int32_t code = PS_OK;
+                try {
+                    run_local(segment, latches, request, &elsewhere);
+                } catch (const Failure &failure) {
+                    code = failure.error().code;
+                }
+                CHECK(code == PS_EINVAL);
+            }
+}
+
+void a_key_of_no_class_is_none() {
+    Node node(10, 1, 0, 0, {1, 2, 3});
+    const KeySpace space = node.segment->key_space();
+    CHECK(space.has((Key(3) << length_class_at) - 1) && !space.has(Key(3) << length_class_at) && !space.has(no_key));
+    for (Key key : {Key(3) << length_class_at, no_key, Key(1) << 63}) {
+        CHECK(node.segment->unused(key).length_class() == 0); // not beyond the classes
+        auto wrong = int64_t(key);
+        int32_t code = PS_OK;
+        try {
+            check_keys(*node.segment, &wrong, 1);
+        } catch (const Failure &failure) {
+            code = failure.error().code;
+            CHECK(failure.error().value == wrong && failure.error().limit == 0);
+        }
+        CHECK(code == PS_EKEY);
+    }
+    CHECK(node.segment->class_of(Key(2) << length_class_at).length == 3);
+}
+
 // Each key's value says the key as soon as it is known to be one that was set.
 void workers_find_rows_while_more_come() {
     constexpr uint64_t keys = 60'000;
@@ -204,7 +269,10 @@ void workers_find_rows_while_more_come() {
 int main() {
     memory_follows_the_keys_and_not_the_capacity();
     a_key_begins_at_its_home_alone();
-    batches_follow_a_map();
+    batches_follow_a_map({3});
+    batches_follow_a_map({3, 1, 40, 3});
+    keys_that_become_longer_during_a_call_are_refused();
+    a_key_of_no_class_is_none();
     there_are_as_many_keys_as_the_capacity_says();
     the_memory_limit_is_kept();
     every_number_is_a_key_but_one();

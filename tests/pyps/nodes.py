@@ -71,7 +71,8 @@ endpoint = options.pop("endpoint", "tcp://127.0.0.1:*")
 if "address" in options:
     node = pyps.attach(options["address"])
 else:
-    node = pyps.Server(value_length=WIDTH, dtype="int64", cluster=5, **options)
+    lengths = options.pop("lengths", WIDTH)  # of classes of keys; WIDTH is that of class 0
+    node = pyps.Server(value_length=lengths, dtype="int64", cluster=5, **options)
     say(node.bind(endpoint))
     node.connect(json.loads(sys.stdin.readline()))
 kv = node.worker()

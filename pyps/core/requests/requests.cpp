@@ -10,7 +10,9 @@ namespace ps {
 
 namespace {
 constexpr uint32_t no_epoch = 0xffffff; // the highest number that a header can have
-}
+
+[[noreturn]] void fail_changed() { fail(PS_EINVAL, Where{}, "the keys were changed during the call"); }
+} // namespace
 
 Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
                    Outbox &outbox)
@@ -51,7 +53,7 @@ int64_t Requests::filling(const ps_request &request) const {
 void Requests::check(const std::vector<Key> &keys) const {
     const KeySpace space = shape_.keys();
     for (Key key : keys)
-        if (!space.has(key)) fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+        if (!space.has(key)) fail_changed();
 }
 
 Requests::Sent Requests::prepare(const ps_request &request) const {
@@ -65,7 +67,7 @@ int64_t Requests::start(const ps_request &request, double now) {
     Sent sent = prepare(request);
     sent.keys.assign(request.keys, request.keys + request.num_keys);
     check(sent.keys);
-    if (!each_) sent.spans = spans_of(sent.keys, sent.values);
+    if (!each_) sent.spans = spans_of(sent.keys, request);
     return note_buffer(request, send(std::move(sent), now));
 }
 
@@ -80,18 +82,22 @@ int64_t Requests::start(const ps_request &request, const std::vector<int64_t> &p
     } else {
         std::vector<Key> keys(request.keys, request.keys + positions.back() + 1);
         check(keys);
-        std::vector<ValueSpan> spans = spans_of(keys, sent.values);
+        std::vector<ValueSpan> spans = spans_of(keys, request);
         for (int64_t position : positions) sent.spans.push_back(spans[size_t(position)]);
     }
     return note_buffer(request, send(std::move(sent), now));
 }
 
-std::vector<ValueSpan> Requests::spans_of(const std::vector<Key> &keys, char *values) const {
+std::vector<ValueSpan> Requests::spans_of(const std::vector<Key> &keys, const ps_request &request) const {
     std::vector<ValueSpan> spans;
     spans.reserve(keys.size());
+    char *values = static_cast<char *>(request.values);
+    uint64_t left = bytes_of(request);
     for (uint64_t bytes : shape_.lengths(keys)) {
+        if (bytes > left) fail_changed();
         spans.push_back({values, bytes});
         values += bytes;
+        left -= bytes;
     }
     return spans;
 }

@@ -123,7 +123,7 @@ private:
 
     Sent prepare(const ps_request &request) const;
     void check(const std::vector<Key> &keys) const;
-    std::vector<ValueSpan> spans_of(const std::vector<Key> &keys, char *values) const;
+    std::vector<ValueSpan> spans_of(const std::vector<Key> &keys, const ps_request &request) const;
     int64_t note_buffer(const ps_request &request, int64_t timestamp);
     uint64_t bytes_of(const ps_request &request) const {
         return uint64_t(request.num_values) * settings_.element_bytes;

@@ -42,16 +42,17 @@ void check_key_space(const ps_node_options &options) {
     if (rows < 1 || rows > int64_t(UINT32_MAX))
         fail(PS_EINVAL, Where{-1, rows, UINT32_MAX}, "%s is %lld; it must be in [1, %lld]",
              is_range ? "num_keys" : "capacity", static_cast<long long>(rows), static_cast<long long>(UINT32_MAX));
-    if (!is_range && options.num_lengths != 1)
-        fail(PS_EINVAL, Where{-1, options.num_lengths, 1},
-             "%lld value lengths were given; keys that may be any numbers have one: a length for each key needs "
-             "num_keys",
-             static_cast<long long>(options.num_lengths));
+    if (!is_range && (options.num_lengths < 1 || options.num_lengths > most_key_classes))
+        fail(PS_EINVAL, Where{-1, options.num_lengths, most_key_classes},
+             "%lld value lengths were given; keys that may be any numbers have 1 to %u, and the topmost byte of a key "
+             "says which: a length for each key needs num_keys",
+             static_cast<long long>(options.num_lengths), most_key_classes);
 }
 
 void check(const ps_node_options &options) {
     check_key_space(options);
-    if (!options.value_lengths || (options.num_lengths != 1 && options.num_lengths != options.num_keys))
+    if (!options.value_lengths ||
+        (options.capacity == 0 && options.num_lengths != 1 && options.num_lengths != options.num_keys))
         fail(PS_EINVAL, Where{-1, options.num_lengths, options.num_keys},
              "%lld value lengths were given for %lld keys; give one for all keys or one per key",
              static_cast<long long>(options.num_lengths), static_cast<long long>(options.num_keys));
@@ -99,18 +100,21 @@ void check(const ps_node_options &options) {
     for (int64_t i = 0; i < options.num_lengths; i++)
         if (options.value_lengths[i] < 1 || options.value_lengths[i] > longest_allowed)
             fail(PS_EINVAL, Where{i, options.value_lengths[i], longest_allowed},
-                 "the value length of key %lld is %lld; it must be in [1, %lld]", static_cast<long long>(i),
+                 "the value length of %s %lld is %lld; it must be in [1, %lld]",
+                 options.capacity ? "length class" : "key", static_cast<long long>(i),
                  static_cast<long long>(options.value_lengths[i]), static_cast<long long>(longest_allowed));
 }
 
-// The classes, sorted by length, with the number of keys in each.
+// The classes with the number of keys in each: of a range, sorted by length; where keys may be any numbers, as they
+// were given, and all keys may be of one class.
 std::vector<LengthClass> classify(const ps_node_options &options, const PushRule &push) {
     std::vector<int64_t> lengths(options.value_lengths, options.value_lengths + options.num_lengths);
-    std::sort(lengths.begin(), lengths.end());
+    const bool is_range = options.capacity == 0;
+    if (is_range) std::sort(lengths.begin(), lengths.end());
     std::vector<LengthClass> classes;
-    uint64_t each = options.num_lengths == 1 ? uint64_t(std::max(options.num_keys, options.capacity)) : 1;
+    uint64_t each = !is_range ? uint64_t(options.capacity) : lengths.size() == 1 ? uint64_t(options.num_keys) : 1;
     for (int64_t length : lengths) {
-        if (classes.empty() || classes.back().length != length)
+        if (!is_range || classes.empty() || classes.back().length != length)
             classes.emplace_back(uint32_t(length), element_bytes(options.dtype), push);
         classes.back().keys += each;
     }
@@ -147,8 +151,10 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.dtype = options.dtype;
     plan.num_keys = options.num_keys;
     plan.capacity = std::max(options.num_keys, options.capacity);
-    plan.longest_value = classes.back().length;
-    plan.value_length = classes.size() == 1 ? classes.back().length : 0;
+    const auto [shortest, longest] = std::minmax_element(
+        classes.begin(), classes.end(), [](const LengthClass &a, const LengthClass &b) { return a.length < b.length; });
+    plan.longest_value = longest->length;
+    plan.value_length = shortest->length == longest->length ? longest->length : 0;
     plan.element_bytes = element_bytes(options.dtype);
     plan.num_classes = uint32_t(classes.size());
     plan.max_workers = options.max_workers ? uint32_t(options.max_workers) : default_workers;

@@ -204,8 +204,9 @@ public:
     Place place(Row row) const { return Place(entry(row).load(std::memory_order_relaxed)); }
     Place place(uint64_t key) const { // a key without a row is absent, and it is not known where it is
         Row row = this->row(key);
-        return row == no_row ? Place(Residence::absent, 0, 0) : place(row);
+        return row == no_row ? unused(key) : place(row);
     }
+    Place unused(uint64_t key) const { return Place(Residence::absent, key_space().length_class(key), 0); }
     // Only where keys may be any numbers: how many more keys can get a row.
     uint64_t rows_left() const { return uint64_t(header_->capacity) - hashed_rows_->count(); }
     // Where keys may be any numbers: the row of a key, made if there is none, with `place` as its entry, and `is_new`
@@ -232,7 +233,7 @@ public:
     uint64_t directory_bytes() const; // bytes in use
     const LengthClass &class_of(uint64_t key) const {
         if (header_->num_classes == 1) return classes_[0]; // does not read the entry, which might allocate a page
-        return classes_[place(key).length_class()];
+        return classes_[header_->is_range() ? place(key).length_class() : key_space().length_class(key)];
     }
     uint64_t value_bytes(uint64_t key) const { return class_of(key).value_bytes; }
     uint64_t whole_bytes(uint64_t key) const { return class_of(key).whole_bytes; }
@@ -248,7 +249,7 @@ public:
         wake_server(channel, Sleep::until_changes);
     }
     KeySpace key_space() const {
-        return header_->is_range() ? KeySpace::range(uint64_t(header_->num_keys)) : KeySpace::any();
+        return header_->is_range() ? KeySpace::range(uint64_t(header_->num_keys)) : KeySpace::any(header_->num_classes);
     }
     const ChannelRule &channel_rule() const { return channel_rule_; }
     ChannelWords &channel(uint32_t number) const { return channels_[number]; }

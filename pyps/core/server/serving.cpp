@@ -108,12 +108,14 @@ void Serving::pass_on(FrameHeader header, const RequestBatch &of, Parts parts) {
 bool Serving::make_rows(const FrameHeader &header, const std::vector<Key> &keys) {
     if (segment_.header().is_range()) return true;
     std::vector<Key> rowless;
+    uint64_t bytes = 0;
     for (Key key : keys)
         if (segment_.row(key) == no_row &&
-            (header.channel != any_channel || segment_.channel_rule().channel(key) == channel_))
+            (header.channel != any_channel || segment_.channel_rule().channel(key) == channel_)) {
             rowless.push_back(key);
+            bytes += segment_.class_of(key).slot_bytes;
+        }
     if (rowless.empty()) return true;
-    uint64_t bytes = rowless.size() * segment_.length_class(0).slot_bytes;
     return promises_.promise(channel_, Kept::alone, promised(), bytes) && values_.make_rows(rowless);
 }
 

@@ -13,13 +13,24 @@ namespace {
 
 constexpr int most_looks = 4; // how often a reader looks at a value that others keep writing before it takes the latch
 
-[[noreturn]] void fail_at_key(int64_t position, int64_t key, int64_t num_keys) {
+[[noreturn]] void fail_at_key(int64_t position, int64_t key, const Header &header) {
+    const int64_t num_keys = header.num_keys;
+    if (num_keys == 0 && header.num_classes > 1)
+        fail(PS_EKEY, Where{position, key, 0},
+             "key %lld at position %lld is of length class %u, but there are only %u, from 0: the topmost byte of a "
+             "key is the number of its class, as classed_keys makes it",
+             static_cast<long long>(key), static_cast<long long>(position), uint32_t(uint64_t(key) >> length_class_at),
+             header.num_classes);
     if (num_keys == 0)
         fail(PS_EKEY, Where{position, key, 0},
              "key %lld at position %lld is none: keys are any 64-bit numbers but %lld", static_cast<long long>(key),
              static_cast<long long>(position), static_cast<long long>(no_key));
     fail(PS_EKEY, Where{position, key, num_keys}, "key %lld at position %lld is outside [0, %lld)",
          static_cast<long long>(key), static_cast<long long>(position), static_cast<long long>(num_keys));
+}
+
+[[noreturn]] void fail_changed(const Where &where = {}) {
+    fail(PS_EINVAL, where, "the keys were changed during the call");
 }
 
 // Most values are short, and memcpy with a length that is not a constant is a call.
@@ -172,29 +183,29 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
     char *buffer = static_cast<char *>(request.values);
     char *const end = buffer + uint64_t(request.num_values) * element;
     buffer += uint64_t(total_length(segment, keys, done)) * element;
-    // Used where keys may be any numbers, which have values of one length.
-    const uint64_t each = segment.length_class(0).value_bytes;
+    if (buffer > end) fail_changed();
 
     RowsAhead<Rows, Action::writes ? Ahead::values_to_write : Ahead::values> rows(segment, all, keys, done, count);
     for (int64_t i = done; i < count; i++) {
         const Row row = rows.take(i);
-        if (row == no_row && !Rows::has_slots) fail_at_key(i, keys[i], segment.header().num_keys);
+        if (row == no_row && !Rows::has_slots) fail_at_key(i, keys[i], segment.header());
         request.done = i;
+        const uint64_t room = uint64_t(end - buffer);
         if (Rows::has_slots && row == no_row) {
             if (!elsewhere) return PS_ENOTLOCAL;
+            const uint64_t bytes = segment.class_of(uint64_t(keys[i])).value_bytes;
+            if (bytes > room) fail_changed(Where{i, keys[i], 0});
             elsewhere->positions.push_back(i);
-            buffer += each;
+            buffer += bytes;
             continue;
         }
         const LengthClass *c = nullptr;
-        const uint64_t room = uint64_t(end - buffer);
         Visit visit = Visit::busy;
         if constexpr (!Action::writes) visit = visit_at_a_glance(segment, row, !for_server, buffer, room, action, &c);
         if (Action::writes || __builtin_expect(visit == Visit::busy, 0))
             visit = visit_latched(segment, latches, row, patience, !for_server, buffer, room, action, &c);
         if (__builtin_expect(visit != Visit::done, 0)) {
-            if (visit == Visit::does_not_fit)
-                fail(PS_EINVAL, Where{i, keys[i], 0}, "the keys were changed during the call");
+            if (visit == Visit::does_not_fit) fail_changed(Where{i, keys[i], 0});
             if (visit == Visit::busy && !for_server) return PS_EBUSY;
             if (visit == Visit::busy) {
                 // So that a key that comes twice keeps its order.
@@ -225,22 +236,22 @@ void check_keys(const Segment &segment, const int64_t *keys, int64_t num_keys) {
     if (num_keys < 0 || (num_keys > 0 && !keys))
         fail(PS_EINVAL, Where{-1, num_keys, 0}, "%lld keys at address %p", static_cast<long long>(num_keys),
              static_cast<const void *>(keys));
-    const int64_t range = segment.header().num_keys;
-    const uint64_t limit = range ? uint64_t(range) : uint64_t(no_key);
+    const KeySpace space = segment.key_space();
     bool wrong = false;
-    for (int64_t i = 0; i < num_keys; i++) wrong |= uint64_t(keys[i]) >= limit;
+    for (int64_t i = 0; i < num_keys; i++) wrong |= !space.has(uint64_t(keys[i]));
     if (!wrong) return;
-    const int64_t *first = std::find_if(keys, keys + num_keys, [=](int64_t key) { return uint64_t(key) >= limit; });
-    if (first < keys + num_keys) fail_at_key(first - keys, *first, range);
-    fail(PS_EINVAL, Where{}, "the keys were changed during the call");
+    const int64_t *first = std::find_if(keys, keys + num_keys, [=](int64_t key) { return !space.has(uint64_t(key)); });
+    if (first < keys + num_keys) fail_at_key(first - keys, *first, segment.header());
+    fail_changed();
 }
 
 int64_t total_length(const Segment &segment, const int64_t *keys, int64_t num_keys) {
     const Header &header = segment.header();
     if (header.value_length) return num_keys * header.value_length;
+    const KeySpace space = segment.key_space();
     int64_t total = 0;
     for (int64_t i = 0; i < num_keys; i++) {
-        if (uint64_t(keys[i]) >= uint64_t(header.num_keys)) fail_at_key(i, keys[i], header.num_keys);
+        if (!space.has(uint64_t(keys[i]))) fail_at_key(i, keys[i], header);
         total += segment.class_of(uint64_t(keys[i])).length;
     }
     return total;

@@ -54,7 +54,7 @@ bool StoreValues::make_rows(const std::vector<Key> &keys) {
 // The value is made before the row, so a worker that finds the row finds its value.
 Row StoreValues::make_row(Key key) {
     const bool is_first = begins_here(key);
-    Place place(Residence::absent, 0, 0);
+    Place place = segment_.unused(key);
     Row row = no_row;
     bool is_new = false;
     if (is_first && !has_room(segment_, Kept::alone, class_of(place).slot_bytes)) return no_row;
