@@ -112,6 +112,7 @@ def load_zmq(path):
 
 include "binding/waiting.pxi"
 include "binding/node.pxi"
+include "binding/requests.pxi"
 include "binding/operations.pxi"
 include "binding/worker.pxi"
 include "binding/sampling.pxi"

@@ -275,7 +275,7 @@ def test_what_decides_does_no_input_or_output(room: str) -> None:
 TRANSPORT = re.compile(r"net/(\w+)/")
 KNOWN = {
     "pyps/core/net/schemes.cpp": {"net/zeromq/transport.h", "net/memory/transport.h"},
-    "pyps/core/abi.cpp": {"net/zeromq/library.h"},
+    "pyps/core/abi_node.cpp": {"net/zeromq/library.h"},
 }
 
 
