@@ -2,7 +2,7 @@
 //
 // hostile ZMQ_LIBRARY MESSAGES: of so many, half come from strangers, while a worker's sums must stay exact and every
 // one is refused; half under the names of a node and of a worker of the cluster, whose messages may well be taken, so
-// that values say nothing then: the server must live.
+// that values say nothing then: the server must live. The keys are a range, and then any numbers of two length classes.
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -29,11 +29,13 @@ struct Pair {
 
     explicit Pair(int32_t server_threads) {
         options.server_threads = server_threads;
-        options.num_keys = int64_t(shape.num_keys());
+        options.num_keys = shape.is_range ? int64_t(shape.num_keys()) : 0;
+        options.capacity = shape.is_range ? 0 : 100'000;
         options.num_nodes = shape.num_nodes();
         options.cluster = cluster;
         options.lengths.clear();
-        for (Key key = 0; key < shape.num_keys(); key++) options.lengths.push_back(int64_t(shape.value_bytes(key)) / 8);
+        for (Key key = 0; key < shape.num_keys() && shape.is_range; key++) note_length(key);
+        for (Key number = 0; number < 2 && !shape.is_range; number++) note_length(number << length_class_at);
         for (int32_t number : {0, 1}) nodes.push_back(create_node_of(options, number));
         for (ps_node *node : nodes) endpoints.push_back(bind_node(node));
         std::vector<std::string> all = endpoints; // nobody listens where nodes 2 and 3 should be
@@ -44,6 +46,8 @@ struct Pair {
     ~Pair() {
         for (ps_node *node : nodes) ps_node_free(node);
     }
+
+    void note_length(Key key) { options.lengths.push_back(int64_t(shape.value_bytes(key)) / 8); }
 };
 
 int64_t refused(ps_node *node) {
@@ -93,8 +97,9 @@ void push_and_check(ps_node *node, std::atomic<bool> *stop) {
     ps_worker *worker = create_worker(node);
     std::vector<int64_t> keys;
     int64_t elements = 0;
-    for (Key key = 0; key < shape.num_keys(); key++) {
-        if (key % 4 > 1) continue; // lives where nobody is
+    for (uint64_t number = 0; number < shape.num_keys(); number++) {
+        const Key key = shape.key(number);
+        if (shape.home(key) > 1) continue; // lives where nobody is
         keys.push_back(int64_t(key));
         elements += int64_t(shape.value_bytes(key)) / 8;
     }
@@ -157,7 +162,7 @@ int64_t insiders(long messages) {
         if (sent % 1000 == 0) sender.wait(pair.nodes[1]);
         if (sent % 50) continue;
         // An honest worker intends: what it pushed would be waited for at its end, and keys may be lost.
-        int64_t key = int64_t(draw(shape.num_keys())), clock;
+        int64_t key = int64_t(shape.key(draw(shape.num_keys()))), clock;
         CHECK(ps_current_clock(honest, &clock) == PS_OK);
         CHECK(ps_intent(honest, &key, 1, clock, clock + 2) == PS_OK && ps_advance_clock(honest, nullptr) == PS_OK);
     }
@@ -174,8 +179,12 @@ int64_t insiders(long messages) {
 
 int main(int count, char **arguments) {
     CHECK(count == 3 && ps_load_zmq(arguments[1]) == PS_OK);
-    long half = std::atol(arguments[2]) / 2, dropped = 0;
-    strangers(half);
-    for (long sent = 0; sent < half; sent += per_cluster) dropped += insiders(std::min(per_cluster, half - sent));
+    const long half = std::atol(arguments[2]) / 2, each = half / 2;
+    long dropped = 0;
+    for (bool is_range : {true, false}) {
+        shape.is_range = is_range;
+        strangers(each);
+        for (long sent = 0; sent < each; sent += per_cluster) dropped += insiders(std::min(per_cluster, each - sent));
+    }
     std::printf("ok: %ld messages of strangers refused; of %ld under names of the cluster, %ld\n", half, half, dropped);
 }

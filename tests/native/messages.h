@@ -1,9 +1,11 @@
-// Messages of every kind between four nodes with fifty keys, and damaged ones, drawn at random.
+// Messages of every kind between four nodes with fifty keys, and damaged ones, drawn at random. The keys are a range,
+// or any numbers of two length classes; every fifth has a long value.
 #pragma once
 
 #include <algorithm>
 #include <random>
 
+#include "protocol/homes.h"
 #include "wire/barriers.h"
 #include "wire/moves.h"
 #include "wire/notes.h"
@@ -15,10 +17,16 @@ namespace ps {
 inline constexpr uint64_t cluster = 0x1234'5678'9abc'def0;
 
 inline struct SmallShape : Shape {
-    KeySpace keys() const override { return KeySpace::range(50); }
+    bool is_range = true;
+
+    KeySpace keys() const override { return is_range ? KeySpace::range(num_keys()) : KeySpace::any(2); }
     uint64_t num_keys() const { return 50; }
+    Key key(uint64_t number) const { return is_range ? number : Key(number % 5 == 0) << length_class_at | number; }
+    NodeId home(Key key) const { return HomeRule(num_nodes(), {}, keys()).base(key); }
     NodeId num_nodes() const override { return 4; }
-    uint64_t value_bytes(Key key) const override { return key % 5 == 0 ? 40 : 8; }
+    uint64_t value_bytes(Key key) const override {
+        return (is_range ? key % 5 == 0 : keys().length_class(key) == 1) ? 40 : 8;
+    }
 } shape;
 
 inline std::mt19937_64 random_bits(1);
@@ -30,7 +38,11 @@ inline int only_home = -1; // the home of all keys in a message, if it is one
 
 inline std::vector<Key> some_keys() {
     std::vector<Key> keys(1 + draw(6));
-    for (Key &key : keys) key = only_home < 0 ? draw(50) : draw(12) * 4 + uint64_t(only_home);
+    for (Key &key : keys) {
+        do {
+            key = shape.key(draw(shape.num_keys()));
+        } while (only_home >= 0 && shape.home(key) != only_home);
+    }
     return keys;
 }
 

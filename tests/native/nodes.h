@@ -21,12 +21,14 @@ struct NodeOptions {
     int32_t techniques = PS_ALL;
     uint64_t cluster = 5;
     int32_t server_threads = 1;
+    int64_t capacity = 0;
 };
 
 inline ps_node *create_node_of(const NodeOptions &wanted, int32_t number) {
     ps_node_options options{};
     options.size = sizeof options;
     options.num_keys = wanted.num_keys;
+    options.capacity = wanted.capacity;
     options.value_lengths = wanted.lengths.data();
     options.num_lengths = int64_t(wanted.lengths.size());
     options.dtype = PS_INT64;

@@ -62,6 +62,7 @@ int main(int count, char **arguments) {
     long total = count > 1 ? std::atol(arguments[1]) : 100'000, refused = 0, accepted = 0;
     std::set<std::string> reasons;
     for (long i = 0; i < total; i++) {
+        shape.is_range = i % 2;
         Bytes message = some_message();
         CHECK(rewritten(message.data(), message.size()) == message);
         Bytes changed = draw(50) ? damaged(message) : some_bytes(draw(100));
