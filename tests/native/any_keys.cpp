@@ -8,8 +8,11 @@
 
 #include "check.h"
 #include "errors.h"
+#include "net/peer.h"
+#include "requests/requests.h"
 #include "store/batch.h"
 #include "store/store_values.h"
+#include "store/store_whereabouts.h"
 #include "worker/workers.h"
 
 using namespace ps;
@@ -212,6 +215,40 @@ void keys_that_become_longer_during_a_call_are_refused() {
             }
 }
 
+struct Nowhere : Outbox {
+    std::vector<Bytes> messages;
+
+    char *reserve(NodeId, uint64_t bytes) override { return messages.emplace_back(bytes).data(); }
+    void send_reserved() override {}
+    void send(NodeId, Bytes message) override { messages.push_back(std::move(message)); }
+    void ended(double) override {}
+};
+
+// The same when they are sent to other nodes, whose answers would fill more than the buffer.
+void keys_that_have_become_longer_are_not_sent() {
+    Node node(1000, 2, 0, 0, {1, 64});
+    const StoreShape shape(*node.segment);
+    StoreWhereabouts whereabouts(*node.segment);
+    Nowhere outbox;
+    Requests requests(header_from(*node.segment), shape, {1, 1, 8, 1 << 20, 1.0}, whereabouts, outbox);
+    requests.begin_epoch(0, {0, 1}, no_node);
+    std::vector<int64_t> keys{0, 2, int64_t(1) << length_class_at, 4}, values(3 + 64, 1);
+    ps_request request = request_of(PS_PULL, keys, values);
+    requests.start(request, 0);
+    const size_t sent = outbox.messages.size();
+    CHECK(sent > 0);
+    keys[0] = keys[2];
+    for (bool all : {true, false}) {
+        int32_t code = PS_OK;
+        try {
+            all ? requests.start(request, 0) : requests.start(request, std::vector<int64_t>{2, 3}, 0);
+        } catch (const Failure &failure) {
+            code = failure.error().code;
+        }
+        CHECK(code == PS_EINVAL && outbox.messages.size() == sent);
+    }
+}
+
 void a_key_of_no_class_is_none() {
     Node node(10, 1, 0, 0, {1, 2, 3});
     const KeySpace space = node.segment->key_space();
@@ -272,6 +309,7 @@ int main() {
     batches_follow_a_map({3});
     batches_follow_a_map({3, 1, 40, 3});
     keys_that_become_longer_during_a_call_are_refused();
+    keys_that_have_become_longer_are_not_sent();
     a_key_of_no_class_is_none();
     there_are_as_many_keys_as_the_capacity_says();
     the_memory_limit_is_kept();
