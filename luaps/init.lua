@@ -30,7 +30,7 @@ local worker = require 'luaps.worker'
 
 local required = arguments.required
 
-local luaps = {buffer = buffer.new, classed_keys = lengthclasses.classed_keys}
+local luaps = {buffer = buffer.new}
 
 local WORKER = {address = required, base = 1, timeout = 10}
 
@@ -114,6 +114,9 @@ end
 -- lengths and a capacity. The topmost byte of such a key says which length its value has, and the other 56 bits are the
 -- id, from 0 up to, not including, 2^56. A number or int64 gives an int64, a torch tensor a LongTensor of the same
 -- size, a table of numbers a table of int64, and FFI memory an array of int64.
+function luaps.classed_keys(number, ids)
+   return lengthclasses.keys(number, ids)
+end
 
 names.add(luaps)
 

@@ -20,7 +20,7 @@ end
 
 local lengthclasses = {}
 
-function lengthclasses.classed_keys(number, ids)
+function lengthclasses.keys(number, ids)
    number = arguments.whole('the length class', number, 0, MOST_CLASSES - 1)
    local data, n = keys.read(keys.scratch(), ids, 0, 'ids')
    local to, made = output(ids, n)

@@ -40,8 +40,9 @@ def classed_keys(number: int, ids: Any) -> Any:
 
     Examples
     --------
-    >>> with Server(value_length=[8, 64], capacity=1000) as server, server.worker() as kv:
-    ...     kv.pull(classed_keys(1, [7, 9])).shape
+    >>> import pyps
+    >>> with pyps.Server(value_length=[8, 64], capacity=1000) as server, server.worker() as kv:
+    ...     kv.pull(pyps.classed_keys(1, [7, 9])).shape
     (128,)
     """
     if isinstance(number, bool) or not isinstance(number, int | np.integer):

@@ -41,7 +41,7 @@ def add_arguments(parser: CommandParser) -> None:
     shape.add_argument(
         "--value-length",
         type=_lengths,
-        default=[1],
+        default=(1,),
         metavar="N[,N...]",
         help="elements of each value (1); with --capacity several, of which a key's topmost byte says one",
     )
@@ -162,9 +162,9 @@ def _write(file: Path, text: str, node: pyps.Node) -> None:
         raise CommandError(f"--address-file {file}: {error}") from None
 
 
-def _lengths(text: str) -> list[int]:
+def _lengths(text: str) -> tuple[int, ...]:
     try:
-        return [int(length) for length in text.split(",")]
+        return tuple(int(length) for length in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a number, or several with commas, got {text}") from None
 
