@@ -60,8 +60,8 @@ demo: env ## train one model from Lua and from PyTorch at the same time
 test: lint ## lint, types and all tests
 	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder $(PYTEST_ARGS)
 
-quick: env ## the tests without the slow ones
-	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder -m 'not slow' $(PYTEST_ARGS)
+quick: env ## the tests without the slow ones and most rows of large grids
+	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder --quick $(PYTEST_ARGS)
 
 soak: env ## all tests with TIMES=100 times the seeds, all deliberate defects, the longest runs: for a night
 	MOONTIDE_TIMES=$(TIMES) $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder \

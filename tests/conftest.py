@@ -19,11 +19,14 @@ from typing import Any
 
 import pytest
 
-from tests.order import pytest_collection_modifyitems, pytest_xdist_make_scheduler
+from tests.order import put_slow_first, pytest_xdist_make_scheduler
+from tests.quick import left_out
 from tests.system import descendants, read
 
-__all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]  # hooks
+__all__ = ["pytest_xdist_make_scheduler"]  # a hook
 
+# Torch's store asks for the name of each connection. A name server that does not answer then costs 5 s.
+os.environ.setdefault("RES_OPTIONS", "timeout:1")
 # gRPC's handlers for forks need all of its threads at rest; they can end the child of a process that uses it elsewhere.
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
@@ -31,6 +34,21 @@ PATIENCE = 5.0  # seconds that a test's threads and processes get to end after i
 OWN_THREADS = ("ps-", "ZMQ")  # names of native threads that belong to this project
 # Processes that multiprocessing keeps until the interpreter ends.
 HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take --quick."""
+    parser.addoption("--quick", action="store_true", help="leave out slow tests and most rows of large grids")
+
+
+@pytest.hookimpl(trylast=True)  # those that the command line leaves out have gone
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what a quick run does not have, and choose the order."""
+    if config.getoption("quick"):
+        config.hook.pytest_deselected(items=(left := left_out(items)))
+        gone = set(left)
+        items[:] = [item for item in items if item not in gone]
+    put_slow_first(items)
 
 
 def python_threads() -> set[str]:

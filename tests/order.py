@@ -20,8 +20,7 @@ def unit_of(nodeid: str) -> str:
     return next((package for package in TOGETHER if file.startswith(package)), file)
 
 
-@pytest.hookimpl(trylast=True)  # those that the command line leaves out have gone
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def put_slow_first(items: list[pytest.Item]) -> None:
     """Put what has most slow tests first; the rest stays in its order."""
     slow = Counter(unit_of(item.nodeid) for item in items if item.get_closest_marker("slow"))
     items.sort(key=lambda item: -slow[unit_of(item.nodeid)])

@@ -19,8 +19,18 @@ from rich.console import Console
 from benchmarks import harness, saved
 from benchmarks.__main__ import main, names
 from benchmarks.harness import Row
+from tests.soak import rows
 from tests.spark import need_java
 from tests.system import descendants, is_running
+
+SHORT = [
+    "autograd",
+    "ipc",
+    "processors",
+    "sampling",
+    "starts",
+    "t7",
+]  # the others take 8 to 47 s, in long runs only
 
 
 def row(**fields: object) -> Row:
@@ -133,7 +143,7 @@ def test_what_a_benchmark_of_nodes_has_started_ends_with_it(sent: signal.Signals
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", rows(SHORT, names()))
 def test_every_benchmark_runs_and_gives_numbers(name: str) -> None:
     if name == "spark":
         need_java()

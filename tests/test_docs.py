@@ -17,8 +17,6 @@ import pytest
 from tests.python_path import python_path
 from tests.system import read
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
@@ -33,7 +31,7 @@ LUA = [
 ]
 PATIENCE = 220  # seconds that building all pages may take
 
-pytestmark = pytest.mark.timeout(PATIENCE + 20)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE + 20)]
 
 
 def build(source: Path, place: Path) -> subprocess.CompletedProcess[str]:
