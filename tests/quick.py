@@ -1,7 +1,7 @@
 """What `make quick` leaves out: slow tests, and most rows of a large grid.
 
-Such a grid shows one fact in all circumstances; rows from all over it tell whether the fact still holds. `make test` has all
-of them.
+Such a grid shows one fact in all circumstances; rows from all over it tell whether the fact still holds. `make test`
+has all of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-ROWS = 12  # of each test, at most
+ROWS = 8  # of each test, at most
 
 
 def left_out(items: list[pytest.Item]) -> list[pytest.Item]:

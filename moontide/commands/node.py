@@ -42,7 +42,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--value-length",
         type=_lengths,
         default=(1,),
-        metavar="N[,N...]",
+        metavar="N,...",
         help="elements of each value (1); with --capacity several, of which a key's topmost byte says one",
     )
     shape.add_argument("--dtype", default="float32", help="of the values (%(default)s)")

@@ -10,8 +10,9 @@ from benchmarks.apps.tasks import APPS
 from examples.apps.management import MANAGEMENTS
 from examples.apps.training import Epoch, train
 
+pytestmark = pytest.mark.slow
+
 RUNS = [(1, "classic"), *((2, management) for management in MANAGEMENTS)]
-NAMES = [pytest.param(name, marks=pytest.mark.slow if name == "word2vec" else ()) for name in APPS]
 
 
 @cache
@@ -20,9 +21,8 @@ def trained(name: str, nodes: int, management: str) -> list[Epoch]:
     return train(app.small(), nodes=nodes, management=management, epochs=app.epochs)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "management"), RUNS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", APPS)
 def test_a_program_learns(name: str, nodes: int, management: str) -> None:
     app, epochs = APPS[name], trained(name, nodes, management)
     better = app.reached > app.chance
@@ -31,14 +31,14 @@ def test_a_program_learns(name: str, nodes: int, management: str) -> None:
 
 
 @pytest.mark.parametrize("management", sorted(set(MANAGEMENTS) - {"classic"}))
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", APPS)
 def test_management_does_not_change_what_is_learnt(name: str, management: str) -> None:
     """Up to the order in which the workers' changes arrive."""
     classic, other = (trained(name, 2, how)[-1].quality for how in ("classic", management))
     assert other == pytest.approx(classic, abs=APPS[name].tolerance)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", APPS)
 def test_told_ahead_keys_are_local(name: str) -> None:
     """On one node all are, by home half of them."""
     assert trained(name, 1, "classic")[-1].share_local == 1
@@ -46,7 +46,6 @@ def test_told_ahead_keys_are_local(name: str) -> None:
     assert trained(name, 2, "intent")[-1].share_local > 0.7
 
 
-@pytest.mark.slow
 def test_four_nodes_with_two_workers_each_learn() -> None:
     app = APPS["dsgd"]
     epochs = train(app.small(), nodes=4, workers=2, management="relocation", epochs=app.epochs)

@@ -134,6 +134,7 @@ def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
         save(nn.Linear(2, 2), tmp_path / "model.h5", torch.ones(1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shape"),
     [

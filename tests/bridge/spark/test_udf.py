@@ -20,6 +20,8 @@ import bridge
 from bridge.batch import BatchError
 from bridge.spark import predict_batch_udf, register
 
+pytestmark = pytest.mark.slow
+
 Save = Callable[..., Path]
 NET = "nn.Sequential():add(nn.Linear(4, 3)):add(nn.Tanh())"
 ROWS = np.arange(40.0).reshape(10, 4) / 40
@@ -47,7 +49,6 @@ def failure(udf: Any, *columns: pd.Series) -> str:
 # ---- inputs
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["float", "double"])
 def test_a_network_takes_arrays_of_any_floating_type(
     frame: DataFrame, stored: Save, kind: str, lua: bridge.Lua
@@ -60,7 +61,6 @@ def test_a_network_takes_arrays_of_any_floating_type(
     assert np.allclose(values(net("x"), frame), wanted, atol=1e-6)
 
 
-@pytest.mark.slow
 def test_a_shape_is_that_of_one_row(frame: DataFrame, written: Save) -> None:
     file = written(
         "require 'torch' function columns(x) return x:size(3) + x:narrow(2, 1, 1):sum(3):view(-1) end"
@@ -69,14 +69,12 @@ def test_a_shape_is_that_of_one_row(frame: DataFrame, written: Save) -> None:
     assert np.allclose(values(found("x"), frame), 2 + ROWS[:, :2].sum(1))
 
 
-@pytest.mark.slow
 def test_columns_of_numbers_are_a_function_s_parameters(frame: DataFrame, written: Save) -> None:
     file = written("function weighted(a, b) return a:double() * 10 + b end")
     found = predict_batch_udf(file, return_type="double", batch_size=4)
     assert values(found("n", F.col("n") * 0.5), frame) == [10.5 * n for n in range(10)]
 
 
-@pytest.mark.slow
 def test_a_network_takes_several_columns_as_a_table(frame: DataFrame, stored: Save) -> None:
     file = stored(
         "nn.Sequential():add(nn.ParallelTable():add(nn.Identity()):add(nn.MulConstant(2))):add(nn.CAddTable())"
@@ -85,14 +83,12 @@ def test_a_network_takes_several_columns_as_a_table(frame: DataFrame, stored: Sa
     assert np.allclose(values(found("x", "x"), frame), 3 * ROWS)
 
 
-@pytest.mark.slow
 def test_the_fields_of_a_struct_are_columns_too(frame: DataFrame, written: Save) -> None:
     file = written("function weighted(a, b) return a:double() * 10 + b end")
     found = predict_batch_udf(file, return_type="double", batch_size=4)
     assert values(found(F.struct("n", F.col("n") * 0.5)), frame) == [10.5 * n for n in range(10)]
 
 
-@pytest.mark.slow
 def test_shapes_may_be_told_by_the_column_s_place(frame: DataFrame, written: Save) -> None:
     file = written("function scaled(n, x) return x:sum(2):view(-1):cmul(n:double()) end")
     found = predict_batch_udf(file, return_type="double", input_tensor_shapes={1: [4]}, batch_size=4)
@@ -102,7 +98,6 @@ def test_shapes_may_be_told_by_the_column_s_place(frame: DataFrame, written: Sav
     assert np.allclose(values(found("x", "n"), frame), ROWS.sum(1) * np.arange(10))
 
 
-@pytest.mark.slow
 def test_texts_are_a_table_of_strings(frame: DataFrame, written: Save) -> None:
     file = written(
         "function shout(t) local u = {} for i, s in ipairs(t) do u[i] = s:upper() .. #s end return u end"
@@ -114,7 +109,6 @@ def test_texts_are_a_table_of_strings(frame: DataFrame, written: Save) -> None:
 # ---- results
 
 
-@pytest.mark.slow
 def test_a_struct_takes_several_results_in_order_or_by_name(frame: DataFrame, written: Save) -> None:
     code = """
     require 'torch'
@@ -132,7 +126,6 @@ def test_a_struct_takes_several_results_in_order_or_by_name(frame: DataFrame, wr
         assert np.allclose([row.scores for row in rows], ROWS)
 
 
-@pytest.mark.slow
 def test_types_may_be_spark_s_own(frame: DataFrame, written: Save) -> None:
     kind = StructType([StructField("half", FloatType()), StructField("text", StringType())])
     file = written(
@@ -142,7 +135,6 @@ def test_types_may_be_spark_s_own(frame: DataFrame, written: Save) -> None:
     assert [tuple(row) for row in values(found("n"), frame)] == [(n / 2, f"n{n}") for n in range(10)]
 
 
-@pytest.mark.slow
 def test_an_output_of_more_dimensions_is_flattened(frame: DataFrame, stored: Save) -> None:
     found = predict_batch_udf(
         stored("nn.View(2, 2):setNumInputDims(1)"),
@@ -153,7 +145,6 @@ def test_an_output_of_more_dimensions_is_flattened(frame: DataFrame, stored: Sav
     assert np.allclose(values(found("x"), frame), ROWS)
 
 
-@pytest.mark.slow
 def test_results_are_owned_though_the_model_fills_one_buffer(frame: DataFrame, written: Save) -> None:
     """Each batch has one row, and all results of a partition wait in one Arrow batch."""
     file = written(
@@ -163,7 +154,6 @@ def test_results_are_owned_though_the_model_fills_one_buffer(frame: DataFrame, w
     assert np.allclose(values(found("x"), frame), ROWS)
 
 
-@pytest.mark.slow
 def test_a_model_that_works_in_place_does_not_change_the_column(frame: DataFrame, written: Save) -> None:
     file = written("function twice(x) return x:mul(2) end")
     found = predict_batch_udf(file, return_type="array<double>", input_tensor_shapes=[[4]], batch_size=4)
@@ -174,7 +164,6 @@ def test_a_model_that_works_in_place_does_not_change_the_column(frame: DataFrame
 # ---- nulls
 
 
-@pytest.mark.slow
 def test_a_row_with_a_null_gives_null_and_the_model_does_not_see_it(
     spark: SparkSession, written: Save
 ) -> None:
@@ -205,7 +194,6 @@ def test_nan_in_a_column_of_numbers_is_null_too(spark: SparkSession, written: Sa
     assert column.tolist() == [2.0, None, 6.0]
 
 
-@pytest.mark.slow
 def test_integers_beside_nulls_stay_exact(spark: SparkSession, written: Save) -> None:
     frame = spark.createDataFrame([(0, "a"), (1, None), (2, "b")], "n long, s string").coalesce(1)
     file = written("function big(t) local y = torch.LongTensor(#t) return y:fill(2^53):add(1) end")
@@ -213,7 +201,6 @@ def test_integers_beside_nulls_stay_exact(spark: SparkSession, written: Save) ->
     assert values(found("s"), frame) == [2**53 + 1, None, 2**53 + 1]
 
 
-@pytest.mark.slow
 def test_partitions_without_rows_and_columns_without_values(spark: SparkSession, written: Save) -> None:
     file = written("function f() error('called') end")
     found = predict_batch_udf(file, return_type="array<float>", input_tensor_shapes=[[2]], batch_size=10)
@@ -226,7 +213,6 @@ def test_partitions_without_rows_and_columns_without_values(spark: SparkSession,
 # ---- errors on a worker
 
 
-@pytest.mark.slow
 def test_a_model_that_fails_in_the_middle_names_its_file_and_function(
     frame: DataFrame, written: Save
 ) -> None:
@@ -336,7 +322,6 @@ def run(code: str) -> str:
     return done.stderr.splitlines()[-1]
 
 
-@pytest.mark.slow
 def test_without_a_session_or_without_pyspark_it_says_what_to_do() -> None:
     code = "import bridge.spark as s; s.predict_batch_udf('x.t7', return_type='int', batch_size=1)"
     assert "No active or default Spark session found" in run(code)
@@ -347,7 +332,6 @@ def test_without_a_session_or_without_pyspark_it_says_what_to_do() -> None:
 # ---- SQL
 
 
-@pytest.mark.slow
 def test_a_registered_model_is_a_function_of_sql(
     spark: SparkSession, frame: DataFrame, written: Save
 ) -> None:

@@ -16,6 +16,8 @@ from tritonclient.grpc import service_pb2
 from bridge.serve.grpc.servicer import METHODS
 from tests.bridge.serve.grpc.answering import PATIENCE, Answering
 
+pytestmark = pytest.mark.slow
+
 INFER = "/inference.GRPCInferenceService/ModelInfer"
 ROUND = 250  # calls that are under way at a time
 REFUSALS = {
@@ -59,7 +61,6 @@ def whole() -> bytes:
     return request.SerializeToString()
 
 
-@pytest.mark.slow
 def test_random_bytes_are_refused(channel: grpc.Channel) -> None:
     rng = random.Random(3)
     requests = [rng.randbytes(rng.randrange(1, 200)) for _ in range(2000)]
@@ -68,7 +69,6 @@ def test_random_bytes_are_refused(channel: grpc.Channel) -> None:
     assert found[grpc.StatusCode.INVALID_ARGUMENT] > 1500
 
 
-@pytest.mark.slow
 def test_changed_requests_are_answered_or_refused(channel: grpc.Channel) -> None:
     rng = random.Random(4)
     right = whole()

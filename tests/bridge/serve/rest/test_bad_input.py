@@ -16,6 +16,8 @@ import pytest
 from tests.bridge.serve.serving import Running, serving, tensor
 from tests.soak import times
 
+pytestmark = pytest.mark.slow
+
 INFER = "/v2/models/digits/infer"
 GOOD = json.dumps({"inputs": [tensor("input", "FP32", [1, 64], [0.5] * 64)]}).encode()
 
@@ -52,7 +54,6 @@ def goes_on(server: Running) -> object:
     assert len(server.workers()) == before
 
 
-@pytest.mark.slow
 def test_a_body_that_is_too_long(server: Running) -> None:
     with contextlib.closing(server.connection()) as connection:
         connection.putrequest("POST", INFER)
@@ -72,7 +73,6 @@ def test_a_body_that_is_too_long_in_chunks(server: Running) -> None:
         assert b"413" in connection.recv(1 << 16).partition(b"\r\n")[0]
 
 
-@pytest.mark.slow
 def test_a_body_in_chunks(server: Running) -> None:
     chunks = b"".join(
         b"%x\r\n%s\r\n" % (len(GOOD[i : i + 50]), GOOD[i : i + 50]) for i in range(0, len(GOOD), 50)
@@ -81,7 +81,6 @@ def test_a_body_in_chunks(server: Running) -> None:
     assert b" 200 " in raw(server, lines.encode() + chunks + b"0\r\n\r\n").partition(b"\r\n")[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [
@@ -109,7 +108,6 @@ def test_what_is_no_http_is_refused(server: Running, content: bytes) -> None:
         pytest.fail("it was taken for a request")
 
 
-@pytest.mark.slow
 def test_clients_that_vanish(models: Path, tmp_path: Path) -> None:
     """Their calls go on until their time is over: they would hold up later tests of a shared server."""
     with serving(tmp_path, models, "--memory", "400M", "--timeout", "3") as server:
@@ -124,7 +122,6 @@ def test_clients_that_vanish(models: Path, tmp_path: Path) -> None:
         assert [line for line in server.lines() if line["level"] == "error"] == []
 
 
-@pytest.mark.slow
 def test_a_thousand_connections_that_say_nothing(server: Running) -> None:
     slow = []
     try:
@@ -140,7 +137,6 @@ def test_a_thousand_connections_that_say_nothing(server: Running) -> None:
             connection.close()
 
 
-@pytest.mark.slow
 def test_a_thousand_connections_that_send_a_byte_at_a_time(server: Running) -> None:
     slow = []
     try:
@@ -163,7 +159,6 @@ def test_a_thousand_connections_that_send_a_byte_at_a_time(server: Running) -> N
             connection.close()
 
 
-@pytest.mark.slow
 def test_large_bodies_together_are_bounded(models: Path, tmp_path: Path) -> None:
     with serving(tmp_path, models / "functions.lua", "--body-limit", "1M", "--timeout", "5") as server:
         begun = []
@@ -186,7 +181,6 @@ def test_large_bodies_together_are_bounded(models: Path, tmp_path: Path) -> None
         assert answer.json == {"result": 8}
 
 
-@pytest.mark.slow
 def test_a_full_queue_refuses_at_once(models: Path, tmp_path: Path) -> None:
     with serving(tmp_path, models / "functions.lua", "--queue", "4", "--timeout", "3") as server:
         answers: list[tuple[int, str]] = []
@@ -250,7 +244,6 @@ def damaged(draw: random.Random) -> tuple[str, str, bytes, dict[str, str]]:
     return method, path, bytes(text), headers
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_requests_are_answered_with_a_reason(server: Running, seed: int) -> None:
     draw = random.Random(seed)
