@@ -29,7 +29,7 @@ constexpr size_t usual_descriptors = 14, descriptors_of_carrier = 2;
 constexpr size_t closers = 1; // threads that close sockets
 constexpr uint64_t descriptors_of_node = 64, descriptors_of_peer = 4; // measured: 45 and 4
 constexpr uint64_t usual_limit = 1024;
-constexpr size_t usual_megabytes = 3, megabytes_of_carrier = 1; // beside stacks; measured: 0.3, as each allocation may take a page
+constexpr size_t usual_megabytes = 3, megabytes_of_carrier = 1; // beside their stacks; measured: 0.3 for one
 constexpr double patience = 1.0; // seconds to wait until ended threads are no longer counted
 
 void require_descriptors(size_t descriptors) {
@@ -74,7 +74,7 @@ int try_to_map(size_t bytes) {
 
 // Starts as many threads as are needed, tries what they need beside their stacks, and ends them. The system counts a
 // thread as long as it has an entry in /proc.
-void require_threads(size_t threads) {
+void require_threads(size_t threads, size_t megabytes) {
     std::mutex gate;
     std::vector<Attempt> attempts(threads);
     size_t made = 0;
@@ -128,7 +128,7 @@ void require_room_for_nodes(uint32_t num_nodes) {
 
 void require_room_for_zmq(size_t carriers) {
     require_descriptors(usual_descriptors + carriers * descriptors_of_carrier);
-    require_threads(closers + carriers);
+    require_threads(closers + carriers, usual_megabytes + carriers * megabytes_of_carrier);
 }
 
 } // namespace ps
