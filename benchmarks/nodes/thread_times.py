@@ -58,11 +58,12 @@ def busiest(
 ) -> tuple[str, float]:
     """Let the workers call for some seconds; return the thread with the most time, and microseconds per call of all."""
     calls = [0] * len(workers)
+    batches = elsewhere(2, count)
     before = times(process)
     end = time.perf_counter() + seconds
 
     def body(number: int) -> None:
-        keys = itertools.cycle(elsewhere(2, count)[number * BATCHES // len(workers) :])
+        keys = itertools.cycle(batches[number * BATCHES // len(workers) :])
         values = np.zeros((count, LENGTH), np.float32)
         call = getattr(workers[number], operation)
         while time.perf_counter() < end:
