@@ -35,11 +35,11 @@ def thread_times(counts: tuple[int, ...], quick: bool) -> Iterator[Row]:
                 spent = busiest(other.process.pid, workers, operation, keys, 0.05 if quick else 1.0)
                 found.setdefault(what, []).append(spent)
     for what, (one, *more) in found.items():
-        for count, (name, spent) in zip(counts, more, strict=True):
+        for count, (name, most) in zip(counts, more, strict=True):
             yield Row(
                 table="parameter server, 2 nodes over loopback, 8 workers of one, busiest thread of the other",
                 what=f"{what}, {count} threads: {name}",
-                ours=spent,
+                ours=most,
                 unit="us",
                 peer=f"one thread: {one[0]}",
                 theirs=one[1],
