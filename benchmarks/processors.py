@@ -16,6 +16,7 @@ from benchmarks import ps
 from benchmarks.harness import Row, rates_in_turns
 from benchmarks.nodes.cluster import cluster
 from benchmarks.nodes.operations import COUNT, LENGTH, NUM_KEYS
+from benchmarks.nodes.thread_times import thread_times
 from benchmarks.nodes.threads import rate
 
 NAME = "parameter server, processors"
@@ -28,7 +29,8 @@ HOT = 1000  # keys that all workers use
 
 def run(quick: bool) -> list[Row]:
     """Measure every row; `quick` only sees that they run."""
-    return [*workers(quick), *server_threads(quick)]
+    times = thread_times(SERVER_THREADS[:1] if quick else SERVER_THREADS, quick)
+    return [*workers(quick), *server_threads(quick), *times]
 
 
 def workers(quick: bool) -> Iterator[Row]:

@@ -48,6 +48,20 @@ def test_a_server_has_a_thread_for_each_channel_but_the_first_and_ends_them() ->
     assert not channels()
 
 
+def carriers() -> int:
+    """Count the threads of this process that carry ZeroMQ's messages."""
+    return sum(
+        (task / "comm").read_text().startswith("ZMQbg/IO/") for task in Path("/proc/self/task").iterdir()
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_as_many_threads_carry_a_nodes_messages_as_its_server_has(threads: int) -> None:
+    before = carriers()
+    with Cluster(2, NUM_KEYS, LENGTH, server_threads=threads):
+        assert carriers() - before == 2 * threads
+
+
 def test_the_only_node_has_no_server_and_no_such_thread() -> None:
     with pyps.Server(NUM_KEYS, LENGTH, server_threads=4) as server, server.worker() as kv:
         kv.push(ALL, np.ones((NUM_KEYS, LENGTH), np.float32))

@@ -29,7 +29,8 @@ std::unique_ptr<NodeTransport> make_transport(Segment &segment, const std::strin
     return make_node_transport({{node, NodeId(header.num_nodes), name_of_node(node, header.cluster), keys_of(segment),
                                  longest_message(header), heartbeats_within(2 * header.lost_after)},
                                 header.max_workers,
-                                &header.peers_refused},
+                                &header.peers_refused,
+                                header.num_channels},
                                endpoint);
 }
 

@@ -10,12 +10,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "errors.h"
 #include "ps.h"
@@ -25,20 +25,20 @@ namespace ps {
 
 namespace {
 
-constexpr int descriptors = 16;
-constexpr size_t threads = 2;   // one that carries messages, one that closes sockets
+constexpr size_t usual_descriptors = 14, descriptors_of_carrier = 2;
+constexpr size_t closers = 1; // threads that close sockets
 constexpr uint64_t descriptors_of_node = 64, descriptors_of_peer = 4; // measured: 45 and 4
 constexpr uint64_t usual_limit = 1024;
-constexpr size_t megabytes = 4; // beside the threads' stacks; measured: 0.3, as each allocation there may take a page
+constexpr size_t usual_megabytes = 3, megabytes_of_carrier = 1; // beside their stacks; measured: 0.3 for one
 constexpr double patience = 1.0; // seconds to wait until ended threads are no longer counted
 
-void require_descriptors() {
-    int held[descriptors], count = 0;
-    while (count < descriptors && (held[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
+void require_descriptors(size_t descriptors) {
+    std::vector<int> held;
+    for (int one; held.size() < descriptors && (one = eventfd(0, EFD_CLOEXEC)) >= 0;) held.push_back(one);
     int code = errno;
-    for (int i = 0; i < count; i++) close(held[i]);
-    if (count < descriptors)
-        fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ needs %d more file descriptors: %s", descriptors,
+    for (int one : held) close(one);
+    if (held.size() < descriptors)
+        fail(PS_ESYSTEM, Where{-1, code, 0}, "ZeroMQ needs %zu more file descriptors: %s", descriptors,
              std::strerror(code));
 }
 
@@ -74,9 +74,9 @@ int try_to_map(size_t bytes) {
 
 // Starts as many threads as are needed, tries what they need beside their stacks, and ends them. The system counts a
 // thread as long as it has an entry in /proc.
-void require_threads() {
+void require_threads(size_t threads, size_t megabytes) {
     std::mutex gate;
-    std::array<Attempt, threads> attempts;
+    std::vector<Attempt> attempts(threads);
     size_t made = 0;
     int code = 0;
     sigset_t all, former; // the application's own threads handle signals
@@ -126,9 +126,9 @@ void require_room_for_nodes(uint32_t num_nodes) {
          static_cast<unsigned long long>(limit.rlim_cur));
 }
 
-void require_room_for_zmq() {
-    require_descriptors();
-    require_threads();
+void require_room_for_zmq(size_t carriers) {
+    require_descriptors(usual_descriptors + carriers * descriptors_of_carrier);
+    require_threads(closers + carriers, usual_megabytes + carriers * megabytes_of_carrier);
 }
 
 } // namespace ps

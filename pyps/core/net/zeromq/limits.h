@@ -2,11 +2,13 @@
 // process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ps {
 
-void require_room_for_zmq(); // descriptors and threads; throws PS_ESYSTEM
+// Descriptors and threads, if so many threads shall carry messages; throws PS_ESYSTEM.
+void require_room_for_zmq(size_t carriers);
 
 // Descriptors for the connections of one node of so many. In a large cluster the process's limit is raised as far as
 // that needs, and the system lets it. Throws PS_ESYSTEM.

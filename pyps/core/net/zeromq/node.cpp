@@ -7,7 +7,7 @@
 namespace ps {
 
 ZmqNode::ZmqNode(const NodeEnd &node, const std::string &endpoint)
-    : context_((require_room_for_nodes(node.end.num_nodes), node.end.keys), node.end.longest),
+    : context_((require_room_for_nodes(node.end.num_nodes), node.end.keys), node.end.longest, int(node.threads)),
       routers_(context_, node.max_workers), peers_(context_, node.end.num_nodes, node.end.name, node.end.heartbeats) {
     if (!context_.keys().public_key.empty())
         admission_ = std::make_unique<Admission>(context_, routers_.outside(), *node.refused);

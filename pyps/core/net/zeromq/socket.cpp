@@ -36,9 +36,10 @@ void delete_lent(void *, void *message) { delete static_cast<Message *>(message)
 
 } // namespace
 
-ZmqContext::ZmqContext(CurveKeys keys, int64_t longest)
-    : context_((require_room_for_zmq(), zmq().ctx_new())), keys_(std::move(keys)), longest_(longest) {
+ZmqContext::ZmqContext(CurveKeys keys, int64_t longest, int threads)
+    : context_((require_room_for_zmq(size_t(threads)), zmq().ctx_new())), keys_(std::move(keys)), longest_(longest) {
     if (!context_) fail_zmq("no context");
+    if (zmq().ctx_set(context_, option_io_threads, threads)) fail_zmq("an option is refused");
 }
 
 ZmqContext::ZmqContext(Inside most) : ZmqContext() {

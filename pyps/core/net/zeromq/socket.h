@@ -17,8 +17,9 @@ namespace ps {
 // router admits is decided in admission.h.
 class ZmqContext {
 public:
-    // `longest`: most bytes of a message that is received; -1: no limit.
-    explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1);
+    // `longest`: most bytes of a message that is received; -1: no limit. `threads`: how many carry messages. ZeroMQ
+    // gives a new connection to the one that has the fewest.
+    explicit ZmqContext(CurveKeys keys = {}, int64_t longest = -1, int threads = 1);
     struct Inside {
         int sockets;
     };
