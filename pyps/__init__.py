@@ -9,6 +9,9 @@ Importing it starts no thread and opens no socket.
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from pyps.errors import AttachError, ClosedError, Error, NodeLost, StartError, WaitTimeoutError
 from pyps.length_classes import classed_keys
 from pyps.node import Node, Worker, attach
@@ -38,9 +41,21 @@ __all__ = [
     "classed_keys",
     "init",
     "local",
+    "optim",
     "scheduler",
     "share",
 ]
+
+
+if TYPE_CHECKING:
+    from pyps import optim
+
+
+def __getattr__(name: str) -> Any:
+    """Import `pyps.optim`, and torch with it, when it is used first."""
+    if name == "optim":
+        return importlib.import_module("pyps.optim")
+    raise AttributeError(f"module 'pyps' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -105,6 +105,13 @@ cdef bytes encoded(object text, str name):
     return (<str> text).encode()
 
 
+def read_optimizer(optimizer):
+    """Check an optimizer like "adagrad:lr=0.1"; return it with all of its settings."""
+    cdef char text[512]
+    check(ps_read_optimizer(encoded(optimizer, "optimizer"), text, sizeof(text)))
+    return text.decode()
+
+
 def load_zmq(path):
     """Open the ZeroMQ library that nodes use; only the first call in a process does so."""
     check(ps_load_zmq(encoded(path, "path")))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pyps import _core
 from pyps.arrays import as_keys
+
+if TYPE_CHECKING:
+    from pyps.optim import Optimizer
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,24 @@ class Node(_core.Node):
     """
 
     job = Job()
+    _optimizer: Optimizer | None = None
+
+    @property
+    def optimizer(self) -> Optimizer | None:
+        """What is applied to pushed gradients, with its settings; None if pushes add."""
+        if self._optimizer is None and self.optimizer_text():
+            from pyps.optim import of_node
+
+            self._optimizer = of_node(self)
+        return self._optimizer
+
+    def use_optimizer(self, optimizer: Optimizer | str | None) -> str:
+        """Let an optimizer be the one of this node, which has it or is about to have it; return its text."""
+        text = text_of(optimizer)
+        if optimizer is not None and not isinstance(optimizer, str):
+            optimizer.bind(self)
+            self._optimizer = optimizer
+        return text
 
     def worker(self) -> Worker:
         """Return a new worker of this node, for one thread."""
@@ -110,6 +131,22 @@ class Worker(_core.SamplingWorker):
 
     def __repr__(self) -> str:
         return f"<pyps.{type(self).__name__} {self.id or 'finalized'} of {self.node!r}>"
+
+
+def text_of(optimizer: Optimizer | str | None) -> str:
+    """Return an optimizer with all of its settings as text; empty if there is none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is no optimizer of a server.
+    """
+    if optimizer is None or optimizer == "":
+        return ""
+    text = getattr(optimizer, "text", optimizer)
+    if not isinstance(text, str):
+        raise TypeError(f"optimizer must be one of pyps.optim or its text, not {type(optimizer).__name__}")
+    return _core.read_optimizer(text)
 
 
 def attach(address: str, *, timeout: float = 10.0) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -16,6 +16,9 @@ from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
 from pyps.node import Node, Worker
 from pyps.tracing import TraceEvent, begin_trace, take_trace
+
+if TYPE_CHECKING:
+    from pyps.optim import Optimizer
 
 logger = logging.getLogger(__name__)
 
@@ -83,6 +86,10 @@ class Server(Node):
         Without `num_keys`: most keys that this node has room for, both those whose value is here and those of which it
         only knows where they are. A call that would use more raises MemoryError, as one beyond `memory_limit` does;
         other calls are not affected. The room of a key is given back only when the server ends.
+    optimizer : pyps.optim.Optimizer or str, optional
+        What is done with pushes, which then bring gradients; a text like "adagrad:lr=0.1" is another way to write it.
+        Without it pushes add. The same on all nodes. It needs a floating-point dtype. If keys come several times in a
+        push, the optimizer makes one step with the sum of their gradients. `set` begins a key anew.
     trace_keys : array of int, or "all"
         The keys whose events `trace` returns.
     curve : tuple of str, optional
@@ -123,6 +130,7 @@ class Server(Node):
         in_flight: int = 0,
         server_threads: int = 1,
         capacity: int | None = None,
+        optimizer: Optimizer | str | None = None,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
     ) -> None:
@@ -169,6 +177,7 @@ class Server(Node):
             on_loss=ON_LOSS.index(on_loss),
             in_flight=in_flight,
             server_threads=server_threads,
+            optimizer=self.use_optimizer(optimizer),
         )
         if curve is not None:
             zeromq.load()

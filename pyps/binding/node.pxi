@@ -19,16 +19,20 @@ cdef class Node:
         See `pyps.Server`; the last five only matter in a cluster.
     heartbeat, lost_after : float
         Seconds.
+    optimizer : str
+        As ps_node_options has it; empty if pushes add.
     """
 
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
-                 cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1):
+                 cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
+                 optimizer=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
         cdef bytes where
         cdef const char *text
+        cdef bytes rule = encoded(optimizer, "optimizer")
         cdef double limit = seconds(timeout)
         from pyps.dtypes import DTYPES
 
@@ -58,6 +62,7 @@ cdef class Node:
             options.on_loss = on_loss
             options.in_flight = whole(in_flight, "in_flight", INT64_MAX)
             options.server_threads = <int32_t> whole(server_threads, "server_threads", INT32_MAX)
+            options.optimizer = rule
             open_keys(value_lengths, &lengths)
             options.value_lengths = <const int64_t *> lengths.data
             options.num_lengths = lengths.elements
@@ -112,6 +117,16 @@ cdef class Node:
     def handle(self):
         """The address of the ps_node, for other users of ps.h in this process while this object lives."""
         return <uintptr_t> self.node
+
+    def optimizer_text(self):
+        """Return the optimizer with its settings as they are now, like "adagrad:lr=0.1"; empty if pushes add."""
+        cdef char text[512]
+        check(ps_node_get_optimizer(self.node, text, sizeof(text)))
+        return text.decode()
+
+    def tune(self, settings):
+        """Change settings of the optimizer, for example "lr=0.05"."""
+        check(ps_node_tune(self.node, encoded(settings, "settings")))
 
     def total_length(self, keys):
         """Return how many elements the values of the keys have together."""

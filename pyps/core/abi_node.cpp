@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
+#include <vector>
 
 #include "abi.h"
 #include "errors.h"
@@ -47,7 +47,8 @@ int32_t ps_element_bytes(int32_t dtype) { return int32_t(element_bytes(dtype)); 
 
 int32_t ps_node_create(const ps_node_options *options, ps_node **node) {
     return guarded([&] {
-        require(node, "node") = ps_node::create(known(options));
+        const ps_node_options wanted = known(options);
+        require(node, "node") = ps_node::create(wanted, PushRule::read(wanted.optimizer ? wanted.optimizer : ""));
         return int32_t(PS_OK);
     });
 }

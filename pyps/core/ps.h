@@ -99,6 +99,11 @@ typedef struct ps_node_options {
                        * many keys, whether their values are here or it only remembers where they are: PS_ENOMEM
                        * beyond. With several value_lengths, at most 128, the topmost byte of a key says which of
                        * them its value has, from 0; other numbers are no keys */
+    /* What a push does. Null or empty: it adds. Else pushes bring gradients, which the node that has the key applies to
+     * its value with this optimizer, for example "adagrad:lr=0.1"; settings that are not named have their defaults.
+     * What it keeps for a key starts as zeros, and again when the value is set. Keys that come several times in a push
+     * count once, with the sum of their gradients. The optimizers and their settings: pyps/core/store/optimizers. */
+    const char *optimizer;
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -268,6 +273,13 @@ int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes);
 int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes);
 /* Why the first refused message was refused; an empty text if none was. 160 bytes suffice. */
 int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity);
+/* The optimizer with all its settings as they are now, as ps_node_options::optimizer has it; an empty text if pushes
+ * add. 512 bytes suffice. */
+int32_t ps_node_get_optimizer(ps_node *node, char *text, size_t capacity);
+int32_t ps_read_optimizer(const char *optimizer, char *text, size_t capacity); /* the same for one that no node has */
+/* Change settings, for example "lr=0.05", for all processes of this node. PS_EINVAL names what is wrong; then nothing
+ * changes. */
+int32_t ps_node_tune(ps_node *node, const char *settings);
 int32_t ps_node_value_length(ps_node *node, int64_t key, int64_t *length);
 int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total);
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pyps.arrays import read_lengths
 from pyps.dtypes import find_dtype
 from pyps.errors import WaitTimeoutError
-from pyps.node import Job, Node
+from pyps.node import Job, Node, text_of
 from pyps.rendezvous.guests import Guests, be_guest
 from pyps.rendezvous.interfaces import at_port, find_address, is_loopback
 from pyps.rendezvous.meeting import Meeting
@@ -102,6 +102,7 @@ class Wanted:
         """Return what must be the same on all nodes."""
         defaults = inspect.signature(Server).parameters
         options = {name: self.options.get(name, defaults[name].default) for name in ALIKE}
+        options["optimizer"] = text_of(self.options.get("optimizer")) or "none"
         return describe(
             num_nodes,
             self.num_keys,
@@ -284,5 +285,6 @@ def _attach(rendezvous: Rendezvous, meeting: Meeting, place: Place, wanted: Want
         raise ValueError(wrong)
     line = be_guest(offer.guests, meeting.cluster(), place.node, START_TIMEOUT)
     node = ClusterNode(offer.address)
+    node.use_optimizer(wanted.options.get("optimizer"))
     node.announce(line)
     return node

@@ -115,7 +115,7 @@ std::vector<LengthClass> classify(const ps_node_options &options, const PushRule
     uint64_t each = !is_range ? uint64_t(options.capacity) : lengths.size() == 1 ? uint64_t(options.num_keys) : 1;
     for (int64_t length : lengths) {
         if (!is_range || classes.empty() || classes.back().length != length)
-            classes.emplace_back(uint32_t(length), element_bytes(options.dtype), push);
+            classes.emplace_back(uint32_t(length), options.dtype, push);
         classes.back().keys += each;
     }
     if (classes.size() > most_classes)
@@ -127,10 +127,10 @@ std::vector<LengthClass> classify(const ps_node_options &options, const PushRule
 
 } // namespace
 
-LengthClass::LengthClass(uint32_t elements, uint32_t element_bytes, const PushRule &push)
-    : base(0), length(elements), keys(0), value_bytes(uint64_t(elements) * element_bytes), shared_base(0),
+LengthClass::LengthClass(uint32_t elements, int32_t dtype, const PushRule &push)
+    : base(0), length(elements), keys(0), value_bytes(uint64_t(elements) * element_bytes(dtype)), shared_base(0),
       rule(push.number) {
-    uint64_t plain = round_up(value_bytes, 8), state = push.state_bytes(elements);
+    uint64_t plain = round_up(value_bytes, 8), state = push.state_bytes(elements, dtype);
     state_at = state ? uint32_t(plain) : 0;
     whole_bytes = state ? plain + state : value_bytes;
     slot_bytes = uint32_t(round_up(whole_bytes, 8));
@@ -213,6 +213,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     segment->mapping_.commit(0, sizeof(Header));
     Header *header = new (segment->header_) Header{};
     std::memcpy(static_cast<void *>(header), &plan, offsetof(Header, state));
+    for (size_t i = 0; i < push.rule().settings.size(); i++) header->settings[i] = push.settings.number[i];
     segment->find_parts();
     segment->commit_rows();
     std::copy(classes.begin(), classes.end(), segment->classes_);
@@ -246,6 +247,25 @@ std::shared_ptr<Segment> Segment::adopt(int fd, Doorbell doorbell, size_t reserv
                  "pushes to the store follow rule %u, which this process does not have",
                  segment->length_class(number).rule);
     return segment;
+}
+
+void Segment::tune(const std::string &text) {
+    if (rule().settings.empty()) fail(PS_EINVAL, Where{}, "the server has no optimizer: what is pushed is added");
+    const RuleSettings now = settings(), wanted = rule().read_settings(text, now);
+    uint64_t changed = 0;
+    for (size_t i = 0; i < rule().settings.size(); i++) {
+        const Setting &setting = rule().settings[i];
+        if (wanted.number[i] == now.number[i]) continue;
+        if (setting.shapes_state && (wanted.number[i] == 0) != (now.number[i] == 0))
+            fail(PS_EINVAL, Where{}, "%s is %g and cannot become %g: what is kept beside each value depends on it",
+                 setting.name, now.number[i], wanted.number[i]);
+        changed |= uint64_t(1) << i;
+    }
+    for (size_t i = 0; i < rule().settings.size(); i++)
+        if (changed >> i & 1) header_->settings[i].store(wanted.number[i], std::memory_order_relaxed);
+    if (!changed || header_->num_nodes == 1) return;
+    header_->settings_changed.fetch_or(changed); // the server tells the other nodes
+    doorbell_.ring();
 }
 
 Segment::Segment(Mapping mapping, Doorbell doorbell, const Rules &rules)

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "mixing.h"
 #include "protocol/channels.h"
 #include "ps.h"
 #include "segment/changes.h"
@@ -125,6 +126,11 @@ struct Header {
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // counts of keys
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
+    // Of the rule for pushes, in its order; any process may change one at any time, and then sets its bit in the
+    // second.
+    alignas(64) std::atomic<double> settings[most_settings];
+    std::atomic<uint64_t> settings_changed; // since the server last looked
+    alignas(64) std::atomic<uint64_t> noise; // see Segment::settings()
 };
 
 // The values of one length, as an array of slots.
@@ -137,10 +143,10 @@ struct LengthClass {
     uint64_t shared_base;
     uint64_t shared_bytes; // bytes of a shared key's slot: head, value with its state, delta
     uint32_t rule; // the rule for pushes; the same in all classes
-    uint32_t state_at; // offset in the slot, if the rule has state: behind the value
+    uint32_t state_at; // offset in the slot, behind the value; 0: the rule has no state
     uint64_t whole_bytes; // bytes of a value with its state
 
-    LengthClass(uint32_t length, uint32_t element_bytes, const PushRule &push);
+    LengthClass(uint32_t length, int32_t dtype, const PushRule &push);
 };
 
 // The head of a shared key's slot, guarded by the key's latch. Behind it come the value and, for a replica, the delta:
@@ -223,9 +229,21 @@ public:
     }
     static char *value(SharedHead *head) { return reinterpret_cast<char *>(head + 1); }
     static char *delta(SharedHead *head, const LengthClass &c) { return value(head) + c.slot_bytes; }
-    static char *state(char *value, const LengthClass &c) { return value + c.state_at; } // only if the rule has state
+    static char *state(char *value, const LengthClass &c) { return c.state_at ? value + c.state_at : nullptr; }
     const Rules &rules() const { return *rules_; }
-    const Rule &rule(const LengthClass &c) const { return (*rules_)[c.rule]; }
+    const Rule &rule() const { return (*rules_)[classes_[0].rule]; } // for pushes
+    std::string optimizer() const { // as text, with its settings; empty: pushes follow another rule
+        return rule().settings.empty() ? "" : rule().describe(settings());
+    }
+    void tune(const std::string &text); // changes settings, as ps_node_tune does; throws PS_EINVAL
+    RuleSettings settings() const { // for pushes of one batch
+        RuleSettings now;
+        for (size_t i = 0; i < rule().settings.size(); i++)
+            now.number[i] = header_->settings[i].load(std::memory_order_relaxed);
+        if (header_->element_bytes < sizeof(float) && !rule().settings.empty())
+            now.noise = mix(header_->noise.fetch_add(1, std::memory_order_relaxed));
+        return now;
+    }
     MemberSlot &member(uint32_t node) const {
         return reinterpret_cast<MemberSlot *>(base_ + header_->members_at)[node];
     }

@@ -64,12 +64,15 @@ struct Pull {
     }
 };
 
-// Does what the rule for sets does, but inlined into the loop.
+// Does what the rule for sets does, but inlined into the loop. A value that is set has no history.
 struct Set {
     static constexpr bool writes = true;
     const Rules &rules;
     const Rule &rule() const { return rules[set_rule]; }
-    void operator()(char *value, char *buffer, const LengthClass &c) const { copy_bytes(value, buffer, c.value_bytes); }
+    void operator()(char *value, char *buffer, const LengthClass &c) const {
+        copy_bytes(value, buffer, c.value_bytes);
+        if (c.state_at) std::memset(Segment::state(value, c), 0, c.whole_bytes - c.state_at);
+    }
 };
 
 // All keys of a batch have the same rule, so it is looked up once, outside the loop.
@@ -77,20 +80,21 @@ struct Push {
     static constexpr bool writes = true;
     const Rule &followed;
     const Apply apply;
+    RuleSettings &settings;
 
-    Push(const Segment &segment, const LengthClass &c)
-        : followed(segment.rule(c)), apply(followed.apply[segment.header().dtype]) {}
+    Push(const Segment &segment, RuleSettings &settings)
+        : followed(segment.rule()), apply(followed.apply[segment.header().dtype]), settings(settings) {}
     const Rule &rule() const { return followed; }
     void operator()(char *value, char *buffer, const LengthClass &c) const {
-        apply(value, buffer, c.length, Segment::state(value, c));
+        apply(value, buffer, c.length, Segment::state(value, c), settings);
     }
 };
 
 // Add a push to the delta that a replica collects for the owner.
-void collect(SharedHead *head, const LengthClass &c, const char *delta, Apply merge) {
+void collect(SharedHead *head, const LengthClass &c, const char *delta, Merge merge) {
     char *collected = Segment::delta(head, c);
     if (head->changed)
-        merge(collected, delta, c.length, nullptr);
+        merge(collected, delta, c.length);
     else
         std::memcpy(collected, delta, c.value_bytes);
 }
@@ -103,7 +107,7 @@ template <class Action>
     char *value = Segment::value(head);
     if constexpr (Action::writes) {
         const Rule &rule = action.rule();
-        Apply merge = rule.merge[segment.header().dtype];
+        Merge merge = rule.merge[segment.header().dtype];
         if (head->is_replica && !merge) return false;
         latches.keep_for_undo(row, reinterpret_cast<const char *>(head), c.shared_bytes);
         if (!head->is_replica || rule.at_replicas) action(value, buffer, c);
@@ -337,8 +341,10 @@ int32_t run_local(Segment &segment, Latches &latches, ps_request &request, Elsew
     switch (request.operation) {
     case PS_PULL: return run_keys(segment, latches, request, elsewhere, Pull{});
     case PS_SET: return run_keys(segment, latches, request, elsewhere, Set{segment.rules()});
-    default: return run_keys(segment, latches, request, elsewhere, Push(segment, segment.length_class(0)));
+    default: break;
     }
+    RuleSettings settings = segment.settings();
+    return run_keys(segment, latches, request, elsewhere, Push(segment, settings));
 }
 
 bool run_latched(Segment &segment, Latches &latches, Row row, Place place, int32_t operation, char *value) {
@@ -346,8 +352,10 @@ bool run_latched(Segment &segment, Latches &latches, Row row, Place place, int32
     switch (operation) {
     case PS_PULL: return run_key(segment, latches, row, place, c, value, true, Pull{});
     case PS_SET: return run_key(segment, latches, row, place, c, value, true, Set{segment.rules()});
-    default: return run_key(segment, latches, row, place, c, value, true, Push(segment, c));
+    default: break;
     }
+    RuleSettings settings = segment.settings();
+    return run_key(segment, latches, row, place, c, value, true, Push(segment, settings));
 }
 
 } // namespace ps

@@ -1,22 +1,27 @@
 #include "store/rules.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "errors.h"
 #include "store/kernels.h"
+#include "store/optimizers/optimizers.h"
 
 namespace ps {
 
 namespace {
 
 template <uint32_t bytes>
-void copy(char *value, const char *delta, uint32_t length, char *) {
+void copy(char *value, const char *delta, uint32_t length, char *, RuleSettings &) {
     std::memcpy(value, delta, uint64_t(length) * bytes);
 }
 
 Rule make_add() {
     Rule rule{"add", {}, {}, true, nullptr};
-    for (int32_t dtype = 0; dtype < num_dtypes; dtype++) rule.apply[dtype] = rule.merge[dtype] = add_kernel(dtype);
+    for (int32_t dtype = 0; dtype < num_dtypes; dtype++) {
+        rule.apply[dtype] = add_kernel(dtype);
+        rule.merge[dtype] = merge_kernel(dtype);
+    }
     return rule;
 }
 
@@ -31,24 +36,46 @@ Rule make_set() {
 } // namespace
 
 const Rules &built_in_rules() {
-    static const Rules rules = {make_add(), make_set()};
+    static const Rules rules = [] {
+        Rules all = {make_add(), make_set()};
+        for (Rule &optimizer : make_optimizers()) all.push_back(std::move(optimizer));
+        return all;
+    }();
     return rules;
 }
 
-uint64_t PushRule::state_bytes(uint32_t length) const {
-    const Rule &rule = (*rules)[number];
-    return rule.state_bytes ? rule.state_bytes(length) : 0;
+PushRule PushRule::read(const std::string &text) {
+    PushRule push;
+    if (text.empty()) return push;
+    const size_t colon = std::min(text.find(':'), text.size());
+    const std::string name = text.substr(0, colon);
+    const Rules &rules = built_in_rules();
+    auto found = std::find_if(rules.begin() + set_rule + 1, rules.end(), [&](const Rule &r) { return name == r.name; });
+    if (found == rules.end()) {
+        std::string names;
+        for (auto rule = rules.begin() + set_rule + 1; rule != rules.end(); ++rule)
+            names += (names.empty() ? "" : ", ") + std::string(rule->name);
+        fail(PS_EINVAL, Where{}, "optimizer %.40s is unknown; there are %s", name.c_str(), names.c_str());
+    }
+    push.number = uint32_t(found - rules.begin());
+    for (size_t i = 0; i < found->settings.size(); i++) push.settings.number[i] = found->settings[i].otherwise;
+    push.settings = found->read_settings(text.substr(std::min(colon + 1, text.size())), push.settings);
+    return push;
+}
+
+uint64_t PushRule::state_bytes(uint32_t length, int32_t dtype) const {
+    return rule().state_bytes ? rule().state_bytes(length, dtype, settings) : 0;
 }
 
 void PushRule::require(int32_t dtype) const {
     if (number >= rules->size())
         fail(PS_EINVAL, Where{-1, number, int64_t(rules->size())}, "rule %u is unknown; there are %zu", number,
              rules->size());
-    const Rule &rule = (*rules)[number];
-    if (!rule.apply[dtype]) fail(PS_EINVAL, Where{-1, dtype, number}, "rule %s is not for dtype %d", rule.name, dtype);
-    if (rule.at_replicas && (rule.state_bytes || !rule.merge[dtype]))
+    if (!rule().apply[dtype])
+        fail(PS_EINVAL, Where{-1, dtype, number}, "rule %s is not for %s", rule().name, name_of_dtype(dtype));
+    if (rule().at_replicas && (rule().state_bytes || !rule().merge[dtype]))
         fail(PS_EINVAL, Where{-1, number, 0},
-             "rule %s cannot be applied at replicas: it needs a way to merge deltas, and no state", rule.name);
+             "rule %s cannot be applied at replicas: it needs a way to merge deltas, and no state", rule().name);
 }
 
 } // namespace ps

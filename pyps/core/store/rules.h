@@ -3,10 +3,15 @@
 // whatever rule it is.
 //
 // A rule may keep state beside the value. It lies behind the value in the key's slot, starts as zeros, moves with the
-// value, and is put back with it. Replicas have no state.
+// value, is put back with it, and becomes zeros again when the value is set. Replicas have no state.
+//
+// A rule may have settings, for example a learning rate. They are in the store's header (Header::settings), one copy
+// for all processes of a node, and may change at any time: a batch takes the ones that it finds when it begins.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ps.h"
@@ -14,29 +19,62 @@
 namespace ps {
 
 constexpr int32_t num_dtypes = PS_INT64 + 1;
+constexpr size_t most_settings = 12;
+
+// The values of a rule's settings, for one batch.
+struct RuleSettings {
+    double number[most_settings];
+    uint64_t noise = 0; // for rounding at random: different in each batch, and for each key of one
+    // What an optimizer computed of its settings, and of a key's count of steps, which often is the next key's too.
+    uint64_t steps = 0; // 0: nothing yet
+    double once[2], of_steps[2];
+};
 
 // `value` and `delta` have `length` elements; `state` is null unless the rule has state.
-using Apply = void (*)(char *value, const char *delta, uint32_t length, char *state);
+using Apply = void (*)(char *value, const char *delta, uint32_t length, char *state, RuleSettings &settings);
+using Merge = void (*)(char *delta, const char *later, uint32_t length);
+
+struct Setting {
+    enum Kind { number, flag };
+
+    const char *name;
+    double otherwise; // if it is not given
+    double below = HUGE_VAL; // it must be at least 0, and less than this
+    Kind kind = number; // flag: 0 or 1
+    bool shapes_state = false; // the state's size depends on whether it is 0, so that cannot change
+};
 
 struct Rule {
     const char *name;
     Apply apply[num_dtypes];
-    // Makes one delta of two; null: deltas are not collected at replicas, each goes to the owner by itself.
-    Apply merge[num_dtypes];
+    // Makes one delta of two; null: deltas are not collected at replicas, each goes to the owner by itself. If pushes
+    // do not change replicas, the deltas of a key that comes several times in a batch are merged as well.
+    Merge merge[num_dtypes];
     bool at_replicas; // a push changes a replica's value at once; else it shows only in the owner's next value
-    uint64_t (*state_bytes)(uint32_t length); // bytes of state for a value; null: none
+    // Bytes of state for a value; null: none.
+    uint64_t (*state_bytes)(uint32_t length, int32_t dtype, const RuleSettings &settings);
+    std::vector<Setting> settings = {};
+    void (*check)(const RuleSettings &settings) = nullptr; // throws PS_EINVAL unless the settings fit together
+
+    // Settings as "lr=0.1,eps=1e-10" has them, on top of these. Throws PS_EINVAL, which names what fits.
+    RuleSettings read_settings(const std::string &text, RuleSettings settings) const;
+    std::string describe(const RuleSettings &settings) const; // "adagrad:lr=0.1,..."
 };
 
 using Rules = std::vector<Rule>;
-enum BuiltInRule : uint32_t { add_rule, set_rule };
+enum BuiltInRule : uint32_t { add_rule, set_rule }; // behind them come the optimizers
 const Rules &built_in_rules();
 
 // The rule of a store's pushes. Its number means the same rule in every process that uses the store.
 struct PushRule {
     const Rules *rules = &built_in_rules();
     uint32_t number = add_rule;
+    RuleSettings settings = {};
 
-    uint64_t state_bytes(uint32_t length) const;
+    // The optimizer that a text like "adagrad:lr=0.1" asks for; an empty text: pushes add. Throws PS_EINVAL.
+    static PushRule read(const std::string &text);
+    const Rule &rule() const { return (*rules)[number]; }
+    uint64_t state_bytes(uint32_t length, int32_t dtype) const;
     void require(int32_t dtype) const; // throws PS_EINVAL unless the rule exists and has that dtype
 };
 

@@ -135,9 +135,9 @@ void StoreValues::prefetch(Key key) const {
     if (place.is_here()) __builtin_prefetch(segment_.value(place), 1);
 }
 
-bool StoreValues::fits_replica(Key key, Operation operation) const {
+bool StoreValues::fits_replica(Key, Operation operation) const {
     if (operation == Operation::pull) return true;
-    const Rule &rule = operation == Operation::set ? segment_.rules()[set_rule] : segment_.rule(segment_.class_of(key));
+    const Rule &rule = operation == Operation::set ? segment_.rules()[set_rule] : segment_.rule();
     return rule.merge[segment_.header().dtype];
 }
 
@@ -226,7 +226,7 @@ void StoreValues::refresh(Key key, const Bytes &value, const Bytes &sent) {
         const LengthClass &c = class_of(place);
         SharedHead *head = head_of(place);
         std::memcpy(Segment::value(head), value.data(), c.value_bytes);
-        if (!segment_.rule(c).at_replicas) return place;
+        if (!segment_.rule().at_replicas) return place;
         if (!sent.empty()) apply(Segment::value(head), sent.data(), c);
         if (head->changed) apply(Segment::value(head), Segment::delta(head, c), c);
         return place;
@@ -257,7 +257,8 @@ void StoreValues::apply(Bytes *whole, const Bytes &delta, Key key) const {
 }
 
 void StoreValues::apply(char *whole, const char *delta, const LengthClass &c) const {
-    segment_.rule(c).apply[segment_.header().dtype](whole, delta, c.length, Segment::state(whole, c));
+    RuleSettings settings = segment_.settings();
+    segment_.rule().apply[segment_.header().dtype](whole, delta, c.length, Segment::state(whole, c), settings);
 }
 
 } // namespace ps

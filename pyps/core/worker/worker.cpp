@@ -94,8 +94,28 @@ int32_t ps_worker::begin(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
     check_request(segment, request);
     request.timestamp = -1;
-    int32_t code = segment.header().has_server() ? begin_everywhere(request, deadline) : run_here(request);
+    const bool brings_gradients = request.operation == PS_PUSH && Gradients::are_pushed_to(segment);
+    int32_t code = brings_gradients ? submit_gradients(request, deadline) : submit(request, deadline);
     last_.store(request.timestamp, std::memory_order_relaxed);
+    return code;
+}
+
+int32_t ps_worker::submit(ps_request &request, Deadline &deadline) {
+    return attachment_->segment->header().has_server() ? begin_everywhere(request, deadline) : run_here(request);
+}
+
+// A request that goes on collects the same gradients again, and so finds its place in them.
+int32_t ps_worker::submit_gradients(ps_request &request, Deadline &deadline) {
+    ps_request once = gradients_.collect(*attachment_->segment, request);
+    int32_t code;
+    try {
+        code = submit(once, deadline);
+    } catch (const Failure &) {
+        request.done = once.done;
+        throw;
+    }
+    request.timestamp = once.timestamp;
+    request.done = code == PS_OK ? request.num_keys : once.done;
     return code;
 }
 

@@ -13,6 +13,7 @@
 #include "sampling/sampler.h"
 #include "store/latch.h"
 #include "worker/barrier.h"
+#include "worker/gradients.h"
 
 struct [[gnu::visibility("hidden")]] ps_worker {
 public:
@@ -59,6 +60,8 @@ private:
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
     void require_issued(int64_t timestamp) const;
     int32_t begin(ps_request &request, ps::Deadline &deadline);
+    int32_t submit(ps_request &request, ps::Deadline &deadline);
+    int32_t submit_gradients(ps_request &request, ps::Deadline &deadline);
     int32_t wait_for_answers(ps_request &request, ps::Deadline &deadline);
     void get_ready(const ps_request &request, ps::Deadline &deadline);
     int32_t run_here(ps_request &request);
@@ -79,6 +82,7 @@ private:
     ps::Latches latches_;
     std::mutex mutex_;
     std::atomic<bool> finalizing_{false}, finalized_{false};
+    ps::Gradients gradients_;
     std::unique_ptr<ps::Remote> remote_; // made when it is needed first
     std::atomic<int64_t> last_{-1};      // the timestamp of the last operation
     std::unique_ptr<ps::SamplingPort> sampled_access_; // these two are also made when they are needed first

@@ -19,33 +19,37 @@ enum TestRule : uint32_t { largest_rule = set_rule + 1, scaled_rule, mean_rule, 
 inline int64_t *numbers(char *at) { return reinterpret_cast<int64_t *>(at); }
 inline const int64_t *numbers(const char *at) { return reinterpret_cast<const int64_t *>(at); }
 
-inline void largest(char *value, const char *delta, uint32_t count, char *) {
+inline void largest_of(char *value, const char *delta, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) numbers(value)[i] = std::max(numbers(value)[i], numbers(delta)[i]);
 }
 
-inline void scaled_add(char *value, const char *delta, uint32_t count, char *) {
+inline void largest(char *value, const char *delta, uint32_t count, char *, RuleSettings &) {
+    largest_of(value, delta, count);
+}
+
+inline void scaled_add(char *value, const char *delta, uint32_t count, char *, RuleSettings &) {
     for (uint32_t i = 0; i < count; i++) numbers(value)[i] += 3 * numbers(delta)[i];
 }
 
-inline void sum(char *delta, const char *later, uint32_t count, char *) {
+inline void sum(char *delta, const char *later, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) numbers(delta)[i] += numbers(later)[i];
 }
 
 // The state: the sums, and how many there were. So deltas must come one by one.
-inline void mean(char *value, const char *delta, uint32_t count, char *state) {
+inline void mean(char *value, const char *delta, uint32_t count, char *state, RuleSettings &) {
     int64_t *sums = numbers(state), pushes = ++sums[count];
     for (uint32_t i = 0; i < count; i++) numbers(value)[i] = (sums[i] += numbers(delta)[i]) / pushes;
 }
-inline uint64_t mean_state(uint32_t count) { return (count + 1) * sizeof(int64_t); }
+inline uint64_t mean_state(uint32_t count, int32_t, const RuleSettings &) { return (count + 1) * sizeof(int64_t); }
 
 // The state: the sums. They need the state, so replicas only collect.
-inline void late(char *value, const char *delta, uint32_t count, char *state) {
+inline void late(char *value, const char *delta, uint32_t count, char *state, RuleSettings &) {
     for (uint32_t i = 0; i < count; i++) numbers(value)[i] = 2 * (numbers(state)[i] += numbers(delta)[i]);
 }
-inline uint64_t late_state(uint32_t count) { return count * sizeof(int64_t); }
+inline uint64_t late_state(uint32_t count, int32_t, const RuleSettings &) { return count * sizeof(int64_t); }
 
-inline Rule of_int64(const char *name, Apply apply, Apply merge, bool at_replicas,
-                     uint64_t (*state_bytes)(uint32_t length)) {
+inline Rule of_int64(const char *name, Apply apply, Merge merge, bool at_replicas,
+                     decltype(Rule::state_bytes) state_bytes) {
     Rule rule{name, {}, {}, at_replicas, state_bytes};
     rule.apply[PS_INT64] = apply;
     rule.merge[PS_INT64] = merge;
@@ -54,8 +58,8 @@ inline Rule of_int64(const char *name, Apply apply, Apply merge, bool at_replica
 
 inline const Rules &test_rules() {
     static const Rules rules = [] {
-        Rules all = built_in_rules();
-        all.push_back(of_int64("largest", largest, largest, true, nullptr));
+        Rules all = {built_in_rules()[add_rule], built_in_rules()[set_rule]};
+        all.push_back(of_int64("largest", largest, largest_of, true, nullptr));
         all.push_back(of_int64("scaled add", scaled_add, sum, true, nullptr));
         all.push_back(of_int64("mean", mean, nullptr, false, mean_state));
         all.push_back(of_int64("late", late, sum, false, late_state));
