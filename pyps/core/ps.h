@@ -277,8 +277,9 @@ int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity);
  * add. 512 bytes suffice. */
 int32_t ps_node_get_optimizer(ps_node *node, char *text, size_t capacity);
 int32_t ps_read_optimizer(const char *optimizer, char *text, size_t capacity); /* the same for one that no node has */
-/* Change settings, for example "lr=0.05", for all processes of this node. PS_EINVAL names what is wrong; then nothing
- * changes. */
+/* Change settings, for example "lr=0.05": at once for all processes of this node, soon for those of all nodes, and
+ * everywhere when a barrier is over to which this process comes later. If several nodes change the same setting, one of
+ * them wins, the same one everywhere. PS_EINVAL names what is wrong; then nothing changes. */
 int32_t ps_node_tune(ps_node *node, const char *settings);
 int32_t ps_node_value_length(ps_node *node, int64_t key, int64_t *length);
 int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total);

@@ -11,6 +11,7 @@
 #include "wire/notes.h"
 #include "wire/operations.h"
 #include "wire/replicas.h"
+#include "wire/settings.h"
 
 namespace ps {
 
@@ -152,6 +153,13 @@ inline Bytes some_opened() {
     return OpenedMessage{Barriers(draw(num_barriers)), opened}.encode(header());
 }
 
+inline Bytes some_settings() {
+    SettingsMessage message;
+    for (uint64_t left = 1 + draw(4); left > 0; left--)
+        message.changes.push_back({uint32_t(draw(12)), (1 + draw(1000)) << 16 | draw(4), double(draw(1000)) / 7});
+    return message.encode(header());
+}
+
 inline Bytes some_vote() {
     std::vector<NodeId> members;
     for (NodeId node = 0; node < 4; node++)
@@ -173,12 +181,13 @@ inline Bytes some_report() {
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(19)) {
+    switch (draw(20)) {
     case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 16: return some_vote();
     case 17: return some_report();
     case 18: return GoneBatch{draw(4) ? node : no_room, keys}.encode(header());
+    case 19: return some_settings();
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();

@@ -44,6 +44,11 @@ def test_barriers_hold_in_any_order_of_messages(programs: Programs) -> None:
 
 
 @native
+def test_nodes_agree_on_settings_whoever_changes_them_and_whoever_is_lost(programs: Programs) -> None:
+    assert programs.run("settings", "0", times(800)) == "ok\n"
+
+
+@native
 def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
     assert programs.run("losses", "0", times(200)) == "ok\n"
 

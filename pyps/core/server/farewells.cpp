@@ -32,6 +32,7 @@ void Farewells::look_for_losses() {
 void Farewells::lose(NodeId node) {
     lost_[node] = true;
     awaited_[node] = false;
+    tuning_.lose(node);
     gates_.lose(node);
 }
 

@@ -14,7 +14,7 @@ namespace ps {
 const Inbox::Row Inbox::rows[] = {
     {Kind::hello, &Inbox::take_hello},   {Kind::alive, &Inbox::take_alive}, {Kind::epoch, &Inbox::take_epoch},
     {Kind::lost, &Inbox::take_lost},     {Kind::noted, &Inbox::take_noted}, {Kind::attend, &Inbox::take_attend},
-    {Kind::opened, &Inbox::take_opened}, {Kind::left, &Inbox::take_left},
+    {Kind::opened, &Inbox::take_opened}, {Kind::left, &Inbox::take_left},   {Kind::settings, &Inbox::take_settings},
 };
 
 bool Inbox::receive() {
@@ -66,6 +66,11 @@ void Inbox::take_attend(const Message &message) {
 void Inbox::take_opened(const Message &message) {
     require_other_node(message.sender, NodeId(to_.segment.header().node));
     to_.gates.receive(message.header.from, OpenedMessage::decode(message.header, message.reader));
+}
+
+void Inbox::take_settings(const Message &message) {
+    require_other_node(message.sender, NodeId(to_.segment.header().node));
+    to_.tuning.receive(message.header.from, SettingsMessage::decode(message.header, message.reader, shape_));
 }
 
 void Inbox::take_left(const Message &message) {

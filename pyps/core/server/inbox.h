@@ -11,6 +11,7 @@
 #include "server/farewells.h"
 #include "server/gates.h"
 #include "server/senders.h"
+#include "server/tuning.h"
 
 namespace ps {
 
@@ -21,6 +22,7 @@ struct Receivers {
     Channels &channels;
     Gates &gates;
     Farewells &farewells;
+    Tuning &tuning;
     std::unique_ptr<Vigil> &vigil; // set before the first message is taken
 };
 
@@ -55,6 +57,7 @@ private:
     void take_attend(const Message &message);
     void take_opened(const Message &message);
     void take_left(const Message &message);
+    void take_settings(const Message &message);
 
     Receivers to_;
     StoreShape shape_;

@@ -9,6 +9,7 @@
 
 #include "net/transport.h"
 #include "server/inbox.h"
+#include "server/tuning.h"
 
 namespace ps {
 
@@ -35,6 +36,7 @@ private:
     std::shared_ptr<Segment> segment_;
     const std::unique_ptr<NodeTransport> transport_;
     Channels channels_;
+    Tuning tuning_;
     Gates gates_;
     Farewells farewells_;
     Inbox inbox_;

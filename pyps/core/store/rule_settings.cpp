@@ -20,11 +20,9 @@ double read_number(const Setting &setting, const std::string &text) {
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
         fail(PS_EINVAL, Where{}, "%s is '%.40s'; it must be a number", setting.name, text.c_str());
-    if (setting.kind == Setting::flag && number != 0 && number != 1)
-        fail(PS_EINVAL, Where{}, "%s is %g; it must be 0 or 1", setting.name, number);
-    if (!(number >= 0 && number < setting.below))
-        fail(PS_EINVAL, Where{}, "%s is %g; it must be in [0, %g)", setting.name, number, setting.below);
-    return number;
+    if (setting.takes(number)) return number;
+    if (setting.kind == Setting::flag) fail(PS_EINVAL, Where{}, "%s is %g; it must be 0 or 1", setting.name, number);
+    fail(PS_EINVAL, Where{}, "%s is %g; it must be in [0, %g)", setting.name, number, setting.below);
 }
 
 } // namespace

@@ -42,6 +42,8 @@ struct Setting {
     double below = HUGE_VAL; // it must be at least 0, and less than this
     Kind kind = number; // flag: 0 or 1
     bool shapes_state = false; // the state's size depends on whether it is 0, so that cannot change
+
+    bool takes(double value) const { return value >= 0 && value < below && (kind != flag || value == 0 || value == 1); }
 };
 
 struct Rule {

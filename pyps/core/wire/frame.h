@@ -43,8 +43,9 @@ enum class Kind : uint8_t {
     round, // a node asks another one to tell when it has taken in everything up to here
     taken, // the answer to round
     moves = 26,
+    settings, // changed settings of the rule for pushes
 };
-constexpr Kind last_kind = Kind::moves;
+constexpr Kind last_kind = Kind::settings;
 constexpr bool is_from_vigil(Kind kind) { return kind >= Kind::alive && kind <= Kind::lost; }
 constexpr bool is_about_keys(Kind kind) {
     return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves;

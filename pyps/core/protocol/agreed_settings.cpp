@@ -1,0 +1,52 @@
+#include "agreed_settings.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ps {
+
+AgreedSettings::AgreedSettings(NodeId self, NodeId nodes, uint32_t settings, Port &port)
+    : self_(self), port_(port), lost_(nodes), last_(settings) {}
+
+void AgreedSettings::change(SettingChanges changes) {
+    count_++;
+    for (SettingChange &change : changes) {
+        change.version = count_ << 16 | self_;
+        last_[change.index] = change;
+    }
+    tell(changes, self_);
+}
+
+void AgreedSettings::receive(NodeId from, const SettingChanges &changes) {
+    if (lost_[from]) return;
+    SettingChanges news;
+    for (const SettingChange &change : changes) {
+        count_ = std::max(count_, change.version >> 16);
+        if (change.version <= last_[change.index].version) continue;
+        last_[change.index] = change;
+        port_.adopt(change);
+        news.push_back(change);
+    }
+    if (host_ == self_) tell(news, from);
+}
+
+// `from` knows them.
+void AgreedSettings::tell(const SettingChanges &changes, NodeId from) {
+    if (changes.empty()) return;
+    if (host_ != self_) return port_.send(host_, changes);
+    for (NodeId node = 0; node < lost_.size(); node++)
+        if (node != self_ && node != from && !lost_[node]) port_.send(node, changes);
+}
+
+// A host may be lost while only some nodes have heard from it.
+void AgreedSettings::lose(NodeId node) {
+    lost_[node] = true;
+    if (node != host_) return;
+    while (host_ + 1u < lost_.size() && lost_[host_]) host_++;
+    SettingChanges known;
+    std::copy_if(last_.begin(), last_.end(), std::back_inserter(known),
+                 [](const SettingChange &change) { return change.version > 0; });
+    tell(known, self_);
+}
+
+} // namespace ps
