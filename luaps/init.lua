@@ -60,6 +60,7 @@ local SERVER = {
    on_loss = 'fail',
    in_flight = 0,
    server_threads = 1,
+   optimizer = false,
    trace_keys = {},
 }
 
@@ -82,6 +83,8 @@ local SERVER = {
 -- - on_loss: 'fail', or 'continue' to go on with the keys that the other nodes hold.
 -- - in_flight: how many bytes each worker may have under way between nodes before its calls wait; 0: 64 MiB.
 -- - server_threads: how many threads divide this node's keys among them; the same on all nodes.
+-- - optimizer: what is done with pushes, which then bring gradients, for example 'adagrad:lr=0.1' or
+--   {'adagrad', lr = 0.1}; without it pushes add. The same on all nodes. See :optimizer and :tune.
 -- - trace_keys: keys, counted from 1, or 'all', whose history on this node :trace returns.
 --
 -- With several nodes or without num_keys the ZeroMQ library is needed: the file that the environment variable PYPS_ZMQ

@@ -6,6 +6,7 @@ local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
 local names = require 'luaps.names'
+local optimizers = require 'luaps.optimizers'
 local sampling = require 'luaps.sampling'
 local stats = require 'luaps.stats'
 local tracing = require 'luaps.tracing'
@@ -70,6 +71,7 @@ function node.create(options)
       errors.raise('%d value lengths were given: say num_keys for one for each key, or capacity if they are the ' ..
          'lengths of classes of keys (luaps.classed_keys)', count)
    end
+   local optimizer = optimizers.text(options.optimizer)
    local created = ffi.new('ps_node_options', {
       size = ffi.sizeof('ps_node_options'),
       num_keys = options.num_keys and arguments.whole('num_keys', options.num_keys, 1) or 0,
@@ -91,6 +93,7 @@ function node.create(options)
       on_loss = on_loss,
       in_flight = arguments.whole('in_flight', options.in_flight, 0),
       server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1),
+      optimizer = optimizer,
    })
    if not options.num_keys then
       check(C.ps_load_zmq(nil)) -- without num_keys even a single node has a server
@@ -160,6 +163,17 @@ function Node:stats()
    local counted = NodeStats()
    check(C.ps_node_get_stats(self.handle, counted, ffi.sizeof(counted)))
    return readstats(counted)
+end
+
+-- The optimizer with all of its settings as they are now, for example 'adagrad:lr=0.1,...'; nil if pushes add.
+function Node:optimizer()
+   return optimizers.read(self.handle)
+end
+
+-- server:tune{lr = 0.05} or server:tune('lr=0.05'): change settings of the optimizer, on all nodes; every worker uses
+-- them from the next barrier on at the latest.
+function Node:tune(settings)
+   optimizers.tune(self.handle, settings)
 end
 
 -- server:trace{base = 1}: what happened to the trace_keys on this node since the last call; also possible after

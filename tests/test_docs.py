@@ -62,7 +62,17 @@ def site(place: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", ["bridge", "bridge.serve", "bridge.spark", "pyps", "pyps.lapse", "pyps.adapm", "pyps.wholememory"]
+    "name",
+    [
+        "bridge",
+        "bridge.serve",
+        "bridge.spark",
+        "pyps",
+        "pyps.lapse",
+        "pyps.adapm",
+        "pyps.optim",
+        "pyps.wholememory",
+    ],
 )
 def test_every_public_name_is_in_the_reference(site: Path, name: str) -> None:
     text = "".join(page.read_text() for page in (site / "reference").glob("*.html"))

@@ -59,6 +59,11 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="N",
         help="threads of each node among which its keys are shared (%(default)s)",
     )
+    shape.add_argument(
+        "--optimizer",
+        metavar="TEXT",
+        help="what is done with pushed gradients, like adagrad:lr=0.1 (pushes add)",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
     limits.add_argument(
@@ -170,7 +175,7 @@ def _lengths(text: str) -> tuple[int, ...]:
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    names = ("capacity", "dtype", "techniques", "server_threads", "max_workers", "memory_limit")
+    names = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
     options = {name: getattr(arguments, name) for name in (*names, *places)}
     options["num_workers"] = 0  # it has none itself, and who attaches is not known

@@ -257,6 +257,9 @@ cdef class Operations:
     def push(self, keys, values=None, asynchronous=False, *, timeout=None, **options):
         """Add to the values of keys. Each key's addition is atomic; to a repeated key all of its values are added.
 
+        If the server has an optimizer, `values` are gradients: the optimizer makes a step for each key, with the sum of
+        the gradients of a repeated one.
+
         Parameters
         ----------
         keys : array of int, shape (n,)
@@ -291,7 +294,7 @@ cdef class Operations:
         return self.operate(PS_PUSH, keys, values, asynchronous, timeout)
 
     def set(self, keys, values=None, asynchronous=False, *, timeout=None, **options):
-        """Replace the values of keys; a repeated key keeps the last of its values.
+        """Replace the values of keys; a repeated key keeps the last of its values. What an optimizer kept for it is gone.
 
         Parameters, results and errors are those of `push`.
         """

@@ -77,6 +77,18 @@ def test_with_a_capacity_keys_may_have_lengths_by_class(node: Start) -> None:
     assert process.communicate(timeout=TIMEOUT) == ("", "")
 
 
+@pytest.mark.slow
+def test_a_node_applies_gradients(node: Start) -> None:
+    process = node("--num-keys=10", "--optimizer=sgd:lr=0.5")
+    _, address = lines(process, 2)
+    with pyps.attach(address.removeprefix("attach to ")) as attached, attached.worker() as kv:
+        kv.push([1], np.ones(1, np.float32))
+        assert kv.pull([1]) == -0.5
+        assert isinstance(attached.optimizer, pyps.optim.SGD)
+    process.terminate()
+    assert process.communicate(timeout=TIMEOUT) == ("", "")
+
+
 def test_lengths_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["node", "--capacity=9", "--value-length=2,x"])
@@ -147,6 +159,7 @@ def test_new_keys_are_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
         (["--capacity=0"], "capacity must be above 0"),
         (["--num-keys=0"], "num_keys is 0"),
         (["--num-keys=3", "--dtype=text"], "text"),
+        (["--num-keys=3", "--optimizer=adagrad:lr=-1"], "lr is -1; it must be in [0, inf)"),
         (["--num-keys=3", "--rank=1"], "say nothing without nodes"),
         (["--num-keys=3", "--rendezvous=here", "--num-nodes=2", "--rank=0"], "tcp://host:port"),
     ],
