@@ -294,7 +294,9 @@ cdef class Operations:
         return self.operate(PS_PUSH, keys, values, asynchronous, timeout)
 
     def set(self, keys, values=None, asynchronous=False, *, timeout=None, **options):
-        """Replace the values of keys; a repeated key keeps the last of its values. What an optimizer kept for it is gone.
+        """Replace the values of keys; a repeated key keeps the last of its values.
+
+        What the server's optimizer has kept for the keys is gone.
 
         Parameters, results and errors are those of `push`.
         """

@@ -30,6 +30,11 @@ def test_hashed_keys_keep_their_rows_while_who_makes_them_is_killed(programs: Pr
 
 
 @native
+def test_optimizers_use_their_memory_only_and_survive_kills(programs: Programs) -> None:
+    assert programs.run("optimizers", times(100)) == "ok\n"
+
+
+@native
 def test_killed_workers_leave_whole_values(threaded_programs: Programs) -> None:
     """Hundreds of SIGKILLs into pushes of 100 floats; nobody waits for a second."""
     output = threaded_programs.run("killed_worker", times(200), "1000")
