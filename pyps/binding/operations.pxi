@@ -310,7 +310,7 @@ cdef class Operations:
         A plain push sends all of them at once: the messages take as much memory again as the keys and values, and the
         servers work on nothing else meanwhile. The limit `in_flight` delays what comes after a large push, but does not
         divide it; this method sends only one group at a time. For keys and values of less than a few megabytes `push`
-        is faster, as it does not wait in between.
+        is faster, as it does not wait in between. An optimizer makes its steps for each group by itself.
 
         Parameters
         ----------
