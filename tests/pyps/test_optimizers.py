@@ -178,6 +178,18 @@ def test_keys_may_be_any_numbers() -> None:
         assert (kv.pull([10**15, -7]) == [[-1.5], [-1]]).all()
 
 
+def test_keys_of_several_classes_have_their_lengths() -> None:
+    """Keys that are any numbers, whose lengths their classes say; a key of each class comes twice."""
+    short, long = pyps.classed_keys(0, 7), pyps.classed_keys(1, 7)
+    with (
+        pyps.Server(value_length=[2, 5], capacity=100, optimizer="adagrad:lr=1,eps=0") as server,
+        server.worker() as kv,
+    ):
+        kv.push([long, short, long, short], np.ones(5 + 2 + 5 + 2, "float32"))
+        kv.push([short], np.zeros(2, "float32"))
+        assert (kv.pull([short, long]) == np.full(7, -1)).all()
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_steps_below_the_last_place_have_their_effect_in_the_mean(name: str) -> None:
     """From 1 on, 4000 steps of 1/32 of the last place: rounding to the nearest would stay at 1."""
