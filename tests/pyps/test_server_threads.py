@@ -60,7 +60,9 @@ def test_as_many_threads_carry_a_nodes_messages_as_its_server_has(threads: int) 
     before = carriers()
     with Cluster(2, NUM_KEYS, LENGTH, server_threads=threads):
         end = time.monotonic() + TIMEOUT
-        while carriers() - before < 2 * threads and time.monotonic() < end:  # they have names as soon as they run
+        while (
+            carriers() - before < 2 * threads and time.monotonic() < end
+        ):  # they have names as soon as they run
             time.sleep(0.01)
         assert carriers() - before == 2 * threads
 
