@@ -6,7 +6,7 @@ has all of them.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import pytest
 
@@ -15,17 +15,17 @@ ROWS = 8  # of each test, at most
 
 def left_out(items: list[pytest.Item]) -> list[pytest.Item]:
     """Return the slow ones, and those of tests with more than `ROWS` rows that are not evenly spread over the rows."""
-    quick = [item for item in items if not item.get_closest_marker("slow")]
-    rows = Counter(map(name_of, quick))
-    position: dict[str, int] = defaultdict(int)
-    taken = set()
-    for item in quick:
-        name = name_of(item)
-        at = position[name]
-        position[name] += 1
-        if rows[name] <= ROWS or at * ROWS // rows[name] != (at - 1) * ROWS // rows[name]:
-            taken.add(item)
+    rows = defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            rows[name_of(item)].append(item)
+    taken = {item for of_test in rows.values() for item in spread(of_test)}
     return [item for item in items if item not in taken]
+
+
+def spread(rows: list[pytest.Item]) -> list[pytest.Item]:
+    """Return all rows, or `ROWS` from all over them."""
+    return rows if len(rows) <= ROWS else [rows[i * len(rows) // ROWS] for i in range(ROWS)]
 
 
 def name_of(item: pytest.Item) -> str:

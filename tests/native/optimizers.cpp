@@ -2,23 +2,19 @@
 // and the dtype; and workers that are killed while they push leave value and state of the same step.
 //
 // optimizers KILLS
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <vector>
 
 #include "check.h"
+#include "kill_pushers.h"
 #include "segment/segment.h"
-#include "store/batch.h"
 #include "store/kernels.h"
 #include "store/slabs.h"
 #include "store/store_values.h"
-#include "worker/workers.h"
 
 using namespace ps;
 
@@ -85,32 +81,7 @@ void whole_after_kills(int kills) {
     std::vector<char> whole(segment->length_class(0).whole_bytes, 0);
     values.own(0, whole.data());
     values.unlatch();
-    int64_t key = 0;
-    std::vector<double> ones(length, 1.0);
-    std::mt19937 random(7);
-    for (int round = 0; round < kills; round++) {
-        uint64_t joined = segment->header().joined;
-        pid_t pid = fork();
-        CHECK(pid >= 0);
-        if (pid == 0) {
-            Latches latches(*segment, join(*segment));
-            for (;;) {
-                ps_request push{PS_PUSH, 0, &key, 1, ones.data(), length, 0, -1, 0};
-                CHECK(run_local(*segment, latches, push) == PS_OK);
-            }
-        }
-        while (segment->header().joined == joined) sched_yield();
-        usleep(random() % 300);
-        CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, nullptr, 0) == pid);
-        Holder me = join(*segment);
-        Latches latches(*segment, me);
-        Place place(0);
-        CHECK(latches.acquire(Row{0}, Patience::wait, &place));
-        require_one_step_for_all(*segment);
-        latches.release(Row{0}, place);
-        leave(*segment, me);
-    }
-    CHECK(segment->header().restored > 0);
+    kill_pushers(*segment, std::vector<double>(length, 1.0), kills, [&] { require_one_step_for_all(*segment); });
 }
 
 } // namespace

@@ -2,18 +2,11 @@
 // or after a push.
 #pragma once
 
-#include <sched.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <vector>
 
-#include <cstring>
-#include <random>
-
+#include "../kill_pushers.h"
 #include "examples.h"
-#include "store/batch.h"
 #include "store/store_values.h"
-#include "worker/workers.h"
 
 constexpr int64_t one = 1;
 
@@ -55,30 +48,5 @@ inline void whole_after_kills(uint32_t rule, Standing standing, int kills) {
     std::vector<char> zeros(c.whole_bytes, 0);
     standing == Standing::owned ? values.own(0, zeros.data()) : values.copy(0, zeros);
     values.unlatch();
-    int64_t key = 0;
-    std::vector<int64_t> ones(length, one);
-    std::mt19937 random(7);
-    for (int round = 0; round < kills; round++) {
-        uint64_t joined = segment->header().joined;
-        pid_t pid = fork();
-        CHECK(pid >= 0);
-        if (pid == 0) {
-            Latches latches(*segment, join(*segment));
-            for (;;) {
-                ps_request push{PS_PUSH, 0, &key, 1, ones.data(), length, 0, -1, 0};
-                CHECK(run_local(*segment, latches, push) == PS_OK);
-            }
-        }
-        while (segment->header().joined == joined) sched_yield();
-        usleep(random() % 300);
-        CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, nullptr, 0) == pid);
-        Holder me = join(*segment);
-        Latches latches(*segment, me);
-        Place place(0);
-        CHECK(latches.acquire(Row{0}, Patience::wait, &place));
-        require_whole(*segment, rule, standing);
-        latches.release(Row{0}, place);
-        leave(*segment, me);
-    }
-    CHECK(segment->header().restored > 0);
+    kill_pushers(*segment, std::vector<int64_t>(length, one), kills, [&] { require_whole(*segment, rule, standing); });
 }
