@@ -122,7 +122,8 @@ end
 -- With several nodes: call `bind` on each node with an endpoint of its own ("tcp://HOST:PORT", "ipc://PATH", or
 -- "memory://NAME" if all nodes and workers are in this process). It returns the endpoint that is in use. Then call
 -- `connect` on each node with the endpoints of all nodes in the order of their ranks; the node can be used from then
--- on.
+-- on. `shutdown` waits only for nodes that this one has heard of: where one may end before another has connected, call
+-- `barrier` first.
 function Node:bind(endpoint)
    if type(endpoint) ~= 'string' then
       errors.raise("endpoint must be a string like 'tcp://127.0.0.1:*', got %s", errors.shown(endpoint))

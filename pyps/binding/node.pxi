@@ -160,7 +160,11 @@ cdef class Node:
         return bound.decode()
 
     def connect(self, endpoints):
-        """Begin to work with the other nodes. `endpoints` has those of all nodes, by their numbers."""
+        """Begin to work with the other nodes. `endpoints` has those of all nodes, by their numbers.
+
+        A shutdown waits only for nodes that this one has heard of: where a node may end before another has connected,
+        all of them call `barrier` first, as `pyps.init` does.
+        """
         cdef list texts
         cdef const char **pointers
         cdef int i

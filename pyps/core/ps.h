@@ -251,6 +251,8 @@ int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret
 int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys);
 int32_t ps_node_take_trace(ps_node *node, ps_trace_event *events, int64_t capacity, int64_t *count, int64_t *forgotten);
 int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity);
+/* The node can be used from then on. A node that leaves waits only for nodes that it has heard of: where one may leave
+ * before another has connected, ps_node_barrier on all of them comes first. */
 int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
 int32_t ps_node_barrier(ps_node *node,
                         double timeout); /* of all nodes; only in the creator's process; seconds; 0: 300 */
