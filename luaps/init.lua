@@ -61,10 +61,11 @@ local SERVER = {
    in_flight = 0,
    server_threads = 1,
    optimizer = false,
+   initializer = false,
    trace_keys = {},
 }
 
--- luaps.server{num_keys=, ...}: create a store in this process; all values are zeros. Its methods are
+-- luaps.server{num_keys=, ...}: create a store in this process; values begin as zeros. Its methods are
 -- :worker{base = 1}, :address(), :shutdown(). Without num_keys, keys are arbitrary int64 except -1: they are never
 -- shifted by `base`, and take memory from their first use on.
 --
@@ -85,6 +86,8 @@ local SERVER = {
 -- - server_threads: how many threads divide this node's keys among them; the same on all nodes.
 -- - optimizer: what is done with pushes, which then bring gradients, for example 'adagrad:lr=0.1' or
 --   {'adagrad', lr = 0.1}; without it pushes add. The same on all nodes. See :optimizer and :tune.
+-- - initializer: what values begin with, instead of zeros, for example 'normal:std=0.01,seed=7' or
+--   {'uniform', low = -0.1, high = 0.1}; it depends on the seed and the key only. The same on all nodes.
 -- - trace_keys: keys, counted from 1, or 'all', whose history on this node :trace returns.
 --
 -- With several nodes or without num_keys the ZeroMQ library is needed: the file that the environment variable PYPS_ZMQ

@@ -5,6 +5,7 @@ local arguments = require 'luaps.arguments'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
+local namedsettings = require 'luaps.namedsettings'
 local names = require 'luaps.names'
 local optimizers = require 'luaps.optimizers'
 local sampling = require 'luaps.sampling'
@@ -71,7 +72,10 @@ function node.create(options)
       errors.raise('%d value lengths were given: say num_keys for one for each key, or capacity if they are the ' ..
          'lengths of classes of keys (luaps.classed_keys)', count)
    end
-   local optimizer = optimizers.text(options.optimizer)
+   local optimizer = namedsettings.text(options.optimizer, 'optimizer',
+      "a text like 'adagrad:lr=0.1' or a table like {'adagrad', lr = 0.1}")
+   local initializer = namedsettings.text(options.initializer, 'initializer',
+      "a text like 'normal:std=0.1' or a table like {'normal', std = 0.1}")
    local created = ffi.new('ps_node_options', {
       size = ffi.sizeof('ps_node_options'),
       num_keys = options.num_keys and arguments.whole('num_keys', options.num_keys, 1) or 0,
@@ -94,6 +98,7 @@ function node.create(options)
       in_flight = arguments.whole('in_flight', options.in_flight, 0),
       server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1),
       optimizer = optimizer,
+      initializer = initializer,
    })
    if not options.num_keys then
       check(C.ps_load_zmq(nil)) -- without num_keys even a single node has a server

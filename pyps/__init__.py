@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from pyps import initializers
 from pyps.errors import AttachError, ClosedError, Error, NodeLost, StartError, WaitTimeoutError
 from pyps.length_classes import classed_keys
 from pyps.node import Node, Worker, attach
@@ -40,6 +41,7 @@ __all__ = [
     "attach",
     "classed_keys",
     "init",
+    "initializers",
     "local",
     "optim",
     "scheduler",

@@ -45,6 +45,7 @@ cdef extern from "ps.h" nogil:
         int32_t server_threads
         int64_t capacity
         const char *optimizer
+        const char *initializer
 
     ctypedef struct ps_node_info:
         int64_t num_keys
@@ -154,6 +155,8 @@ cdef extern from "ps.h" nogil:
                                int64_t *forgotten) nogil
     int32_t ps_node_get_optimizer(ps_node *node, char *text, size_t capacity)
     int32_t ps_read_optimizer(const char *optimizer, char *text, size_t capacity)
+    int32_t ps_node_get_initializer(ps_node *node, char *text, size_t capacity)
+    int32_t ps_read_initializer(const char *initializer, char *text, size_t capacity)
     int32_t ps_node_tune(ps_node *node, const char *settings)
     int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total)
     int32_t ps_worker_create(ps_node *node, ps_worker **worker)

@@ -112,6 +112,13 @@ def read_optimizer(optimizer):
     return text.decode()
 
 
+def read_initializer(initializer):
+    """Check an initializer like "normal:std=0.1"; return it with all of its settings, or "" for zeros."""
+    cdef char text[512]
+    check(ps_read_initializer(encoded(initializer, "initializer"), text, sizeof(text)))
+    return text.decode()
+
+
 def load_zmq(path):
     """Open the ZeroMQ library that nodes use; only the first call in a process does so."""
     check(ps_load_zmq(encoded(path, "path")))

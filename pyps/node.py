@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from pyps import _core
 from pyps.arrays import as_keys
+from pyps.named_settings import optimizer_text
 
 if TYPE_CHECKING:
     from pyps.optim import Optimizer
@@ -64,7 +65,7 @@ class Node(_core.Node):
 
     def use_optimizer(self, optimizer: Optimizer | str | None) -> str:
         """Let an optimizer be the one of this node, which has it or is about to have it; return its text."""
-        text = text_of(optimizer)
+        text = optimizer_text(optimizer)
         if optimizer is not None and not isinstance(optimizer, str):
             optimizer.bind(self)
             self._optimizer = optimizer
@@ -131,22 +132,6 @@ class Worker(_core.SamplingWorker):
 
     def __repr__(self) -> str:
         return f"<pyps.{type(self).__name__} {self.id or 'finalized'} of {self.node!r}>"
-
-
-def text_of(optimizer: Optimizer | str | None) -> str:
-    """Return an optimizer with all of its settings as text; empty if there is none.
-
-    Raises
-    ------
-    TypeError, ValueError
-        It is no optimizer of a server.
-    """
-    if optimizer is None or optimizer == "":
-        return ""
-    text = getattr(optimizer, "text", optimizer)
-    if not isinstance(text, str):
-        raise TypeError(f"optimizer must be one of pyps.optim or its text, not {type(optimizer).__name__}")
-    return _core.read_optimizer(text)
 
 
 def attach(address: str, *, timeout: float = 10.0) -> Node:

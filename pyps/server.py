@@ -14,10 +14,12 @@ from pyps.arrays import as_weights, read_lengths
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
+from pyps.named_settings import initializer_text
 from pyps.node import Node, Worker
 from pyps.tracing import TraceEvent, begin_trace, take_trace
 
 if TYPE_CHECKING:
+    from pyps.initializers import Initializer
     from pyps.optim import Optimizer
 
 logger = logging.getLogger(__name__)
@@ -28,13 +30,13 @@ DEFAULT_CAPACITY = 1_000_000
 
 
 class Server(Node):
-    """A node that this process creates; its values start as zeros.
+    """A node that this process creates; its values start as zeros, or as an initializer makes them.
 
     Parameters
     ----------
     num_keys : int, optional
         The keys are 0 to ``num_keys - 1``. Without it keys may be any int64 but -1: a key then takes memory on a node
-        from its first use there (a pull is a use as well), and its value begins with zeros.
+        from its first use there (a pull is a use as well), when its value begins.
     value_length : int or array of int, shape (num_keys,) or (1,); or shape (n,) with `capacity`
         Elements of each value: one number for all keys, or with `num_keys` one for each. With `capacity`, up to 128
         lengths are those of classes of keys: the topmost byte of a key says which it has, from 0, and `classed_keys`
@@ -90,6 +92,9 @@ class Server(Node):
         What is done with pushes, which then bring gradients; a text like "adagrad:lr=0.1" is another way to write it.
         Without it pushes add. The same on all nodes. It needs a floating-point dtype. If keys come several times in a
         push, the optimizer makes one step with the sum of their gradients. `set` begins a key anew.
+    initializer : pyps.initializers.Initializer or str, optional
+        What values begin with; a text like "uniform:low=-0.1,high=0.1,seed=7" is another way to write it. Without it
+        they begin with zeros. The same on all nodes.
     trace_keys : array of int, or "all"
         The keys whose events `trace` returns.
     curve : tuple of str, optional
@@ -131,6 +136,7 @@ class Server(Node):
         server_threads: int = 1,
         capacity: int | None = None,
         optimizer: Optimizer | str | None = None,
+        initializer: Initializer | str | None = None,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
     ) -> None:
@@ -178,6 +184,7 @@ class Server(Node):
             in_flight=in_flight,
             server_threads=server_threads,
             optimizer=self.use_optimizer(optimizer),
+            initializer=initializer_text(initializer),
         )
         if curve is not None:
             zeromq.load()

@@ -64,6 +64,11 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="TEXT",
         help="what is done with pushed gradients, like adagrad:lr=0.1 (pushes add)",
     )
+    shape.add_argument(
+        "--initializer",
+        metavar="TEXT",
+        help="what values begin with, like uniform:low=-0.1,high=0.1,seed=7 (zeros)",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
     limits.add_argument(
@@ -175,7 +180,8 @@ def _lengths(text: str) -> tuple[int, ...]:
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    names = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "max_workers", "memory_limit")
+    shape = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "initializer")
+    names = (*shape, "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
     options = {name: getattr(arguments, name) for name in (*names, *places)}
     options["num_workers"] = 0  # it has none itself, and who attaches is not known

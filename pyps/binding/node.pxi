@@ -21,18 +21,21 @@ cdef class Node:
         Seconds.
     optimizer : str
         As ps_node_options has it; empty if pushes add.
+    initializer : str
+        As ps_node_options has it; empty where values begin as zeros.
     """
 
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
-                 optimizer=""):
+                 optimizer="", initializer=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
         cdef bytes where
         cdef const char *text
         cdef bytes rule = encoded(optimizer, "optimizer")
+        cdef bytes first = encoded(initializer, "initializer")
         cdef double limit = seconds(timeout)
         from pyps.dtypes import DTYPES
 
@@ -63,6 +66,7 @@ cdef class Node:
             options.in_flight = whole(in_flight, "in_flight", INT64_MAX)
             options.server_threads = <int32_t> whole(server_threads, "server_threads", INT32_MAX)
             options.optimizer = rule
+            options.initializer = first
             open_keys(value_lengths, &lengths)
             options.value_lengths = <const int64_t *> lengths.data
             options.num_lengths = lengths.elements
@@ -122,6 +126,12 @@ cdef class Node:
         """Return the optimizer with its settings as they are now, like "adagrad:lr=0.1"; empty if pushes add."""
         cdef char text[512]
         check(ps_node_get_optimizer(self.node, text, sizeof(text)))
+        return text.decode()
+
+    def initializer_text(self):
+        """Return what values begin with, like "normal:mean=0,std=0.1,seed=0"; empty for zeros."""
+        cdef char text[512]
+        check(ps_node_get_initializer(self.node, text, sizeof(text)))
         return text.decode()
 
     def tune(self, settings):

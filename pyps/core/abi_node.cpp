@@ -48,7 +48,8 @@ int32_t ps_element_bytes(int32_t dtype) { return int32_t(element_bytes(dtype)); 
 int32_t ps_node_create(const ps_node_options *options, ps_node **node) {
     return guarded([&] {
         const ps_node_options wanted = known(options);
-        require(node, "node") = ps_node::create(wanted, PushRule::read(wanted.optimizer ? wanted.optimizer : ""));
+        require(node, "node") = ps_node::create(wanted, PushRule::read(wanted.optimizer ? wanted.optimizer : ""),
+                                                Initializer::read(wanted.initializer ? wanted.initializer : ""));
         return int32_t(PS_OK);
     });
 }

@@ -45,8 +45,8 @@ void Attachment::require_open() {
 
 using namespace ps;
 
-ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
-    std::unique_ptr<ps_node> node(new ps_node(Segment::create(options, push)));
+ps_node *ps_node::create(const ps_node_options &options, const PushRule &push, const Initializer &initializer) {
+    std::unique_ptr<ps_node> node(new ps_node(Segment::create(options, push, initializer)));
     Segment &segment = *node->attachment_->segment;
     node->slabs_ = std::make_unique<Slabs>(segment);
     if (!segment.header().is_range()) { // rows of keys are made when the keys are used first
@@ -64,10 +64,13 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push) {
     for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes)
         expected[segment.place(uint64_t(key)).length_class()]++;
     node->slabs_->expect(expected);
+    std::vector<char> room;
     for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes) {
         Row row = segment.rows().row(uint64_t(key));
         Entry &entry = segment.entry(row);
-        entry.store(node->slabs_->hold(Place(entry.load(std::memory_order_relaxed))).word(), std::memory_order_relaxed);
+        const Place place(entry.load(std::memory_order_relaxed));
+        const char *first = segment.first_value(uint64_t(key), segment.length_class(place.length_class()), &room);
+        entry.store(node->slabs_->hold(place, first).word(), std::memory_order_relaxed);
         segment.note_here(row, 1);
     }
     return node.release();

@@ -44,7 +44,8 @@ struct Attachment {
 
 struct [[gnu::visibility("hidden")]] ps_node {
 public:
-    static ps_node *create(const ps_node_options &options, const ps::PushRule &push = {});
+    static ps_node *create(const ps_node_options &options, const ps::PushRule &push = {},
+                           const ps::Initializer &initializer = {});
     static ps_node *attach(const std::string &address, double timeout);
     ~ps_node() { shutdown(); }
 

@@ -104,6 +104,9 @@ typedef struct ps_node_options {
      * What it keeps for a key starts as zeros, and again when the value is set. Keys that come several times in a push
      * count once, with the sum of their gradients. The optimizers and their settings: pyps/core/store/optimizers. */
     const char *optimizer;
+    /* What values begin with, for example "uniform:low=-0.1,high=0.1,seed=7"; null or empty: zeros. It depends on the
+     * seed and the key only. The kinds and their settings: pyps/core/store/initializer.cpp. */
+    const char *initializer;
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -279,6 +282,8 @@ int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity);
  * add. 512 bytes suffice. */
 int32_t ps_node_get_optimizer(ps_node *node, char *text, size_t capacity);
 int32_t ps_read_optimizer(const char *optimizer, char *text, size_t capacity); /* the same for one that no node has */
+int32_t ps_node_get_initializer(ps_node *node, char *text, size_t capacity); /* the same for ::initializer; 512 bytes */
+int32_t ps_read_initializer(const char *initializer, char *text, size_t capacity);
 /* Change settings, for example "lr=0.05": at once for all processes of this node, soon for those of all nodes, and
  * everywhere when a barrier is over to which this process comes later. If several nodes change the same setting, one of
  * them wins, the same one everywhere. PS_EINVAL names what is wrong; then nothing changes. */

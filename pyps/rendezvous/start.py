@@ -17,7 +17,8 @@ from typing import Any, Literal
 from pyps.arrays import read_lengths
 from pyps.dtypes import find_dtype
 from pyps.errors import WaitTimeoutError
-from pyps.node import Job, Node, text_of
+from pyps.named_settings import initializer_text, optimizer_text
+from pyps.node import Job, Node
 from pyps.rendezvous.guests import Guests, be_guest
 from pyps.rendezvous.interfaces import at_port, find_address, is_loopback
 from pyps.rendezvous.meeting import Meeting
@@ -102,7 +103,8 @@ class Wanted:
         """Return what must be the same on all nodes."""
         defaults = inspect.signature(Server).parameters
         options = {name: self.options.get(name, defaults[name].default) for name in ALIKE}
-        options["optimizer"] = text_of(self.options.get("optimizer")) or "none"
+        options["optimizer"] = optimizer_text(self.options.get("optimizer")) or "none"
+        options["initializer"] = initializer_text(self.options.get("initializer")) or "zeros"
         return describe(
             num_nodes,
             self.num_keys,

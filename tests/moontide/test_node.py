@@ -78,12 +78,12 @@ def test_with_a_capacity_keys_may_have_lengths_by_class(node: Start) -> None:
 
 
 @pytest.mark.slow
-def test_a_node_applies_gradients(node: Start) -> None:
-    process = node("--num-keys=10", "--optimizer=sgd:lr=0.5")
+def test_a_node_begins_with_numbers_and_applies_gradients(node: Start) -> None:
+    process = node("--num-keys=10", "--initializer=constant:value=2", "--optimizer=sgd:lr=0.5")
     _, address = lines(process, 2)
     with pyps.attach(address.removeprefix("attach to ")) as attached, attached.worker() as kv:
         kv.push([1], np.ones(1, np.float32))
-        assert kv.pull([1]) == -0.5
+        assert kv.pull([1]) == 1.5
         assert isinstance(attached.optimizer, pyps.optim.SGD)
     process.terminate()
     assert process.communicate(timeout=TIMEOUT) == ("", "")
@@ -160,6 +160,7 @@ def test_new_keys_are_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
         (["--num-keys=0"], "num_keys is 0"),
         (["--num-keys=3", "--dtype=text"], "text"),
         (["--num-keys=3", "--optimizer=adagrad:lr=-1"], "lr is -1; it must be in [0, inf)"),
+        (["--num-keys=3", "--initializer=ones"], "initializer ones is unknown"),
         (["--num-keys=3", "--rank=1"], "say nothing without nodes"),
         (["--num-keys=3", "--rendezvous=here", "--num-nodes=2", "--rank=0"], "tcp://host:port"),
     ],

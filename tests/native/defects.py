@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # What the simulations are made of; without sockets and the rest, so that little is built anew.
 ROOMS = ["membership", "protocol", "requests", "sampling", "segment", "store", "wire"]
-SINGLE = ["counting.h", "divisor.h", "errors.cpp", "errors.h", "flat_map.h", "mixing.h", "ps.h"]
+SINGLE = ["counting.h", "divisor.h", "errors.cpp", "errors.h", "flat_map.h", "mixing.h", "ps.h", "random.h"]
 SINGLE += [f"worker/{name}.{kind}" for name in ("barrier", "loss", "workers") for kind in ("cpp", "h")]
 SIMULATIONS = ("interleavings", "losses", "settings")
 # Of seeds: what few of one simulation catch need not wait for many of the other.

@@ -156,6 +156,10 @@ def test_nodes_that_do_not_come_are_named(missing: list[int]) -> None:
         ({"on_loss": "continue"}, "on_loss is fail at nodes 0, 2, but continue at node 1"),
         ({"server_threads": 2}, "server_threads is 1 at nodes 0, 2, but 2 at node 1"),
         ({"optimizer": "sgd:lr=2"}, "optimizer is none at nodes 0, 2, but sgd:lr=2,weight_decay=0,"),
+        (
+            {"initializer": "normal:std=2"},
+            "initializer is zeros at nodes 0, 2, but normal:mean=0,std=2,seed=0 at",
+        ),
         ({"techniques": "replication_only"}, "techniques is all at .*, but replication_only at node 1"),
     ],
 )

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sampling/random.h"
+#include "random.h"
 
 namespace ps {
 

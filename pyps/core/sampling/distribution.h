@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "sampling/random.h"
+#include "random.h"
 #include "sampling/sampling_area.h"
 
 namespace ps {

@@ -141,14 +141,17 @@ LengthClass::LengthClass(uint32_t elements, int32_t dtype, const PushRule &push)
     shared_bytes = sizeof(SharedHead) + slot_bytes + plain;
 }
 
-std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push) {
+std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push,
+                                         const Initializer &initializer) {
     check(options);
     push.require(options.dtype);
+    initializer.require(options.dtype);
     std::vector<LengthClass> classes = classify(options, push);
     Header plan{};
     plan.magic = magic;
     plan.abi = PS_ABI_VERSION;
     plan.dtype = options.dtype;
+    plan.initializer = initializer;
     plan.num_keys = options.num_keys;
     plan.capacity = std::max(options.num_keys, options.capacity);
     const auto [shortest, longest] = std::minmax_element(

@@ -28,6 +28,7 @@
 #include "segment/process.h"
 #include "segment/row_maker.h"
 #include "segment/rows.h"
+#include "store/initializer.h"
 #include "store/rules.h"
 
 namespace ps {
@@ -92,6 +93,7 @@ struct Header {
     uint64_t in_flight; // bytes that a worker may have on their way
     uint32_t num_channels; // channels of the server
     uint64_t channels_at;
+    Initializer initializer;
 
     bool is_range() const { return num_keys > 0; }
     // Whether workers need a server, for keys of other nodes or keys that have no row yet.
@@ -186,7 +188,8 @@ constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with the zero at
 
 class Segment {
 public:
-    static std::shared_ptr<Segment> create(const ps_node_options &options, const PushRule &push = {});
+    static std::shared_ptr<Segment> create(const ps_node_options &options, const PushRule &push = {},
+                                           const Initializer &initializer = {});
     static std::shared_ptr<Segment> adopt(int fd, Doorbell doorbell, size_t reserved);
 
     Header &header() const { return *header_; }
@@ -252,6 +255,13 @@ public:
     const LengthClass &class_of(uint64_t key) const {
         if (header_->num_classes == 1) return classes_[0]; // does not read the entry, which might allocate a page
         return classes_[header_->is_range() ? place(key).length_class() : key_space().length_class(key)];
+    }
+    // What a key's slot begins with, written into `room`: its value, and zeros as state. Null: zeros only.
+    const char *first_value(uint64_t key, const LengthClass &c, std::vector<char> *room) const {
+        if (header_->initializer.is_zeros()) return nullptr;
+        room->assign(c.whole_bytes, 0);
+        header_->initializer.fill(room->data(), c.length, header_->dtype, key);
+        return room->data();
     }
     uint64_t value_bytes(uint64_t key) const { return class_of(key).value_bytes; }
     uint64_t whole_bytes(uint64_t key) const { return class_of(key).whole_bytes; }

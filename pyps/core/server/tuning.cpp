@@ -23,7 +23,7 @@ void Tuning::look() {
 }
 
 void Tuning::receive(NodeId from, const SettingsMessage &message) {
-    const std::vector<Setting> &settings = segment_.rule().settings;
+    const Settings &settings = segment_.rule().settings;
     for (const SettingChange &change : message.changes) {
         if (change.index >= settings.size()) throw Malformed("there is no setting " + std::to_string(change.index));
         if (!settings[change.index].takes(change.value)) throw Malformed("a setting is outside of its limits");

@@ -1,6 +1,5 @@
 #include "store/rules.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "errors.h"
@@ -44,22 +43,23 @@ const Rules &built_in_rules() {
     return rules;
 }
 
+RuleSettings Rule::read_settings(const std::string &text, RuleSettings known) const {
+    ps::read_settings(name, settings, text, known.number);
+    if (check) check(known);
+    return known;
+}
+
+std::string Rule::describe(const RuleSettings &known) const { return describe_settings(name, settings, known.number); }
+
 PushRule PushRule::read(const std::string &text) {
     PushRule push;
     if (text.empty()) return push;
-    const size_t colon = std::min(text.find(':'), text.size());
-    const std::string name = text.substr(0, colon);
+    const NamedSettings wanted(text);
     const Rules &rules = built_in_rules();
-    auto found = std::find_if(rules.begin() + set_rule + 1, rules.end(), [&](const Rule &r) { return name == r.name; });
-    if (found == rules.end()) {
-        std::string names;
-        for (auto rule = rules.begin() + set_rule + 1; rule != rules.end(); ++rule)
-            names += (names.empty() ? "" : ", ") + std::string(rule->name);
-        fail(PS_EINVAL, Where{}, "optimizer %.40s is unknown; there are %s", name.c_str(), names.c_str());
-    }
-    push.number = uint32_t(found - rules.begin());
-    for (size_t i = 0; i < found->settings.size(); i++) push.settings.number[i] = found->settings[i].otherwise;
-    push.settings = found->read_settings(text.substr(std::min(colon + 1, text.size())), push.settings);
+    const Rule &rule = row_named("optimizer", rules.data() + set_rule + 1, rules.data() + rules.size(), wanted.name);
+    push.number = uint32_t(&rule - rules.data());
+    for (size_t i = 0; i < rule.settings.size(); i++) push.settings.number[i] = rule.settings[i].otherwise;
+    push.settings = rule.read_settings(wanted.settings, push.settings);
     return push;
 }
 

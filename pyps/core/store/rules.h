@@ -9,12 +9,12 @@
 // for all processes of a node, and may change at any time: a batch takes the ones that it finds when it begins.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "ps.h"
+#include "store/settings.h"
 
 namespace ps {
 
@@ -34,18 +34,6 @@ struct RuleSettings {
 using Apply = void (*)(char *value, const char *delta, uint32_t length, char *state, RuleSettings &settings);
 using Merge = void (*)(char *delta, const char *later, uint32_t length);
 
-struct Setting {
-    enum Kind { number, flag };
-
-    const char *name;
-    double otherwise; // if it is not given
-    double below = HUGE_VAL; // it must be at least 0, and less than this
-    Kind kind = number; // flag: 0 or 1
-    bool shapes_state = false; // the state's size depends on whether it is 0, so that cannot change
-
-    bool takes(double value) const { return value >= 0 && value < below && (kind != flag || value == 0 || value == 1); }
-};
-
 struct Rule {
     const char *name;
     Apply apply[num_dtypes];
@@ -55,10 +43,10 @@ struct Rule {
     bool at_replicas; // a push changes a replica's value at once; else it shows only in the owner's next value
     // Bytes of state for a value; null: none.
     uint64_t (*state_bytes)(uint32_t length, int32_t dtype, const RuleSettings &settings);
-    std::vector<Setting> settings = {};
+    Settings settings = {};
     void (*check)(const RuleSettings &settings) = nullptr; // throws PS_EINVAL unless the settings fit together
 
-    // Settings as "lr=0.1,eps=1e-10" has them, on top of these. Throws PS_EINVAL, which names what fits.
+    // Settings as the text has them, on top of these. Throws PS_EINVAL, which names what fits.
     RuleSettings read_settings(const std::string &text, RuleSettings settings) const;
     std::string describe(const RuleSettings &settings) const; // "adagrad:lr=0.1,..."
 };

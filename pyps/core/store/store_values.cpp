@@ -59,7 +59,7 @@ Row StoreValues::make_row(Key key) {
     bool is_new = false;
     if (is_first && !has_room(segment_, Kept::alone, class_of(place).slot_bytes)) return no_row;
     try {
-        if (is_first) place = slabs_.hold(place);
+        if (is_first) place = slabs_.hold(place, segment_.first_value(key, class_of(place), &first_));
         row = segment_.make_row(key, place, &is_new);
     } catch (const Failure &failure) {
         if (failure.error().code != PS_ENOMEM) throw;

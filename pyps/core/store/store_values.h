@@ -76,6 +76,7 @@ private:
     Key latched_ = no_key;
     Row row_{no_row}; // the row of that key
     Place place_{0}; // the place of that key
+    Bytes first_; // room for the first value of a key
 };
 
 } // namespace ps

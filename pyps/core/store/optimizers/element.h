@@ -18,11 +18,11 @@ namespace ps {
 enum CommonSetting { lr, weight_decay, maximize, refuse_nan, first_own };
 
 // These settings with an optimizer's own behind them.
-inline std::vector<Setting> settings_of(double usual_lr, double usual_decay, std::initializer_list<Setting> own) {
-    std::vector<Setting> all = {{"lr", usual_lr},
-                                {"weight_decay", usual_decay},
-                                {"maximize", 0, HUGE_VAL, Setting::flag},
-                                {"refuse_nan", 0, HUGE_VAL, Setting::flag}};
+inline Settings settings_of(double usual_lr, double usual_decay, std::initializer_list<Setting> own) {
+    Settings all = {{"lr", usual_lr},
+                    {"weight_decay", usual_decay},
+                    {"maximize", 0, HUGE_VAL, Setting::flag},
+                    {"refuse_nan", 0, HUGE_VAL, Setting::flag}};
     all.insert(all.end(), own.begin(), own.end());
     return all;
 }
@@ -82,7 +82,7 @@ template <class Real>
 
 // The rule of an optimizer: Optimizer::apply<Element> for each dtype.
 template <class Optimizer>
-Rule optimizer(const char *name, std::vector<Setting> settings, void (*check)(const RuleSettings &) = nullptr) {
+Rule optimizer(const char *name, Settings settings, void (*check)(const RuleSettings &) = nullptr) {
     Rule rule{name, {}, {}, false, Optimizer::state_bytes, std::move(settings), check};
     rule.apply[PS_FLOAT32] = for_processors<Optimizer::template apply<Whole<float>>>.best();
     rule.apply[PS_FLOAT64] = for_processors<Optimizer::template apply<Whole<double>>>.best();

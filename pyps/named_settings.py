@@ -1,0 +1,39 @@
+"""Optimizers and initializers as a server's options: objects, or texts like ``adagrad:lr=0.1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyps import _core
+
+
+def optimizer_text(optimizer: Any) -> str:
+    """Return an optimizer with all of its settings as text; empty if there is none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is no optimizer of a server.
+    """
+    return _text(optimizer, "optimizer", "pyps.optim", _core.read_optimizer)
+
+
+def initializer_text(initializer: Any) -> str:
+    """Return an initializer with all of its settings as text; empty where values begin as zeros.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is no initializer.
+    """
+    return _text(initializer, "initializer", "pyps.initializers", _core.read_initializer)
+
+
+def _text(given: Any, what: str, module: str, read: Callable[[str], str]) -> str:
+    if given is None or given == "":
+        return ""
+    text = getattr(given, "text", given)
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be one of {module} or its text, not {type(given).__name__}")
+    return read(text)
