@@ -227,3 +227,37 @@ def test_under_torchrun_they_can_when_it_is_not_told(start: Start, tmp_path: Pat
     shell = ("sh", "-c", f"{sys.executable} -W ignore {script} || true")
     run = torchrun(start, script, 3, *shell, PYPS_NODES_PER_HOST="3")
     assert lines(run) == ["sees 0 True", "sees 2 True"]
+
+
+TRAIN = (
+    PROLOGUE
+    + """
+import torch
+optimizer = pyps.optim.SGD(lr=1.0)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+node = pyps.init(8, 4, optimizer=optimizer, initializer=pyps.initializers.Uniform(seed=3), timeout=40)
+keys = np.arange(8)
+with node.worker() as kv:
+    first = kv.pull(keys)
+    kv.barrier(40)
+    for epoch in range(3):
+        kv.push(keys, np.full((8, 4), 0.25, np.float32))
+        kv.barrier(40)
+        if node.job.rank == 0:
+            optimizer.step()
+            scheduler.step()
+        kv.barrier(40)
+    rate = node.optimizer.param_groups[0]["lr"]
+    say("steps", np.abs(first - kv.pull(keys) - 1.75).max() < 1e-5, rate)
+node.shutdown()
+"""
+)
+
+
+@pytest.mark.slow
+def test_under_torchrun_all_processes_train_with_one_schedule(start: Start, tmp_path: Path) -> None:
+    """Four processes of two nodes push a quarter each, at rates of 1, 1/2 and 1/4."""
+    script = tmp_path / "train.py"
+    script.write_text(TRAIN)
+    run = torchrun(start, script, 4, PYPS_NODES_PER_HOST="2")
+    assert lines(run, word="steps") == ["steps True 0.125"] * 4
