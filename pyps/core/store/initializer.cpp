@@ -15,7 +15,7 @@ namespace {
 
 using Draw = double (*)(Random &random, const double *settings);
 
-struct Kind {
+struct InitializerKind {
     const char *name;
     Settings settings;
     Draw draw;
@@ -45,9 +45,9 @@ double draw_normal(Random &random, const double *settings) {
     return settings[0] + settings[1] * radius * std::cos(two_pi * random.unit());
 }
 
-const std::vector<Kind> &kinds() {
+const std::vector<InitializerKind> &initializer_kinds() {
     static const Setting seed{"seed", 0, HUGE_VAL, Setting::whole};
-    static const std::vector<Kind> all = {
+    static const std::vector<InitializerKind> all = {
         {"zeros", {}, draw_zero, true},
         {"constant", {{"value", 0, HUGE_VAL, Setting::any}}, draw_constant, true},
         {"uniform",
@@ -61,12 +61,13 @@ const std::vector<Kind> &kinds() {
 }
 
 template <class Element, class Narrow>
-void fill_with(char *value, uint32_t length, const Kind &kind, const double *settings, Random random, Narrow narrow) {
+void fill_with(char *value, uint32_t length, const InitializerKind &kind, const double *settings, Random random,
+               Narrow narrow) {
     auto *elements = reinterpret_cast<Element *>(value);
     for (uint32_t i = 0; i < length; i++) elements[i] = narrow(kind.draw(random, settings));
 }
 
-bool is_whole(int32_t dtype) { return dtype == PS_INT32 || dtype == PS_INT64; }
+bool counts_wholes(int32_t dtype) { return dtype == PS_INT32 || dtype == PS_INT64; }
 
 // Whether the number is one of the dtype's whole numbers.
 bool fits(double number, int32_t dtype) {
@@ -80,8 +81,9 @@ Initializer Initializer::read(const std::string &text) {
     Initializer read;
     if (text.empty()) return read;
     const NamedSettings wanted(text);
-    const Kind &kind = row_named("initializer", kinds().data(), kinds().data() + kinds().size(), wanted.name);
-    read.number = uint32_t(&kind - kinds().data());
+    const InitializerKind &kind = row_named("initializer", initializer_kinds().data(),
+                                            initializer_kinds().data() + initializer_kinds().size(), wanted.name);
+    read.number = uint32_t(&kind - initializer_kinds().data());
     for (size_t i = 0; i < kind.settings.size(); i++) read.settings[i] = kind.settings[i].otherwise;
     read_settings(kind.name, kind.settings, wanted.settings, read.settings);
     if (kind.check) kind.check(read.settings);
@@ -89,13 +91,13 @@ Initializer Initializer::read(const std::string &text) {
 }
 
 std::string Initializer::describe() const {
-    const Kind &kind = kinds()[number];
+    const InitializerKind &kind = initializer_kinds()[number];
     return is_zeros() ? "" : describe_settings(kind.name, kind.settings, settings);
 }
 
 void Initializer::require(int32_t dtype) const {
-    const Kind &kind = kinds()[number];
-    if (!is_whole(dtype)) return;
+    const InitializerKind &kind = initializer_kinds()[number];
+    if (!counts_wholes(dtype)) return;
     if (!kind.for_integers)
         fail(PS_EINVAL, Where{-1, dtype, int64_t(number)}, "initializer %s is not for %s", kind.name,
              name_of_dtype(dtype));
@@ -105,7 +107,7 @@ void Initializer::require(int32_t dtype) const {
 }
 
 void Initializer::fill(char *value, uint32_t length, int32_t dtype, uint64_t key) const {
-    const Kind &kind = kinds()[number];
+    const InitializerKind &kind = initializer_kinds()[number];
     // Kinds without a seed draw nothing.
     const Random random(kind.settings.size() == most_settings ? uint64_t(settings[most_settings - 1]) : 0, key);
     auto with = [&](auto element, auto narrow) {
