@@ -151,10 +151,11 @@ def test_no_header_includes_one_that_includes_it(place: str) -> None:
     assert circles(found) == set()
 
 
-def test_no_part_of_the_bridges_core_needs_one_that_needs_it() -> None:
+@pytest.mark.parametrize("place", ["bridge/core", "pyps/core"])
+def test_no_part_of_a_core_needs_one_that_needs_it(place: str) -> None:
     """A part is a header with the file of its name, so what a header declares needs no more than its includes say."""
     parts: dict[str, set[str]] = {}
-    for name, included in includes("bridge/core").items():
+    for name, included in includes(place).items():
         part = str(Path(name).with_suffix(""))
         parts.setdefault(part, set()).update(str(Path(other).with_suffix("")) for other in included)
     for part, needed in parts.items():

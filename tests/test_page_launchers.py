@@ -60,7 +60,6 @@ def dmlc(start: Start, program: str) -> list[subprocess.Popen[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("launcher", [launch, torchrun, dmlc])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_takes_its_place(
@@ -71,6 +70,17 @@ def test_a_program_takes_its_place(
     output = "".join(process.communicate(timeout=TIMEOUT)[0] for process in running)
     assert [process.returncode for process in running] == [0] * len(running), output
     assert sorted(re.findall(r"node \d of \d", output)) == ["node 0 of 2", "node 1 of 2"]
+
+
+@pytest.mark.slow
+def test_a_program_of_adapm_takes_its_place_as_those_are_started(start: Start, tmp_path: Path) -> None:
+    (program,) = blocks("docs/options.md", "python")
+    serve = "server = adapm.Server(2)\nprint('node', server.my_rank(), options, rest)\nserver.shutdown()\n"
+    (tmp_path / "program.py").write_text(program + serve)
+    running = dmlc(start, "program.py")
+    output = "".join(process.communicate(timeout=TIMEOUT)[0] for process in running)
+    assert [process.returncode for process in running] == [0] * len(running), output
+    assert sorted(re.findall(r"node \d", output)) == ["node 0", "node 1"]
 
 
 @pytest.mark.slow

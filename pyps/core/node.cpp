@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "errors.h"
-#include "sampling/sampling_area.h"
+#include "sampling/enabling.h"
 #include "worker/barrier.h"
 #include "worker/loss.h"
 #include "worker/workers.h"
@@ -250,7 +250,7 @@ int32_t ps_node::leave(double timeout) {
     Header &header = segment.header();
     State open = State::open;
     header.state.compare_exchange_strong(open, State::closed, std::memory_order_acq_rel);
-    wake_barriers(segment);
+    segment.wake_barriers();
     bool works = !header.ended.load(std::memory_order_acquire) && header.connected.load(std::memory_order_acquire);
     if (!works || !is_alone_here) return PS_OK;
     int32_t code;
@@ -277,7 +277,7 @@ void ps_node::shutdown() noexcept {
         server_.release(); // leaked: the server's thread and sockets do not exist in a forked child
     if (is_creator()) {
         attachment_->segment->header().state.store(State::closed, std::memory_order_release);
-        wake_barriers(*attachment_->segment);
+        attachment_->segment->wake_barriers();
     }
     slabs_.reset();
     attachment_.reset();

@@ -8,21 +8,14 @@ from pyps.optim.optimizer import Optimizer
 class Adagrad(Optimizer):
     """Adagrad, as `torch.optim.Adagrad`.
 
-    It keeps a sum of squares for each element, and with `lr_decay` a count of steps for each key. Whether `lr_decay` is
-    0 cannot change while the server runs.
+    It keeps a sum of squares for each element, and with `lr_decay` a count of steps for each key.
 
     Parameters
     ----------
     lr, lr_decay, weight_decay, initial_accumulator_value, eps : float
-        At least 0.
-    maximize : bool
-    refuse_nan : bool
-        Whether a push of a gradient that is NaN or infinite raises a ValueError, and changes nothing.
-
-    Raises
-    ------
-    ValueError
-        A number is outside of its limits.
+        At least 0; whether `lr_decay` is 0 is fixed.
+    maximize, refuse_nan : bool
+        See `Optimizer`.
     """
 
     name = "adagrad"
@@ -58,14 +51,8 @@ class RowwiseAdagrad(Optimizer):
     ----------
     lr, weight_decay, initial_accumulator_value, eps : float
         At least 0.
-    maximize : bool
-    refuse_nan : bool
-        Whether a push of a gradient that is NaN or infinite raises a ValueError, and changes nothing.
-
-    Raises
-    ------
-    ValueError
-        A number is outside of its limits.
+    maximize, refuse_nan : bool
+        See `Optimizer`.
     """
 
     name = "rowwise_adagrad"

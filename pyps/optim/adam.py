@@ -10,7 +10,6 @@ class Adam(Optimizer):
 
     It keeps two means for each element (with `amsgrad` three), and a count of steps for each key. So a key is treated
     as a parameter of its own that has steps only when it has gradients; `torch.optim.SparseAdam` counts those of all.
-    `amsgrad` cannot change while the server runs.
 
     Parameters
     ----------
@@ -18,14 +17,10 @@ class Adam(Optimizer):
         At least 0.
     betas : pair of float
         In [0, 1).
-    amsgrad, maximize : bool
-    refuse_nan : bool
-        Whether a push of a gradient that is NaN or infinite raises a ValueError, and changes nothing.
-
-    Raises
-    ------
-    ValueError
-        A number is outside of its limits.
+    amsgrad : bool
+        Fixed.
+    maximize, refuse_nan : bool
+        See `Optimizer`.
     """
 
     name = "adam"
@@ -55,7 +50,7 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with a decay of weights that does not pass through its means, as `torch.optim.AdamW`.
 
-    Parameters and errors are those of `Adam`, but `weight_decay` is 0.01 by default.
+    The parameters are those of `Adam`, but `weight_decay` is 0.01 by default.
     """
 
     name = "adamw"

@@ -16,14 +16,8 @@ class FTRL(Optimizer):
         The paper's alpha, above 0.
     beta, l1, l2, weight_decay : float
         At least 0. `l1` and `l2` are the strengths of the regularisation; `weight_decay` adds to gradients.
-    maximize : bool
-    refuse_nan : bool
-        Whether a push of a gradient that is NaN or infinite raises a ValueError, and changes nothing.
-
-    Raises
-    ------
-    ValueError
-        A number is outside of its limits.
+    maximize, refuse_nan : bool
+        See `Optimizer`.
 
     Notes
     -----

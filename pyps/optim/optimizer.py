@@ -16,7 +16,22 @@ class Optimizer(torch.optim.Optimizer):
 
     Pass one to `pyps.Server`, `pyps.local` or `pyps.init`. It is an optimizer of torch whose parameters are at the
     server: its one param group has no tensors, and the server's settings. What is written to the group changes them on
-    all nodes, so schedulers of torch work on it; only one process of a job should have one.
+    all nodes, so schedulers of torch work on it; only one process of a job should have one. A setting that is called
+    fixed decides how much is kept beside each value, and cannot change while the server runs.
+
+    Parameters
+    ----------
+    maximize : bool
+        Whether steps go along gradients instead of against them.
+    refuse_nan : bool
+        Whether a push of a gradient that is NaN or infinite raises a ValueError, and changes nothing.
+    **options
+        The settings of the kind, by the names that torch has for them.
+
+    Raises
+    ------
+    ValueError
+        A setting is outside of its limits, or does not fit the others.
     """
 
     name: ClassVar[str]

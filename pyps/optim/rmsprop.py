@@ -9,22 +9,17 @@ class RMSprop(Optimizer):
     """RMSprop, as `torch.optim.RMSprop`.
 
     It keeps a mean of squares for each element, one more mean if `centered`, and a buffer if it has momentum.
-    `centered`, and whether `momentum` is 0, cannot change while the server runs.
 
     Parameters
     ----------
     lr, eps, weight_decay, momentum : float
-        At least 0.
+        At least 0; whether `momentum` is 0 is fixed.
     alpha : float
         In [0, 1).
-    centered, maximize : bool
-    refuse_nan : bool
-        Whether a push of a gradient that is NaN or infinite raises a ValueError, and changes nothing.
-
-    Raises
-    ------
-    ValueError
-        A number is outside of its limits.
+    centered : bool
+        Fixed.
+    maximize, refuse_nan : bool
+        See `Optimizer`.
     """
 
     name = "rmsprop"

@@ -9,20 +9,16 @@ class SGD(Optimizer):
     """Stochastic gradient descent, as `torch.optim.SGD`.
 
     Without momentum nothing is kept beside a value; with it a buffer of the value's length, in float32 (float64 if
-    values are). Whether `momentum` is 0 cannot change while the server runs.
+    values are).
 
     Parameters
     ----------
     lr, momentum, dampening, weight_decay : float
-        At least 0.
-    nesterov, maximize : bool
-    refuse_nan : bool
-        Whether a push of a gradient that is NaN or infinite raises a ValueError, and changes nothing.
-
-    Raises
-    ------
-    ValueError
-        A number is outside of its limits; `nesterov` without momentum or with dampening.
+        At least 0; whether `momentum` is 0 is fixed.
+    nesterov : bool
+        Needs momentum, and no dampening.
+    maximize, refuse_nan : bool
+        See `Optimizer`.
     """
 
     name = "sgd"

@@ -18,7 +18,7 @@ import pytest
 import pyps
 from tests import soak
 from tests.conftest import Processes
-from tests.pyps.any_keys import CAPACITY, LENGTH, NODES_AND_THREADS
+from tests.pyps import any_keys
 from tests.pyps.cluster import Cluster, WorkerProcesses
 from tests.pyps.native import Programs
 from tests.pyps.network import may_make_hosts
@@ -188,14 +188,12 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Start]:
         yield starting(stack, request.param)
 
 
-@pytest.fixture(params=NODES_AND_THREADS, ids=str)
-def any_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """Nodes whose keys are any numbers."""
-    count, threads = request.param
-    with Cluster(
-        count, value_length=LENGTH, dtype="int64", capacity=CAPACITY, server_threads=threads
-    ) as running:
+@pytest.fixture(params=any_keys.ALL, ids=any_keys.name)
+def any_cluster(request: pytest.FixtureRequest) -> Iterator[any_keys.AnyKeys]:
+    """Nodes whose keys are any numbers; none refuses a message of another."""
+    with any_keys.AnyKeys(*request.param) as running:
         yield running
+        assert sum(node.stats()["refused"] for node in running.nodes) == 0
 
 
 @pytest.fixture

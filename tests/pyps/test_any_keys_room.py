@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 
 import pyps
-from tests.pyps.any_keys import CAPACITY, LENGTH, spread, used_until_full, values
+from tests.pyps.any_keys import CAPACITY, LENGTH, AnyKeys, spread, used_until_full, values
 from tests.pyps.cluster import Cluster
 
 TIMEOUT = 50.0
 
 
-def test_beyond_the_capacity_the_caller_alone_is_told(any_cluster: Cluster) -> None:
-    count = len(any_cluster.nodes)
+def test_beyond_the_capacity_the_caller_alone_is_told(any_cluster: AnyKeys) -> None:
+    kind, keys, count = any_cluster.kind, any_cluster.kind.keys(1000), len(any_cluster.nodes)
     with ExitStack() as stack:
         workers = [stack.enter_context(node.worker()) for node in any_cluster.nodes]
-        workers[0].push(spread(1000), values(1000))
+        workers[0].push(keys, kind.values(keys))
         for operation in ("push", "pull", "set"):
-            many = spread(CAPACITY * count * 2, first=10_000)
+            many = kind.keys(CAPACITY * count * 2, first=10_000)
             with pytest.raises(MemoryError, match=f"capacity is {CAPACITY} keys"):
-                getattr(workers[-1], operation)(many, values(len(many)))
-        assert (workers[0].pull(spread(1000)) == 1).all()
-        workers[-1].push(spread(1000), values(1000))
-        assert (workers[0].pull(spread(1000)) == 2).all()
+                getattr(workers[-1], operation)(many, kind.values(many))
+        assert (workers[0].pull(keys).reshape(-1) == kind.values(keys)).all()
+        workers[-1].push(keys, kind.values(keys))
+        assert (workers[0].pull(keys).reshape(-1) == kind.values(keys, 2)).all()
     for node in any_cluster.nodes:
         assert node.is_open
         assert node.stats()["keys_held"] <= CAPACITY

@@ -19,7 +19,7 @@ void Membership::linked(NodeId node) {
     Peer &peer = peers_[node];
     peer.linked = true;
     peer.doubted = false;
-    port_.tell(node, alive()); // if this node is no member any more, the other one answers that
+    port_.tell(node, alive()); // the answer says so if this node is no member any more
 }
 
 void Membership::unlinked(NodeId node, double now) {

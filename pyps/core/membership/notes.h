@@ -8,9 +8,16 @@
 
 namespace ps {
 
-// How it is known that a node was lost: a connection to it is refused; it is silent; another node says so; it says so
-// itself; it has shut down; too few other nodes are left for it to go on; the connection for messages to it broke.
-enum class Evidence : uint16_t { refused, silent, told, failed, left, minority, broken };
+// How it is known that a node was lost.
+enum class Evidence : uint16_t {
+    refused, // its host refuses connections to it, as its process does not run any more
+    silent, // nothing was heard of it for a while
+    told, // another node says so
+    failed, // it says so itself
+    left, // it has shut down
+    minority, // too few other nodes are left for it to go on
+    broken, // the connection for messages to it broke
+};
 constexpr Evidence last_evidence = Evidence::broken;
 
 // The sender is alive and misses these nodes. The epoch is in the message's header.
@@ -35,11 +42,16 @@ struct Ballot {
     bool operator==(const Ballot &other) const { return round == other.round && proposer == other.proposer; }
 };
 
-// A message of Paxos about the members of an epoch. prepare: promise to take part in no ballot below this one. promise:
-// it is promised, and this was accepted before (or: a higher ballot was promised, this one). accept: accept these
-// members. accepted: they are. decided: the epoch has begun.
+// A message of Paxos about the members of an epoch.
 struct Vote {
-    enum class Phase : uint16_t { prepare, promise, accept, accepted, decided };
+    enum class Phase : uint16_t {
+        prepare, // asks the receiver to promise that it takes part in no ballot below this one
+        promise, // promises that, and names what the sender has accepted before; or names a higher ballot, to which it
+                 // has promised this already
+        accept, // asks the receiver to accept these members
+        accepted, // the sender has accepted them
+        decided, // the epoch has begun
+    };
 
     Phase phase;
     uint32_t epoch; // the epoch that it is about

@@ -30,7 +30,7 @@ void AgreedSettings::receive(NodeId from, const SettingChanges &changes) {
     if (host_ == self_) tell(news, from);
 }
 
-// `from` knows them.
+// Tell the host, or as the host all other nodes but `from`, which knows the changes.
 void AgreedSettings::tell(const SettingChanges &changes, NodeId from) {
     if (changes.empty()) return;
     if (host_ != self_) return port_.send(host_, changes);
@@ -38,7 +38,7 @@ void AgreedSettings::tell(const SettingChanges &changes, NodeId from) {
         if (node != self_ && node != from && !lost_[node]) port_.send(node, changes);
 }
 
-// A host may be lost while only some nodes have heard from it.
+// A host may be lost after it has told only some nodes, so the next one is told every change that is known here.
 void AgreedSettings::lose(NodeId node) {
     lost_[node] = true;
     if (node != host_) return;

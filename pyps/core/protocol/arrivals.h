@@ -25,7 +25,7 @@ public:
     bool empty() const { return waiters_.empty() && others_.empty(); }
     bool count(Key key) const { return waiters_.count(key) || (!others_.empty() && others_.count(key)); }
 
-    // Nothing waits for the key yet, and only this waiter does from now on.
+    // Add the first one that waits for the key; nothing may wait for it yet.
     void add(Key key, uint64_t waiter) { waiters_[key] = waiter; }
     // Null if nothing waits, or more than one waiter.
     const uint64_t *only_waiter(Key key) const { return waiters_.find(key); }

@@ -1,6 +1,6 @@
-// How many clocks before its start an intent takes effect, by AdaPM's rule (Renz-Wieland et al., 2022). A clock's
-// advances are taken for a Poisson process, whose rate is estimated by exponential smoothing; the number is the
-// smallest that the clock does not exceed in two rounds with a probability of 0.9999.
+// How many clocks before its start an intent takes effect, by AdaPM's rule (Renz-Wieland et al., 2022). The advances
+// of a clock are treated as a Poisson process, whose rate is estimated by exponential smoothing. The number of clocks
+// is the smallest one that the clock exceeds in two rounds with a probability of 0.0001 at most.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ void Protocol::report() {
 void Protocol::receive(Key key, const Holds &message) {
     if (!homes_.is_here(key)) throw Unexpected("a key is reported to a node that is not its home");
     bool has_owner = !homes_.is_unknown(key) && !homes_.is_lost(key);
-    // Already known, as a key of any numbers that never moved is.
+    // Where keys may be any numbers, the home knows the owner of a key that never moved without a report.
     bool is_known = has_owner && homes_.owner(key) == message.node;
     if (!message.lost && has_owner && !is_known) throw Unexpected("a key has two owners");
     if (!message.lost && !is_known)
@@ -101,7 +101,7 @@ void Protocol::settle(NodeId lost) {
     std::vector<Key> keys;
     for (auto &[key, held] : replicas_) keys.push_back(key);
     for (Key key : keys) step(key, [=] { send_again(key); });
-    // Their replicas may be fewer now, and must get the owner's value again.
+    // Keys owned here may have fewer replicas now; those that are left must get the value again.
     for (auto &[key, master] : masters_) list(key, master);
     keys.clear();
     wanted_.for_each([&](Key key, bool) { keys.push_back(key); });
@@ -116,7 +116,7 @@ void Protocol::send_again(Key key) {
     Held &held = found->second;
     if (!held.on_its_way) held.delta.clear();
     held.on_its_way = true;
-    // The end was not asked for, as the key itself was to come here instead.
+    // Nobody wants the replica any more, but its end may not have been asked for: the key itself was to come here.
     if (!wanted_.count(key)) held.ending = true;
     held.owner = homes_.home(key);
     take(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, not_from_home);
@@ -132,7 +132,7 @@ void Protocol::send_gone(NodeId to, Key key) {
 
 void Protocol::take(Key key, const Gone &message) {
     if (owns(key)) throw Unexpected("a key is lost that is here");
-    // A refusal for want of room answers the question already, unless it was never sent.
+    // no_room answers a Localize only: a Want that is on its way gets an answer of its own.
     if (message.with != no_room) asked_.erase(key);
     std::vector<Request> requests;
     auto found = replicas_.find(key);

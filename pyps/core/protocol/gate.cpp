@@ -23,7 +23,7 @@ void Gate::tell() {
     }
 }
 
-// Another node may learn before this one that this node is the host now.
+// Also called before this node knows that it is the host now: another node may learn that first.
 void Gate::receive(NodeId from, const Attend &message) {
     if (lost_[from]) return;
     serials_[from] = message.serial;

@@ -51,7 +51,7 @@ public:
     // At first all nodes are members, and each key lives at its home.
     Homes(NodeId self, NodeId nodes, const KeySpace &space, const ChannelKeys &channel)
         : Homes(self, HomeRule(nodes, all_of(nodes), space), channel, self) {}
-    // With other members. Where the keys live that have entries is not known yet.
+    // The same keys with other members. Of keys that have entries it is not known yet where they live.
     Homes(const Homes &former, std::vector<NodeId> members)
         : Homes(former.self_, HomeRule(former.rule_.nodes(), std::move(members), former.rule_.space()), former.channel_,
                 unknown) {

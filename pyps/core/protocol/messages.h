@@ -75,7 +75,7 @@ struct Localize {
     NodeId to;
 };
 
-// From the home to the node that owns the key as far as the home knows: hand the key to `to`.
+// From the home to the node that owns the key, or will own it when it arrives there: hand the key to `to`.
 struct Relocate {
     NodeId to;
 };

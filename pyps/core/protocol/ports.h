@@ -30,7 +30,7 @@ public:
     virtual bool has_room_to_share(Key) const = 0;
     virtual void apply(Bytes *whole, const Bytes &delta, Key key) const = 0; // does what a push does
 
-    // These say that the place of the key, or the key's value, will be used soon.
+    // The place of the key, or its value, will be used soon, so its memory may be fetched.
     virtual void prefetch_place(Key) const {}
     virtual void prefetch(Key) const {}
 
@@ -60,8 +60,8 @@ public:
     virtual bool take_changed(Key key) = 0; // whether a shared key was changed since the last call
 
     virtual void copy(Key key, const Bytes &value) = 0; // absent, awaited -> replica
-    // A replica's value becomes this one with the delta that was sent to the owner (may be empty), and then the delta
-    // that is kept here, applied to it.
+    // Give a replica a new value: the owner's `value`, to which the delta that was sent to the owner (`sent`, may be
+    // empty) and then the delta that is kept here are applied.
     virtual void refresh(Key key, const Bytes &value, const Bytes &sent) = 0;
     virtual bool take_delta(Key key, Bytes *delta) = 0; // false if nothing was pushed
     virtual bool retire(Key key, Bytes *delta) = 0; // the same, and then replica -> awaited
@@ -89,8 +89,8 @@ public:
     // `after_refresh`: the answer must come after what was sent to the worker's node before. The value is empty unless
     // it was a pull.
     virtual void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) = 0;
-    // False: the node is slow and has not taken in the last refreshes. Further ones wait; then they have the newest
-    // values.
+    // False: the node is slow and has not taken in the last refreshes. Further ones should wait until it has; they will
+    // then have newer values.
     virtual bool takes_refreshes(NodeId to) const = 0;
     // A key that a worker of this node asked to localize has come here.
     virtual void landed(uint64_t waiter, Key key) = 0;

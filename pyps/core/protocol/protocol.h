@@ -81,7 +81,7 @@ public:
     void retry(const std::function<void(const Unexpected &)> &refuse);
     const Parked &parked() const { return parked_; }
 
-    Mark mark(); // of this moment; the next rounds bring it about that it is reached
+    Mark mark(); // what must happen until all of this moment is exchanged; the next rounds do it
     bool reached(Mark *mark);
 
     // How many Wants were refused since the last call because there was no room.

@@ -20,7 +20,7 @@ void Protocol::want_key(Key key) {
 void Protocol::stop_wanting_key(Key key) {
     auto found = replicas_.find(key);
     if (found != replicas_.end() && !arrivals_.count(key)) end(key, found->second);
-    list_master(key); // one other node may still want it: then it can go there
+    list_master(key); // if just one other node still wants the key, it can move there
 }
 
 void Protocol::ask(Key key) {
@@ -157,7 +157,7 @@ void Protocol::serve(Key key, const Delta &delta) {
             return;
         }
     }
-    if (found != masters_.end()) { // a delta of an unknown replica is its last one, sent a second time
+    if (found != masters_.end()) { // if the replica is not known, this is its last delta, sent a second time
         std::vector<Replica> &replicas = found->second.replicas;
         auto replica = std::find_if(replicas.begin(), replicas.end(), [&](const Replica &known) {
             return known.node == delta.node && known.number == delta.number;

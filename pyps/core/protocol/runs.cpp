@@ -60,7 +60,7 @@ void Protocol::localize(const std::vector<Key> &keys, uint64_t waiter) {
 void Protocol::want(const std::vector<Key> &keys) {
     for_each(keys, [&](size_t, Key key) {
         wanted_[key] = true;
-        bool absent = values_.standing(key) == Standing::absent; // so it has no replica here, and none that ends
+        bool absent = values_.standing(key) == Standing::absent; // no replica is here, also none that is about to end
         if (!absent || homes_.is_here(key) || asked_.count(key) || parked_.count(key)) {
             step(key, [=] { want_key(key); });
             return;

@@ -19,7 +19,7 @@ private:
     Values &values_;
 };
 
-// Does it under the key's latch. False: it cannot be done now and must wait.
+// Do `body` under the key's latch. False: the latch is busy or other steps of the key wait, so this one must wait too.
 template <class Body>
 bool Protocol::do_now(Key key, Body &&body) {
     if (parked_.count(key) || !values_.latch(key)) return false;
@@ -28,6 +28,7 @@ bool Protocol::do_now(Key key, Body &&body) {
     return true;
 }
 
+// Do `body` under the key's latch, now or as soon as that is possible.
 template <class Body>
 void Protocol::step(Key key, Body &&body) {
     if (!do_now(key, body)) parked_.add(key, {std::forward<Body>(body)});

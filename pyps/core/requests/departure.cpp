@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t none = UINT32_MAX;
 
-// One message. First it is counted what goes into it, then the pointers say where the next key goes.
+// One message. Its keys are counted first; when it is written, the pointers say where the next key goes.
 struct Part {
     NodeId to;
     size_t first; // the position of its first key
@@ -34,8 +34,8 @@ void put(char **at, const char *from, uint64_t bytes) {
 
 } // namespace
 
-// Pulls and pushes of several keys go to any channel of a node, which does what it can for all of them. The order of
-// sets counts where a key comes twice, so each goes to its own channel.
+// A pull or push of several keys may go to any channel of a node, which does what it can for all keys. A set goes to
+// the channels of its keys, because if a key comes twice, its values must be set in their order.
 bool Departure::is_by_channel() const { return channels.channels() > 1 && head.operation == Operation::set; }
 
 FrameHeader Departure::header_of(size_t first, size_t count) const {

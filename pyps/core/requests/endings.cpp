@@ -19,7 +19,7 @@ size_t Requests::pending() const {
     return size_t(std::count_if(sent_.begin(), sent_.end(), [](const auto &known) { return !known.second.abandoned; }));
 }
 
-// In a new epoch no node answers questions of a former one.
+// What is on its way fails, as no node answers requests of a former epoch.
 void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId lost) {
     header_.epoch = epoch;
     rule_ = HomeRule(shape_.num_nodes(), std::move(members), shape_.keys());
@@ -33,8 +33,8 @@ void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId l
 
 void Requests::note_break(NodeId node, double now) { breaks_.push_back({node, now, next_}); }
 
-// Waits first: the node may turn out to be lost, which explains more and ends these operations as well, and most
-// operations that were not lost are answered by then.
+// It waits for `break_patience` after a break, for two reasons. The node may turn out to be lost: then these operations
+// end with an error that says so. And most operations whose messages have arrived are answered by then.
 NodeId Requests::give_up(double now) {
     while (!breaks_.empty() && now > breaks_.front().seen + settings_.break_patience) {
         Break broken = breaks_.front();

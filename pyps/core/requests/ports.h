@@ -18,7 +18,7 @@ public:
     // it or has a replica of it; else it becomes the node where the key was seen last, or no_node.
     virtual void find(const std::vector<Key> &keys, std::vector<NodeId> *nodes) const = 0;
 
-    // This node has answered these keys, so it was their owner.
+    // The node `owner` has answered for these keys, so it owned them then.
     virtual void note_owner(const std::vector<Key> &keys, const AnswerBatch &answer, NodeId owner) = 0;
 };
 

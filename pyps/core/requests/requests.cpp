@@ -102,7 +102,8 @@ std::vector<ValueSpan> Requests::spans_of(const std::vector<Key> &keys, const ps
     return spans;
 }
 
-// Called after an operation was sent: one that failed before fills no buffer, and a new epoch ends only what was sent.
+// Note which buffer a pull writes to. This is done only after it was sent: a pull that could not be sent writes
+// nowhere, and if an epoch begins, only pulls that were sent are ended.
 int64_t Requests::note_buffer(const ps_request &request, int64_t timestamp) {
     if (request.operation == PS_PULL)
         buffers_.add(static_cast<const char *>(request.values), bytes_of(request), timestamp);

@@ -75,14 +75,14 @@ public:
     // Takes in a message to the worker. Throws Malformed, and has changed nothing then.
     void receive(const char *bytes, uint64_t size);
 
-    // note_break: a connection to a node has broken, so what was sent before may be lost. give_up ends that after some
-    // time. If the worker's questions to its own node will get no answers either, give_up returns that node, else
-    // no_node.
+    // A connection to a node has broken, so what was sent before may be lost.
     void note_break(NodeId node, double now);
+    // End the operations that a break may have lost, some time after it. Returns no_node; or the worker's own node, if
+    // its questions to that will not be answered either.
     NodeId give_up(double now);
 
     bool is_idle() const { return sent_.empty(); }
-    // No answer can come, not even a late one.
+    // Whether no answer can come any more, not even to an operation that was given up.
     bool expects_nothing() const { return is_idle() && questions_.are_answered() && given_up_ == 0; }
     size_t pending() const; // how many operations are on their way and not abandoned
     bool is_issued(int64_t timestamp) const { return timestamp >= -1 && timestamp < next_; }

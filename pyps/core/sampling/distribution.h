@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "ps.h"
 #include "random.h"
 #include "sampling/sampling_area.h"
 

@@ -4,9 +4,6 @@
 
 #include <cstdint>
 
-#include "ps.h"
-#include "segment/segment.h"
-
 namespace ps {
 
 struct SamplingArea {
@@ -32,10 +29,5 @@ static_assert(sizeof(SamplingArea) % 8 == 0, "the cells behind it are aligned");
 
 constexpr uint64_t most_cell_bytes = 8; // per key, of any distribution
 constexpr uint64_t sampling_bytes(uint64_t num_keys) { return sizeof(SamplingArea) + num_keys * most_cell_bytes; }
-
-// Only in the process that created the node, and once. If it throws PS_EINVAL, PS_ESTATE or PS_ENOMEM, it has changed
-// nothing.
-void enable_sampling(Segment &segment, const ps_sampling_options &options);
-const SamplingArea &sampling_area(const Segment &segment); // throws PS_ESTATE if it is not enabled
 
 } // namespace ps

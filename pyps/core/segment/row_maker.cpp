@@ -9,8 +9,6 @@ namespace ps {
 namespace {
 constexpr uint64_t rows_at_once = 1 << 12; // rows whose memory is committed together
 constexpr uint64_t rows_of_large_page = Mapping::large_page / HashedRows::row_bytes; // in the directory
-constexpr uint32_t tables = 2 * 24; // the largest one has room for as many rows as there can be
-constexpr uint64_t fullest(uint64_t slots) { return slots / 4 * 3; }
 // The other table of the same size.
 constexpr uint32_t twin(uint32_t table) { return table % 2 ? table + 1 : table - 1; }
 } // namespace
@@ -34,7 +32,7 @@ RowMaker::RowMaker(Mapping &mapping, uint64_t at, uint64_t directory_at, uint32_
         for (uint64_t at = 0; at < HashedRows::size(table); at++)
             for (uint32_t slot = 0; slot < Tags::slots; slot++)
                 used_ += rows_.buckets(table)[at].tags.at(slot) != HashedRows::unused;
-        uint32_t largest = table_for(most_rows_) + 1;
+        uint32_t largest = HashedRows::table_for(most_rows_) + 1;
         for (uint32_t other = 1; other <= largest; other++)
             // A table that a killed process had begun or was giving back.
             if (other != table && other != former()) discard(other);
@@ -111,11 +109,11 @@ void RowMaker::erase_in(uint32_t table, uint64_t key, Row row) {
 
 // Make sure that one more key fits.
 void RowMaker::make_room() {
-    if (!current()) begin(table_for(0));
+    if (!current()) begin(HashedRows::table_for(0));
     if (former()) move_some(at_once);
-    if (used_ < fullest(HashedRows::size(current()) * Tags::slots)) return;
+    if (used_ < HashedRows::fullest(current())) return;
     if (former()) move_some(UINT64_MAX);
-    uint32_t wanted = table_for(live_);
+    uint32_t wanted = HashedRows::table_for(live_);
     begin(HashedRows::size(wanted) == HashedRows::size(current()) ? twin(current()) : wanted);
 }
 
@@ -156,12 +154,6 @@ uint64_t RowMaker::place_of(uint32_t table) const { return at_ + HashedRows::pla
 void RowMaker::change_tables(uint32_t current, uint32_t former) {
     uint64_t changes = (rows_.head_->tables.load(std::memory_order_relaxed) >> 16) + 1;
     rows_.head_->tables.store(changes << 16 | former << 8 | current, std::memory_order_release);
-}
-
-uint32_t RowMaker::table_for(uint64_t keys) {
-    uint32_t table = 1;
-    while (table < tables - 1 && fullest(HashedRows::size(table) * Tags::slots) < 2 * keys) table += 2;
-    return table;
 }
 
 } // namespace ps

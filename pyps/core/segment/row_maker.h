@@ -48,12 +48,9 @@ public:
     const HashedRows &rows() const { return rows_; }
 
 private:
-    friend class HashedRows;
     using Bucket = HashedRows::Bucket;
 
     static constexpr uint64_t at_once = 8; // buckets of the former table that are moved each time a key is made
-    // The first table of the smallest size that is at most half full with so many keys.
-    static uint32_t table_for(uint64_t keys);
 
     Row take_row();
     void name(Row row, uint64_t key);

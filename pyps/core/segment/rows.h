@@ -191,6 +191,9 @@ private:
     // have large pages.
     static constexpr uint64_t smallest = 64; // buckets: a page
     static uint64_t size(uint32_t table) { return smallest << (table - 1) / 2; }
+    static uint64_t fullest(uint32_t table) { return size(table) * Tags::slots / 4 * 3; } // slots in use
+    // The first table of the smallest size that is at most half as full as it may be with so many keys.
+    static uint32_t table_for(uint64_t keys);
     static uint64_t place(uint32_t table) { return (2 + (table - 1) % 2) * size(table); } // in buckets
     Bucket *buckets(uint32_t table) const { return tables_ + place(table); }
 

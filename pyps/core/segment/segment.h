@@ -29,7 +29,7 @@
 #include "segment/row_maker.h"
 #include "segment/rows.h"
 #include "store/initializer.h"
-#include "store/rules.h"
+#include "store/push_rule.h"
 
 namespace ps {
 
@@ -104,7 +104,7 @@ struct Header {
     Rounds worker_rounds; // of the workers' barrier
     Rounds node_rounds, leave_rounds; // of the nodes' barriers: Server.barrier(), and the one at their common end
     ArrivalWord node_arrival, leave_arrival; // this node's words at these two
-    std::atomic<uint32_t> sampling; // see sampling/sampling_area.cpp
+    std::atomic<uint32_t> sampling; // see sampling/enabling.cpp
     std::atomic<uint32_t> slots_used; // slots 1 to slots_used were claimed at least once
     // How often the version of a latch has started again at 0: see latch.h.
     alignas(64) std::atomic<uint64_t> version_turns;
@@ -288,6 +288,11 @@ public:
         std::atomic<Sleep> &sleeps = channels_[channel].sleeps;
         if (__builtin_expect(sleeps.load() >= from, 0) && sleeps.exchange(Sleep::none) != Sleep::none)
             channel == 0 ? doorbell_.ring() : wake_all(sleeps);
+    }
+    // Wake all that wait in barriers, so that they look again.
+    void wake_barriers() const {
+        for (Rounds *rounds : {&header_->worker_rounds, &header_->node_rounds, &header_->leave_rounds})
+            wake_all(*rounds);
     }
 
     char *sampling_memory() const { return base_ + header_->sampling_at; }

@@ -27,7 +27,8 @@ Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &prom
     epoch_change_.when_more_fits([this] { inbox_.take_held_back(); });
 }
 
-// The clock of a dead worker is after all clocks, that of a worker that sets up values before all.
+// A dead worker counts as later than all clocks, so its intents end. A worker that sets up values counts as earlier, so
+// its intents do not begin.
 Intents::Clock Channel::clocks() {
     return [this](uint32_t worker) {
         WorkerSlot &slot = segment_.slot(worker);
@@ -54,7 +55,7 @@ bool Channel::has_work() const {
            settling_.is_anybody_waiting();
 }
 
-// Writes the word first and looks then, so that a change before the word was written is seen here.
+// It first writes the word that makes workers wake it and then looks for changes, so none is missed.
 bool Channel::go_to_sleep() {
     segment_.channel(number_).sleeps.store(intents_.empty() ? Sleep::until_changes : Sleep::until_clocks);
     return segment_.changes(number_).any() || intents_.is_due();

@@ -17,7 +17,7 @@ void ChannelInbox::take(const std::string &peer, const Sender &sender, const cha
     }
 }
 
-// The sender may have been lost since the message came, or this node may have ended.
+// Checks the message once more: its sender may have been lost since it came, or this node may have ended.
 void ChannelInbox::take_checked(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size) {
     const Header &node = to_.segment.header();
     FrameReader reader(bytes, size);
@@ -46,8 +46,7 @@ void ChannelInbox::take_again(std::deque<HeldBack> *messages) {
 
 void ChannelInbox::take_held_back() { take_again(&held_); }
 
-// Messages behind parked steps, for example those that ask to be told when the steps are done, are taken when no step
-// is left.
+// Messages that must wait behind parked steps, for example answers of the same sender, are taken when no step is left.
 void ChannelInbox::retry_parked() {
     to_.protocol.retry([this](const Unexpected &error) { count_refusal(to_.segment.header(), error.what()); });
     if (to_.protocol.parked().empty()) take_again(&behind_);

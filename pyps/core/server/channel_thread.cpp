@@ -56,8 +56,8 @@ void ChannelThread::work() {
     while (!stop_.load()) rest(take_turn());
 }
 
-// What this says about the rest is written while no other thread runs the channel. A thread that runs it later sees
-// that, and wakes this thread if the next round is then due earlier.
+// How long this thread will sleep is decided and written while no other thread runs the channel. A thread that runs the
+// channel later reads it, and wakes this thread if the next round is then due earlier.
 ChannelThread::Rest ChannelThread::take_turn() {
     std::lock_guard<std::mutex> running(running_);
     channel_.outbound().begin(false);

@@ -7,8 +7,8 @@
 namespace ps {
 
 namespace {
-// After so many seconds without a rest the server's own thread leaves other channels to their threads: it then has more
-// work than it can do, so the cost of passing messages from thread to thread pays.
+// Seconds without a rest after which the server's own thread no longer runs other channels. It then has more work than
+// it can do, so it is worth the cost of passing messages to their threads.
 constexpr double busy_after = 50e-6;
 constexpr bool may_run = true;
 } // namespace

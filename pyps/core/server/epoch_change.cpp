@@ -13,7 +13,8 @@ HoldsBatch step_of(NodeId node, HoldsBatch::Phase phase) {
 }
 } // namespace
 
-// Intents and questions whether all is settled are no operations: their workers do not give them up with an epoch.
+// Intents, and questions whether all is settled, are no operations. Workers do not give them up when an epoch ends, so
+// they are taken as if they belonged to the present one.
 Crossing::Verdict EpochChange::judge(const FrameHeader &header) const {
     if (header.kind == Kind::holds) return crossing_.judge_crossing(header.from, header.epoch);
     bool lasts = header.kind == Kind::intent || header.kind == Kind::settle;

@@ -59,7 +59,8 @@ void Farewells::take(NodeId from) {
     transport_.send(from, bare_message(segment_, Kind::noted));
 }
 
-// Unless all nodes end together, the others are told, and answer. So they know that this node was not lost.
+// If the nodes do not all end together, the others are told that this one leaves, and answer. So they do not take it
+// for lost.
 void Farewells::say() {
     bool together = segment_.header().leave_rounds.load(std::memory_order_acquire);
     look_for_losses();

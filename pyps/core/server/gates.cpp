@@ -98,7 +98,7 @@ void Gates::look(Entrance &at) {
     auto rounds = uint32_t(at.gate.rounds());
     bool news = at.rounds.exchange(rounds, std::memory_order_acq_rel) != rounds;
     if (at.gate.is_away()) news |= let_go(at);
-    if (news) wake_barriers(segment_);
+    if (news) segment_.wake_barriers();
 }
 
 // Let the workers withdraw that want to, now that the other nodes know of it. Returns true if there was one.

@@ -126,7 +126,7 @@ NodeTransport::Woken Server::rest(double seconds) {
     return woken_by;
 }
 
-// A failure, for example no memory for a key that comes here, ends the server, and its workers are told why.
+// A failure, for example if there is no memory for a key that moves here, ends the server. Its workers are told why.
 void Server::run() noexcept {
     name_this_thread("ps server");
     try {

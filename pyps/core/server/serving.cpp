@@ -128,7 +128,7 @@ void Serving::want(const std::vector<Key> &keys) {
         return;
     }
     std::vector<Key> admitted;
-    uint64_t bytes = 0; // if the keys get replicas, which take the most
+    uint64_t bytes = 0; // what the keys take at most, which is as replicas
     for (Key key : keys) {
         if (!values_.make_rows({key})) continue;
         Place place = segment_.place(key);

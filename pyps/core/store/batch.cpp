@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "errors.h"
+#include "store/push_rule.h"
 #include "store/rows_ahead.h"
-#include "store/rules.h"
 
 namespace ps {
 

@@ -7,8 +7,8 @@
 
 #include "counting.h"
 #include "errors.h"
+#include "segment/identity.h"
 #include "worker/loss.h"
-#include "worker/workers.h"
 
 namespace ps {
 

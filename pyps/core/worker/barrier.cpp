@@ -5,7 +5,6 @@
 
 #include "errors.h"
 #include "segment/futex.h"
-#include "worker/loss.h"
 #include "worker/workers.h"
 
 namespace ps {
@@ -34,11 +33,6 @@ void complete_barrier(Segment &segment) {
     }
     if (count && header.worker_rounds.compare_exchange_strong(done, done + 1, std::memory_order_acq_rel))
         wake_all(header.worker_rounds);
-}
-
-void wake_barriers(Segment &segment) {
-    Header &header = segment.header();
-    for (Rounds *rounds : {&header.worker_rounds, &header.node_rounds, &header.leave_rounds}) wake_all(*rounds);
 }
 
 bool Barrier::is_over(const Rounds &rounds) const {

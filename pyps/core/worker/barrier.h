@@ -28,6 +28,5 @@ private:
 
 // End the round if only workers are missing that have gone. Call it after each arrival and departure.
 void complete_barrier(Segment &segment);
-void wake_barriers(Segment &segment); // wakes all waiting participants, which look again
 
 } // namespace ps

@@ -4,7 +4,6 @@
 
 #include "errors.h"
 #include "membership/notes.h"
-#include "worker/barrier.h"
 
 namespace ps {
 
@@ -46,7 +45,7 @@ void end_node(Segment &segment, State state, uint32_t node, const std::string &w
     header.ended.store(1, std::memory_order_release);
     State open = State::open;
     header.state.compare_exchange_strong(open, state, std::memory_order_acq_rel);
-    wake_barriers(segment);
+    segment.wake_barriers();
     segment.doorbell().ring();
 }
 

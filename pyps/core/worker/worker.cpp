@@ -36,7 +36,7 @@ void ps_worker::finalize() noexcept {
     finalized_ = true;
     leave(segment, me_);
     complete_barrier(segment);
-    wake_barriers(segment);
+    segment.wake_barriers();
     sampler_.reset();
     remote_.reset();
     attachment_.reset();

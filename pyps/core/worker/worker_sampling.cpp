@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "errors.h"
+#include "sampling/enabling.h"
 #include "store/batch.h"
 #include "worker/worker.h"
 

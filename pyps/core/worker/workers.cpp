@@ -1,6 +1,7 @@
 #include "worker/workers.h"
 
 #include "errors.h"
+#include "store/latch.h"
 
 namespace ps {
 
@@ -73,11 +74,6 @@ bool claim_any(Segment &segment, Process self, bool dead, Holder *me) {
 }
 
 } // namespace
-
-Identity identity_of(const WorkerSlot &slot) {
-    uint64_t word = slot.identity.load(std::memory_order_acquire);
-    return {{uint32_t(word >> 32 & 0x3fffff), uint32_t(word)}, uint32_t(word >> 54 & (epochs - 1))};
-}
 
 Holder join(Segment &segment, uint32_t *ordinal) {
     Process self = Process::self();

@@ -3,23 +3,10 @@
 
 #include <cstdint>
 
+#include "segment/identity.h"
 #include "segment/segment.h"
-#include "store/latch.h"
 
 namespace ps {
-
-// The content of WorkerSlot::identity: bits 0-31 the process's start time, 32-53 its pid (0: the slot is free), 54-58
-// the epoch, which grows with every claim.
-struct Identity {
-    Process process;
-    uint32_t epoch = 0;
-
-    uint64_t word() const { return process.start | uint64_t(process.pid) << 32 | uint64_t(epoch) << 54; }
-    bool is_taken() const { return process.pid != 0; }
-    bool is_alive() const { return is_taken() && process.is_alive(); }
-};
-
-Identity identity_of(const WorkerSlot &slot);
 
 // Take a free slot, or, if there is none, a dead worker's. The counters and the clock start from 0. Throws PS_EWORKERS,
 // PS_ENOMEM.

@@ -7,7 +7,7 @@
 #include "../check.h"
 #include "errors.h"
 #include "segment/segment.h"
-#include "store/rules.h"
+#include "store/push_rule.h"
 
 using namespace ps;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "net/memory/node.h"
+#include "net/memory/wires.h"
 
 namespace ps {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "net/memory/node.h"
+#include "net/memory/wires.h"
 
 namespace ps {
 

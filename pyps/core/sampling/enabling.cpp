@@ -1,4 +1,4 @@
-#include "sampling/sampling_area.h"
+#include "sampling/enabling.h"
 
 #include <sys/random.h>
 

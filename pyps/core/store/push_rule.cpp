@@ -1,4 +1,4 @@
-#include "store/rules.h"
+#include "store/push_rule.h"
 
 #include <cstring>
 

@@ -1,11 +1,11 @@
-// How the protocol records a Mark, and tells when it is reached.
+// How the protocol makes a Mark, and finds out whether it is reached.
 #include "protocol.h"
 
 namespace ps {
 
 Mark Protocol::mark() {
     Mark mark;
-    // Also for keys that are not wanted any more.
+    // These may be on their way even if nobody wants them any more.
     asked_.for_each([&](Key key, uint32_t) { mark.coming.push_back(key); });
     wanted_.for_each([&](Key key, bool) {
         if (is_coming(key) && !asked_.count(key)) mark.coming.push_back(key);
