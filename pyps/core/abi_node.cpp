@@ -12,6 +12,7 @@
 #include "ps.h"
 #include "store/batch.h"
 #include "store/kernels.h"
+#include "worker/worker_stats.h"
 #include "worker/workers.h"
 
 using namespace ps;
@@ -183,9 +184,36 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
         s.intents_waiting = int64_t(h.intents_waiting.load());
         s.messages_received = int64_t(h.messages_received.load());
         s.keys_without_room = int64_t(h.keys_without_room.load());
+        s.operations_pending = count_pending(segment);
+        for (uint32_t other = 0; other < h.num_nodes; other++)
+            s.nodes_lost += segment.member(other).state.load(std::memory_order_acquire) == Member::lost;
         give(s, stats, bytes, "stats");
     });
 }
+
+int32_t ps_node_get_worker_stats(ps_node *node, ps_worker_stats *stats, size_t bytes) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        give(stats_of_workers(*attachment->segment), stats, bytes, "stats");
+    });
+}
+
+int32_t ps_node_get_latencies(ps_node *node, int32_t operation, int32_t remote, ps_latencies *latencies, size_t bytes) {
+    return with_node(node, [&](ps_node &n) {
+        if (operation < PS_PULL || operation > PS_LOCALIZE)
+            fail(PS_EINVAL, Where{-1, operation, PS_LOCALIZE}, "operation %d is unknown", operation);
+        if (remote != 0 && remote != 1)
+            fail(PS_EINVAL, Where{-1, remote, 1}, "remote is %d; it must be 0 or 1", remote);
+        auto attachment = n.attachment();
+        const Latencies &now = attachment->segment->header().latencies[operation][remote];
+        ps_latencies found{};
+        found.total_ns = now.total_ns.load(std::memory_order_relaxed);
+        std::copy(std::begin(now.counts), std::end(now.counts), found.counts);
+        give(found, latencies, bytes, "latencies");
+    });
+}
+
+int64_t ps_latency_limit(int32_t count) { return latency_limit(std::max(count, 0)); }
 
 int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity) {
     return with_node(node, [&](ps_node &n) {
