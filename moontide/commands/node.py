@@ -97,6 +97,16 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="SECONDS",
         help="that it serves on at its end until the others are at theirs (%(default)s)",
     )
+    watching = parser.add_argument_group("watching, over HTTP")
+    watching.add_argument(
+        "--metrics-port",
+        type=int,
+        metavar="PORT",
+        help="where /metrics is for Prometheus, and what moontide top reads; 0 takes a free one",
+    )
+    watching.add_argument(
+        "--metrics-interface", metavar="NAME", help="interface or address of that port (the loopback)"
+    )
     files(
         others.add_argument(
             "--address-file",
@@ -137,6 +147,8 @@ def _serve(node: pyps.Node, patience: float, address_file: Path | None) -> int:
         print(f"attach to {attach}")
     if endpoint := getattr(node, "endpoint", ""):
         print(f"listens at {endpoint}")
+    if metrics := getattr(node, "metrics_address", ""):
+        print(f"metrics at {metrics}")
     sys.stdout.flush()
     try:
         if address_file:
@@ -177,7 +189,9 @@ def _lengths(text: str) -> tuple[int, ...]:
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     names = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
-    options = {name: getattr(arguments, name) for name in (*names, *places)}
+    options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_interface")}
+    if arguments.metrics_port is not None:  # else the environment may say one
+        options["metrics_port"] = arguments.metrics_port
     options["num_workers"] = 0  # it has none itself, and who attaches is not known
     return {**options, "nodes": arguments.nodes and arguments.nodes.split(",")}
 
