@@ -159,6 +159,8 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_get_worker_stats(ps_node *node, ps_worker_stats *stats, size_t bytes)
     int32_t ps_node_get_latencies(ps_node *node, int32_t operation, int32_t remote, ps_latencies *latencies,
                                   size_t bytes)
+    int32_t ps_node_set_metrics(ps_node *node, int32_t number, const char *url)
+    int32_t ps_node_get_metrics(ps_node *node, int32_t number, char *url, size_t capacity)
     int64_t ps_latency_limit(int32_t count)
     int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity)
     int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys)

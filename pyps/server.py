@@ -100,7 +100,7 @@ class Server(Node):
     metrics_port : int, optional
         A port at which this node's statistics can be read over HTTP: ``/metrics`` for Prometheus, ``/stats`` as JSON. 0
         takes a free one; `metrics_address` says which. It has neither encryption nor passwords.
-    metrics_interface : str, optional
+    metrics_host : str, optional
         Where that port is: an interface, an address or a name of this host. By default the loopback.
 
     Raises
@@ -145,7 +145,7 @@ class Server(Node):
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
         metrics_port: int | None = None,
-        metrics_interface: str | None = None,
+        metrics_host: str | None = None,
     ) -> None:
         if max_workers == 0 or memory_limit == 0 or latch_timeout == 0 or server_threads == 0:
             raise ValueError("max_workers, memory_limit, latch_timeout and server_threads must be above 0")
@@ -197,7 +197,7 @@ class Server(Node):
             self.secure(*curve)
         begin_trace(self, trace_keys)
         if metrics_port is not None:
-            self._serve_metrics(metrics_port, metrics_interface)
+            self._serve_metrics(metrics_port, metrics_host)
 
     def _serve_metrics(self, port: int, interface: str | None) -> None:
         from pyps.watching.endpoint import Endpoint
@@ -208,6 +208,7 @@ class Server(Node):
             super().shutdown(0)
             raise
         weakref.finalize(self, self._endpoint.close)
+        self.set_metrics_address(self.rank, self._endpoint.address)
 
     @property
     def metrics_address(self) -> str:
@@ -218,11 +219,6 @@ class Server(Node):
     def address(self) -> str:
         """The address at which processes of this user on this host can attach; its first use starts a thread."""
         return self.listen()
-
-    def know_metrics(self, addresses: Sequence[str]) -> None:
-        """Let this node's `metrics_address` tell those of all nodes, by their numbers; empty texts for unknown ones."""
-        if self._endpoint:
-            self._endpoint.nodes = tuple(addresses)
 
     def stats(self) -> dict[str, int]:
         """Return this node's statistics, as a dict of int; `pyps.Node.stats` lists them, with their units.

@@ -105,7 +105,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="where /metrics is for Prometheus, and what moontide top reads; 0 takes a free one",
     )
     watching.add_argument(
-        "--metrics-interface", metavar="NAME", help="interface or address of that port (the loopback)"
+        "--metrics-host", metavar="NAME", help="interface or address of that port (the loopback)"
     )
     files(
         others.add_argument(
@@ -189,7 +189,7 @@ def _lengths(text: str) -> tuple[int, ...]:
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     names = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
-    options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_interface")}
+    options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_host")}
     if arguments.metrics_port is not None:  # else the environment may say one
         options["metrics_port"] = arguments.metrics_port
     options["num_workers"] = 0  # it has none itself, and who attaches is not known

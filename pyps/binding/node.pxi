@@ -285,6 +285,19 @@ cdef class Node:
         check(ps_node_get_worker_stats(self.node, &stats, sizeof(stats)))
         return stats
 
+    def set_metrics_address(self, node, address):
+        """Tell who attaches where the statistics of a node can be read over HTTP; once for each node."""
+        check(ps_node_set_metrics(self.node, node, encoded(address, "address")))
+
+    def metrics_addresses(self):
+        """Return where the statistics of each node can be read over HTTP, as a list of str: empty if unknown."""
+        cdef char url[128]
+        cdef list found = []
+        for node in range(self.info.num_nodes):
+            check(ps_node_get_metrics(self.node, node, url, sizeof(url)))
+            found.append(url.decode())
+        return found
+
     def latency_counts(self, operation, remote):
         """Return the time of all counted operations of a kind in ns, and how many took how long, as a list of int.
 

@@ -38,6 +38,13 @@ Options known(const Options *options) {
     return known;
 }
 
+MemberSlot &member_of(const Segment &segment, int32_t number) {
+    const uint32_t nodes = segment.header().num_nodes;
+    if (number < 0 || uint32_t(number) >= nodes)
+        fail(PS_EINVAL, Where{-1, number, nodes}, "there is no node %d of %u", number, nodes);
+    return segment.member(uint32_t(number));
+}
+
 } // namespace
 
 extern "C" {
@@ -210,6 +217,32 @@ int32_t ps_node_get_latencies(ps_node *node, int32_t operation, int32_t remote, 
         found.total_ns = now.total_ns.load(std::memory_order_relaxed);
         std::copy(std::begin(now.counts), std::end(now.counts), found.counts);
         give(found, latencies, bytes, "latencies");
+    });
+}
+
+int32_t ps_node_set_metrics(ps_node *node, int32_t number, const char *url) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        MemberSlot &member = member_of(*attachment->segment, number);
+        const size_t length = std::strlen(&require(url, "url"));
+        if (length >= sizeof member.metrics)
+            fail(PS_EINVAL, Where{-1, int64_t(length), int64_t(sizeof member.metrics - 1)}, "the URL %s is too long",
+                 url);
+        if (attachment->segment->header().server.pid != Process::self().pid)
+            fail(PS_EINVAL, Where{}, "only the process that created the node says where statistics can be read");
+        if (member.is_watched.load(std::memory_order_relaxed))
+            fail(PS_ESTATE, Where{-1, number, 0}, "the URL of node %d is known already", number);
+        std::memcpy(member.metrics, url, length + 1);
+        member.is_watched.store(1, std::memory_order_release);
+    });
+}
+
+int32_t ps_node_get_metrics(ps_node *node, int32_t number, char *url, size_t capacity) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        const MemberSlot &member = member_of(*attachment->segment, number);
+        const bool is_watched = member.is_watched.load(std::memory_order_acquire);
+        std::snprintf(&require(url, "url"), capacity, "%s", is_watched ? member.metrics : "");
     });
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import selectors
 import socket
@@ -25,7 +26,9 @@ PATIENCE = 5.0  # seconds for a connection, from its beginning to its end
 MOST_BYTES = 16384  # of a request
 MOST_CONNECTIONS = 64
 MOST_READS = 64  # of what a client sends after its request
+ACCEPT_AGAIN = 0.1  # seconds, after it has failed
 
+logger = logging.getLogger(__name__)
 _listening: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
@@ -53,8 +56,6 @@ class Endpoint:
     ----------
     address : str
         ``http://host:port``
-    nodes : sequence of str
-        The addresses of all nodes, as far as they are known, by their numbers.
 
     Raises
     ------
@@ -74,11 +75,11 @@ class Endpoint:
                 error.errno, f"{error.strerror}: name another metrics_port, or 0 for a free one"
             ) from None
         _listening.add(self._socket)
+        self._socket.setblocking(False)
         self.address = f"http://{at_port(*self._socket.getsockname()[:2])}"
-        self.nodes: tuple[str, ...] = ()
         self._node = weakref.ref(node)
         self._process = os.getpid()
-        self._connections = 0
+        self._lines: dict[socket.socket, asyncio.Task[None]] = {}
         # Not epoll, whose state a forked child would share.
         self._loop = asyncio.SelectorEventLoop(selectors.PollSelector())
         self._stop = asyncio.Event()
@@ -97,45 +98,61 @@ class Endpoint:
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.run(self._serve())
+        for line in self._lines:  # those whose task was ended before it began
+            line.close()
+        self._socket.close()
 
     async def _serve(self) -> None:
-        server = await asyncio.start_server(self._connected, sock=self._socket, limit=MOST_BYTES)
+        self._listen()
         await self._stop.wait()
-        server.close()  # the connections end with the loop, which cancels them
+        self._loop.remove_reader(self._socket)
+        self._socket.shutdown(socket.SHUT_RDWR)  # for a forked child that has not closed its copy yet as well
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            if self._connections < MOST_CONNECTIONS:
-                self._connections += 1
-                try:
-                    async with asyncio.timeout(PATIENCE):
-                        await self._answer(reader, writer)
-                finally:
-                    self._connections -= 1
-        except (TimeoutError, ConnectionError):
-            pass  # the client is slow or gone, which is its own affair
-        finally:
-            writer.transport.abort()
+    def _listen(self) -> None:
+        self._loop.add_reader(self._socket, self._accept)
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self) -> None:
         try:
-            head = await reader.readuntil(b"\r\n\r\n")
-        except asyncio.IncompleteReadError:
+            line, _ = self._socket.accept()
+        except OSError:  # the client is gone, or the process has no descriptor left
+            self._loop.remove_reader(self._socket)
+            self._loop.call_later(ACCEPT_AGAIN, self._listen)
             return
-        except asyncio.LimitOverrunError:
-            writer.write(encode(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE))
-        else:
-            writer.write(answer(head, self._read))
-        writer.write_eof()  # what the client has not read yet is sent all the same
-        await writer.drain()
+        if len(self._lines) >= MOST_CONNECTIONS:
+            line.close()
+            return
+        line.setblocking(False)
+        self._lines[line] = self._loop.create_task(self._converse(line))
+
+    async def _converse(self, line: socket.socket) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._answer(line)
+        except (TimeoutError, OSError) as error:  # the client is slow or gone
+            logger.debug("a client of the metrics of %s was dropped: %s", self.address, error or "too slow")
+        finally:
+            del self._lines[line]
+            line.close()
+
+    async def _answer(self, line: socket.socket) -> None:
+        head = b""
+        while b"\r\n\r\n" not in head and len(head) <= MOST_BYTES:
+            part = await self._loop.sock_recv(line, MOST_BYTES)
+            if not part:
+                return
+            head += part
+        whole = b"\r\n\r\n" in head
+        too_large = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        await self._loop.sock_sendall(line, answer(head, self._read) if whole else encode(too_large))
+        line.shutdown(socket.SHUT_WR)
         for _ in range(
             MOST_READS
-        ):  # until the client closes too: an abort would drop what is on its way to it
-            if not await reader.read(MOST_BYTES):
+        ):  # until the client closes too: else what is on its way to it might be dropped
+            if not await self._loop.sock_recv(line, MOST_BYTES):
                 return
 
     def _read(self) -> Reading:
         node = self._node()
         if node is None:
             raise ClosedError("the node was shut down")
-        return read(node, self.nodes)
+        return read(node)

@@ -30,7 +30,7 @@ class Reading:
     latencies : mapping
         As `pyps.Node.latencies` gives them.
     nodes : sequence of str
-        The HTTP endpoints of all nodes by their numbers, with empty texts for unknown ones; empty if none is known.
+        The HTTP endpoints of all nodes by their numbers; empty texts for unknown ones.
     """
 
     node: int
@@ -40,7 +40,7 @@ class Reading:
     stats: Mapping[str, int]
     workers: Mapping[str, int]
     latencies: Mapping[tuple[str, str], Latencies]
-    nodes: Sequence[str] = ()
+    nodes: Sequence[str]
 
     def as_json(self) -> dict[str, Any]:
         """Return what `from_json` reads. Percentiles are in seconds, None where nothing was counted."""
@@ -88,7 +88,7 @@ class Reading:
         return read
 
 
-def read(node: Node, nodes: Sequence[str] = ()) -> Reading:
+def read(node: Node) -> Reading:
     """Read a node.
 
     Raises
@@ -96,9 +96,15 @@ def read(node: Node, nodes: Sequence[str] = ()) -> Reading:
     ClosedError
         This handle of the node was shut down.
     """
-    stats, workers, latencies = node.stats(), node.worker_stats(), node.latencies()
     return Reading(
-        node.rank, node.num_nodes, time.time(), node.is_open, stats, workers, latencies, tuple(nodes)
+        node=node.rank,
+        num_nodes=node.num_nodes,
+        time=time.time(),
+        is_open=node.is_open,
+        stats=node.stats(),
+        workers=node.worker_stats(),
+        latencies=node.latencies(),
+        nodes=tuple(node.metrics_addresses()),
     )
 
 

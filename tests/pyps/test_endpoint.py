@@ -227,7 +227,7 @@ def test_a_taken_port_is_a_clear_error_and_leaves_nothing(node: pyps.Server) -> 
     with pytest.raises(ValueError, match=r"metrics_port is 65536; it must be in \[0, 65535\]"):
         pyps.Server(10, 1, metrics_port=65536)
     with pytest.raises(ValueError, match="means all interfaces"):
-        pyps.Server(10, 1, metrics_port=0, metrics_interface="0.0.0.0")
+        pyps.Server(10, 1, metrics_port=0, metrics_host="0.0.0.0")
 
 
 def test_shutdown_closes_the_port(node: pyps.Server) -> None:

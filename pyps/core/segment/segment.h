@@ -42,6 +42,8 @@ struct MemberSlot {
     std::atomic<Member> state;
     // Written before `state` becomes lost: how the loss is known, and which node noticed it.
     std::atomic<uint16_t> evidence, by;
+    std::atomic<uint32_t> is_watched; // 1: `metrics` is written, once
+    char metrics[116]; // where its statistics can be read
 };
 
 // A barrier as the processes that wait at it see it: how many rounds are over, modulo 2^32. A futex.
