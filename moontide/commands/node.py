@@ -11,12 +11,12 @@ import argparse
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moontide.errors import CommandError
 from moontide.options import CommandParser, files
+from moontide.signals import Stop, until
 
 if TYPE_CHECKING:
     import pyps
@@ -132,15 +132,13 @@ def run(arguments: argparse.Namespace) -> int:
         node = pyps.init(arguments.num_keys, arguments.value_length, **_options(arguments))
     except (pyps.Error, ValueError, TypeError, OSError, MemoryError) as error:
         raise CommandError(str(error)) from None
-    return _serve(node, arguments.patience, arguments.address_file)
+    with until(signal.SIGINT, signal.SIGTERM) as stop:
+        return _serve(node, stop, arguments.patience, arguments.address_file)
 
 
-def _serve(node: pyps.Node, patience: float, address_file: Path | None) -> int:
+def _serve(node: pyps.Node, stop: Stop, patience: float, address_file: Path | None) -> int:
     import pyps
 
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     print(f"node {node.rank} of {node.num_nodes}")
     attach = node.address if isinstance(node, pyps.Server) else None
     if attach:
