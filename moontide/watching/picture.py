@@ -8,6 +8,7 @@ from html import escape
 FONT = 13  # pixels
 WIDTH, HEIGHT = 0.602 * FONT, 1.35 * FONT  # of a character
 MARGIN = 16
+NO_BREAK = "\u00a0"  # a space that browsers do not join with the next one
 
 
 def svg(title: str, lines: Sequence[str]) -> str:
@@ -15,9 +16,9 @@ def svg(title: str, lines: Sequence[str]) -> str:
     width = max(map(len, [title, *lines])) * WIDTH + 2 * MARGIN
     height = (len(lines) + 1) * HEIGHT + 2 * MARGIN
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    style = f'font-family="monospace" font-size="{FONT}" fill="#e6e6e6" xml:space="preserve"'
+    style = f'font-family="monospace" font-size="{FONT}" fill="#e6e6e6"'
     rows = [
-        f'<text x="{MARGIN}" y="{MARGIN + (number + 0.8) * HEIGHT:.1f}">{escape(line)}</text>'
+        f'<text x="{MARGIN}" y="{MARGIN + (number + 0.8) * HEIGHT:.1f}">{escape(line).replace(" ", NO_BREAK)}</text>'
         for number, line in enumerate([title, *lines])
         if line
     ]

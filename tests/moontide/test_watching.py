@@ -154,7 +154,8 @@ def test_top_shows_what_is_done_meanwhile(capsys: pytest.CaptureFixture[str], tm
     assert (row["local"], row["workers"]) == ("100%", "1")
     assert [one.split()[:3] for one in rest[2:3]] == [["0", "push", "local"]]
     drawn = ElementTree.fromstring(picture.read_text())
-    assert [one.text for one in drawn.iter("{http://www.w3.org/2000/svg}text")][:3] == [title, heads, line]
+    texts = ["".join(one.itertext()) for one in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[:3] == [one.replace(" ", "\u00a0") for one in (title, heads, line)]
 
 
 @pytest.mark.parametrize("command", ["stats", "top"])
