@@ -16,6 +16,7 @@ local worker = require 'luaps.worker'
 
 local check = errors.check
 local readstats, NodeStats = stats.reader('ps_node_stats')
+local readworkerstats, WorkerStats = stats.reader('ps_worker_stats')
 local ADDRESS_BYTES, REASON_BYTES = 128, 160
 local DEFAULT_CAPACITY = 1000000
 local WORKER, TRACE = {base = 1}, {base = 1}
@@ -169,6 +170,13 @@ function Node:stats()
    local counted = NodeStats()
    check(C.ps_node_get_stats(self.handle, counted, ffi.sizeof(counted)))
    return readstats(counted)
+end
+
+-- The statistics of all workers that this node has had, added up; what killed workers did is among it.
+function Node:worker_stats()
+   local counted = WorkerStats()
+   check(C.ps_node_get_worker_stats(self.handle, counted, ffi.sizeof(counted)))
+   return readworkerstats(counted)
 end
 
 -- The optimizer with all of its settings as they are now, for example 'adagrad:lr=0.1,...'; nil if pushes add.

@@ -25,6 +25,8 @@ from moontide.commands import (
     paths,
     run,
     serve,
+    stats,
+    top,
     version,
 )
 from moontide.errors import CommandError
@@ -55,6 +57,8 @@ COMMANDS: Mapping[str, Command] = {
     "paths": paths,
     "run": run,
     "serve": serve,
+    "stats": stats,
+    "top": top,
     "version": version,
 }
 

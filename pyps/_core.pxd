@@ -7,6 +7,7 @@ from pyps._spans cimport Span
 cdef extern from "ps.h" nogil:
     int PS_ABI_VERSION
     int PS_PULL, PS_PUSH, PS_SET
+    int PS_LATENCY_COUNTS
     int PS_OK, PS_EINVAL, PS_EKEY, PS_ESIZE, PS_ENOMEM, PS_ETIMEDOUT, PS_ECLOSED, PS_ELOST, PS_EFORKED, PS_EBUSY
     int PS_ENOTLOCAL, PS_EWORKERS, PS_EADDRESS, PS_EINTR, PS_ESYSTEM, PS_ESTATE
     int PS_NOWAIT, PS_ASYNC
@@ -81,6 +82,8 @@ cdef extern from "ps.h" nogil:
         int64_t intents_waiting
         int64_t messages_received
         int64_t keys_without_room
+        int64_t operations_pending
+        int64_t nodes_lost
 
     ctypedef struct ps_trace_event:
         int64_t time_ns
@@ -105,6 +108,11 @@ cdef extern from "ps.h" nogil:
         int64_t remote_operations
         int64_t remote_wait_ns
         int64_t longest_remote_ns
+        int64_t localizes
+
+    ctypedef struct ps_latencies:
+        int64_t total_ns
+        int64_t *counts
 
     ctypedef struct ps_sampling_options:
         uint64_t size
@@ -149,6 +157,12 @@ cdef extern from "ps.h" nogil:
     void ps_node_free(ps_node *node)
     int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes)
     int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes)
+    int32_t ps_node_get_worker_stats(ps_node *node, ps_worker_stats *stats, size_t bytes)
+    int32_t ps_node_get_latencies(ps_node *node, int32_t operation, int32_t remote, ps_latencies *latencies,
+                                  size_t bytes)
+    int32_t ps_node_set_metrics(ps_node *node, int32_t number, const char *url)
+    int32_t ps_node_get_metrics(ps_node *node, int32_t number, char *url, size_t capacity)
+    int64_t ps_latency_limit(int32_t count)
     int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity)
     int32_t ps_node_trace(ps_node *node, const int64_t *keys, int64_t num_keys)
     int32_t ps_node_take_trace(ps_node *node, ps_trace_event *events, int64_t capacity, int64_t *count,

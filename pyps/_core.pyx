@@ -130,3 +130,8 @@ include "binding/requests.pxi"
 include "binding/operations.pxi"
 include "binding/worker.pxi"
 include "binding/sampling.pxi"
+
+
+def latency_limits():
+    """Return the ns that each count of `Node.latency_counts` and those before it stay below; the last has no limit."""
+    return [ps_latency_limit(i) for i in range(PS_LATENCY_COUNTS)]

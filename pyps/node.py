@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from pyps import _core
 from pyps.arrays import as_keys
+from pyps.latencies import OPERATIONS, PLACES, Latencies
 from pyps.named_settings import optimizer_text
 
 if TYPE_CHECKING:
@@ -74,6 +75,22 @@ class Node(_core.Node):
     def worker(self) -> Worker:
         """Return a new worker of this node, for one thread."""
         return Worker(self)
+
+    def latencies(self) -> dict[tuple[str, str], Latencies]:
+        """Return how long the operations of all workers that this node has had took, since the node was created.
+
+        Returns
+        -------
+        dict of tuple of str to Latencies
+            By kind ("pull", "push", "set", "localize") and by whether all was in this node's memory ("local") or
+            another node was needed ("remote"). All remote operations are counted, from sending until the last answer
+            was taken; of the local ones every 61st of each worker.
+        """
+        return {
+            (operation, place): Latencies(*self.latency_counts(number, place == "remote"))
+            for number, operation in enumerate(OPERATIONS)
+            for place in PLACES
+        }
 
     def get_key_size(self, key: int = 0) -> int:
         """Return the number of elements of a key's value.

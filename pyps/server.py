@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from pyps.tracing import TraceEvent, begin_trace, take_trace
 if TYPE_CHECKING:
     from pyps.initializers import Initializer
     from pyps.optim import Optimizer
+    from pyps.watching.endpoint import Endpoint
 
 logger = logging.getLogger(__name__)
 
@@ -100,6 +102,11 @@ class Server(Node):
     curve : tuple of str, optional
         The cluster's public and secret CURVE key, 40 characters each, as ``zmq.curve_keypair()`` makes them. Messages
         between nodes and workers are then encrypted, and connections without these keys are refused.
+    metrics_port : int, optional
+        A port at which this node's statistics can be read over HTTP: ``/metrics`` for Prometheus, ``/stats`` as JSON. 0
+        takes a free one; `metrics_address` says which. It has neither encryption nor passwords.
+    metrics_host : str, optional
+        Where that port is: an interface, an address or a name of this host. By default the loopback.
 
     Raises
     ------
@@ -107,12 +114,16 @@ class Server(Node):
         A parameter does not fit.
     MemoryError
         The host or the limit has no room.
+    OSError
+        The `metrics_port` is taken.
 
     Examples
     --------
     >>> with Server(1000, 10) as server, server.worker() as kv:
     ...     kv.push([3], np.ones(10, np.float32))
     """
+
+    _endpoint: Endpoint | None = None
 
     @pointing(NODE)
     def __init__(
@@ -139,6 +150,8 @@ class Server(Node):
         initializer: Initializer | str | None = None,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
+        metrics_port: int | None = None,
+        metrics_host: str | None = None,
     ) -> None:
         if max_workers == 0 or memory_limit == 0 or latch_timeout == 0 or server_threads == 0:
             raise ValueError("max_workers, memory_limit, latch_timeout and server_threads must be above 0")
@@ -190,6 +203,24 @@ class Server(Node):
             zeromq.load()
             self.secure(*curve)
         begin_trace(self, trace_keys)
+        if metrics_port is not None:
+            self._serve_metrics(metrics_port, metrics_host)
+
+    def _serve_metrics(self, port: int, interface: str | None) -> None:
+        from pyps.watching.endpoint import Endpoint
+
+        try:
+            self._endpoint = Endpoint(self, port, interface)
+        except BaseException:
+            super().shutdown(0)
+            raise
+        weakref.finalize(self, self._endpoint.close)
+        self.set_metrics_address(self.rank, self._endpoint.address)
+
+    @property
+    def metrics_address(self) -> str:
+        """Where this node's statistics can be read over HTTP, ``http://host:port``; empty without a `metrics_port`."""
+        return self._endpoint.address if self._endpoint else ""
 
     @property
     def address(self) -> str:
@@ -236,7 +267,11 @@ class Server(Node):
         if self.num_nodes > 1:
             with suppress(ClosedError):  # it may have been shut down already, also by another thread
                 self.stats()
-        super().shutdown(timeout)
+        try:
+            super().shutdown(timeout)
+        finally:
+            if self._endpoint:
+                self._endpoint.close()
 
     def enable_sampling_support(
         self,

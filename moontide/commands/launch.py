@@ -29,6 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="when a process fails let the others go on, for programs with on_loss='continue'",
     )
+    parser.add_argument(
+        "--metrics-port",
+        type=int,
+        metavar="PORT",
+        help="node N tells its statistics over HTTP at PORT + N of the loopback; 0: at free ports",
+    )
     files(parser.add_argument("script", help="a Python file, or any other program"))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="passed on to the program")
 
@@ -43,4 +49,5 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.script,
         arguments.arguments,
         keep_going=arguments.keep_going,
+        metrics_port=arguments.metrics_port,
     )

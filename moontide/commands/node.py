@@ -11,12 +11,12 @@ import argparse
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moontide.errors import CommandError
 from moontide.options import CommandParser, files
+from moontide.signals import Stop, until
 
 if TYPE_CHECKING:
     import pyps
@@ -102,6 +102,16 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="SECONDS",
         help="that it serves on at its end until the others are at theirs (%(default)s)",
     )
+    watching = parser.add_argument_group("watching, over HTTP")
+    watching.add_argument(
+        "--metrics-port",
+        type=int,
+        metavar="PORT",
+        help="where /metrics is for Prometheus, and what moontide top reads; 0 takes a free one",
+    )
+    watching.add_argument(
+        "--metrics-host", metavar="NAME", help="interface or address of that port (the loopback)"
+    )
     files(
         others.add_argument(
             "--address-file",
@@ -127,21 +137,21 @@ def run(arguments: argparse.Namespace) -> int:
         node = pyps.init(arguments.num_keys, arguments.value_length, **_options(arguments))
     except (pyps.Error, ValueError, TypeError, OSError, MemoryError) as error:
         raise CommandError(str(error)) from None
-    return _serve(node, arguments.patience, arguments.address_file)
+    with until(signal.SIGINT, signal.SIGTERM) as stop:
+        return _serve(node, stop, arguments.patience, arguments.address_file)
 
 
-def _serve(node: pyps.Node, patience: float, address_file: Path | None) -> int:
+def _serve(node: pyps.Node, stop: Stop, patience: float, address_file: Path | None) -> int:
     import pyps
 
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     print(f"node {node.rank} of {node.num_nodes}")
     attach = node.address if isinstance(node, pyps.Server) else None
     if attach:
         print(f"attach to {attach}")
     if endpoint := getattr(node, "endpoint", ""):
         print(f"listens at {endpoint}")
+    if metrics := getattr(node, "metrics_address", ""):
+        print(f"metrics at {metrics}")
     sys.stdout.flush()
     try:
         if address_file:
@@ -183,7 +193,9 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     shape = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "initializer")
     names = (*shape, "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
-    options = {name: getattr(arguments, name) for name in (*names, *places)}
+    options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_host")}
+    if arguments.metrics_port is not None:  # else the environment may say one
+        options["metrics_port"] = arguments.metrics_port
     options["num_workers"] = 0  # it has none itself, and who attaches is not known
     return {**options, "nodes": arguments.nodes and arguments.nodes.split(",")}
 

@@ -20,13 +20,15 @@ class Process:
     variables: Mapping[str, str]
 
 
-def plan(nodes: int, workers_per_node: int, port: int) -> list[Process]:
+def plan(nodes: int, workers_per_node: int, port: int, metrics_port: int | None = None) -> list[Process]:
     """Return the processes in the order of their ranks, `workers_per_node` for each node.
 
     Parameters
     ----------
     port : int
         Where the launcher serves the store, on the loopback.
+    metrics_port : int, optional
+        That of node 0; each other node has the next one. 0: each takes a free one.
     """
     processes = nodes * workers_per_node
     common = {
@@ -45,7 +47,10 @@ def plan(nodes: int, workers_per_node: int, port: int) -> list[Process]:
     for rank in range(processes):
         node, worker = divmod(rank, workers_per_node)
         label = f"node {node}" + (f" worker {worker}" if workers_per_node > 1 else "")
-        found.append(Process(label, node, {**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}))
+        variables = {**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}
+        if metrics_port is not None:
+            variables["PYPS_METRICS_PORT"] = str(metrics_port + node if metrics_port else 0)
+        found.append(Process(label, node, variables))
     return found
 
 

@@ -53,7 +53,13 @@ class Running:
 
 
 def launch(
-    nodes: int, workers_per_node: int, script: str, arguments: Sequence[str], *, keep_going: bool = False
+    nodes: int,
+    workers_per_node: int,
+    script: str,
+    arguments: Sequence[str],
+    *,
+    keep_going: bool = False,
+    metrics_port: int | None = None,
 ) -> int:
     """Run a program as all processes of a cluster and return the exit status: the first failure's, or 0.
 
@@ -61,6 +67,8 @@ def launch(
     ----------
     keep_going : bool
         One that fails does not end the others.
+    metrics_port : int, optional
+        Node n tells its statistics at this port + n; 0: at a free port.
 
     Raises
     ------
@@ -68,7 +76,7 @@ def launch(
         The program cannot be started.
     """
     listening = listen(LOOPBACK, 0)
-    processes = plan(nodes, workers_per_node, listening.getsockname()[1])
+    processes = plan(nodes, workers_per_node, listening.getsockname()[1], metrics_port)
     crew: list[Running] = []
     with ExitStack() as stack:
         stack.enter_context(_signals_raise())

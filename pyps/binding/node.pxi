@@ -273,7 +273,8 @@ cdef class Node:
             Now: `keys_held`, keys that live on this node; `replicas_held`, keys of other nodes with a replica here;
             `committed_bytes`, all shared memory in use, of which `directory_bytes` and `slab_bytes` are parts: the
             latter is for values, which use `value_bytes` of it; `workers`; `intents_active`, calls of `intent` that
-            have begun and not ended, and `intents_waiting`, those that have not begun.
+            have begun and not ended, and `intents_waiting`, those that have not begun; `operations_pending`, pulls,
+            pushes, sets and localizes of living workers that are on their way to other nodes; `nodes_lost`.
 
             Since the node was created: `relocations_in` and `relocations_out`, keys that came from other nodes and
             went to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed
@@ -286,6 +287,39 @@ cdef class Node:
         cdef ps_node_stats stats
         check(ps_node_get_stats(self.node, &stats, sizeof(stats)))
         return stats
+
+    def worker_stats(self):
+        """Return the statistics of all workers that this node has had, added up, as a dict of int.
+
+        The names are those of `Worker.stats`. What workers did before they ended or were killed stays counted, and so
+        does what they did in setups. `longest_wait_ns` and `longest_remote_ns` are those of the workers whose places no
+        others have taken since.
+        """
+        cdef ps_worker_stats stats
+        check(ps_node_get_worker_stats(self.node, &stats, sizeof(stats)))
+        return stats
+
+    def set_metrics_address(self, node, address):
+        """Tell who attaches where the statistics of a node can be read over HTTP; once for each node."""
+        check(ps_node_set_metrics(self.node, node, encoded(address, "address")))
+
+    def metrics_addresses(self):
+        """Return where the statistics of each node can be read over HTTP, as a list of str: empty if unknown."""
+        cdef char url[128]
+        cdef list found = []
+        for node in range(self.info.num_nodes):
+            check(ps_node_get_metrics(self.node, node, url, sizeof(url)))
+            found.append(url.decode())
+        return found
+
+    def latency_counts(self, operation, remote):
+        """Return the time of all counted operations of a kind in ns, and how many took how long, as a list of int.
+
+        The kinds are 0 to 3: pull, push, set, localize; `latency_limits` says which count is of which times.
+        """
+        cdef ps_latencies found
+        check(ps_node_get_latencies(self.node, operation, remote, &found, sizeof(found)))
+        return found.total_ns, [found.counts[i] for i in range(PS_LATENCY_COUNTS)]
 
     def begin_trace(self, keys):
         """Record from now on what happens on this node to these keys, an int64 buffer; to all keys if it is empty."""

@@ -273,10 +273,10 @@ cdef class Worker(Operations):
         Returns
         -------
         dict of str to int
-            Calls: `pulls`, `pushes`, `sets`. Their keys (a repeated key counts each time): `keys_pulled`,
-            `keys_pushed`, `keys_set`. Of all these keys, `keys_local` were in this node's memory, and `keys_remote`
-            were asked of a server; the local ones by operation: `keys_pulled_local`, `keys_pushed_local`,
-            `keys_set_local`.
+            Calls: `pulls`, `pushes`, `sets`, `localizes`. Keys of the first three (a repeated key counts each time):
+            `keys_pulled`, `keys_pushed`, `keys_set`. Of all these keys, `keys_local` were in this node's memory, and
+            `keys_remote` were asked of a server; the local ones by operation: `keys_pulled_local`,
+            `keys_pushed_local`, `keys_set_local`.
 
             Waits for another worker of this node that held a key: `latch_waits`, and `longest_wait_ns`, the longest in
             nanoseconds. `remote_operations`: pulls, pushes, sets and localizes that were sent and have ended. For these

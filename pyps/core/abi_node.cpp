@@ -12,6 +12,7 @@
 #include "ps.h"
 #include "store/batch.h"
 #include "store/kernels.h"
+#include "worker/worker_stats.h"
 #include "worker/workers.h"
 
 using namespace ps;
@@ -35,6 +36,13 @@ Options known(const Options *options) {
     Options known{};
     std::memcpy(&known, options, std::min<uint64_t>(size, sizeof known));
     return known;
+}
+
+MemberSlot &member_of(const Segment &segment, int32_t number) {
+    const uint32_t nodes = segment.header().num_nodes;
+    if (number < 0 || uint32_t(number) >= nodes)
+        fail(PS_EINVAL, Where{-1, number, nodes}, "there is no node %d of %u", number, nodes);
+    return segment.member(uint32_t(number));
 }
 
 } // namespace
@@ -184,9 +192,62 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
         s.intents_waiting = int64_t(h.intents_waiting.load());
         s.messages_received = int64_t(h.messages_received.load());
         s.keys_without_room = int64_t(h.keys_without_room.load());
+        s.operations_pending = count_pending(segment);
+        for (uint32_t other = 0; other < h.num_nodes; other++)
+            s.nodes_lost += segment.member(other).state.load(std::memory_order_acquire) == Member::lost;
         give(s, stats, bytes, "stats");
     });
 }
+
+int32_t ps_node_get_worker_stats(ps_node *node, ps_worker_stats *stats, size_t bytes) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        give(stats_of_workers(*attachment->segment), stats, bytes, "stats");
+    });
+}
+
+int32_t ps_node_get_latencies(ps_node *node, int32_t operation, int32_t remote, ps_latencies *latencies, size_t bytes) {
+    return with_node(node, [&](ps_node &n) {
+        if (operation < PS_PULL || operation > PS_LOCALIZE)
+            fail(PS_EINVAL, Where{-1, operation, PS_LOCALIZE}, "operation %d is unknown", operation);
+        if (remote != 0 && remote != 1)
+            fail(PS_EINVAL, Where{-1, remote, 1}, "remote is %d; it must be 0 or 1", remote);
+        auto attachment = n.attachment();
+        const Latencies &now = attachment->segment->header().latencies[operation][remote];
+        ps_latencies found{};
+        found.total_ns = now.total_ns.load(std::memory_order_relaxed);
+        std::copy(std::begin(now.counts), std::end(now.counts), found.counts);
+        give(found, latencies, bytes, "latencies");
+    });
+}
+
+int32_t ps_node_set_metrics(ps_node *node, int32_t number, const char *url) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        MemberSlot &member = member_of(*attachment->segment, number);
+        const size_t length = std::strlen(&require(url, "url"));
+        if (length >= sizeof member.metrics)
+            fail(PS_EINVAL, Where{-1, int64_t(length), int64_t(sizeof member.metrics - 1)}, "the URL %s is too long",
+                 url);
+        if (attachment->segment->header().server.pid != Process::self().pid)
+            fail(PS_EINVAL, Where{}, "only the process that created the node says where statistics can be read");
+        if (member.is_watched.load(std::memory_order_relaxed))
+            fail(PS_ESTATE, Where{-1, number, 0}, "the URL of node %d is known already", number);
+        std::memcpy(member.metrics, url, length + 1);
+        member.is_watched.store(1, std::memory_order_release);
+    });
+}
+
+int32_t ps_node_get_metrics(ps_node *node, int32_t number, char *url, size_t capacity) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        const MemberSlot &member = member_of(*attachment->segment, number);
+        const bool is_watched = member.is_watched.load(std::memory_order_acquire);
+        std::snprintf(&require(url, "url"), capacity, "%s", is_watched ? member.metrics : "");
+    });
+}
+
+int64_t ps_latency_limit(int32_t count) { return latency_limit(std::max(count, 0)); }
 
 int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity) {
     return with_node(node, [&](ps_node &n) {

@@ -25,7 +25,7 @@ enum { PS_ABI_VERSION = 2 };
 
 enum ps_dtype { PS_FLOAT32 = 0, PS_FLOAT64 = 1, PS_FLOAT16 = 2, PS_BFLOAT16 = 3, PS_INT32 = 4, PS_INT64 = 5 };
 
-enum ps_operation { PS_PULL = 0, PS_PUSH = 1, PS_SET = 2 };
+enum ps_operation { PS_PULL = 0, PS_PUSH = 1, PS_SET = 2, PS_LOCALIZE = 3 /* not of a ps_request */ };
 
 enum ps_code {
     PS_OK = 0,
@@ -145,6 +145,8 @@ typedef struct ps_node_stats {
     int64_t intents_waiting; /* the same for intents that have not begun */
     int64_t messages_received; /* by this node's server, refused ones too */
     int64_t keys_without_room; /* keys of intents that stayed where they were, as this node had no room for them */
+    int64_t operations_pending; /* of living workers: pulls, pushes, sets and localizes on their way to other nodes */
+    int64_t nodes_lost; /* as this node sees the cluster */
 } ps_node_stats;
 
 /* What happens to a key on a node. */
@@ -178,7 +180,16 @@ typedef struct ps_worker_stats {
     int64_t remote_operations; /* pulls, pushes, sets and localizes that were sent and have ended */
     int64_t remote_wait_ns; /* the times from sending each of these until its last answer was taken, added up */
     int64_t longest_remote_ns; /* the longest of them */
+    int64_t localizes; /* calls */
 } ps_worker_stats;
+
+/* How long operations took, as counts by length of time: see ps_node_get_latencies. */
+enum { PS_LATENCY_COUNTS = 128 };
+
+typedef struct ps_latencies {
+    int64_t total_ns; /* of all that were counted */
+    int64_t counts[PS_LATENCY_COUNTS]; /* counts[i]: below ps_latency_limit(i), not below the limit before it */
+} ps_latencies;
 
 /* What ps_prepare_sample draws. The files in pyps/core/sampling/ say what each scheme and distribution promises. */
 typedef struct ps_sampling_options {
@@ -276,6 +287,18 @@ int32_t ps_node_is_open(ps_node *node); /* 1 or 0 */
 void ps_node_free(ps_node *node); /* shuts down first; null is fine */
 int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes);
 int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes);
+/* The statistics of all workers that this node has had, added up; setups count here. The longest times are those of the
+ * workers whose places no others have taken since. */
+int32_t ps_node_get_worker_stats(ps_node *node, ps_worker_stats *stats, size_t bytes);
+/* Where the statistics of each node of the cluster can be read, for who attaches to this node: a URL of at most 115
+ * bytes that the process which created this node says once for each number of a node, and an empty text before. */
+int32_t ps_node_set_metrics(ps_node *node, int32_t number, const char *url);
+int32_t ps_node_get_metrics(ps_node *node, int32_t number, char *url, size_t capacity);
+/* How long the operations of a kind (ps_operation) took that all workers of this node have done: those that needed
+ * another node if `remote` is 1, else those that did not. The former are all counted, from sending until the last
+ * answer was taken; of the latter every 61st of each worker. */
+int32_t ps_node_get_latencies(ps_node *node, int32_t operation, int32_t remote, ps_latencies *latencies, size_t bytes);
+int64_t ps_latency_limit(int32_t count); /* ns; INT64_MAX for the last */
 /* Why the first refused message was refused; an empty text if none was. 160 bytes suffice. */
 int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity);
 /* The optimizer with all its settings as they are now, as ps_node_options::optimizer has it; an empty text if pushes

@@ -60,12 +60,15 @@ class Environment:
         ``DMLC_NODE_HOST``, or else ``DMLC_INTERFACE``.
     curve : tuple of str or None
         ``PYPS_CURVE_PUBLIC`` and ``PYPS_CURVE_SECRET``.
+    metrics_port : int or None
+        ``PYPS_METRICS_PORT``.
     """
 
     torchrun: Torchrun | None
     dmlc: Dmlc | None
     interface: str | None
     curve: tuple[str, str] | None
+    metrics_port: int | None = None
 
 
 def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
@@ -83,7 +86,8 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
     if reader.has("PYPS_CURVE_PUBLIC") or reader.has("PYPS_CURVE_SECRET"):
         curve = reader.text("PYPS_CURVE_PUBLIC"), reader.text("PYPS_CURVE_SECRET")
     named = [name for name in ("DMLC_NODE_HOST", "DMLC_INTERFACE") if reader.has(name)]
-    return Environment(torchrun, dmlc, reader.text(named[0]) if named else None, curve)
+    metrics_port = reader.number("PYPS_METRICS_PORT", 0) if reader.has("PYPS_METRICS_PORT") else None
+    return Environment(torchrun, dmlc, reader.text(named[0]) if named else None, curve, metrics_port)
 
 
 def read_variables(*prefixes: str, names: Collection[str] = ()) -> dict[str, str]:

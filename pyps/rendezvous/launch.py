@@ -41,7 +41,7 @@ def init(
     Parameters
     ----------
     num_keys, value_length, **options
-        As in `Server`; the same in all processes.
+        As in `Server`; the same in all processes. PYPS_METRICS_PORT in the environment is a default `metrics_port`.
     nodes : sequence of str, optional
         Where each node listens, for example ``["tcp://10.0.0.1:5000", "tcp://10.0.0.2:5000"]``. With a `rendezvous`
         a port may be ``*``.
@@ -82,6 +82,8 @@ def init(
     ...     kv.set([3], np.ones(10, np.float32))
     """
     environment = read_environment()
+    if environment.metrics_port is not None:
+        options.setdefault("metrics_port", environment.metrics_port)
     explicit = nodes is not None or rendezvous is not None
     if not explicit and (num_nodes is not None or rank is not None):
         raise ValueError("num_nodes and rank say nothing without nodes=[...] or rendezvous='tcp://host:port'")

@@ -34,6 +34,8 @@ class Offer:
         Where these processes connect to, so that the node's creator knows of them.
     agreed : dict
         What must be the same on all nodes, with names for error messages.
+    metrics : str
+        Where its statistics can be read over HTTP; empty if nowhere.
     """
 
     node: int
@@ -42,6 +44,7 @@ class Offer:
     address: str
     guests: str
     agreed: Agreed
+    metrics: str = ""
 
     def encode(self) -> str:
         """Return the text that `decode` reads."""
@@ -94,6 +97,14 @@ def name_of_host() -> str:
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     network = Path("/proc/self/ns/net").readlink()  # a network namespace has a loopback of its own
     return f"{boot} {network}"
+
+
+def find_metrics(offers: Sequence[Offer], host: str) -> tuple[str, ...]:
+    """Return where the statistics of all nodes can be read from a host; empty where they cannot."""
+    return tuple(
+        offer.metrics if offer.metrics and (offer.host == host or not is_loopback(offer.metrics)) else ""
+        for offer in offers
+    )
 
 
 def find_disagreement(offers: Sequence[Offer]) -> str | None:

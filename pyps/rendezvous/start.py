@@ -22,7 +22,15 @@ from pyps.node import Job, Node
 from pyps.rendezvous.guests import Guests, be_guest
 from pyps.rendezvous.interfaces import at_port, find_address, is_loopback
 from pyps.rendezvous.meeting import Meeting
-from pyps.rendezvous.offers import Agreed, Offer, describe, find_difference, find_disagreement, name_of_host
+from pyps.rendezvous.offers import (
+    Agreed,
+    Offer,
+    describe,
+    find_difference,
+    find_disagreement,
+    find_metrics,
+    name_of_host,
+)
 from pyps.rendezvous.places import Place
 from pyps.rendezvous.presence import Reception, say_goodbye, visit
 from pyps.rendezvous.store import Store
@@ -260,10 +268,14 @@ def _create(
         if several:
             node.endpoint = node.bind(wanted.endpoint)
         address = node.address if place.is_shared else ""
-        offer = Offer(place.node, name_of_host(), node.endpoint, address, guests, agreed)
+        host, metrics = name_of_host(), node.metrics_address
+        offer = Offer(place.node, host, node.endpoint, address, guests, agreed, metrics)
         offers = [Offer.decode(text) for text in meeting.offer(place.node, place.num_nodes, offer.encode())]
         if (wrong := find_disagreement(offers)) is not None:
             raise ValueError(wrong)
+        for number, address in enumerate(find_metrics(offers, host)):
+            if address and number != place.node:
+                node.set_metrics_address(number, address)
         if several:
             node.connect([offer.endpoint for offer in offers])
         node.watch(rendezvous.find_line(meeting, place.node), rendezvous.name)

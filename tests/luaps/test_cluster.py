@@ -175,6 +175,7 @@ def test_an_intent_brings_the_keys(cluster: Cluster, start: Any) -> None:
 def test_statistics_tell_what_was_local(cluster: Cluster, start: Any) -> None:
     source = """
     kv:pull({1, 2, 3, 4}, {}) local stats = kv:stats()
+    assert(kv.node:worker_stats().keys_pulled == 4)
     say(stats.keys_pulled, stats.keys_local, kv.node:stats().keys_held, kv.node:num_nodes(), kv.node:rank())
     """
     assert start(source, cluster(2, 10, 3)[1].address).finish() == ["4 2 5 2 1"]

@@ -68,6 +68,15 @@ def test_every_process_knows_its_place() -> None:
     assert [process.label for process in plan(2, 1, 1234)] == ["node 0", "node 1"]
 
 
+def test_each_node_has_a_metrics_port_if_asked() -> None:
+    def ports(port: int | None) -> list[str | None]:
+        return [process.variables.get("PYPS_METRICS_PORT") for process in plan(2, 2, 1234, port)]
+
+    assert ports(None) == [None] * 4
+    assert ports(9400) == ["9400", "9400", "9401", "9401"]
+    assert ports(0) == ["0"] * 4
+
+
 def test_another_clusters_variables_are_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DMLC_ROLE", "server")
     monkeypatch.setenv("EDITOR", "ed")

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,6 +86,23 @@ def test_a_node_begins_with_numbers_and_applies_gradients(node: Start) -> None:
         kv.push([1], np.ones(1, np.float32))
         assert kv.pull([1]) == 1.5
         assert isinstance(attached.optimizer, pyps.optim.SGD)
+    process.terminate()
+    assert process.communicate(timeout=TIMEOUT) == ("", "")
+
+
+@pytest.mark.slow
+def test_a_node_tells_its_statistics_over_http(node: Start) -> None:
+    process = node("--num-keys=10", "--metrics-port=0")
+    _, _, metrics = lines(process, 3)
+    address = metrics.removeprefix("metrics at ")
+    with urllib.request.urlopen(f"{address}/metrics", timeout=TIMEOUT) as answer:
+        assert b'\nmoontide_node_keys{node="0"} 10\n' in answer.read()
+    port = address.rsplit(":", 1)[1]
+    _, errors = node("--num-keys=10", f"--metrics-port={port}").communicate(timeout=TIMEOUT)
+    assert errors == (
+        f"moontide node: [Errno 98] cannot listen at 127.0.0.1:{port}: Address already in use: "
+        "name another metrics_port, or 0 for a free one\n"
+    )
     process.terminate()
     assert process.communicate(timeout=TIMEOUT) == ("", "")
 

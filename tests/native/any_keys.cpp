@@ -221,7 +221,7 @@ struct Nowhere : Outbox {
     char *reserve(NodeId, uint64_t bytes) override { return messages.emplace_back(bytes).data(); }
     void send_reserved() override {}
     void send(NodeId, Bytes message) override { messages.push_back(std::move(message)); }
-    void ended(double) override {}
+    void ended(Operation, double) override {}
 };
 
 // The same when they are sent to other nodes, whose answers would fill more than the buffer.

@@ -52,17 +52,23 @@ bool Remote::conflicts(const ps_request &request) {
 
 int64_t Remote::start(const ps_request &request, const std::vector<int64_t> &positions) {
     double now = begin_sending();
-    return requests_.start(request, positions, now);
+    int64_t timestamp = requests_.start(request, positions, now);
+    show_pending();
+    return timestamp;
 }
 
 int64_t Remote::start(const ps_request &request) {
     double now = begin_sending();
-    return requests_.start(request, now);
+    int64_t timestamp = requests_.start(request, now);
+    show_pending();
+    return timestamp;
 }
 
 int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
     double now = begin_sending();
-    return requests_.localize(keys, num_keys, now);
+    int64_t timestamp = requests_.localize(keys, num_keys, now);
+    show_pending();
+    return timestamp;
 }
 
 void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end) {
@@ -123,14 +129,21 @@ void Remote::receive() {
             count_refusal(segment_.header(), error.what());
         }
     }
+    show_pending();
 }
 
-void Remote::ended(double began) {
-    Counters &counters = segment_.slot(slot_).counters;
-    auto ns = int64_t((monotonic_seconds() - began) * 1e9);
-    add_to(counters.remote_operations, 1);
-    add_to(counters.remote_wait_ns, ns);
-    raise_to(counters.longest_remote_ns, ns);
+void Remote::ended(Operation operation, double began) {
+    WorkerSlot &slot = segment_.slot(slot_);
+    double seconds = monotonic_seconds() - began;
+    auto ns = int64_t(seconds * 1e9);
+    add_to(slot.counters.remote_operations, 1);
+    add_to(slot.counters.remote_wait_ns, ns);
+    raise_to(slot.longest.remote_ns, ns);
+    segment_.header().latencies[int(operation)][1].add(seconds);
+}
+
+void Remote::show_pending() {
+    segment_.slot(slot_).pending.store(uint32_t(requests_.in_flight().count()), std::memory_order_relaxed);
 }
 
 } // namespace ps

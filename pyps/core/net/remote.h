@@ -72,7 +72,8 @@ private:
     char *reserve(NodeId to, uint64_t bytes) override;
     void send_reserved() override;
     void send(NodeId to, Bytes message) override;
-    void ended(double began) override;
+    void ended(Operation operation, double began) override;
+    void show_pending(); // in the worker's slot
 
     double begin_sending(); // returns the time
     void look_at_epoch();

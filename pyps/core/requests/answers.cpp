@@ -53,7 +53,7 @@ void Requests::take(const AnswerBatch &answer, NodeId from, ValueBytes values) {
         for (uint32_t i = 0; i < answer.count; i++) keys_.remove(sent.keys[answer.position(i)]);
     sent.left -= answer.count;
     if (sent.left > 0) return;
-    outbox_.ended(sent.began);
+    outbox_.ended(sent.operation, sent.began);
     if (sent.lost_with != no_node) failures_.add(found->first, sent.lost_with);
     drop(found);
 }

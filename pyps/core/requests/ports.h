@@ -31,7 +31,8 @@ public:
     virtual void send_reserved() = 0; // in the order of the calls of reserve()
     virtual void send(NodeId to, Bytes message) = 0;
 
-    virtual void ended(double began) = 0; // an operation that was sent at this time has all its answers
+    // An operation of this kind that was sent at this time has all its answers.
+    virtual void ended(Operation operation, double began) = 0;
 };
 
 } // namespace ps

@@ -24,6 +24,7 @@
 #include "segment/directory.h"
 #include "segment/doorbell.h"
 #include "segment/futex.h"
+#include "segment/latencies.h"
 #include "segment/mapping.h"
 #include "segment/process.h"
 #include "segment/row_maker.h"
@@ -42,6 +43,8 @@ struct MemberSlot {
     std::atomic<Member> state;
     // Written before `state` becomes lost: how the loss is known, and which node noticed it.
     std::atomic<uint16_t> evidence, by;
+    std::atomic<uint32_t> is_watched; // 1: `metrics` is written, once
+    char metrics[116]; // where its statistics can be read
 };
 
 // A barrier as the processes that wait at it see it: how many rounds are over, modulo 2^32. A futex.
@@ -128,6 +131,7 @@ struct Header {
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // counts of keys
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
+    alignas(64) Latencies latencies[PS_LOCALIZE + 1][2]; // by ps_operation, and whether another node was needed
     // Of the rule for pushes, in its order; any process may change one at any time, and then sets its bit in the
     // second.
     alignas(64) std::atomic<double> settings[most_settings];
@@ -158,17 +162,22 @@ struct SharedHead {
     uint32_t changed; // since the server last looked
 };
 
+// What all workers did that have had a slot; it only grows.
 struct Counters { // consists of these atomics only
-    std::atomic<int64_t> calls[3]; // by ps_operation
+    std::atomic<int64_t> calls[PS_LOCALIZE + 1]; // by ps_operation
     std::atomic<int64_t> keys[3];
     std::atomic<int64_t> local[3]; // how many of `keys` were local
     std::atomic<int64_t> waits;
-    std::atomic<int64_t> longest_wait_ns;
     std::atomic<int64_t> remote_operations; // those that were sent and have ended
-    std::atomic<int64_t> remote_wait_ns, longest_remote_ns;
+    std::atomic<int64_t> remote_wait_ns;
 
     std::atomic<int64_t> *begin() { return calls; }
     std::atomic<int64_t> *end() { return reinterpret_cast<std::atomic<int64_t> *>(this + 1); }
+};
+
+// Of the slot's worker.
+struct Longest {
+    std::atomic<int64_t> wait_ns, remote_ns;
 };
 
 // Only its worker (or channel) writes it; after the worker's death, the process that frees the slot.
@@ -180,7 +189,9 @@ struct alignas(64) WorkerSlot {
     std::atomic<uint64_t> clock;
     ArrivalWord arrival; // at the workers' barrier
     std::atomic<uint32_t> in_setup; // 1 while it sets up values: its intents wait
+    std::atomic<uint32_t> pending; // operations on their way to other nodes
     alignas(64) Counters counters;
+    Longest longest;
 };
 
 constexpr uint64_t here_block = 512; // rows whose keys are counted together: a page of the directory

@@ -107,9 +107,8 @@ void Latches::restore(Row row, Place place) {
 }
 
 void Latches::record_wait(double seconds) {
-    Counters &counters = slot_.counters;
-    counters.waits.fetch_add(1, std::memory_order_relaxed);
-    raise_to(counters.longest_wait_ns, int64_t(seconds * 1e9));
+    slot_.counters.waits.fetch_add(1, std::memory_order_relaxed);
+    raise_to(slot_.longest.wait_ns, int64_t(seconds * 1e9));
 }
 
 } // namespace ps

@@ -14,7 +14,7 @@ using namespace ps;
 ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
     : attachment_(std::move(attachment)), generation_(fork_generation()), patience_(attachment_->patience),
       me_(join(*attachment_->segment, &number_)), slot_(attachment_->segment->slot(slot_of(me_))),
-      latches_(*attachment_->segment, me_) {}
+      latches_(*attachment_->segment, me_), before_(slot_.counters.begin(), slot_.counters.end()) {}
 
 // A forked child has a copy of the parent's worker, made while its threads were at work, and ZeroMQ's sockets without
 // ZeroMQ's threads. So these parts are leaked.
@@ -92,11 +92,14 @@ int32_t ps_worker::run(ps_request &request, double timeout) {
 // Do what can be done on this node, and send the rest. If this has to wait before it sends, it has done nothing yet.
 int32_t ps_worker::begin(ps_request &request, Deadline &deadline) {
     Segment &segment = *attachment_->segment;
+    const bool timed = is_timed(request.operation);
+    const double began = timed ? monotonic_seconds() : 0;
     check_request(segment, request);
     request.timestamp = -1;
     const bool brings_gradients = request.operation == PS_PUSH && Gradients::are_pushed_to(segment);
     int32_t code = brings_gradients ? submit_gradients(request, deadline) : submit(request, deadline);
     last_.store(request.timestamp, std::memory_order_relaxed);
+    if (timed && code == PS_OK && request.timestamp < 0) took(request.operation, began);
     return code;
 }
 
@@ -234,11 +237,14 @@ Remote &ps_worker::remote(double patience, double timeout) {
 bool ps_worker::pull_if_local(ps_request &request) {
     auto held = lock();
     Segment &segment = require_open();
+    const bool timed = is_timed(PS_PULL);
+    const double began = timed ? monotonic_seconds() : 0;
     check_request(segment, request);
     if (!all_local(segment, request.keys, request.num_keys)) return false;
     if (has_remote_work() && (remote_->conflicts(request) || !is_buffer_free(request))) return false;
     if (run_local(segment, latches_, request) != PS_OK) return false;
     count(request, 0);
+    if (timed) took(PS_PULL, began);
     return true;
 }
 
@@ -249,21 +255,38 @@ void ps_worker::count(const ps_request &request, size_t elsewhere) {
     add_to(counters.local[request.operation], request.num_keys - int64_t(elsewhere));
 }
 
+// Whether the next call of a kind is timed. The kind may be any number.
+bool ps_worker::is_timed(int32_t operation) const {
+    if (uint32_t(operation) > PS_LOCALIZE) return false;
+    return uint64_t(slot_.counters.calls[operation].load(std::memory_order_relaxed)) % timed_every == timed_every - 1;
+}
+
+void ps_worker::took(int32_t operation, double began) {
+    attachment_->segment->header().latencies[operation][0].add(monotonic_seconds() - began);
+}
+
 int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
     auto held = lock();
     Segment &segment = require_open();
+    const bool timed = is_timed(PS_LOCALIZE);
+    const double began = timed ? monotonic_seconds() : 0;
     check_keys(segment, keys, num_keys);
     last_.store(-1, std::memory_order_relaxed);
-    if (num_keys == 0 || segment.header().num_nodes == 1) return -1;
     std::vector<int64_t> away;
-    std::copy_if(keys, keys + num_keys, std::back_inserter(away),
-                 [&](int64_t key) { return segment.place(uint64_t(key)).residence() != Residence::owned; });
-    if (away.empty()) return -1;
+    if (segment.header().num_nodes > 1)
+        std::copy_if(keys, keys + num_keys, std::back_inserter(away),
+                     [&](int64_t key) { return segment.place(uint64_t(key)).residence() != Residence::owned; });
+    if (away.empty()) {
+        add_to(slot_.counters.calls[PS_LOCALIZE], 1);
+        if (timed) took(PS_LOCALIZE, began);
+        return -1;
+    }
     auto count = int64_t(away.size());
     int64_t values = total_length(segment, away.data(), count) * int64_t(segment.header().element_bytes);
     Deadline deadline(default_wait_timeout);
     remote(patience_, deadline.left()).make_room(away.size() * sizeof(Key) + uint64_t(values), deadline.left());
     int64_t timestamp = remote().localize(away.data(), count);
+    add_to(slot_.counters.calls[PS_LOCALIZE], 1);
     last_.store(timestamp, std::memory_order_relaxed);
     return timestamp;
 }

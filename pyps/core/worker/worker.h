@@ -55,6 +55,8 @@ private:
     void require_mine() const;         // throws PS_EFORKED
     ps::Segment &require_open() const; // throws PS_ECLOSED, PS_ELOST
     void count(const ps_request &request, size_t elsewhere);
+    bool is_timed(int32_t operation) const;
+    void took(int32_t operation, double began); // an operation that needed no other node
     ps::Remote &remote(double patience = HUGE_VAL, double timeout = ps::welcome_timeout);
     void leave_setup();
     bool has_remote_work() const { return remote_ && remote_->is_busy(); }
@@ -87,7 +89,8 @@ private:
     std::atomic<int64_t> last_{-1};      // the timestamp of the last operation
     std::unique_ptr<ps::SamplingPort> sampled_access_; // these two are also made when they are needed first
     std::unique_ptr<ps::Sampler> sampler_;
-    std::vector<int64_t> before_setup_; // what the counters were when the setup began
+    std::vector<int64_t> before_; // what the slot's counters have that does not count for this worker
+    std::vector<int64_t> before_setup_; // what the counters were when the setup began, and then the longest times
     int setup_steps_ = 0; // how many steps of end_setup() are done
     std::mutex barrier_mutex_; // guards barrier_; held while waiting
     ps::Barrier barrier_;

@@ -12,6 +12,7 @@ void ps_worker::begin_setup() {
     require_open();
     if (slot_.in_setup.exchange(1, std::memory_order_release)) return;
     before_setup_.assign(slot_.counters.begin(), slot_.counters.end());
+    before_setup_.insert(before_setup_.end(), {slot_.longest.wait_ns.load(), slot_.longest.remote_ns.load()});
 }
 
 // If it ended early, also with PS_EINTR or PS_EBUSY, the next call goes on where it was. When the first barrier is
@@ -32,7 +33,9 @@ void ps_worker::leave_setup() {
     auto held = lock();
     require_open();
     if (!slot_.in_setup.exchange(0, std::memory_order_release)) return;
-    std::copy(before_setup_.begin(), before_setup_.end(), slot_.counters.begin());
+    for (size_t i = 0; i < before_.size(); i++) before_[i] += slot_.counters.begin()[i].load() - before_setup_[i];
+    slot_.longest.wait_ns = before_setup_[before_.size()];
+    slot_.longest.remote_ns = before_setup_[before_.size() + 1];
 }
 
 int32_t ps_worker::barrier(double timeout) {

@@ -14,7 +14,9 @@ void start_from_zero(WorkerSlot &slot) {
     slot.clock.store(0, std::memory_order_relaxed);
     slot.arrival.store(0, std::memory_order_relaxed);
     slot.in_setup.store(0, std::memory_order_relaxed);
-    for (std::atomic<int64_t> &counter : slot.counters) counter.store(0, std::memory_order_relaxed);
+    slot.pending.store(0, std::memory_order_relaxed);
+    slot.longest.wait_ns.store(0, std::memory_order_relaxed);
+    slot.longest.remote_ns.store(0, std::memory_order_relaxed);
 }
 
 // Make a slot this process's own if it still belongs to `former`. If that is a dead worker, what it held is free
@@ -128,6 +130,16 @@ uint32_t reclaim_dead(Segment &segment) {
 uint32_t count_workers(const Segment &segment) {
     uint32_t count = 0, used = segment.header().slots_used.load(std::memory_order_acquire);
     for (uint32_t number = 1; number <= used; number++) count += identity_of(segment.slot(number)).is_alive();
+    return count;
+}
+
+int64_t count_pending(const Segment &segment) {
+    int64_t count = 0;
+    const uint32_t used = segment.header().slots_used.load(std::memory_order_acquire);
+    for (uint32_t number = 1; number <= used; number++) {
+        const uint32_t pending = segment.slot(number).pending.load(std::memory_order_relaxed);
+        if (pending && identity_of(segment.slot(number)).is_alive()) count += pending;
+    }
     return count;
 }
 

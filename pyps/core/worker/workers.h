@@ -8,9 +8,8 @@
 
 namespace ps {
 
-// Take a free slot, or, if there is none, a dead worker's. The counters and the clock start from 0. Throws PS_EWORKERS,
-// PS_ENOMEM.
-// `ordinal` is set to how many have joined, this one included.
+// Take a free slot, or, if there is none, a dead worker's. The clock starts from 0; the counters go on. Throws
+// PS_EWORKERS, PS_ENOMEM. `ordinal` is set to how many have joined, this one included.
 Holder join(Segment &segment, uint32_t *ordinal = nullptr);
 // Takes the channel's slot, which lies behind the workers'; throws PS_ENOMEM.
 Holder join_as_server(Segment &segment, uint32_t channel);
@@ -20,6 +19,7 @@ void leave(Segment &segment, Holder me); // also gives the memory of the undo ar
 // worker. Returns how many were freed.
 uint32_t reclaim_dead(Segment &segment);
 uint32_t count_workers(const Segment &segment);
+int64_t count_pending(const Segment &segment); // operations of living workers on their way to other nodes
 uint32_t count_free(const Segment &segment); // how many slots are free
 
 } // namespace ps

@@ -49,7 +49,7 @@ private:
     char *reserve(NodeId to, uint64_t bytes) override;
     void send_reserved() override;
     void send(NodeId to, Bytes message) override;
-    void ended(double) override { told_ended_++; }
+    void ended(Operation, double) override { told_ended_++; }
 
     uint64_t bytes_in_flight() const;
     bool has_room(uint64_t bytes) const;

@@ -1,0 +1,112 @@
+"""A reading in the text format that Prometheus reads.
+
+https://prometheus.io/docs/instrumenting/exposition_formats/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyps.latencies import LIMITS
+from pyps.watching.reading import Reading
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+PREFIX = "moontide_node_"
+PER_OCTAVE = 4  # of LIMITS; a bucket for each doubling is enough for Prometheus
+
+# Name, what it is, and its samples: labels, and the name of a number of the node ("stats") or of its workers.
+GAUGES = (
+    ("keys", "Keys whose value lives on this node", "keys_held"),
+    ("replicas", "Keys of other nodes with a replica here", "replicas_held"),
+    ("memory_bytes", "Shared memory in use", "committed_bytes"),
+    ("directory_bytes", "Shared memory in use for where keys are", "directory_bytes"),
+    ("slab_bytes", "Shared memory in use for values, with room for more", "slab_bytes"),
+    ("value_bytes", "Shared memory in use by values", "value_bytes"),
+    ("workers", "Workers that have joined and not ended", "workers"),
+    ("intents_active", "Intents that have begun and not ended", "intents_active"),
+    ("intents_waiting", "Intents that have not begun", "intents_waiting"),
+    ("operations_pending", "Operations of living workers on their way to other nodes", "operations_pending"),
+    ("nodes_lost", "Lost nodes, as this node sees the cluster", "nodes_lost"),
+)
+COUNTERS = (
+    ("replicas_made", "Replicas made here", "replicas_made"),
+    ("keys_forwarded", "Keys of operations that were passed on to another node", "requests_forwarded"),
+    ("messages_received", "Messages that this node's server received", "messages_received"),
+    ("messages_refused", "Messages that were wrong or not expected", "refused"),
+    ("peers_refused", "Connections without the cluster's CURVE keys", "peers_refused"),
+    (
+        "keys_without_room",
+        "Keys of intents that stayed where they were, as here was no room",
+        "keys_without_room",
+    ),
+    ("workers_joined", "Workers that have joined", "workers_joined"),
+    ("workers_reclaimed", "Slots of dead workers that were freed", "workers_reclaimed"),
+    ("latches_recovered", "Latches taken over from dead workers", "latches_recovered"),
+    (
+        "values_restored",
+        "Values that dead workers had half written and that were put back",
+        "values_restored",
+    ),
+)
+OF_WORKERS = (
+    ("latch_waits", "Waits for a key that another worker of this node held", "latch_waits"),
+    ("remote_operations", "Operations that needed another node and have ended", "remote_operations"),
+)
+CALLS = {"pull": "pulls", "push": "pushes", "set": "sets", "localize": "localizes"}
+KEYS = {"pull": "keys_pulled", "push": "keys_pushed", "set": "keys_set"}
+
+
+def expose(reading: Reading) -> str:
+    """Return all of a reading as text, each line with its end."""
+    return "".join(f"{line}\n" for line in _lines(reading))
+
+
+def _lines(reading: Reading) -> Iterator[str]:
+    node = f'node="{reading.node}"'
+    yield from _head("up", "gauge", "Whether the node works")
+    yield f"{PREFIX}up{{{node}}} {int(reading.is_open)}"
+    yield from _head("cluster_nodes", "gauge", "Nodes of the cluster, lost ones too")
+    yield f"{PREFIX}cluster_nodes{{{node}}} {reading.num_nodes}"
+    for name, text, source in GAUGES:
+        yield from _head(name, "gauge", text)
+        yield f"{PREFIX}{name}{{{node}}} {reading.stats[source]}"
+    for table, numbers in ((COUNTERS, reading.stats), (OF_WORKERS, reading.workers)):
+        for name, text, source in table:
+            yield from _head(f"{name}_total", "counter", text)
+            yield f"{PREFIX}{name}_total{{{node}}} {numbers[source]}"
+    yield from _head("relocations_total", "counter", "Keys that came from other nodes and went to them")
+    for direction in ("in", "out"):
+        count = reading.stats[f"relocations_{direction}"]
+        yield f'{PREFIX}relocations_total{{{node},direction="{direction}"}} {count}'
+    yield from _head("operations_total", "counter", "Calls of all workers that this node has had")
+    for operation, source in CALLS.items():
+        yield f'{PREFIX}operations_total{{{node},operation="{operation}"}} {reading.workers[source]}'
+    yield from _head("operation_keys_total", "counter", "Keys of these calls, by where their values were")
+    for operation, source in KEYS.items():
+        local = reading.workers[f"{source}_local"]
+        for place, count in (("local", local), ("remote", reading.workers[source] - local)):
+            yield f'{PREFIX}operation_keys_total{{{node},operation="{operation}",place="{place}"}} {count}'
+    yield from _histograms(reading, node)
+
+
+def _histograms(reading: Reading, node: str) -> Iterator[str]:
+    name = f"{PREFIX}operation_seconds"
+    yield from _head(
+        "operation_seconds",
+        "histogram",
+        "How long calls took: all that needed another node, every 61st local one",
+    )
+    for (operation, place), found in reading.latencies.items():
+        labels = f'{node},operation="{operation}",place="{place}"'
+        below = 0
+        for number, count in enumerate(found.counts[:-1]):
+            below += count
+            if number % PER_OCTAVE == 0:
+                yield f'{name}_bucket{{{labels},le="{LIMITS[number] / 1e9!r}"}} {below}'
+        yield f'{name}_bucket{{{labels},le="+Inf"}} {found.counted}'
+        yield f"{name}_sum{{{labels}}} {found.total_ns / 1e9!r}"
+        yield f"{name}_count{{{labels}}} {found.counted}"
+
+
+def _head(name: str, kind: str, text: str) -> tuple[str, str]:
+    return f"# HELP {PREFIX}{name} {text}", f"# TYPE {PREFIX}{name} {kind}"
