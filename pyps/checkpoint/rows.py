@@ -36,7 +36,7 @@ class Rows(RowWorker):
 
 
 def row_type(length: int, dtype: Dtype, optimizer: str) -> np.dtype[Any]:
-    """Return the type of a row: its field `value`, and one for each thing that the optimizer keeps.
+    """Return the type of a row: its field `values`, and one for each thing that the optimizer keeps.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def row_type(length: int, dtype: Dtype, optimizer: str) -> np.dtype[Any]:
         else:
             formats.append((real, (length,)))
             end += real.itemsize * length
-    names = ["value", *(part.name for part in parts)]
+    names = ["values", *(part.name for part in parts)]
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": end})
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from pyps import safetensors_header
+from pyps import safetensors_header as headers
 
 SAFETENSORS = {
     "F64": torch.float64,
@@ -85,7 +85,7 @@ def read_npy(path: Path) -> Stored:
 
 def read_safetensors(path: Path, name: str | None) -> Stored:
     """Find the elements of a tensor in a file of safetensors; without a name, of its only tensor."""
-    header, begins = safetensors_header.read(path)
+    header, begins = headers.read(path)
     found = header[pick(path, list(header), name)]
     if found["dtype"] not in SAFETENSORS:
         raise ValueError(f"{path} holds elements of {found['dtype']}, which are unknown here")
@@ -156,7 +156,7 @@ def safetensors_header(name: str, dtype: torch.dtype, shape: Sequence[int], nbyt
     kinds = {kind: text for text, kind in SAFETENSORS.items()}
     if dtype not in kinds:
         raise ValueError(f"safetensors has no {dtype}; store it as .pt")
-    return safetensors_header.make([(name, kinds[dtype], tuple(shape), nbytes)])
+    return headers.make([(name, kinds[dtype], tuple(shape), nbytes)])
 
 
 def pick(path: Path, names: list[str], name: str | None) -> str:
