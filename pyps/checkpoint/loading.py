@@ -63,12 +63,12 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
     'checkpoint-00000001'
     """
     stored = Stored(path)
+    is_host = node.num_nodes > 1 and node.rank == 0
+    place = stored.path.parent
     with (
         Rows(node) as rows,
-        places.working(stored.path.parent)
-        if node.num_nodes > 1 and node.rank == 0
-        else contextlib.nullcontext("") as name,
-        Meeting(stored.path.parent, node.rank, node.num_nodes, name, timeout, rows.current_clock) as meeting,
+        places.working(place) if is_host else contextlib.nullcontext("") as name,
+        Meeting(place, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
     ):
         _check(stored, node, values_only)
         meeting.gather()  # all of it fits all of them

@@ -113,7 +113,9 @@ def _save(directory: Path, node: Node, keep: int | None, timeout: float) -> Path
 def _take_part(directory: Path, node: Node, name: str, keep: int | None, timeout: float) -> Path:
     with (
         Rows(node) as rows,
-        Meeting(directory, node.rank, node.num_nodes, name, timeout, rows.current_clock) as meeting,
+        Meeting(
+            directory, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)
+        ) as meeting,
     ):
         meeting.gather()  # all have called
         rows.wait_sync(timeout)  # what was pushed to replicas here becomes part of the owners' values

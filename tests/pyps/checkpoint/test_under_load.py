@@ -122,6 +122,24 @@ def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(
         assert load.acknowledged.sum() > 0
 
 
+def test_a_push_to_a_replica_is_in_though_its_owner_is_far(tmp_path: Path) -> None:
+    """The owner hears of it 0.3 s later."""
+    nodes = [pyps.Server(2, 1, num_nodes=2, rank=rank, techniques="replication_only") for rank in range(2)]
+    endpoints = [node.bind("memory://*?delay=0.3") for node in nodes]
+    for node in nodes:
+        node.connect(endpoints)
+    with nodes[1].worker() as kv:
+        kv.intent([0, 1], 0, 9)
+        kv.wait_sync()
+        kv.push([0, 1], np.ones(2, np.float32))
+        stored = Stored(save(tmp_path, nodes))
+        for shard in stored.table.shards:
+            for group in stored.groups(shard):
+                assert (group.fields["values"] == 1).all()
+    for node in nodes:
+        node.shutdown(timeout=0)
+
+
 def test_barriers_of_workers_do_not_wait_for_a_checkpoint(tmp_path: Path) -> None:
     """Node 1 does not call it, so node 0 waits; meanwhile the workers come through a barrier."""
     with Cluster(2, 4, 2, num_workers=1) as cluster:
