@@ -10,11 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyps.checkpoint import places
+from pyps.checkpoint.export import export
 from pyps.checkpoint.loading import load
 from pyps.checkpoint.saving import save
 from pyps.checkpoint.stored import Stored
 
-__all__ = ["Stored", "latest", "load", "save"]
+__all__ = ["Stored", "export", "latest", "load", "save"]
 
 
 def latest(directory: str | Path) -> Path | None:
