@@ -1,8 +1,9 @@
 """Checkpoints of a server's parameters, written while training runs.
 
->>> import pyps.checkpoint
->>> pyps.checkpoint.save("checkpoints", server)  # doctest: +SKIP
->>> pyps.checkpoint.load("checkpoints", server)  # doctest: +SKIP
+>>> import pyps
+>>> with pyps.Server(1000, 10) as server:
+...     saved = pyps.checkpoint.save("checkpoints", server, keep=3)
+...     assert pyps.checkpoint.load("checkpoints", server) == saved
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
     path : path
         A checkpoint, or a directory with several, of which it takes the newest. With several nodes all of them need to
         write in the directory that has the checkpoint, where they meet.
-    node : Server or Node
+    node : Node
         Of this process, or attached to.
     values_only : bool
         Take the values alone, as `set` does: the optimizer, which may be another one or none, begins anew.
@@ -57,8 +57,9 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
 
     Examples
     --------
-    >>> with Server(1000, 10) as first, Server(1000, 10, dtype="float16") as second:
-    ...     _ = save("checkpoints", first)
+    >>> import pyps
+    >>> with pyps.Server(1000, 10) as first, pyps.Server(1000, 10, dtype="float16") as second:
+    ...     _ = pyps.checkpoint.save("checkpoints", first)
     ...     load("checkpoints", second).name
     'checkpoint-00000001'
     """

@@ -61,7 +61,7 @@ def save(
     ----------
     directory : path
         Made if it is not there.
-    node : Server or Node
+    node : Node
         Of this process, or attached to.
     keep : int, optional
         Remove all but the newest ones afterwards. Node 0's counts.
@@ -86,7 +86,8 @@ def save(
 
     Examples
     --------
-    >>> with Server(1000, 10) as server:
+    >>> import pyps
+    >>> with pyps.Server(1000, 10) as server:
     ...     save("checkpoints", server, keep=3).name
     'checkpoint-00000001'
     """
