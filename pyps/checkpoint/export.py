@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pyps.checkpoint import shards
+from pyps.checkpoint import places, shards
 from pyps.checkpoint.conversion import convert
 from pyps.checkpoint.stored import Stored
 from pyps.dtypes import DTYPES
@@ -59,6 +59,7 @@ def export(path: str | Path, file: str | Path) -> Path:
     stored.require_complete()
     with _replacing(target) as beside:
         WRITERS[target.suffix](stored, beside)
+        places.sync(beside)
     return target
 
 

@@ -155,8 +155,9 @@ def _groups(stored: Stored, node: Node, first: int = 0, step: int = 1) -> Iterat
     """Yield the groups of every step-th shard, with values of the server's dtype."""
     for shard in stored.table.shards[first::step]:
         for group in stored.groups(shard):
-            values = convert(group.fields["values"], DTYPES[stored.table.dtype], node.dtype)
-            yield Group(group.length, group.keys, {**group.fields, "values": values})
+            for part in group.pieces():
+                values = convert(part.fields["values"], DTYPES[stored.table.dtype], node.dtype)
+                yield Group(part.length, part.keys, {**part.fields, "values": values})
 
 
 def _write_rows(stored: Stored, node: Node, rows: Rows, meeting: Meeting, values_only: bool) -> None:
@@ -178,7 +179,8 @@ def _write_rows(stored: Stored, node: Node, rows: Rows, meeting: Meeting, values
         every = [
             unpack(said, node.num_keys) for said in meeting.gather(pack(np.concatenate(done), node.num_keys))
         ]
-        left = np.setdiff1d(np.concatenate(seen), np.concatenate(every))
+        wanted = np.concatenate(seen)
+        left = wanted[~np.isin(wanted, np.concatenate(every))]
 
 
 def _as_rows(group: Group, node: Node, values_only: bool) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:

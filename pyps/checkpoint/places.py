@@ -83,9 +83,9 @@ def _clear(directory: Path, name: str) -> None:
     (directory / f".lock-{name}").unlink(missing_ok=True)
 
 
-def sync(directory: Path) -> None:
-    """Flush a directory, so that its names survive a crash."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+def sync(path: Path) -> None:
+    """Flush a file, or a directory, so that its names survive a crash."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from pyps.checkpoint.meeting import Meeting
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
 from pyps.errors import WaitTimeoutError
 
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 SHARD_BYTES = 64 << 20  # of the rows in a shard
 
 
@@ -135,17 +136,32 @@ def _take_part(directory: Path, node: Node, name: str, keep: int | None, timeout
 
 def _write_rows(place: Path, node: Node, rows: Rows, meeting: Meeting) -> tuple[list[Shard], int]:
     """Write the rows of this node; return its shards, and how many keys all nodes have written."""
+    with ThreadPoolExecutor(1, thread_name_prefix="checkpoint") as flusher:  # while the next shard is read
+        flushed: list[Future[None]] = []
+        written, keys = _write_rounds(
+            place, node, rows, meeting, lambda file: flushed.append(flusher.submit(places.sync, place / file))
+        )
+        for one in flushed:
+            one.result()
+    return written, keys
+
+
+def _write_rounds(
+    place: Path, node: Node, rows: Rows, meeting: Meeting, flush: Callable[[str], object]
+) -> tuple[list[Shard], int]:
     written: list[Shard] = []
+    room = np.empty(SHARD_BYTES, np.uint8)  # each shard in turn: new memory takes longer than copying
     left: Keys | None = None  # all keys
     end = time.monotonic() + meeting.timeout
     for round_ in itertools.count(1):
         done = [np.empty(0, np.int64)]
         for keys in batches(node, rows.keys() if left is None else [left]):
-            groups = _read(node, rows, keys)
+            groups = _read(node, rows, keys, room)
             done += [group.keys for group in groups]
             if groups:
                 file = f"node-{node.rank}-{len(written):05}.safetensors"
                 written.append(shards.write(place, file, node.dtype.name, groups, round_))
+                flush(file)
         mine = np.concatenate(done)
         every = [unpack(said, node.num_keys) for said in meeting.gather(pack(mine, node.num_keys))]
         if left is not None:
@@ -171,17 +187,18 @@ def batches(node: Node, found: Iterable[Keys]) -> Iterator[Keys]:
     """Divide keys into batches whose rows have about `SHARD_BYTES`."""
     for keys in found:
         _, nbytes = sizes(node, keys)
-        shard = np.cumsum(nbytes) // SHARD_BYTES
+        shard = (np.cumsum(nbytes) - 1) // SHARD_BYTES
         yield from (part for part in np.split(keys, np.flatnonzero(np.diff(shard)) + 1) if len(part))
 
 
-def _read(node: Node, rows: Rows, keys: Keys) -> list[shards.Group]:
-    """Read the rows of the keys that live here, by the lengths of their values."""
+def _read(node: Node, rows: Rows, keys: Keys, room: Bytes) -> list[shards.Group]:
+    """Read the rows of the keys that live here, by the lengths of their values; into `room`, if they fit."""
     lengths, nbytes = sizes(node, keys)
     if len(keys) and lengths.min() != lengths.max():
         order = np.argsort(lengths, kind="stable")
         keys, lengths, nbytes = keys[order], lengths[order], nbytes[order]
-    buffer = np.empty(int(nbytes.sum()), np.uint8)
+    total = int(nbytes.sum())
+    buffer = room[:total] if total <= len(room) else np.empty(total, np.uint8)
     here = np.frombuffer(rows.read_rows(keys, buffer), np.bool_)
     groups, first, begin = [], 0, 0
     for length, count in zip(*np.unique(lengths, return_counts=True), strict=True):

@@ -7,7 +7,6 @@ each thing that the optimizer keeps, like ``sums.LENGTH``.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,9 @@ from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
 
 Array = NDArray[Any]
-PIECE = 1 << 23  # bytes that are read at once
+PIECE = (
+    1 << 20
+)  # bytes that are copied at once: they stay in the cache, and take no new pages from the system
 
 KINDS = {
     "float64": "F64",
@@ -43,15 +44,28 @@ class Group:
     keys: Keys
     fields: Mapping[str, Array]
 
-    def only(self, which: Array) -> Group:
+    def only(self, which: Array | slice) -> Group:
         """Return some of it."""
         return Group(
             self.length, self.keys[which], {name: array[which] for name, array in self.fields.items()}
         )
 
+    def pieces(self) -> Iterator[Group]:
+        """Divide it into parts whose values have about `PIECE`."""
+        begin = 0
+        for part in pieces(self.fields["values"]):
+            yield self.only(slice(begin, begin + len(part)))
+            begin += len(part)
+
+
+def pieces(array: Array) -> Iterator[Array]:
+    """Divide an array's rows into parts of about `PIECE`."""
+    rows = max(PIECE * len(array) // max(array.nbytes, 1), 1)
+    return (array[begin : begin + rows] for begin in range(0, len(array), rows))
+
 
 def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round_: int) -> Shard:
-    """Write a shard and flush it to the disk.
+    """Write a shard, which is not yet flushed to the disk.
 
     Parameters
     ----------
@@ -78,12 +92,11 @@ def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round
     with (directory / file).open("wb") as out:
         out.write(header)
         for _, _, array in tensors:
-            plain = np.ascontiguousarray(array)
-            out.write(plain.data)
-            checksum.update(plain.data)
-            nbytes += plain.nbytes
-        out.flush()
-        os.fsync(out.fileno())
+            for part in pieces(array):
+                plain = np.ascontiguousarray(part).data
+                out.write(plain)
+                checksum.update(plain)
+                nbytes += plain.nbytes
     return Shard(file, rows, tuple(lengths), nbytes, checksum.hexdigest(), round_)
 
 
@@ -108,12 +121,12 @@ def read(directory: Path, table: Table, shard: Shard) -> Iterator[Group]:
 def verify(directory: Path, shard: Shard) -> None:
     """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""
     path = directory / shard.file
-    checksum, nbytes = hashlib.sha256(), 0
+    checksum, nbytes, room = hashlib.sha256(), 0, memoryview(bytearray(PIECE))
     try:
-        with path.open("rb") as file:
-            while piece := file.read(PIECE):
-                checksum.update(piece)
-                nbytes += len(piece)
+        with path.open("rb", buffering=0) as file:
+            while count := file.readinto(room):
+                checksum.update(room[:count])
+                nbytes += count
     except OSError as error:
         raise CheckpointError(f"shard {shard.file} of {directory} cannot be read: {error}") from None
     if nbytes != shard.nbytes:

@@ -54,17 +54,20 @@ class Stored:
             Keys are missing, or there twice.
         """
         parts = [group.keys for shard in self.table.shards for group in self.groups(shard)]
-        keys = np.sort(np.concatenate(parts)) if parts else np.empty(0, np.int64)
-        twice = keys[1:][keys[1:] == keys[:-1]]
+        keys = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        wanted = self.table.num_keys
+        if wanted is None:
+            keys = np.sort(keys)
+            twice = keys[1:][keys[1:] == keys[:-1]]
+        elif len(keys) and (keys.min() < 0 or keys.max() >= wanted):
+            raise CheckpointError(f"{self.path} is damaged: it has keys outside [0, {wanted})")
+        else:
+            twice = np.flatnonzero(np.bincount(keys, minlength=wanted) > 1)
         if len(twice):
             raise CheckpointError(f"{self.path} is damaged: it has key {twice[0]} twice")
-        wanted = self.table.num_keys
-        if len(keys) != self.table.keys or (wanted is not None and len(keys) != wanted):
-            raise CheckpointError(
-                f"{self.path} is damaged: it has {len(keys)} keys of {wanted or self.table.keys}"
-            )
-        if wanted and (keys[0] < 0 or keys[-1] >= wanted):
-            raise CheckpointError(f"{self.path} is damaged: it has keys outside [0, {wanted})")
+        expected = self.table.keys if wanted is None else wanted
+        if len(keys) != expected:
+            raise CheckpointError(f"{self.path} is damaged: it has {len(keys)} keys of {expected}")
 
     def _keys(self, shard: Shard) -> Keys:
         parts = [group.keys for group in shards.read(self.path, self.table, shard)]
