@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyps._core import Node
+from pyps._core import Node, read_optimizer
 from pyps.checkpoint import places
 from pyps.checkpoint.agreement import pack, unpack
 from pyps.checkpoint.conversion import convert, require_convertible
@@ -116,6 +116,11 @@ def _check_optimizer(stored: Stored, server: str) -> None:
         raise CheckpointError(
             f"{stored.path} has optimizer {names[0]}, the server has {names[1]}; values_only=True takes the values"
         )
+    try:
+        if theirs:
+            read_optimizer(theirs)
+    except ValueError as error:
+        raise CheckpointError(f"{stored.path} is damaged: its optimizer is {theirs}, but {error}") from None
     if state_of(theirs) != state_of(server):
         kept = [" and ".join(part.name for part in state_of(text)) or "nothing" for text in (theirs, server)]
         raise CheckpointError(

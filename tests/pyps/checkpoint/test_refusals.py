@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import resource
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import pytest
 
 import pyps
 from pyps import checkpoint
+from tests import soak
 from tests.pyps.checkpoint.stores import COUNT, content, load, save, train
 from tests.pyps.cluster import Cluster
 
@@ -200,3 +202,33 @@ def test_a_lost_node_ends_it(tmp_path: Path) -> None:
 def test_keep_is_at_least_one(tmp_path: Path) -> None:
     with pyps.Server(4, 2) as server, pytest.raises(ValueError, match="keep is 0"):
         checkpoint.save(tmp_path, server, keep=0)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", SHARD])
+def test_random_damage_raises_nothing_else_and_changes_nothing(name: str, saved: Path) -> None:
+    """Digits and letters in place of others, so that much of it is still JSON; with the right checksum, too."""
+    random = np.random.default_rng(1)
+    whole = (saved / name).read_bytes()
+    manifest = (saved / "manifest.json").read_text()
+    begin = 8 if name == SHARD else 0
+    with pyps.Server(**OPTIONS) as server, server.worker() as kv:
+        train(kv, KEYS, seed=9)
+        before, refused = content([server], KEYS), 0
+        for _ in range(soak.times(300)):
+            broken = bytearray(whole)
+            for place in begin + random.integers(min(len(whole) - begin, 900), size=random.integers(1, 3)):
+                broken[place] = random.choice(list(b'0123456789-[]{}",:.xe'))
+            (saved / name).write_bytes(broken)
+            if name == SHARD:
+                checksum = hashlib.sha256(broken).hexdigest()
+                (saved / "manifest.json").write_text(
+                    manifest.replace(hashlib.sha256(whole).hexdigest(), checksum)
+                )
+            try:
+                checkpoint.load(saved, server)
+            except pyps.CheckpointError:
+                refused += 1
+                assert content([server], KEYS) == before
+            else:
+                before = content([server], KEYS)
+        assert refused > 50
