@@ -6,8 +6,7 @@ cdef class Operations:
         if self.worker != NULL:
             raise RuntimeError("a worker is initialized once")
         check(self.create(store.node, &self.worker))
-        self.store = store
-        self.borrowed = {}
+        self.store, self.borrowed = store, {}
         self.code = INTEGER if store.dtype.is_integer else BFLOAT if store.dtype.name == "bfloat16" else FLOAT
         self.bits = store.info.element_bytes * 8
 
@@ -154,9 +153,8 @@ cdef class Operations:
 
     cdef int borrow(self, object values, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1:
         """Borrow the memory of values if it can be used as it is; else do what `borrow_other` does."""
-        if writes and asynchronous and can_move(values):
-            return self.borrow_other(values, writes, keep, borrowed)
-        if not open_typed(values, writes, self.code, self.bits, &borrowed.span):
+        cdef bint moves = writes and asynchronous and can_move(values)
+        if moves or not open_typed(values, writes, self.code, self.bits, &borrowed.span):
             return self.borrow_other(values, writes, keep, borrowed)
         return 0
 

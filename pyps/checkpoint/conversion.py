@@ -39,7 +39,7 @@ def convert(values: Array, source: Dtype, target: Dtype) -> Array:
     after = before.to(getattr(torch, target.name))
     fits = after == before if target.is_integer else after.isfinite() | ~before.isfinite()
     if not bool(fits.all()):
-        raise CheckpointError(f"a value of the checkpoint, of {source.name}, is too large for {target.name}")
+        raise CheckpointError(f"a number of the checkpoint, of {source.name}, is too large for {target.name}")
     if target.name == "bfloat16":
         return after.view(torch.int16).numpy().view(np.uint16)
     return after.numpy()

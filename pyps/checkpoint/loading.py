@@ -105,7 +105,7 @@ def _check(stored: Stored, node: Node, values_only: bool) -> None:
             stored.verify(shard)
             for group in stored.groups(shard):
                 _check_lengths(stored, node, group)
-                convert(group.fields["values"], source, node.dtype)
+                _check_numbers(group, source, node.dtype, values_only)
     stored.require_complete()
 
 
@@ -140,6 +140,16 @@ def _check_lengths(stored: Stored, node: Node, group: Group) -> None:
             f"{stored.path} has a value of length {group.length} for key {group.keys[wrong[0]]}, the server's "
             f"length is {lengths[wrong[0]]}"
         )
+
+
+def _check_numbers(group: Group, source: Dtype, target: Dtype, values_only: bool) -> None:
+    """Raise CheckpointError if a number is too large for the server's dtype, or for what its optimizer keeps."""
+    kept = DTYPES["float64" if target.name == "float64" else "float32"]
+    for name, array in group.fields.items():
+        if name == "values":
+            convert(array, source, target)
+        elif array.dtype.kind == "f" and not values_only:
+            convert(array, DTYPES[array.dtype.name], kept)
 
 
 def _make_rows(stored: Stored, node: Node, rows: Rows) -> None:

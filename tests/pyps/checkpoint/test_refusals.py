@@ -151,6 +151,18 @@ def test_values_that_another_dtype_does_not_have_change_nothing(
         assert (kv.pull([0, 1, 2]) == 1).all()
 
 
+def test_what_an_optimizer_keeps_fits_too(tmp_path: Path) -> None:
+    with pyps.Server(3, 2, dtype="float64", optimizer="adagrad") as server, server.worker() as kv:
+        kv.push([0], np.full(2, 1e100))  # a step of the learning rate, but a sum of 1e200
+        checkpoint.save(tmp_path, server)
+    with pyps.Server(3, 2, optimizer="adagrad") as server, server.worker() as kv:
+        with pytest.raises(pyps.CheckpointError, match="too large for float32"):
+            checkpoint.load(tmp_path, server)
+        assert (kv.pull([0]) == 0).all()
+        checkpoint.load(tmp_path, server, values_only=True)
+        assert (kv.pull([0]) == np.float32(-0.01)).all()
+
+
 @contextmanager
 def small_disk() -> Iterator[None]:
     """No file can have more than 4 KB meanwhile."""
