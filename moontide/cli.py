@@ -15,6 +15,7 @@ from typing import Protocol
 from moontide import __version__
 from moontide.commands import (
     call,
+    checkpoint,
     completion,
     convert,
     demo,
@@ -47,6 +48,7 @@ class Command(Protocol):
 
 COMMANDS: Mapping[str, Command] = {
     "call": call,
+    "checkpoint": checkpoint,
     "completion": completion,
     "convert": convert,
     "demo": demo,

@@ -13,7 +13,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from pyps import initializers
-from pyps.errors import AttachError, ClosedError, Error, NodeLost, StartError, WaitTimeoutError
+from pyps.errors import (
+    AttachError,
+    CheckpointError,
+    ClosedError,
+    Error,
+    NodeLost,
+    StartError,
+    WaitTimeoutError,
+)
 from pyps.length_classes import classed_keys
 from pyps.node import Node, Worker, attach
 from pyps.periods import Periods
@@ -26,6 +34,7 @@ from pyps.tracing import TraceEvent
 
 __all__ = [
     "AttachError",
+    "CheckpointError",
     "ClosedError",
     "Error",
     "LocalWorker",
@@ -39,6 +48,7 @@ __all__ = [
     "WaitTimeoutError",
     "Worker",
     "attach",
+    "checkpoint",
     "classed_keys",
     "init",
     "initializers",
@@ -50,13 +60,13 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    from pyps import optim
+    from pyps import checkpoint, optim
 
 
 def __getattr__(name: str) -> Any:
-    """Import `pyps.optim`, and torch with it, when it is used first."""
-    if name == "optim":
-        return importlib.import_module("pyps.optim")
+    """Import `pyps.checkpoint`, and `pyps.optim` with torch, when they are used first."""
+    if name in ("checkpoint", "optim"):
+        return importlib.import_module(f"pyps.{name}")
     raise AttributeError(f"module 'pyps' has no attribute {name!r}")
 
 

@@ -1,6 +1,6 @@
 # The C interface for Cython; ps.h documents it.
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from pyps._spans cimport Span
 
@@ -11,6 +11,7 @@ cdef extern from "ps.h" nogil:
     int PS_OK, PS_EINVAL, PS_EKEY, PS_ESIZE, PS_ENOMEM, PS_ETIMEDOUT, PS_ECLOSED, PS_ELOST, PS_EFORKED, PS_EBUSY
     int PS_ENOTLOCAL, PS_EWORKERS, PS_EADDRESS, PS_EINTR, PS_ESYSTEM, PS_ESTATE
     int PS_NOWAIT, PS_ASYNC
+    int PS_KEYS_HERE, PS_KEYS_BEGUN
 
     ctypedef struct ps_node:
         pass
@@ -173,7 +174,9 @@ cdef extern from "ps.h" nogil:
     int32_t ps_read_initializer(const char *initializer, char *text, size_t capacity)
     int32_t ps_node_tune(ps_node *node, const char *settings)
     int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total)
+    int32_t ps_node_row_sizes(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *lengths, int64_t *bytes)
     int32_t ps_worker_create(ps_node *node, ps_worker **worker)
+    int32_t ps_worker_create_aside(ps_node *node, ps_worker **worker)
     int32_t ps_worker_finalize(ps_worker *worker)
     void ps_worker_free(ps_worker *worker)
     int32_t ps_worker_id(ps_worker *worker)
@@ -181,6 +184,12 @@ cdef extern from "ps.h" nogil:
     int32_t ps_run(ps_worker *worker, ps_request *request)
     int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values,
                              int64_t num_values, int32_t *local)
+    int32_t ps_find_keys(ps_worker *worker, int32_t which, int64_t *next, int64_t *keys, int64_t capacity,
+                         int64_t *count)
+    int32_t ps_read_rows(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *rows, int64_t bytes,
+                         uint8_t *here)
+    int32_t ps_write_rows(ps_worker *worker, const int64_t *keys, int64_t num_keys, const void *rows, int64_t bytes,
+                          uint8_t *here)
     int32_t ps_localize(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t *timestamp)
     int32_t ps_intent(ps_worker *worker, const int64_t *keys, int64_t num_keys, int64_t start, int64_t end)
     int32_t ps_prepare_sample(ps_worker *worker, int64_t n, int64_t start, int64_t end, int64_t *id)
@@ -237,6 +246,7 @@ cdef class Operations:
     # Whether operations that are not asynchronous return timestamps, as in Lapse and AdaPM.
     cdef public bint tells_timestamps
 
+    cdef int32_t create(self, ps_node *node, ps_worker **worker) noexcept
     cdef ps_worker *inherited(self, ps_worker *used) except NULL
     cdef int require_worker(self) except -1
     cdef ps_worker *usable(self) except NULL
@@ -265,3 +275,11 @@ cdef class Worker(Operations):
 
 cdef class SamplingWorker(Worker):
     pass
+
+
+ctypedef int32_t (*RowCall)(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *rows, int64_t bytes,
+                            uint8_t *here) noexcept nogil
+
+
+cdef class RowWorker(Worker):
+    cdef object visit(self, RowCall call, object keys, object rows, bint writes)

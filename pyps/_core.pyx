@@ -6,13 +6,13 @@ exception.
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isfinite
-from libc.stdint cimport INT32_MAX, INT64_MAX, UINT64_MAX, int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, UINT64_MAX, int32_t, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from pyps._spans cimport (
-    BFLOAT, FLOAT, INTEGER, Span, can_move, close_span, note_written, open_keys, open_span, open_typed,
+    BFLOAT, FLOAT, INTEGER, UNSIGNED, Span, can_move, close_span, note_written, open_keys, open_span, open_typed,
 )
 
 import operator
@@ -130,6 +130,7 @@ include "binding/requests.pxi"
 include "binding/operations.pxi"
 include "binding/worker.pxi"
 include "binding/sampling.pxi"
+include "binding/rows.pxi"
 
 
 def latency_limits():

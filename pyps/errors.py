@@ -41,3 +41,10 @@ class AttachError(Error, ConnectionError):
 
 class StartError(Error, RuntimeError):
     """The nodes of a cluster could not start together; all of them raise it."""
+
+
+class CheckpointError(Error, ValueError):
+    """A checkpoint is damaged, does not fit the server, or could not be written; the message names what is wrong.
+
+    The server's parameters are as they were.
+    """

@@ -68,6 +68,7 @@ def site(place: Path) -> Path:
         "bridge.serve",
         "bridge.spark",
         "pyps",
+        "pyps.checkpoint",
         "pyps.lapse",
         "pyps.adapm",
         "pyps.optim",

@@ -156,6 +156,14 @@ def convert(place: Path, command: str) -> None:
     assert (place / "lstm.onnx").stat().st_size > 4 * 128 * 4 * 128
 
 
+def checkpoint(place: Path, command: str) -> None:
+    with pyps.Server(10, 8) as server:
+        pyps.checkpoint.save(place / "checkpoints", server)
+    output = run(place, command)
+    shown = {"inspect": "keys       10 (0 to 9)", "verify": "is whole: 10 keys", "export": "all.npz"}
+    assert shown[command.split()[2]] in output
+
+
 @dataclass(frozen=True)
 class Way:
     """How commands are run that begin in one way."""
@@ -173,6 +181,7 @@ WAYS = {
     'eval "$(moontide node --generate-keys)"': Way(generate_keys, slow=False),
     "python -m examples.apps": Way(app),
     "moontide convert": Way(convert),
+    "moontide checkpoint": Way(checkpoint),
 }
 
 

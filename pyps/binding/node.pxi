@@ -149,6 +149,26 @@ cdef class Node:
         check(code)
         return total
 
+    def row_sizes(self, keys, lengths, nbytes):
+        """Fill two int64 buffers: for each key the elements of its value, and the bytes of its row."""
+        cdef Span k, a, b
+        cdef int32_t code
+        memset(&a, 0, sizeof(a))
+        memset(&b, 0, sizeof(b))
+        open_keys(keys, &k)
+        try:
+            open_plain(lengths, True, INTEGER, 64, &a)
+            open_plain(nbytes, True, INTEGER, 64, &b)
+            if a.elements != k.elements or b.elements != k.elements:
+                raise ValueError(f"{k.elements} keys need as many lengths and sizes, not {a.elements} and {b.elements}")
+            code = ps_node_row_sizes(self.node, <const int64_t *> k.data, k.elements, <int64_t *> a.data,
+                                     <int64_t *> b.data)
+        finally:
+            close_span(&k)
+            close_span(&a)
+            close_span(&b)
+        check(code)
+
     def listen(self):
         """Let other processes attach from now on; return the address for them."""
         cdef char address[128]

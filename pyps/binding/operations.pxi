@@ -5,9 +5,8 @@ cdef class Operations:
     def __init__(self, Node store not None):
         if self.worker != NULL:
             raise RuntimeError("a worker is initialized once")
-        check(ps_worker_create(store.node, &self.worker))
-        self.store = store
-        self.borrowed = {}
+        check(self.create(store.node, &self.worker))
+        self.store, self.borrowed = store, {}
         self.code = INTEGER if store.dtype.is_integer else BFLOAT if store.dtype.name == "bfloat16" else FLOAT
         self.bits = store.info.element_bytes * 8
 
@@ -16,6 +15,9 @@ cdef class Operations:
             ps_worker_free(self.worker)
             ps_worker_free(self.parents)
 
+    cdef int32_t create(self, ps_node *node, ps_worker **worker) noexcept:
+        return ps_worker_create(node, worker)
+
     cdef ps_worker *inherited(self, ps_worker *used) except NULL:
         """In a forked child, return a worker of its own in place of the parent's, which stays as it is."""
         cdef ps_worker *fresh = NULL
@@ -23,7 +25,7 @@ cdef class Operations:
             return self.worker
         if self.finalized:
             raise ClosedError("the worker is finalized")
-        check(ps_worker_create(self.store.node, &fresh))
+        check(self.create(self.store.node, &fresh))
         ps_worker_free(self.parents)
         self.parents, self.worker = self.worker, fresh
         return fresh
@@ -151,9 +153,8 @@ cdef class Operations:
 
     cdef int borrow(self, object values, bint writes, bint keep, bint asynchronous, Borrowed borrowed) except -1:
         """Borrow the memory of values if it can be used as it is; else do what `borrow_other` does."""
-        if writes and asynchronous and can_move(values):
-            return self.borrow_other(values, writes, keep, borrowed)
-        if not open_typed(values, writes, self.code, self.bits, &borrowed.span):
+        cdef bint moves = writes and asynchronous and can_move(values)
+        if moves or not open_typed(values, writes, self.code, self.bits, &borrowed.span):
             return self.borrow_other(values, writes, keep, borrowed)
         return 0
 

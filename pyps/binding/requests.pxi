@@ -6,6 +6,14 @@ cdef class Borrowed:
         close_span(&self.span)
 
 
+cdef int open_plain(object value, bint writable, int code, int bits, Span *span) except -1:
+    """Borrow a buffer of this type, which must be contiguous."""
+    if not open_typed(value, writable, code, bits, span):
+        raise TypeError(f"expected a contiguous {'writable ' if writable else ''}buffer of {bits} bits for each "
+                        f"element, not {type(value).__name__}")
+    return 0
+
+
 cdef void describe(ps_request *request, int operation, const Span *keys, const Span *values) noexcept:
     """Fill in a request that has not begun."""
     memset(request, 0, sizeof(ps_request))

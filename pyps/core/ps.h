@@ -47,6 +47,10 @@ enum ps_code {
     PS_ESTATE = 15    /* another call has to come first, or came already: the message says which */
 };
 
+/* The keys that live on this node, and perhaps some with replicas; those that exist and began here, wherever they live
+ * now: all nodes together have each key once. */
+enum ps_keys { PS_KEYS_HERE = 0, PS_KEYS_BEGUN = 1 };
+
 enum ps_flags { PS_NOWAIT = 1, PS_ASYNC = 2 };
 
 /* What an intent does. PS_ALL: a key that one node wants moves there, one that several want gets replicas on them. */
@@ -299,6 +303,8 @@ int32_t ps_node_get_metrics(ps_node *node, int32_t number, char *url, size_t cap
  * answer was taken; of the latter every 61st of each worker. */
 int32_t ps_node_get_latencies(ps_node *node, int32_t operation, int32_t remote, ps_latencies *latencies, size_t bytes);
 int64_t ps_latency_limit(int32_t count); /* ns; INT64_MAX for the last */
+/* For each key the elements of its value and the bytes of its row (see ps_read_rows). */
+int32_t ps_node_row_sizes(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *lengths, int64_t *bytes);
 /* Why the first refused message was refused; an empty text if none was. 160 bytes suffice. */
 int32_t ps_node_first_refusal(ps_node *node, char *reason, size_t capacity);
 /* The optimizer with all its settings as they are now, as ps_node_options::optimizer has it; an empty text if pushes
@@ -319,6 +325,9 @@ int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_key
  * including, `end`; an end of 0 means start + 1. ps_pull_if_local pulls all keys, or none if one of them is not on this
  * node. */
 int32_t ps_worker_create(ps_node *node, ps_worker **worker);
+/* A worker for work beside the training, for example checkpoints: barriers do not wait for it, and it cannot call
+ * them. */
+int32_t ps_worker_create_aside(ps_node *node, ps_worker **worker);
 int32_t ps_worker_finalize(ps_worker *worker); /* leaves the node; idempotent; from any thread. Operations that are on
     their way (see ps_pending) may be lost */
 void ps_worker_free(ps_worker *worker); /* finalizes first; null is fine */
@@ -334,6 +343,19 @@ int32_t ps_set(ps_worker *worker, const int64_t *keys, int64_t num_keys, const v
                int64_t *timestamp);
 int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values, int64_t num_values,
                          int32_t *local);
+
+/* Rows: a key's value and, from the next multiple of 8 bytes on, what the optimizer keeps for it. Both functions use
+ * the keys that live on this node, not replicas, and set here[i] to 1 for these and to 0 for others, whose rows they
+ * pass over. `rows` has the rows of all keys one after another; null: only `here` is wanted. Each row is read and
+ * written as a whole: a push, set or relocation of its key comes before or after it. What is written is sent to
+ * replicas. */
+int32_t ps_read_rows(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *rows, int64_t bytes,
+                     uint8_t *here);
+int32_t ps_write_rows(ps_worker *worker, const int64_t *keys, int64_t num_keys, const void *rows, int64_t bytes,
+                      uint8_t *here);
+/* The next keys of this node (see ps_keys). Begin with *next = 0, and call it again, with the same `next`, until
+ * `count` is less than `capacity`. Keys that come, go or are made meanwhile may be among them or not. */
+int32_t ps_find_keys(ps_worker *worker, int32_t which, int64_t *next, int64_t *keys, int64_t capacity, int64_t *count);
 
 /* to[i] = from[i] - first, for clients whose first key is `first` instead of 0. `to` and `from` must not overlap. */
 void ps_shift_keys(int64_t *to, const int64_t *from, int64_t num_keys, int64_t first);

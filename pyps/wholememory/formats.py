@@ -6,7 +6,6 @@ In all formats rows lie one after another, so a range of rows is a piece of one 
 from __future__ import annotations
 
 import io
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
+
+from pyps import safetensors_header as headers
 
 SAFETENSORS = {
     "F64": torch.float64,
@@ -33,7 +34,6 @@ SAFETENSORS = {
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
-LONGEST_HEADER = 100 << 20  # bytes, the limit of the safetensors library
 
 
 @dataclass(frozen=True)
@@ -85,17 +85,12 @@ def read_npy(path: Path) -> Stored:
 
 def read_safetensors(path: Path, name: str | None) -> Stored:
     """Find the elements of a tensor in a file of safetensors; without a name, of its only tensor."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= LONGEST_HEADER:
-            raise ValueError(f"{path} is no file of safetensors: its header would have {length} bytes")
-        header = json.loads(file.read(length))
-    header.pop("__metadata__", None)
+    header, begins = headers.read(path)
     found = header[pick(path, list(header), name)]
     if found["dtype"] not in SAFETENSORS:
         raise ValueError(f"{path} holds elements of {found['dtype']}, which are unknown here")
     begin, end = found["data_offsets"]
-    stored = _whole(path, 8 + length + begin, SAFETENSORS[found["dtype"]], tuple(found["shape"]))
+    stored = _whole(path, begins + begin, SAFETENSORS[found["dtype"]], tuple(found["shape"]))
     if stored.pieces[0].nbytes != end - begin:
         raise ValueError(f"{path} says {end - begin} bytes for {stored.pieces[0].nbytes}: it is damaged")
     return stored
@@ -161,10 +156,7 @@ def safetensors_header(name: str, dtype: torch.dtype, shape: Sequence[int], nbyt
     kinds = {kind: text for text, kind in SAFETENSORS.items()}
     if dtype not in kinds:
         raise ValueError(f"safetensors has no {dtype}; store it as .pt")
-    header = {name: {"dtype": kinds[dtype], "shape": list(shape), "data_offsets": [0, nbytes]}}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text
+    return headers.make([(name, kinds[dtype], tuple(shape), nbytes)])
 
 
 def pick(path: Path, names: list[str], name: str | None) -> str:

@@ -112,6 +112,7 @@ struct Header {
     // How often the version of a latch has started again at 0: see latch.h.
     alignas(64) std::atomic<uint64_t> version_turns;
     alignas(64) std::atomic<uint64_t> joined, reclaimed, recovered, restored;
+    std::atomic<uint64_t> joined_aside; // how many of `joined` are aside; raised before it
     std::atomic<uint64_t> refused; // refused messages
     std::atomic<uint64_t> peers_refused; // refused connections: they did not have the cluster's keys
     std::atomic<uint32_t> refusal_kept;
@@ -190,6 +191,7 @@ struct alignas(64) WorkerSlot {
     ArrivalWord arrival; // at the workers' barrier
     std::atomic<uint32_t> in_setup; // 1 while it sets up values: its intents wait
     std::atomic<uint32_t> pending; // operations on their way to other nodes
+    std::atomic<uint32_t> is_aside; // 1: barriers do not wait for it
     alignas(64) Counters counters;
     Longest longest;
 };

@@ -82,15 +82,8 @@ Attendance Gates::attendance(const Entrance &at) const {
     }
     Attendance nobody = at.gate.is_called() ? Attendance::empty : Attendance::away;
     if (header.state.load(std::memory_order_acquire) == State::closed) return nobody;
-    if (header.joined.load(std::memory_order_acquire) < header.num_workers) return Attendance::away;
-    uint32_t used = header.slots_used.load(std::memory_order_acquire), count = 0;
-    for (uint32_t number = 1; number <= used; number++) {
-        WorkerSlot &slot = segment_.slot(number);
-        if (!identity_of(slot).is_taken()) continue;
-        if (slot.arrival.load(std::memory_order_acquire) != here) return Attendance::away;
-        count++;
-    }
-    return count ? Attendance::arrived : nobody;
+    const std::optional<uint32_t> count = count_arrived(segment_, uint32_t(at.gate.rounds() + 1));
+    return !count ? Attendance::away : *count ? Attendance::arrived : nobody;
 }
 
 void Gates::look(Entrance &at) {

@@ -23,15 +23,8 @@ void complete_barrier(Segment &segment) {
         return;
     }
     uint32_t done = header.worker_rounds.load(std::memory_order_acquire);
-    if (header.joined.load(std::memory_order_acquire) < header.num_workers) return;
-    uint32_t used = header.slots_used.load(std::memory_order_acquire), count = 0;
-    for (uint32_t number = 1; number <= used; number++) {
-        WorkerSlot &slot = segment.slot(number);
-        if (!identity_of(slot).is_taken()) continue;
-        if (slot.arrival.load(std::memory_order_acquire) != (arrived | (done + 1))) return;
-        count++;
-    }
-    if (count && header.worker_rounds.compare_exchange_strong(done, done + 1, std::memory_order_acq_rel))
+    if (count_arrived(segment, done + 1).value_or(0) &&
+        header.worker_rounds.compare_exchange_strong(done, done + 1, std::memory_order_acq_rel))
         wake_all(header.worker_rounds);
 }
 

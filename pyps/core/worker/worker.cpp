@@ -11,10 +11,12 @@
 
 using namespace ps;
 
-ps_worker::ps_worker(std::shared_ptr<Attachment> attachment)
+ps_worker::ps_worker(std::shared_ptr<Attachment> attachment, Role role)
     : attachment_(std::move(attachment)), generation_(fork_generation()), patience_(attachment_->patience),
-      me_(join(*attachment_->segment, &number_)), slot_(attachment_->segment->slot(slot_of(me_))),
-      latches_(*attachment_->segment, me_), before_(slot_.counters.begin(), slot_.counters.end()) {}
+      me_(join(*attachment_->segment, &number_, role)), slot_(attachment_->segment->slot(slot_of(me_))),
+      latches_(*attachment_->segment, me_), before_(slot_.counters.begin(), slot_.counters.end()) {
+    if (role == Role::aside) complete_barrier(*attachment_->segment); // one that has seen the slot without its role
+}
 
 // A forked child has a copy of the parent's worker, made while its threads were at work, and ZeroMQ's sockets without
 // ZeroMQ's threads. So these parts are leaked.

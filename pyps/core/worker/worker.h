@@ -12,12 +12,14 @@
 #include "node.h"
 #include "sampling/sampler.h"
 #include "store/latch.h"
+#include "store/whole_rows.h"
 #include "worker/barrier.h"
 #include "worker/gradients.h"
+#include "worker/workers.h"
 
 struct [[gnu::visibility("hidden")]] ps_worker {
 public:
-    explicit ps_worker(std::shared_ptr<ps::Attachment> attachment);
+    explicit ps_worker(std::shared_ptr<ps::Attachment> attachment, ps::Role role = ps::Role::training);
     ps_worker(const ps_worker &) = delete;
     ps_worker &operator=(const ps_worker &) = delete;
     ~ps_worker();
@@ -46,6 +48,9 @@ public:
     int64_t pending();
     int32_t barrier(double timeout);
     void require_usable();
+    int64_t find_keys(int32_t which, int64_t *next, int64_t *keys, int64_t capacity);
+    void read_rows(const ps::RowBatch &batch);
+    void write_rows(const ps::RowBatch &batch);
 
 private:
     class SampledAccess;

@@ -45,6 +45,8 @@ int32_t ps_worker::barrier(double timeout) {
         fail(PS_EINVAL, Where{}, "another thread is in a barrier with this worker: each thread needs its own worker");
     auto held = lock();
     require_open();
+    if (slot_.is_aside.load(std::memory_order_relaxed))
+        fail(PS_EINVAL, Where{}, "barriers do not wait for this worker, which is aside: it cannot come to one");
     std::shared_ptr<Attachment> attachment = attachment_;
     Segment &segment = *attachment->segment;
     Rounds &rounds = segment.header().worker_rounds;

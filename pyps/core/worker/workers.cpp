@@ -10,7 +10,8 @@ namespace {
 // Bytes; a dead worker's undo area that is smaller is not looked for, which takes some microseconds.
 constexpr uint64_t worth_giving_back = 1 << 16;
 
-void start_from_zero(WorkerSlot &slot) {
+void start_from_zero(WorkerSlot &slot, Role role) {
+    slot.is_aside.store(role == Role::aside, std::memory_order_relaxed);
     slot.clock.store(0, std::memory_order_relaxed);
     slot.arrival.store(0, std::memory_order_relaxed);
     slot.in_setup.store(0, std::memory_order_relaxed);
@@ -77,7 +78,7 @@ bool claim_any(Segment &segment, Process self, bool dead, Holder *me) {
 
 } // namespace
 
-Holder join(Segment &segment, uint32_t *ordinal) {
+Holder join(Segment &segment, uint32_t *ordinal, Role role) {
     Process self = Process::self();
     Holder me = 0;
     if (!claim_any(segment, self, false, &me) && !claim_any(segment, self, true, &me)) {
@@ -93,7 +94,8 @@ Holder join(Segment &segment, uint32_t *ordinal) {
         leave(segment, me);
         throw;
     }
-    start_from_zero(segment.slot(number));
+    start_from_zero(segment.slot(number), role);
+    if (role == Role::aside) segment.header().joined_aside.fetch_add(1, std::memory_order_acq_rel);
     uint64_t before = segment.header().joined.fetch_add(1, std::memory_order_acq_rel);
     if (ordinal) *ordinal = uint32_t(before + 1);
     if (segment.header().has_server()) segment.doorbell().ring(); // the barriers must now wait for this worker as well
@@ -125,6 +127,20 @@ uint32_t reclaim_dead(Segment &segment) {
         freed++;
     }
     return freed;
+}
+
+std::optional<uint32_t> count_arrived(const Segment &segment, uint32_t round) {
+    const Header &header = segment.header();
+    const uint64_t joined = header.joined.load(std::memory_order_acquire);
+    if (joined - header.joined_aside.load(std::memory_order_acquire) < header.num_workers) return std::nullopt;
+    uint32_t used = header.slots_used.load(std::memory_order_acquire), count = 0;
+    for (uint32_t number = 1; number <= used; number++) {
+        WorkerSlot &slot = segment.slot(number);
+        if (!identity_of(slot).is_taken() || slot.is_aside.load(std::memory_order_acquire)) continue;
+        if (slot.arrival.load(std::memory_order_acquire) != (arrived | round)) return std::nullopt;
+        count++;
+    }
+    return count;
 }
 
 uint32_t count_workers(const Segment &segment) {

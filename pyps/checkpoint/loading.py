@@ -1,0 +1,207 @@
+"""Reading a checkpoint into a server of any number of nodes."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from pyps._core import Node, read_optimizer
+from pyps.checkpoint import places
+from pyps.checkpoint.agreement import pack, unpack
+from pyps.checkpoint.conversion import convert, require_convertible
+from pyps.checkpoint.meeting import Meeting
+from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
+from pyps.checkpoint.shards import Group
+from pyps.checkpoint.state import state_of
+from pyps.checkpoint.stored import Stored
+from pyps.dtypes import DTYPES, Dtype
+from pyps.errors import CheckpointError, WaitTimeoutError
+
+
+def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: float = 300.0) -> Path:
+    """Give a server the values of a checkpoint, what its optimizer kept for them, and the optimizer's settings.
+
+    The server may have another number of nodes and another dtype. One process of each node calls it, while no worker
+    pushes. Everything is checked first: if the checkpoint is damaged or does not fit, nothing has changed. No code of
+    the checkpoint runs.
+
+    Parameters
+    ----------
+    path : path
+        A checkpoint, or a directory with several, of which it takes the newest. With several nodes all of them need to
+        write in the directory that has the checkpoint, where they meet.
+    node : Node
+        Of this process, or attached to.
+    values_only : bool
+        Take the values alone, as `set` does: the optimizer, which may be another one or none, begins anew.
+    timeout : float
+        Seconds to wait for the other nodes in each step.
+
+    Returns
+    -------
+    Path
+        The checkpoint that was loaded.
+
+    Raises
+    ------
+    CheckpointError
+        It is damaged, or has other keys, lengths or another optimizer; or another node has failed.
+    MemoryError
+        There is no room for its keys (only where keys are any numbers; some may be there then).
+    WaitTimeoutError, NodeLost
+        Another node did not call it, or was lost.
+
+    Examples
+    --------
+    >>> import pyps
+    >>> with pyps.Server(1000, 10) as first, pyps.Server(1000, 10, dtype="float16") as second:
+    ...     _ = pyps.checkpoint.save("checkpoints", first)
+    ...     load("checkpoints", second).name
+    'checkpoint-00000001'
+    """
+    stored = Stored(path)
+    is_host = node.num_nodes > 1 and node.rank == 0
+    place = stored.path.parent
+    with (
+        Rows(node) as rows,
+        places.working(place) if is_host else contextlib.nullcontext("") as name,
+        Meeting(place, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
+    ):
+        _check(stored, node, values_only)
+        meeting.gather()  # all of it fits all of them
+        if stored.table.optimizer and not values_only:
+            node.tune(stored.table.optimizer.partition(":")[2])
+        if node.num_keys is None:
+            _make_rows(stored, node, rows)
+            meeting.gather()
+        _write_rows(stored, node, rows, meeting, values_only)
+        rows.wait_sync(timeout)  # replicas have the new values
+        meeting.gather()
+    return stored.path
+
+
+def _check(stored: Stored, node: Node, values_only: bool) -> None:
+    """Raise CheckpointError unless the checkpoint is whole and fits the server; nodes divide its shards."""
+    table = stored.table
+    if len(stored.manifest.tables) != 1:
+        raise CheckpointError(f"{stored.path} has {len(stored.manifest.tables)} tables, a server has one")
+    if table.num_keys != node.num_keys:
+        here, there = (n or "any numbers as" for n in (node.num_keys, table.num_keys))
+        raise CheckpointError(f"{stored.path} has {there} keys, the server has {here} keys")
+    if node.value_length and not set(table.value_lengths) <= {node.value_length}:
+        raise CheckpointError(
+            f"{stored.path} has values of lengths {list(table.value_lengths)}, the server's have {node.value_length}"
+        )
+    if not values_only:
+        _check_optimizer(stored, node.optimizer_text())
+    source = DTYPES[table.dtype]
+    require_convertible(source, node.dtype)
+    for number, shard in enumerate(table.shards):
+        if number % node.num_nodes == node.rank:
+            stored.verify(shard)
+            for group in stored.groups(shard):
+                _check_lengths(stored, node, group)
+                _check_numbers(group, source, node.dtype, values_only)
+    stored.require_complete()
+
+
+def _check_optimizer(stored: Stored, server: str) -> None:
+    theirs = stored.table.optimizer
+    names = [text.partition(":")[0] or "none" for text in (theirs, server)]
+    if names[0] != names[1]:
+        raise CheckpointError(
+            f"{stored.path} has optimizer {names[0]}, the server has {names[1]}; values_only=True takes the values"
+        )
+    try:
+        if theirs:
+            read_optimizer(theirs)
+    except ValueError as error:
+        raise CheckpointError(f"{stored.path} is damaged: its optimizer is {theirs}, but {error}") from None
+    if state_of(theirs) != state_of(server):
+        kept = [" and ".join(part.name for part in state_of(text)) or "nothing" for text in (theirs, server)]
+        raise CheckpointError(
+            f"{stored.path} has an optimizer that keeps {kept[0]}, the server's keeps {kept[1]}: their settings are "
+            f"{theirs} and {server}; values_only=True takes the values"
+        )
+
+
+def _check_lengths(stored: Stored, node: Node, group: Group) -> None:
+    try:
+        lengths, _ = sizes(node, group.keys)
+    except ValueError as error:
+        raise CheckpointError(f"{stored.path} has keys that the server cannot have: {error}") from None
+    wrong = np.flatnonzero(lengths != group.length)
+    if len(wrong):
+        raise CheckpointError(
+            f"{stored.path} has a value of length {group.length} for key {group.keys[wrong[0]]}, the server's "
+            f"length is {lengths[wrong[0]]}"
+        )
+
+
+def _check_numbers(group: Group, source: Dtype, target: Dtype, values_only: bool) -> None:
+    """Raise CheckpointError if a number is too large for the server's dtype, or for what its optimizer keeps."""
+    kept = DTYPES["float64" if target.name == "float64" else "float32"]
+    for name, array in group.fields.items():
+        if name == "values":
+            convert(array, source, target)
+        elif array.dtype.kind == "f" and not values_only:
+            convert(array, DTYPES[array.dtype.name], kept)
+
+
+def _make_rows(stored: Stored, node: Node, rows: Rows) -> None:
+    """Let keys exist that may be any numbers; nodes divide them."""
+    for group in _groups(stored, node, node.rank, node.num_nodes):
+        rows.set(group.keys, _as_values(group, node.dtype))
+
+
+def _as_values(group: Group, dtype: Dtype) -> object:
+    if dtype.name != "bfloat16":
+        return np.ascontiguousarray(group.fields["values"])
+    import torch
+
+    return torch.from_numpy(np.ascontiguousarray(group.fields["values"]).view(np.int16)).view(torch.bfloat16)
+
+
+def _groups(stored: Stored, node: Node, first: int = 0, step: int = 1) -> Iterator[Group]:
+    """Yield the groups of every step-th shard, with values of the server's dtype."""
+    for shard in stored.table.shards[first::step]:
+        for group in stored.groups(shard):
+            for part in group.pieces():
+                values = convert(part.fields["values"], DTYPES[stored.table.dtype], node.dtype)
+                yield Group(part.length, part.keys, {**part.fields, "values": values})
+
+
+def _write_rows(stored: Stored, node: Node, rows: Rows, meeting: Meeting, values_only: bool) -> None:
+    """Each node writes the rows of the keys that live on it, until every key was written."""
+    left: Keys | None = None  # all keys
+    end = time.monotonic() + meeting.timeout
+    while left is None or len(left):
+        if time.monotonic() > end:
+            raise WaitTimeoutError(f"the keys keep moving; {len(left or ())} were found on no node")
+        done = [np.empty(0, np.int64)]
+        seen = [np.empty(0, np.int64)]
+        for group in _groups(stored, node):
+            keys = group.keys if left is None else np.intersect1d(group.keys, left)
+            here = np.frombuffer(rows.read_rows(keys), np.bool_)
+            mine = group.only(np.isin(group.keys, keys[here])) if left is not None else group.only(here)
+            written = np.frombuffer(rows.write_rows(mine.keys, _as_rows(mine, node, values_only)), np.bool_)
+            done.append(mine.keys[written])
+            seen.append(keys)
+        every = [
+            unpack(said, node.num_keys) for said in meeting.gather(pack(np.concatenate(done), node.num_keys))
+        ]
+        wanted = np.concatenate(seen)
+        left = wanted[~np.isin(wanted, np.concatenate(every))]
+
+
+def _as_rows(group: Group, node: Node, values_only: bool) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    kind = row_type(group.length, node.dtype, node.optimizer_text())
+    found = np.zeros(len(group.keys), kind)
+    for name in kind.names or ():
+        if name == "values" or not values_only:
+            found[name] = group.fields[name]
+    return found.view(np.uint8)

@@ -1,0 +1,172 @@
+"""Shards of a checkpoint: files of safetensors with the rows of some keys.
+
+For each length of values, a shard has the tensors ``keys.LENGTH`` (n,), ``values.LENGTH`` (n, length), and one for
+each thing that the optimizer keeps, like ``sums.LENGTH``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyps import safetensors_header
+from pyps.checkpoint.manifest import Shard, Table
+from pyps.checkpoint.rows import Keys, row_type
+from pyps.dtypes import DTYPES
+from pyps.errors import CheckpointError
+
+Array = NDArray[Any]
+PIECE = (
+    1 << 20
+)  # bytes that are copied at once: they stay in the cache, and take no new pages from the system
+
+KINDS = {
+    "float64": "F64",
+    "float32": "F32",
+    "float16": "F16",
+    "bfloat16": "BF16",
+    "int64": "I64",
+    "int32": "I32",
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Keys whose values have one length, and the fields of their rows: `values`, and what the optimizer keeps."""
+
+    length: int
+    keys: Keys
+    fields: Mapping[str, Array]
+
+    def only(self, which: Array | slice) -> Group:
+        """Return some of it."""
+        return Group(
+            self.length, self.keys[which], {name: array[which] for name, array in self.fields.items()}
+        )
+
+    def pieces(self) -> Iterator[Group]:
+        """Divide it into parts whose values have about `PIECE`."""
+        begin = 0
+        for part in pieces(self.fields["values"]):
+            yield self.only(slice(begin, begin + len(part)))
+            begin += len(part)
+
+
+def pieces(array: Array) -> Iterator[Array]:
+    """Divide an array's rows into parts of about `PIECE`."""
+    rows = max(PIECE * len(array) // max(array.nbytes, 1), 1)
+    return (array[begin : begin + rows] for begin in range(0, len(array), rows))
+
+
+def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round_: int) -> Shard:
+    """Write a shard, which is not yet flushed to the disk.
+
+    Parameters
+    ----------
+    directory : Path
+    file : str
+    dtype : str
+        Of the values.
+    groups : iterable of Group
+        One for each length.
+    round_ : int
+    """
+    tensors: list[tuple[str, str, Array]] = []
+    rows, lengths = 0, []
+    for group in groups:
+        rows += len(group.keys)
+        lengths.append(group.length)
+        tensors.append((f"keys.{group.length}", "I64", group.keys))
+        for name, array in group.fields.items():
+            kind = KINDS[dtype if name == "values" else array.dtype.name]
+            tensors.append((f"{name}.{group.length}", kind, array))
+    tensors.sort(key=lambda tensor: -tensor[2].itemsize)  # so that all are aligned
+    header = safetensors_header.make((name, kind, array.shape, array.nbytes) for name, kind, array in tensors)
+    checksum, nbytes = hashlib.sha256(header), len(header)
+    with (directory / file).open("wb") as out:
+        out.write(header)
+        for _, _, array in tensors:
+            for part in pieces(array):
+                plain = np.ascontiguousarray(part).data
+                out.write(plain)
+                checksum.update(plain)
+                nbytes += plain.nbytes
+    return Shard(file, rows, tuple(lengths), nbytes, checksum.hexdigest(), round_)
+
+
+def read(directory: Path, table: Table, shard: Shard) -> Iterator[Group]:
+    """Yield a shard's groups, whose arrays lie in the file.
+
+    Raises
+    ------
+    CheckpointError
+        It is missing or damaged.
+    """
+    path = directory / shard.file
+    for length, names in _described(path, table, shard).items():
+        mapped = {}
+        for name, (dtype, shape, begin) in names.items():
+            elements = int(np.prod(shape))
+            array = np.memmap(path, dtype, "c", begin, (elements,)) if elements else np.empty(0, dtype)
+            mapped[name] = np.asarray(array).reshape(shape)
+        yield Group(length, mapped.pop("keys"), mapped)
+
+
+def verify(directory: Path, shard: Shard) -> None:
+    """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""
+    path = directory / shard.file
+    checksum, nbytes, room = hashlib.sha256(), 0, memoryview(bytearray(PIECE))
+    try:
+        with path.open("rb", buffering=0) as file:
+            while count := file.readinto(room):
+                checksum.update(room[:count])
+                nbytes += count
+    except OSError as error:
+        raise CheckpointError(f"shard {shard.file} of {directory} cannot be read: {error}") from None
+    if nbytes != shard.nbytes:
+        raise CheckpointError(
+            f"shard {shard.file} of {directory} has {nbytes} bytes of {shard.nbytes}: it is torn"
+        )
+    if checksum.hexdigest() != shard.sha256:
+        raise CheckpointError(f"shard {shard.file} of {directory} is damaged: its checksum is another one")
+
+
+def _described(
+    path: Path, table: Table, shard: Shard
+) -> dict[int, dict[str, tuple[Any, tuple[int, ...], int]]]:
+    """Return for each length the tensors with their dtypes, shapes and places, if these are what they must be."""
+    try:
+        header, begins = safetensors_header.read(path)
+        size = path.stat().st_size
+        found: dict[int, dict[str, tuple[Any, tuple[int, ...], int]]] = {}
+        rows = 0
+        for length in sorted({int(name.rpartition(".")[2]) for name in header}):
+            row = row_type(length, DTYPES[table.dtype], table.optimizer)
+            count = int(header[f"keys.{length}"]["shape"][0])
+            rows += count
+            fields = {"keys": np.dtype("int64"), **{name: row.fields[name][0] for name in row.names or ()}}  # type: ignore[index]
+            for name, wanted in fields.items():
+                tensor = header.pop(f"{name}.{length}")
+                kind = KINDS[table.dtype if name == "values" else wanted.base.name]
+                shape, (begin, end) = (count, *wanted.shape), tensor["data_offsets"]
+                nbytes = wanted.itemsize * count
+                if tensor["dtype"] != kind or tensor["shape"] != list(shape) or end - begin != nbytes:
+                    raise ValueError(f"{name}.{length} is not {kind} of shape {shape}")
+                if not 0 <= begin <= end <= size - begins:
+                    raise ValueError(f"{name}.{length} lies outside of the file")
+                found.setdefault(length, {})[name] = (wanted.base, shape, begins + begin)
+        if header or rows != shard.rows:
+            raise ValueError(
+                f"it has {rows} rows of {shard.rows}, and {', '.join(header) or 'nothing'} beside them"
+            )
+    except OSError as error:
+        raise CheckpointError(f"shard {shard.file} cannot be read: {error}") from None
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
+        raise CheckpointError(f"shard {path} is not what the manifest says: {error}") from None
+    return found

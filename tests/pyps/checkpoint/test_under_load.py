@@ -1,0 +1,158 @@
+"""Checkpoints while workers push and keys move: what was acknowledged before is in them, what begins later is not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyps
+from pyps.checkpoint.stored import Stored
+from tests import soak
+from tests.pyps.any_keys import spread
+from tests.pyps.checkpoint.stores import save
+from tests.pyps.cluster import TIMEOUT, Cluster
+
+KEYS, LENGTH = 40, 30
+RAMP = "sgd:lr=1,momentum=1"  # n pushes of ones: n steps, a buffer of n, and a value of -n (n + 1) / 2
+
+
+class Load:
+    """Workers of all nodes that push ones to random keys, which move and get replicas meanwhile."""
+
+    def __init__(self, cluster: Cluster, keys: Any, workers: int = 2) -> None:
+        count = len(cluster) * workers
+        self.begun, self.acknowledged = np.zeros((2, count, KEYS), np.int64)
+        self.failures: list[Exception] = []
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._run, args=(cluster.nodes[number // workers], number, keys))
+            for number in range(count)
+        ]
+
+    def _run(self, node: pyps.Node, number: int, keys: Any) -> None:
+        random = np.random.default_rng(number)
+        try:
+            with node.worker() as kv:
+                while not self._stop.is_set():
+                    clock = kv.current_clock()
+                    kv.intent(random.choice(keys, 3), clock + 1, clock + 1 + int(random.integers(1, 4)))
+                    kv.localize(random.choice(keys, 2), asynchronous=True)
+                    some = np.sort(random.choice(KEYS, 4, replace=False))
+                    self.begun[number, some] += 1
+                    kv.push(keys[some], np.ones(4 * LENGTH))
+                    self.acknowledged[number, some] += 1
+                    kv.advance_clock()
+        except Exception as error:  # raised by the test's thread
+            self.failures.append(error)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        for thread in self._threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            for thread in self._threads:
+                thread.join(TIMEOUT)
+        assert not self.failures, self.failures
+
+
+def pushes_in(saved: Path, keys: Any, *, ramp: bool) -> Any:
+    """How many pushes of each key a checkpoint has; fails if a row is none that there was, or a key is missing."""
+    stored = Stored(saved)
+    for shard in stored.table.shards:
+        stored.verify(shard)
+    stored.require_complete()
+    counts = np.zeros(KEYS, np.int64)
+    places = {int(key): place for place, key in enumerate(keys)}
+    for shard in stored.table.shards:
+        for group in stored.groups(shard):
+            values = group.fields["values"]
+            assert (values == values[:, :1]).all()
+            found = np.asarray(values[:, 0])
+            if ramp:
+                steps = np.asarray(group.fields["steps"])
+                assert (group.fields["momentum"] == steps[:, None]).all()
+                assert (found == -steps * (steps + 1) / 2).all()
+                found = steps
+            counts[[places[int(key)] for key in group.keys]] = found
+    return counts
+
+
+@pytest.mark.parametrize("any_keys", [False, True])
+@pytest.mark.parametrize("techniques", ["all", "replication_only", "relocation_only"])
+@pytest.mark.parametrize("count", [2, 4])
+def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(
+    count: int, techniques: str, any_keys: bool, tmp_path: Path
+) -> None:
+    keys = spread(KEYS) if any_keys else np.arange(KEYS)
+    space: dict[str, Any] = {"capacity": 1000} if any_keys else {"num_keys": KEYS}
+    ramp = techniques == "relocation_only"  # replicas merge pushes, so that there are fewer steps
+    with Cluster(
+        count,
+        **space,
+        value_length=LENGTH,
+        dtype="float64",
+        techniques=techniques,
+        optimizer=RAMP if ramp else "",
+        server_threads=count // 2,
+    ) as cluster:
+        with cluster.nodes[0].worker() as kv:
+            kv.pull(keys)  # all exist
+        load = Load(cluster, keys)
+        with load.running():
+            for _ in range(soak.times(4)):
+                before = load.acknowledged.sum(0)
+                saved = save(tmp_path, cluster.nodes, keep=2)
+                after = load.begun.sum(0)
+                pushes = pushes_in(saved, keys, ramp=ramp)
+                assert (before <= pushes).all()
+                assert (pushes <= after).all()
+        assert (
+            sum(node.stats()["relocations_in"] for node in cluster.nodes) > 0
+            or techniques != "relocation_only"
+        )
+        assert load.acknowledged.sum() > 0
+
+
+def test_a_push_to_a_replica_is_in_though_its_owner_is_far(tmp_path: Path) -> None:
+    """The owner hears of it 0.3 s later."""
+    nodes = [pyps.Server(2, 1, num_nodes=2, rank=rank, techniques="replication_only") for rank in range(2)]
+    endpoints = [node.bind("memory://*?delay=0.3") for node in nodes]
+    for node in nodes:
+        node.connect(endpoints)
+    with nodes[1].worker() as kv:
+        kv.intent([0, 1], 0, 9)
+        kv.wait_sync()
+        kv.push([0, 1], np.ones(2, np.float32))
+        stored = Stored(save(tmp_path, nodes))
+        for shard in stored.table.shards:
+            for group in stored.groups(shard):
+                assert (group.fields["values"] == 1).all()
+    for node in nodes:
+        node.shutdown(timeout=0)
+
+
+def test_barriers_of_workers_do_not_wait_for_a_checkpoint(tmp_path: Path) -> None:
+    """Node 1 does not call it, so node 0 waits; meanwhile the workers come through a barrier."""
+    with Cluster(2, 4, 2, num_workers=1) as cluster:
+        waiting = pyps.checkpoint.save(tmp_path, cluster.nodes[0], background=True, timeout=TIMEOUT)
+        cluster.run(lambda kv, _: kv.barrier(timeout=TIMEOUT), workers=1)
+        assert not waiting.done()
+        assert pyps.checkpoint.save(tmp_path, cluster.nodes[1]) == waiting.result(TIMEOUT)
+
+
+def test_rounds_end_with_keys_that_moved_between_two_looks() -> None:
+    from pyps.checkpoint.agreement import left_of, left_of_range
+
+    a, b, nothing = np.array([0, 2, 3]), np.array([3, 4]), np.empty(0, np.int64)
+    assert left_of_range(5, [a, b]).tolist() == [1, 3]  # 1: seen by nobody, 3: by both
+    assert left_of(np.array([1, 3]), [np.array([3]), nothing]).tolist() == [1]
+    assert left_of(np.array([1]), [np.array([1]), nothing]).tolist() == []
