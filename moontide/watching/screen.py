@@ -15,6 +15,7 @@ from typing import Protocol
 
 ENTER, LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"  # a screen of its own, without a cursor
 HOME, REST_OF_LINE, REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
+QUITS = (b"q", b"Q", b"")  # the last one: there is no terminal any more
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -62,11 +63,7 @@ class Terminal:
             return False
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            if select.select([sys.stdin], [], [], left)[0] and os.read(sys.stdin.fileno(), 64) in (
-                b"q",
-                b"Q",
-                b"",
-            ):
+            if select.select([sys.stdin], [], [], left)[0] and os.read(sys.stdin.fileno(), 64) in QUITS:
                 return True
         return False
 

@@ -55,9 +55,8 @@ def rates(before: Sequence[Reading | Missing], now: Sequence[Reading | Missing])
     return [*_nodes(since), *_latencies(since)]
 
 
-Since = (
-    Missing | tuple[Reading, Reading | None]
-)  # the later reading, and the earlier one; None: since the beginning
+# The later reading, and the earlier one; None: since the beginning.
+Since = Missing | tuple[Reading, Reading | None]
 Column = tuple[str, Callable[[Reading], str]]
 
 

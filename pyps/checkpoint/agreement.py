@@ -6,10 +6,13 @@ again in another round, until there are none; what a later round finds counts.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pyps.errors import WaitTimeoutError
 
 Keys = NDArray[np.int64]
 
@@ -33,6 +36,12 @@ def left_of(wanted: Keys, done: Sequence[Keys]) -> Keys:
     """Return the wanted keys that nobody has done, and all keys that several nodes have done, in order."""
     keys, counts = np.unique(np.concatenate(done), return_counts=True)
     return np.union1d(np.setdiff1d(wanted, keys), keys[counts > 1])
+
+
+def require_time(left: Keys, end: float) -> None:
+    """Raise WaitTimeoutError if there are keys left and the time, by the monotonic clock, is over."""
+    if len(left) and time.monotonic() > end:
+        raise WaitTimeoutError(f"{len(left)} keys, {left[0]} among them, were found on no node or on several")
 
 
 def pack(keys: Keys, num_keys: int | None) -> bytes:

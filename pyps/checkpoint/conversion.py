@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyps.dtypes import Dtype
 from pyps.errors import CheckpointError
+
+if TYPE_CHECKING:
+    import torch
 
 Array = NDArray[Any]
 
@@ -19,6 +22,16 @@ def require_convertible(source: Dtype, target: Dtype) -> None:
         raise CheckpointError(
             f"the checkpoint has values of {source.name}, which do not become {target.name}"
         )
+
+
+def tensor_of(values: Array, dtype: Dtype) -> torch.Tensor:
+    """Return values in a dtype's storage as a tensor, which may lie in the same memory."""
+    import torch
+
+    plain = np.ascontiguousarray(values)
+    if dtype.name == "bfloat16":
+        return torch.from_numpy(plain.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(plain)
 
 
 def convert(values: Array, source: Dtype, target: Dtype) -> Array:
@@ -33,9 +46,7 @@ def convert(values: Array, source: Dtype, target: Dtype) -> Array:
         return values
     import torch
 
-    plain = np.ascontiguousarray(values)
-    given = torch.from_numpy(plain.view(np.int16)).view(torch.bfloat16) if source.name == "bfloat16" else None
-    before = torch.from_numpy(plain) if given is None else given
+    before = tensor_of(values, source)
     after = before.to(getattr(torch, target.name))
     fits = after == before if target.is_integer else after.isfinite() | ~before.isfinite()
     if not bool(fits.all()):

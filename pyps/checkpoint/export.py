@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -126,25 +125,13 @@ def _of_numpy(stored: Stored, group: shards.Group) -> Mapping[str, Any]:
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
-    """Give a file beside the target, which replaces it if the block ends well."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-    os.close(descriptor)
-    beside = Path(name)
+    """Give the name of a file beside the target, which replaces it if the block ends well."""
+    beside = target.with_name(f".{target.name[:100]}.{os.urandom(8).hex()}")
     try:
         yield beside
-        beside.chmod(0o666 & ~_mask())
         beside.replace(target)
     finally:
-        with suppress(FileNotFoundError):
-            beside.unlink()
-
-
-def _mask() -> int:
-    """Return the permissions that new files do not get."""
-    mask = next(
-        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("Umask:")
-    )
-    return int(mask.split()[1], 8)
+        beside.unlink(missing_ok=True)
 
 
 WRITERS: Mapping[str, Callable[[Stored, Path], None]] = {

@@ -11,15 +11,15 @@ import numpy as np
 
 from pyps._core import Node, read_optimizer
 from pyps.checkpoint import places
-from pyps.checkpoint.agreement import pack, unpack
-from pyps.checkpoint.conversion import convert, require_convertible
+from pyps.checkpoint.agreement import pack, require_time, unpack
+from pyps.checkpoint.conversion import convert, require_convertible, tensor_of
 from pyps.checkpoint.meeting import Meeting
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
 from pyps.checkpoint.shards import Group
 from pyps.checkpoint.state import state_of
 from pyps.checkpoint.stored import Stored
 from pyps.dtypes import DTYPES, Dtype
-from pyps.errors import CheckpointError, WaitTimeoutError
+from pyps.errors import CheckpointError
 
 
 def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: float = 300.0) -> Path:
@@ -155,15 +155,9 @@ def _check_numbers(group: Group, source: Dtype, target: Dtype, values_only: bool
 def _make_rows(stored: Stored, node: Node, rows: Rows) -> None:
     """Let keys exist that may be any numbers; nodes divide them."""
     for group in _groups(stored, node, node.rank, node.num_nodes):
-        rows.set(group.keys, _as_values(group, node.dtype))
-
-
-def _as_values(group: Group, dtype: Dtype) -> object:
-    if dtype.name != "bfloat16":
-        return np.ascontiguousarray(group.fields["values"])
-    import torch
-
-    return torch.from_numpy(np.ascontiguousarray(group.fields["values"]).view(np.int16)).view(torch.bfloat16)
+        values = group.fields["values"]
+        is_numpys = node.dtype.name != "bfloat16"
+        rows.set(group.keys, np.ascontiguousarray(values) if is_numpys else tensor_of(values, node.dtype))
 
 
 def _groups(stored: Stored, node: Node, first: int = 0, step: int = 1) -> Iterator[Group]:
@@ -180,22 +174,20 @@ def _write_rows(stored: Stored, node: Node, rows: Rows, meeting: Meeting, values
     left: Keys | None = None  # all keys
     end = time.monotonic() + meeting.timeout
     while left is None or len(left):
-        if time.monotonic() > end:
-            raise WaitTimeoutError(f"the keys keep moving; {len(left or ())} were found on no node")
         done = [np.empty(0, np.int64)]
         seen = [np.empty(0, np.int64)]
-        for group in _groups(stored, node):
-            keys = group.keys if left is None else np.intersect1d(group.keys, left)
-            here = np.frombuffer(rows.read_rows(keys), np.bool_)
-            mine = group.only(np.isin(group.keys, keys[here])) if left is not None else group.only(here)
+        for whole in _groups(stored, node):
+            group = whole if left is None else whole.only(np.isin(whole.keys, left))
+            mine = group.only(np.frombuffer(rows.read_rows(group.keys), np.bool_))
             written = np.frombuffer(rows.write_rows(mine.keys, _as_rows(mine, node, values_only)), np.bool_)
             done.append(mine.keys[written])
-            seen.append(keys)
+            seen.append(group.keys)
         every = [
             unpack(said, node.num_keys) for said in meeting.gather(pack(np.concatenate(done), node.num_keys))
         ]
         wanted = np.concatenate(seen)
         left = wanted[~np.isin(wanted, np.concatenate(every))]
+        require_time(left, end)
 
 
 def _as_rows(group: Group, node: Node, values_only: bool) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:

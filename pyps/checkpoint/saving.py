@@ -15,11 +15,10 @@ import numpy as np
 
 from pyps._core import Node
 from pyps.checkpoint import places, shards
-from pyps.checkpoint.agreement import left_of, left_of_range, pack, unpack
+from pyps.checkpoint.agreement import left_of, left_of_range, pack, require_time, unpack
 from pyps.checkpoint.manifest import Manifest, Shard, Table, shards_as_json, shards_from_json
 from pyps.checkpoint.meeting import Meeting
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
-from pyps.errors import WaitTimeoutError
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 SHARD_BYTES = 64 << 20  # of the rows in a shard
@@ -176,10 +175,7 @@ def _write_rounds(
             total = len(np.union1d(np.concatenate(every), left))
         if len(left) == 0:
             break
-        if time.monotonic() > end:
-            raise WaitTimeoutError(
-                f"{len(left)} keys, {left[0]} among them, were found on no node or on several"
-            )
+        require_time(left, end)
     return written, total
 
 

@@ -22,9 +22,8 @@ from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
 
 Array = NDArray[Any]
-PIECE = (
-    1 << 20
-)  # bytes that are copied at once: they stay in the cache, and take no new pages from the system
+# Bytes that are copied at once: they stay in the cache, and take no new pages from the system.
+PIECE = 1 << 20
 
 KINDS = {
     "float64": "F64",

@@ -34,12 +34,10 @@ class Stored:
 
     def groups(self, shard: Shard) -> Iterator[shards.Group]:
         """Yield a shard's groups, without the keys that a shard of a later round has."""
-        later = [other for other in self.table.shards if other.round > shard.round]
+        later = [self._keys(other) for other in self.table.shards if other.round > shard.round]
         for group in shards.read(self.path, self.table, shard):
-            again = (
-                np.isin(group.keys, np.concatenate([self._keys(other) for other in later])) if later else None
-            )
-            yield group if again is None or not again.any() else group.only(~again)
+            again = np.isin(group.keys, np.concatenate(later)) if later else np.zeros(1, np.bool_)
+            yield group.only(~again) if again.any() else group
 
     def verify(self, shard: Shard) -> None:
         """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""

@@ -8,12 +8,11 @@ connections until they are accepted.
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import socket
 import struct
-import weakref
 
+from pyps.rendezvous.inheritance import keep_from_children
 from pyps.rendezvous.interfaces import at_port, listen
 
 INTRODUCTION = struct.Struct("<4sQI")  # magic, cluster, node
@@ -22,17 +21,6 @@ GOODBYE = b"!"
 # Seconds after which the system asks a silent other side whether its machine still runs, seconds between two
 # such questions, and after how many without an answer the connection ends.
 KEEPALIVE = (10, 5, 3)
-
-_open: weakref.WeakSet[socket.socket] = weakref.WeakSet()
-
-
-def _close_in_child() -> None:
-    """Close connections of the parent process: its death must be noticed although its children live."""
-    for line in list(_open):
-        line.close()
-
-
-os.register_at_fork(after_in_child=_close_in_child)
 
 
 class Reception:
@@ -51,7 +39,7 @@ class Reception:
 
     def __init__(self, address: str) -> None:
         self._listening = listen(address, 0)
-        _open.add(self._listening)
+        keep_from_children(self._listening)
         self._listening.setblocking(False)
         self.place = at_port(*self._listening.getsockname()[:2])
 
@@ -123,7 +111,7 @@ def say_goodbye(line: socket.socket) -> None:
 
 
 def _watch_over(line: socket.socket) -> None:
-    _open.add(line)
+    keep_from_children(line)  # its end must be noticed although a child lives
     idle, interval, count = KEEPALIVE
     line.settimeout(0)
     line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -273,9 +273,9 @@ def _create(
         offers = [Offer.decode(text) for text in meeting.offer(place.node, place.num_nodes, offer.encode())]
         if (wrong := find_disagreement(offers)) is not None:
             raise ValueError(wrong)
-        for number, address in enumerate(find_metrics(offers, host)):
-            if address and number != place.node:
-                node.set_metrics_address(number, address)
+        for number, url in enumerate(find_metrics(offers, host)):
+            if url and number != place.node:
+                node.set_metrics_address(number, url)
         if several:
             node.connect([offer.endpoint for offer in offers])
         node.watch(rendezvous.find_line(meeting, place.node), rendezvous.name)

@@ -18,6 +18,7 @@ from http import HTTPStatus
 
 from pyps.errors import ClosedError
 from pyps.node import Node
+from pyps.rendezvous.inheritance import keep_from_children
 from pyps.rendezvous.interfaces import at_port, find_address, listen
 from pyps.watching.reading import Reading, read
 from pyps.watching.requests import answer, encode
@@ -29,16 +30,6 @@ MOST_READS = 64  # of what a client sends after its request
 ACCEPT_AGAIN = 0.1  # seconds, after it has failed
 
 logger = logging.getLogger(__name__)
-_listening: weakref.WeakSet[socket.socket] = weakref.WeakSet()
-
-
-def _close_in_child() -> None:
-    """Close the ports in a forked child, which has no thread that answers."""
-    for one in list(_listening):
-        one.close()
-
-
-os.register_at_fork(after_in_child=_close_in_child)
 
 
 class Endpoint:
@@ -74,7 +65,7 @@ class Endpoint:
             raise OSError(
                 error.errno, f"{error.strerror}: name another metrics_port, or 0 for a free one"
             ) from None
-        _listening.add(self._socket)
+        keep_from_children(self._socket)
         self._socket.setblocking(False)
         self.address = f"http://{at_port(*self._socket.getsockname()[:2])}"
         self._node = weakref.ref(node)
@@ -145,9 +136,8 @@ class Endpoint:
         too_large = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
         await self._loop.sock_sendall(line, answer(head, self._read) if whole else encode(too_large))
         line.shutdown(socket.SHUT_WR)
-        for _ in range(
-            MOST_READS
-        ):  # until the client closes too: else what is on its way to it might be dropped
+        # Until the client closes too: else what is on its way to it might be dropped.
+        for _ in range(MOST_READS):
             if not await self._loop.sock_recv(line, MOST_BYTES):
                 return
 

@@ -23,8 +23,6 @@ struct InitializerKind {
     void (*check)(const double *settings) = nullptr;
 };
 
-double draw_zero(Random &, const double *) { return 0; }
-
 double draw_constant(Random &, const double *settings) { return settings[0]; }
 
 double draw_uniform(Random &random, const double *settings) {
@@ -48,7 +46,7 @@ double draw_normal(Random &random, const double *settings) {
 const std::vector<InitializerKind> &initializer_kinds() {
     static const Setting seed{"seed", 0, HUGE_VAL, Setting::whole};
     static const std::vector<InitializerKind> all = {
-        {"zeros", {}, draw_zero, true},
+        {"zeros", {}, draw_constant, true},
         {"constant", {{"value", 0, HUGE_VAL, Setting::any}}, draw_constant, true},
         {"uniform",
          {{"low", 0, HUGE_VAL, Setting::any}, {"high", 1, HUGE_VAL, Setting::any}, seed},
@@ -80,13 +78,10 @@ bool fits(double number, int32_t dtype) {
 Initializer Initializer::read(const std::string &text) {
     Initializer read;
     if (text.empty()) return read;
-    const NamedSettings wanted(text);
-    const InitializerKind &kind = row_named("initializer", initializer_kinds().data(),
-                                            initializer_kinds().data() + initializer_kinds().size(), wanted.name);
-    read.number = uint32_t(&kind - initializer_kinds().data());
-    for (size_t i = 0; i < kind.settings.size(); i++) read.settings[i] = kind.settings[i].otherwise;
-    read_settings(kind.name, kind.settings, wanted.settings, read.settings);
+    const InitializerKind *begin = initializer_kinds().data(), *end = begin + initializer_kinds().size();
+    const InitializerKind &kind = read_named("initializer", begin, end, text, read.settings);
     if (kind.check) kind.check(read.settings);
+    read.number = uint32_t(&kind - begin);
     return read;
 }
 

@@ -54,12 +54,11 @@ std::string Rule::describe(const RuleSettings &known) const { return describe_se
 PushRule PushRule::read(const std::string &text) {
     PushRule push;
     if (text.empty()) return push;
-    const NamedSettings wanted(text);
     const Rules &rules = built_in_rules();
-    const Rule &rule = row_named("optimizer", rules.data() + set_rule + 1, rules.data() + rules.size(), wanted.name);
-    push.number = uint32_t(&rule - rules.data());
-    for (size_t i = 0; i < rule.settings.size(); i++) push.settings.number[i] = rule.settings[i].otherwise;
-    push.settings = rule.read_settings(wanted.settings, push.settings);
+    const Rule *begin = rules.data(), *end = begin + rules.size();
+    const Rule &rule = read_named("optimizer", begin + set_rule + 1, end, text, push.settings.number);
+    if (rule.check) rule.check(push.settings);
+    push.number = uint32_t(&rule - begin);
     return push;
 }
 

@@ -68,12 +68,6 @@ std::string describe_settings(const char *owner, const Settings &settings, const
     return text;
 }
 
-NamedSettings::NamedSettings(const std::string &text) {
-    const size_t colon = std::min(text.find(':'), text.size());
-    name = text.substr(0, colon);
-    settings = text.substr(std::min(colon + 1, text.size()));
-}
-
 void refuse_unknown(const char *what, const std::string &name, const std::string &names) {
     fail(PS_EINVAL, Where{}, "%s %.40s is unknown; there are %s", what, name.c_str(), names.c_str());
 }

@@ -26,20 +26,21 @@ using Settings = std::vector<Setting>;
 void read_settings(const char *owner, const Settings &settings, const std::string &text, double *numbers);
 std::string describe_settings(const char *owner, const Settings &settings, const double *numbers); // "owner:lr=0.1,..."
 
-// Takes a text like "adagrad:lr=0.1" apart.
-struct NamedSettings {
-    std::string name, settings;
-    explicit NamedSettings(const std::string &text);
-};
-
 [[noreturn]] void refuse_unknown(const char *what, const std::string &name, const std::string &names);
 
-// The row of a table that has the name. Throws PS_EINVAL, which names them all; `what` is what they are.
+// The row of a table that a text like "adagrad:lr=0.1" names, with its settings: those of the text, all others as they
+// are if they are not given. Throws PS_EINVAL, which names what fits; `what` is what the rows are.
 template <class Row>
-const Row &row_named(const char *what, const Row *begin, const Row *end, const std::string &name) {
+const Row &read_named(const char *what, const Row *begin, const Row *end, const std::string &text, double *numbers) {
+    const size_t colon = text.find(':');
+    const std::string name = text.substr(0, colon);
     std::string names;
     for (const Row *row = begin; row != end; ++row) {
-        if (name == row->name) return *row;
+        if (name == row->name) {
+            for (size_t i = 0; i < row->settings.size(); i++) numbers[i] = row->settings[i].otherwise;
+            if (colon != std::string::npos) read_settings(row->name, row->settings, text.substr(colon + 1), numbers);
+            return *row;
+        }
         names += (names.empty() ? "" : ", ") + std::string(row->name);
     }
     refuse_unknown(what, name, names);

@@ -23,7 +23,8 @@ void check(const Segment &segment, const RowBatch &batch) {
              static_cast<long long>(wanted));
 }
 
-// Calls body(head, value, row), with head null unless the key is shared, under the latch of each key that lives here.
+// Calls body(row, class, head, at) for each key that lives here, under its latch: `head` is null unless the key is
+// shared, and `at` is its place in the batch.
 template <class Body>
 void visit(const Segment &segment, Latches &latches, const RowBatch &batch, Body &&body) {
     check(segment, batch);
