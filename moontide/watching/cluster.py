@@ -69,7 +69,8 @@ class Cluster:
             raise CommandError(f"no node can be read. {reasons}. Is it running? If so, {WAYS}")
         twice = [number for number, times in Counter(self._numbers.values()).items() if times > 1]
         if twice:
-            places = " and ".join(address for address, number in self._numbers.items() if number == twice[0])
+            given = [source.address for source in self._sources]  # in this order, whichever answered first
+            places = " and ".join(address for address in given if self._numbers.get(address) == twice[0])
             raise CommandError(
                 f"{places} are both node {twice[0]}: give addresses of one cluster, each node once"
             )
