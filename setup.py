@@ -25,7 +25,7 @@ SANITIZE = os.environ.get("MOONTIDE_SANITIZE", "")
 FLAGS = ["-fvisibility=hidden", "-pthread", "-fno-trapping-math", "-fno-math-errno"]
 if "-O" not in os.environ.get("CFLAGS", ""):  # else the level is the builder's choice
     FLAGS.append("-O1" if SANITIZE else "-O3")
-LINK_FLAGS = ["-pthread"]
+LINK_FLAGS = ["-pthread", "-Wl,--exclude-libs,ALL"]  # also a C++ library that is linked in exports nothing
 if SANITIZE:
     FLAGS += ["-g", "-fno-omit-frame-pointer", f"-fsanitize={SANITIZE}"]
     LINK_FLAGS += [f"-fsanitize={SANITIZE}"]
