@@ -123,7 +123,7 @@ sanitize: env ## the quick tests on a build with SANITIZE=address, thread or und
 	cd $(SANITIZED) && export PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib PYTHONMALLOC=malloc \
 	    $(foreach name,ASAN TSAN UBSAN,$(name)_OPTIONS=$(SANITIZER_OPTIONS)) && \
 	    LD_PRELOAD="$(call library,$(SANITIZER_$(SANITIZE))) $(call library,libstdc++.so)" \
-	    $(CURDIR)/$(BIN)/pytest -m 'not slow $(LEFT_OUT_$(SANITIZE))' -p no:cacheprovider -o pythonpath=$(CURDIR)/$(SANITIZED)/lib \
+	    $(CURDIR)/$(BIN)/pytest -m 'not slow $(LEFT_OUT_$(SANITIZE))' -p no:cacheprovider -o "pythonpath=$(CURDIR)/$(SANITIZED)/lib $(CURDIR)" \
 	    $(PYTEST_ARGS) $(addprefix $(CURDIR)/tests/,$(TESTS)); status=$$?; \
 	    found=$$(grep -lrE '$(REPORTED)' $(REPORTS)); \
 	    test -z "$$found" || { cat $$found; echo "$(SANITIZE): reports in $(REPORTS)"; status=1; }; exit $$status

@@ -92,7 +92,7 @@ cdef DLExchange *exchange_of(object value):
     if kind is tensor_type:
         return tensor_api
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
-    if capsule is None:
+    if capsule is None or arrays.is_made_up(kind):
         return NULL
     api = <DLExchange *> PyCapsule_GetPointer(capsule, "dlpack_exchange_api")
     if api.version.major != 1:
@@ -152,7 +152,7 @@ cdef bint open_span(object value, bint writable, Span *span) except -1:
         span.elements = span.buffer.len // span.buffer.itemsize if span.buffer.itemsize else 0
         span.code = format_code(span.buffer.format)
         span.bits = <int> span.buffer.itemsize * 8
-    if span.elements and <uintptr_t> span.data % (span.bits // 8 if span.bits >= 8 else 1):
+    if span.elements and (span.data == NULL or <uintptr_t> span.data % (span.bits // 8 if span.bits >= 8 else 1)):
         close_span(span)
         return False
     return True

@@ -173,6 +173,15 @@ def as_key_output(keys: object) -> Output:
     return _output(keys, "keys", _require_int64, DTYPES["int64"], False)
 
 
+def is_made_up(kind: type) -> bool:
+    """Return whether a type of tensor implements torch's operators itself, so that its memory may mean anything."""
+    torch = sys.modules.get("torch")
+    if torch is None or not issubclass(kind, torch.Tensor):
+        return False
+    made_by: Any = kind
+    return made_by.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+
+
 def functions_of(kind: type) -> tuple[Any, Any]:
     """Return two functions of torch for a type of tensor, or None twice for another library's type.
 
@@ -281,9 +290,26 @@ def _on_host(value: Any, name: str) -> Any:
         return value
     if value.device.type != "cpu":
         raise ValueError(f"{name} is on device {value.device}: bring it to the CPU first, {name}.cpu()")
-    if str(value.layout) != "torch.strided":
+    if value.layout is not sys.modules["torch"].strided and not value.is_nested:
         raise TypeError(f"{name} has layout {value.layout}: make it dense first, {name}.to_dense()")
+    if value.is_nested:
+        raise TypeError(
+            f"{name} is a nested tensor, whose parts have shapes of their own: pass torch.cat({name}.unbind())"
+        )
+    if _has_no_elements(value):
+        raise TypeError(
+            f"{name} is a {type(value).__name__} of shape {tuple(value.shape)} without elements in memory: pass a plain "
+            f"tensor ({name}.clone() of a zero tensor, {name}.full_tensor() of a DTensor); inside of torch.compile, "
+            "torch.func and FakeTensorMode tensors have no memory"
+        )
     return value
+
+
+def _has_no_elements(tensor: Any) -> bool:
+    torch = sys.modules["torch"]
+    if is_made_up(type(tensor)) or torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return True
+    return bool(tensor.numel()) and tensor.data_ptr() == 0
 
 
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:

@@ -103,7 +103,12 @@ OPTIONS = (
     Option("setup", "num_channels", "`server_threads` of `pyps.Server`; -1: 1", read_channels),
     Option("argument", "sys.techniques", "what `use_techniques` says, if that does not", str),
     Option("argument", "sys.channels", "what `num_channels` says, if that is -1", read_channels),
-    Option("argument", "sys.zmq_threads", "a node has one thread that sends and receives", usual=("1",)),
+    Option(
+        "argument",
+        "sys.zmq_threads",
+        "a node has as many threads that send and receive as `server_threads`",
+        usual=("1",),
+    ),
     Option(
         "argument",
         "sys.time_intent_actions",

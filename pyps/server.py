@@ -175,7 +175,7 @@ class Server(Node):
             )
         if curve is not None and not (isinstance(curve, tuple | list) and len(curve) == 2):
             raise TypeError(f"curve must be a pair of keys, (public, secret), not {type(curve).__name__}")
-        if num_nodes > 1 or num_keys is None:
+        if num_nodes != 1 or num_keys is None:
             zeromq.load()
         self._refusal_logged = False
         super().__init__(

@@ -143,6 +143,8 @@ cdef class Worker(Operations):
             number = operator.index(timestamp)
         except OverflowError:
             raise ValueError(f"timestamp {timestamp} was not returned by an operation of this worker") from None
+        except TypeError:
+            raise TypeError(f"a timestamp must be an integer, not {type(timestamp).__name__}") from None
         check(ps_is_finished(self.usable(), number, &finished))
         if finished:
             self.give_back(number)
@@ -319,8 +321,10 @@ cdef class Worker(Operations):
         WaitTimeoutError, NodeLost
             Some operations did not end in time. The worker has left all the same.
         """
+        cdef Wait wait
+        limit(&wait, timeout, True)
         try:
-            if (timeout is None or timeout > 0) and self.is_pending():
+            if wait.limit > 0 and self.is_pending():
                 with suppress(ClosedError):  # the server was shut down, so there is nothing to wait for
                     self.waitall(timeout)
         finally:

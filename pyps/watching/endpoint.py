@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import operator
 import os
 import selectors
 import socket
@@ -57,6 +58,10 @@ class Endpoint:
     """
 
     def __init__(self, node: Node, port: int, interface: str | None = None) -> None:
+        try:
+            port = operator.index(port)
+        except TypeError:
+            raise TypeError(f"metrics_port must be an integer, not {type(port).__name__}") from None
         if not 0 <= port <= 65535:
             raise ValueError(f"metrics_port is {port}; it must be in [0, 65535], where 0 takes a free one")
         try:

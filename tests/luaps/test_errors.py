@@ -105,6 +105,8 @@ CALLS = {
     "kv:wait{-1, timeout = 'long'}": "timeout is 'long'; it must be a number of seconds",
     "kv:waitall(-1)": "timeout is -1; it must be a number of seconds, or nil for the default",
     "kv:waitall(1/0)": "timeout is inf",
+    "kv:finalize(-1)": "timeout is -1; it must be a number of seconds",
+    "kv:finalize('x')": "timeout is 'x'; it must be a number of seconds",
     "kv:barrier(0/0)": "timeout is -?nan",
     "kv:get_key_size(11)": "key 11 at position 1 is out of range: the server has keys 1 to 10",
     "kv:get_key_size({1, 2})": "get_key_size expects one key, got 2",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import pyps
 
@@ -209,6 +210,19 @@ def test_bad_keys_of_management(
         getattr(full, operation)(keys, *([0] if operation == "intent" else []))
 
 
+def made_up() -> Any:
+    with FakeTensorMode():
+        return torch.zeros(6)
+
+
+def zero_tensor() -> Any:
+    return torch._efficientzerotensor((6,))
+
+
+def nested() -> Any:
+    return torch.nested.nested_tensor([torch.zeros(2), torch.zeros(4)], layout=torch.jagged)
+
+
 Case = tuple[str, Callable[[], Any], type[Exception], str]
 BAD_VALUES: list[Case] = [
     ("too short", lambda: f32(5), ValueError, "buffer has 5 elements, the values of these 2 keys have 6"),
@@ -240,6 +254,9 @@ BAD_VALUES: list[Case] = [
     ("tensor complex", lambda: torch.zeros(3, dtype=torch.complex64), TypeError, "values is complex64"),
     ("tensor elsewhere", lambda: torch.zeros(6, device="meta"), ValueError, "is on device meta"),
     ("tensor sparse", lambda: torch.zeros(6).to_sparse(), TypeError, "layout"),
+    ("tensor made up", made_up, TypeError, r"values is a FakeTensor of shape .* without elements in memory"),
+    ("zero tensor", zero_tensor, TypeError, "without elements in memory: pass a plain tensor"),
+    ("nested tensor", nested, TypeError, "values is a nested tensor, whose parts have shapes of their own"),
     ("double in a buffer", lambda: array.array("d", [0] * 6), TypeError, "values is float64"),
 ]
 
@@ -250,6 +267,24 @@ def test_bad_values(full: pyps.LocalWorker, operation: str, case: Case) -> None:
     _, make, error, message = case
     with pytest.raises(error, match=message):
         getattr(full, operation)([1, 2], make())
+
+
+def test_tensors_inside_of_a_function_transform_are_refused(full: pyps.LocalWorker) -> None:
+    def push(values: torch.Tensor) -> torch.Tensor:
+        full.push([1], values)
+        return values
+
+    with pytest.raises(
+        TypeError, match=r"without elements in memory: .* inside of torch.compile, torch.func"
+    ):
+        torch.vmap(push)(torch.ones(2, 1, 3))
+
+
+def test_keys_without_elements_in_memory_are_refused(full: pyps.LocalWorker) -> None:
+    with FakeTensorMode():
+        keys = torch.arange(2)
+    with pytest.raises(TypeError, match=r"keys is a FakeTensor of shape .* without elements in memory"):
+        full.pull(keys)
 
 
 def read_only() -> Any:

@@ -261,7 +261,7 @@ node = pyps.Server(10, 1, metrics_port=0)
 child = os.fork()
 if child == 0:
     node._endpoint.close()
-    os._exit(0)
+    sys.exit(0)
 assert os.waitpid(child, 0)[1] == 0
 print(len(urllib.request.urlopen(node.metrics_address + "/stats", timeout=20).read()) > 1000)
 second = os.fork()

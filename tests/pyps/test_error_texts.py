@@ -87,6 +87,7 @@ OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"latch_timeout": -1}, ValueError, "latch_timeout is -1; it must be a number of seconds"),
     ({"heartbeat": float("nan")}, ValueError, "heartbeat is nan; it must be a number of seconds"),
     ({"lost_after": "x"}, TypeError, "lost_after must be a number of seconds, not str"),
+    ({"metrics_port": "x"}, TypeError, "metrics_port must be an integer, not str"),
 ]
 
 
@@ -114,6 +115,31 @@ def test_an_argument_that_is_wrong_is_named(name: str, arguments: tuple[Any, ...
     with pytest.raises(TypeError, match=re.escape(told)):
         getattr(node, name)(*arguments)
     node.shutdown(timeout=0)
+
+
+def test_a_number_of_nodes_that_is_none_is_named() -> None:
+    with pytest.raises(TypeError, match="num_nodes must be an integer, not str"):
+        pyps.Server(10, 2, num_nodes="2")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("timestamp", ["1", 5.5, None])
+def test_what_is_no_timestamp_is_named(kv: pyps.Worker, timestamp: Any) -> None:
+    for call in (kv.wait, kv.is_finished):
+        with pytest.raises(
+            TypeError, match=f"a timestamp must be an integer, not {type(timestamp).__name__}"
+        ):
+            call(timestamp)
+
+
+@pytest.mark.parametrize(
+    ("timeout", "error"), [("5", TypeError), (-1, ValueError), (float("nan"), ValueError)], ids=str
+)
+def test_a_worker_goes_on_after_a_wrong_timeout_of_its_end(
+    kv: pyps.Worker, timeout: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match="a number of seconds"):
+        kv.finalize(timeout)
+    assert kv.pull([1]).tolist() == [[0, 0]]
 
 
 def test_a_text_ends_at_its_end() -> None:
