@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "export", help="write one file: .npz, .safetensors or .parquet, by its ending"
     )
     for action in (inspect, verify, export):
-        files(action.add_argument("path", type=Path, help="a checkpoint, or a directory with checkpoints"))
+        files(
+            action.add_argument("path", help="a checkpoint, or a directory with checkpoints; or a URL of one")
+        )
     files(export.add_argument("file", type=Path, help="the file to write"))
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pyps.checkpoint import places, shards
+from pyps.checkpoint import shards
 from pyps.checkpoint.conversion import convert
+from pyps.checkpoint.folders import LocalFolder
 from pyps.checkpoint.stored import Stored
 from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
@@ -33,9 +34,9 @@ def export(path: str | Path, file: str | Path) -> Path:
     Parameters
     ----------
     path : path
-        A checkpoint, or a directory with several, of which it takes the newest.
+        A checkpoint, or a directory with several, of which it takes the newest; a URL as well.
     file : path
-        Replaced when the new one is complete.
+        Local. Replaced when the new one is complete.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def export(path: str | Path, file: str | Path) -> Path:
     stored.require_complete()
     with _replacing(target) as beside:
         WRITERS[target.suffix](stored, beside)
-        places.sync(beside)
+        LocalFolder(beside.parent).sync(beside.name)
     return target
 
 
@@ -86,7 +87,7 @@ def _write_npz(stored: Stored, file: Path) -> None:
 
 
 def _write_safetensors(stored: Stored, file: Path) -> None:
-    shards.write(file.parent, file.name, stored.table.dtype, _whole(stored), 1)
+    shards.write(LocalFolder(file.parent), file.name, stored.table.dtype, _whole(stored), 1)
 
 
 def _write_parquet(stored: Stored, file: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from pyps._core import Node, read_optimizer
-from pyps.checkpoint import places
 from pyps.checkpoint.agreement import pack, require_time, unpack
 from pyps.checkpoint.conversion import convert, require_convertible, tensor_of
+from pyps.checkpoint.drafts import drafts_of
 from pyps.checkpoint.meeting import Meeting
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
 from pyps.checkpoint.shards import Group
@@ -22,7 +22,7 @@ from pyps.dtypes import DTYPES, Dtype
 from pyps.errors import CheckpointError
 
 
-def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: float = 300.0) -> Path:
+def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: float = 300.0) -> Path | str:
     """Give a server the values of a checkpoint, what its optimizer kept for them, and the optimizer's settings.
 
     The server may have another number of nodes and another dtype. One process of each node calls it, while no worker
@@ -32,8 +32,8 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
     Parameters
     ----------
     path : path
-        A checkpoint, or a directory with several, of which it takes the newest. With several nodes all of them need to
-        write in the directory that has the checkpoint, where they meet.
+        A checkpoint, or a directory with several, of which it takes the newest; a URL as well. With several nodes all
+        of them need to write in the directory that has the checkpoint, where they meet.
     node : Node
         Of this process, or attached to.
     values_only : bool
@@ -43,8 +43,8 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
 
     Returns
     -------
-    Path
-        The checkpoint that was loaded.
+    Path or str
+        The checkpoint that was loaded; a URL as str.
 
     Raises
     ------
@@ -65,10 +65,10 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
     """
     stored = Stored(path)
     is_host = node.num_nodes > 1 and node.rank == 0
-    place = stored.path.parent
+    place = stored.folder.parent
     with (
         Rows(node) as rows,
-        places.working(place) if is_host else contextlib.nullcontext("") as name,
+        drafts_of(place).working() if is_host else contextlib.nullcontext("") as name,
         Meeting(place, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
     ):
         _check(stored, node, values_only)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
+from pyps.checkpoint.folders import Folder
 from pyps.checkpoint.places import MANIFEST
 from pyps.checkpoint.state import state_of
 from pyps.dtypes import DTYPES
@@ -88,15 +87,14 @@ class Manifest:
         """The first table."""
         return self.tables[0]
 
-    def write(self, directory: Path) -> None:
+    def write(self, directory: Folder) -> None:
         """Write it and flush it to the disk."""
-        with (directory / MANIFEST).open("w") as file:
-            file.write(json.dumps(asdict(self), indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        directory.write(MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
+        directory.sync(MANIFEST)
+        directory.sync()
 
 
-def read(directory: Path) -> Manifest:
+def read(directory: Folder) -> Manifest:
     """Read a checkpoint's manifest.
 
     Raises
@@ -104,9 +102,9 @@ def read(directory: Path) -> Manifest:
     CheckpointError
         There is none, or it is none of this version.
     """
-    path = directory / MANIFEST
+    path = f"{directory}/{MANIFEST}"
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(directory.read(MANIFEST))
     except OSError as error:
         raise CheckpointError(f"{directory} is no checkpoint: {error}") from None
     except ValueError as error:

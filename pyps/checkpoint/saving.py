@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import errno
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
 from pyps._core import Node
-from pyps.checkpoint import places, shards
+from pyps.checkpoint import shards
 from pyps.checkpoint.agreement import left_of, left_of_range, pack, require_time, unpack
+from pyps.checkpoint.drafts import drafts_of, prune
+from pyps.checkpoint.folders import Folder, open_folder
 from pyps.checkpoint.manifest import Manifest, Shard, Table, shards_as_json, shards_from_json
 from pyps.checkpoint.meeting import Meeting
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
@@ -24,24 +26,29 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 SHARD_BYTES = 64 << 20  # of the rows in a shard
 
 
+class Options(TypedDict, total=False):
+    """What `save` can be told."""
+
+    keep: int | None
+    timeout: float
+
+
 @overload
 def save(
-    directory: str | Path,
-    node: Node,
-    *,
-    keep: int | None = None,
-    background: Literal[False] = False,
-    timeout: float = 300.0,
+    directory: Path, node: Node, *, background: Literal[False] = False, **options: Unpack[Options]
 ) -> Path: ...
 @overload
 def save(
-    directory: str | Path,
-    node: Node,
-    *,
-    keep: int | None = None,
-    background: Literal[True],
-    timeout: float = 300.0,
+    directory: str, node: Node, *, background: Literal[False] = False, **options: Unpack[Options]
+) -> Path | str: ...
+@overload
+def save(
+    directory: Path, node: Node, *, background: Literal[True], **options: Unpack[Options]
 ) -> Future[Path]: ...
+@overload
+def save(
+    directory: str, node: Node, *, background: Literal[True], **options: Unpack[Options]
+) -> Future[Path | str]: ...
 def save(
     directory: str | Path,
     node: Node,
@@ -49,7 +56,7 @@ def save(
     keep: int | None = None,
     background: bool = False,
     timeout: float = 300.0,
-) -> Path | Future[Path]:
+) -> object:
     """Write a checkpoint while training goes on: ``DIRECTORY/checkpoint-00000001``, then 2 and so on.
 
     One process of each node calls it, with a directory that all of them see. In the checkpoint is every push that had
@@ -60,7 +67,7 @@ def save(
     Parameters
     ----------
     directory : path
-        Made if it is not there.
+        Made if it is not there. Also a URL of a store that fsspec reaches, such as ``s3://bucket/run``.
     node : Node
         Of this process, or attached to.
     keep : int, optional
@@ -72,8 +79,8 @@ def save(
 
     Returns
     -------
-    Path or concurrent.futures.Future of Path
-        The checkpoint's directory. ``result()`` of a future waits for it, and raises what went wrong.
+    Path or str, or concurrent.futures.Future of it
+        The checkpoint's directory; its URL as str. ``result()`` of a future waits for it, and raises what went wrong.
 
     Raises
     ------
@@ -93,52 +100,55 @@ def save(
     """
     if keep is not None and keep < 1:
         raise ValueError(f"keep is {keep}; it must be at least 1")
+    work = partial(_save, directory, node, keep, timeout)
     if not background:
-        return _save(Path(directory), node, keep, timeout)
+        return work()
     pool = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
     try:
-        return pool.submit(_save, Path(directory), node, keep, timeout)
+        return pool.submit(work)
     finally:
         pool.shutdown(wait=False)
 
 
-def _save(directory: Path, node: Node, keep: int | None, timeout: float) -> Path:
-    directory.mkdir(parents=True, exist_ok=True)
+def _save(path: str | Path, node: Node, keep: int | None, timeout: float) -> Path | str:
+    directory = open_folder(path)
+    directory.make()
     if node.rank != 0:
         return _take_part(directory, node, "", keep, timeout)
-    with places.working(directory) as name:
-        (directory / f".saving-{name}").mkdir()
+    with drafts_of(directory).working() as name:
         return _take_part(directory, node, name, keep, timeout)
 
 
-def _take_part(directory: Path, node: Node, name: str, keep: int | None, timeout: float) -> Path:
+def _take_part(directory: Folder, node: Node, name: str, keep: int | None, timeout: float) -> Path | str:
     with (
         Rows(node) as rows,
         Meeting(
             directory, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)
         ) as meeting,
     ):
-        meeting.gather()  # all have called
+        begun = drafts_of(directory).begin(name).name if node.rank == 0 else ""
+        place = directory.folder(meeting.gather(begun.encode())[0].decode())  # all have called
         rows.wait_sync(timeout)  # what was pushed to replicas here becomes part of the owners' values
         meeting.gather()
-        place = directory / f".saving-{meeting.name}"
         written, keys = _write_rows(place, node, rows, meeting)
         every = [shards_from_json(said) for said in meeting.gather(shards_as_json(written))]
-        saved = b""
+        saved = ""
         if node.rank == 0:
             table = _table(node, keys, itertools.chain.from_iterable(every))
-            saved = str(_complete(directory, place, table, node.num_nodes)).encode()
+            when = datetime.now(UTC).isoformat(timespec="seconds")
+            manifest = Manifest((table,), 0, when, node.num_nodes)
+            saved = drafts_of(directory).complete(name, place, manifest).name
             if keep is not None:
-                places.prune(directory, keep)
-        return directory / Path(meeting.gather(saved)[0].decode()).name
+                prune(directory, keep)
+        return directory.folder(meeting.gather(saved.encode())[0].decode()).path
 
 
-def _write_rows(place: Path, node: Node, rows: Rows, meeting: Meeting) -> tuple[list[Shard], int]:
+def _write_rows(place: Folder, node: Node, rows: Rows, meeting: Meeting) -> tuple[list[Shard], int]:
     """Write the rows of this node; return its shards, and how many keys all nodes have written."""
     with ThreadPoolExecutor(1, thread_name_prefix="checkpoint") as flusher:  # while the next shard is read
         flushed: list[Future[None]] = []
         written, keys = _write_rounds(
-            place, node, rows, meeting, lambda file: flushed.append(flusher.submit(places.sync, place / file))
+            place, node, rows, meeting, lambda file: flushed.append(flusher.submit(place.sync, file))
         )
         for one in flushed:
             one.result()
@@ -146,7 +156,7 @@ def _write_rows(place: Path, node: Node, rows: Rows, meeting: Meeting) -> tuple[
 
 
 def _write_rounds(
-    place: Path, node: Node, rows: Rows, meeting: Meeting, flush: Callable[[str], object]
+    place: Folder, node: Node, rows: Rows, meeting: Meeting, flush: Callable[[str], object]
 ) -> tuple[list[Shard], int]:
     written: list[Shard] = []
     room = np.empty(SHARD_BYTES, np.uint8)  # each shard in turn: new memory takes longer than copying
@@ -221,23 +231,3 @@ def _table(node: Node, keys: int, every: Iterable[Shard]) -> Table:
         keys=keys,
         shards=tuple(files),
     )
-
-
-def _complete(directory: Path, place: Path, table: Table, nodes: int) -> Path:
-    """Write the manifest, and give the checkpoint its name and so its existence."""
-    known = places.numbers(directory)
-    while True:
-        number = (known[-1] if known else 0) + 1
-        saved = datetime.now(UTC).isoformat(timespec="seconds")
-        Manifest((table,), number, saved, nodes).write(place)
-        places.sync(place)
-        final = places.numbered(directory, number)
-        try:
-            place.rename(final)
-        except OSError as error:
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
-                raise
-            known = places.numbers(directory)  # another one was completed meanwhile
-            continue
-        places.sync(directory)
-        return final

@@ -9,21 +9,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyps import safetensors_header
+from pyps.checkpoint.folders import PIECE, Folder
 from pyps.checkpoint.manifest import Shard, Table
 from pyps.checkpoint.rows import Keys, row_type
 from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
 
 Array = NDArray[Any]
-# Bytes that are copied at once: they stay in the cache, and take no new pages from the system.
-PIECE = 1 << 20
 
 KINDS = {
     "float64": "F64",
@@ -63,12 +61,12 @@ def pieces(array: Array) -> Iterator[Array]:
     return (array[begin : begin + rows] for begin in range(0, len(array), rows))
 
 
-def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round_: int) -> Shard:
+def write(directory: Folder, file: str, dtype: str, groups: Iterable[Group], round_: int) -> Shard:
     """Write a shard, which is not yet flushed to the disk.
 
     Parameters
     ----------
-    directory : Path
+    directory : Folder
     file : str
     dtype : str
         Of the values.
@@ -88,7 +86,7 @@ def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round
     tensors.sort(key=lambda tensor: -tensor[2].itemsize)  # so that all are aligned
     header = safetensors_header.make((name, kind, array.shape, array.nbytes) for name, kind, array in tensors)
     checksum, nbytes = hashlib.sha256(header), len(header)
-    with (directory / file).open("wb") as out:
+    with directory.create(file) as out:
         out.write(header)
         for _, _, array in tensors:
             for part in pieces(array):
@@ -99,33 +97,30 @@ def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round
     return Shard(file, rows, tuple(lengths), nbytes, checksum.hexdigest(), round_)
 
 
-def read(directory: Path, table: Table, shard: Shard) -> Iterator[Group]:
-    """Yield a shard's groups, whose arrays lie in the file.
+def read(directory: Folder, table: Table, shard: Shard) -> Iterator[Group]:
+    """Yield a shard's groups, whose arrays lie in the file if it is a local one.
 
     Raises
     ------
     CheckpointError
         It is missing or damaged.
     """
-    path = directory / shard.file
-    for length, names in _described(path, table, shard).items():
+    for length, names in _described(directory, table, shard).items():
         mapped = {}
         for name, (dtype, shape, begin) in names.items():
             elements = int(np.prod(shape))
-            array = np.memmap(path, dtype, "c", begin, (elements,)) if elements else np.empty(0, dtype)
-            mapped[name] = np.asarray(array).reshape(shape)
+            array = directory.array(shard.file, dtype, begin, elements) if elements else np.empty(0, dtype)
+            mapped[name] = array.reshape(shape)
         yield Group(length, mapped.pop("keys"), mapped)
 
 
-def verify(directory: Path, shard: Shard) -> None:
+def verify(directory: Folder, shard: Shard) -> None:
     """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""
-    path = directory / shard.file
-    checksum, nbytes, room = hashlib.sha256(), 0, memoryview(bytearray(PIECE))
+    checksum, nbytes = hashlib.sha256(), 0
     try:
-        with path.open("rb", buffering=0) as file:
-            while count := file.readinto(room):
-                checksum.update(room[:count])
-                nbytes += count
+        for piece in directory.pieces(shard.file):
+            checksum.update(piece)
+            nbytes += len(piece)
     except OSError as error:
         raise CheckpointError(f"shard {shard.file} of {directory} cannot be read: {error}") from None
     if nbytes != shard.nbytes:
@@ -137,12 +132,14 @@ def verify(directory: Path, shard: Shard) -> None:
 
 
 def _described(
-    path: Path, table: Table, shard: Shard
+    directory: Folder, table: Table, shard: Shard
 ) -> dict[int, dict[str, tuple[Any, tuple[int, ...], int]]]:
     """Return for each length the tensors with their dtypes, shapes and places, if these are what they must be."""
     try:
-        header, begins = safetensors_header.read(path)
-        size = path.stat().st_size
+        header, begins = safetensors_header.parse(
+            lambda begin, end: directory.read(shard.file, begin, end), shard.file
+        )
+        size = directory.size(shard.file)
         found: dict[int, dict[str, tuple[Any, tuple[int, ...], int]]] = {}
         rows = 0
         for length in sorted({int(name.rpartition(".")[2]) for name in header}):
@@ -165,7 +162,9 @@ def _described(
                 f"it has {rows} rows of {shard.rows}, and {', '.join(header) or 'nothing'} beside them"
             )
     except OSError as error:
-        raise CheckpointError(f"shard {shard.file} cannot be read: {error}") from None
+        raise CheckpointError(f"shard {shard.file} of {directory} cannot be read: {error}") from None
     except (LookupError, TypeError, ValueError, OverflowError) as error:
-        raise CheckpointError(f"shard {path} is not what the manifest says: {error}") from None
+        raise CheckpointError(
+            f"shard {shard.file} of {directory} is not what the manifest says: {error}"
+        ) from None
     return found

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pyps.checkpoint import manifest, places, shards
+from pyps.checkpoint.folders import open_folder
 from pyps.checkpoint.manifest import Shard
 from pyps.checkpoint.rows import Keys
 from pyps.errors import CheckpointError
@@ -19,7 +20,7 @@ class Stored:
     Parameters
     ----------
     path : path
-        Its directory, or one with checkpoints, of which it is the newest.
+        Its directory or URL, or one with checkpoints, of which it is the newest.
 
     Raises
     ------
@@ -28,20 +29,21 @@ class Stored:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = places.find(Path(path))
-        self.manifest = manifest.read(self.path)
+        self.folder = places.find(open_folder(path))
+        self.path = self.folder.path
+        self.manifest = manifest.read(self.folder)
         self.table = self.manifest.table
 
     def groups(self, shard: Shard) -> Iterator[shards.Group]:
         """Yield a shard's groups, without the keys that a shard of a later round has."""
         later = [self._keys(other) for other in self.table.shards if other.round > shard.round]
-        for group in shards.read(self.path, self.table, shard):
+        for group in shards.read(self.folder, self.table, shard):
             again = np.isin(group.keys, np.concatenate(later)) if later else np.zeros(1, np.bool_)
             yield group.only(~again) if again.any() else group
 
     def verify(self, shard: Shard) -> None:
         """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""
-        shards.verify(self.path, shard)
+        shards.verify(self.folder, shard)
 
     def require_complete(self) -> None:
         """Look whether every key is there, once; reads the keys of all shards.
@@ -68,5 +70,5 @@ class Stored:
             raise CheckpointError(f"{self.path} is damaged: it has {len(keys)} keys of {expected}")
 
     def _keys(self, shard: Shard) -> Keys:
-        parts = [group.keys for group in shards.read(self.path, self.table, shard)]
+        parts = [group.keys for group in shards.read(self.folder, self.table, shard)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
