@@ -75,6 +75,14 @@ def described(stored: Stored) -> str:
             f"keys       {table.keys:,} ({space})",
             f"values     {table.dtype}, of length {lengths}",
             f"optimizer  {table.optimizer or 'none: pushes add'}",
+            f"rows       {_origin(stored)}",
             f"shards     {len(table.shards)}, {sum(shard.nbytes for shard in table.shards):,} bytes",
         ]
     )
+
+
+def _origin(stored: Stored) -> str:
+    numbers = sorted({shard.checkpoint for shard in stored.table.shards} - {0})
+    if not numbers:
+        return "all are here"
+    return f"those that have changed; the others are in {', '.join(f'checkpoint-{number:08d}' for number in numbers)}"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import logging
 import os
 import random
 import time
@@ -24,9 +25,10 @@ from typing import Protocol
 
 from pyps.checkpoint import places
 from pyps.checkpoint.folders import Folder, LocalFolder
-from pyps.checkpoint.manifest import Manifest
+from pyps.checkpoint.manifest import Manifest, read
 from pyps.errors import CheckpointError
 
+logger = logging.getLogger(__name__)
 SAVING, MEETING = ".saving-", ".meeting-"  # with the name of what is made
 ABANDONED = 24 * 3600  # seconds
 
@@ -164,8 +166,16 @@ class RemoteDrafts:
 
 
 def prune(directory: Folder, keep: int) -> None:
-    """Remove all checkpoints but the newest."""
-    for number in places.numbers(directory)[:-keep]:
+    """Remove all checkpoints but the newest, and those that the newest are built upon."""
+    known = places.numbers(directory)
+    needed = set(known[-keep:])
+    for number in known[-keep:]:
+        try:
+            needed |= {shard.checkpoint for shard in read(places.numbered(directory, number)).table.shards}
+        except CheckpointError as error:
+            logger.warning("no checkpoint is removed, as it is not known what this one needs: %s", error)
+            return
+    for number in set(known) - needed:
         drafts_of(directory).remove(places.numbered(directory, number))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,9 @@ def _whole(stored: Stored) -> Iterator[shards.Group]:
     for shard in stored.table.shards:
         for group in stored.groups(shard):
             parts.setdefault(group.length, []).append(group)
-    for length, groups in sorted(parts.items()):
-        keys = np.concatenate([group.keys for group in groups])
-        names = groups[0].fields
-        fields = {name: np.concatenate([group.fields[name] for group in groups]) for name in names}
-        yield shards.Group(length, keys, fields).only(np.argsort(keys))
+    for _, groups in sorted(parts.items()):
+        whole = shards.joined(groups)
+        yield replace(whole, checks=None).only(np.argsort(whole.keys))
 
 
 def _write_npz(stored: Stored, file: Path) -> None:

@@ -1,13 +1,13 @@
 """Shards of a checkpoint: files of safetensors with the rows of some keys.
 
 For each length of values, a shard has the tensors ``keys.LENGTH`` (n,), ``values.LENGTH`` (n, length), and one for
-each thing that the optimizer keeps, like ``sums.LENGTH``.
+each thing that the optimizer keeps, like ``sums.LENGTH``; and ``checks.LENGTH`` (n,), if changes are to be found.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,22 +30,27 @@ KINDS = {
     "bfloat16": "BF16",
     "int64": "I64",
     "int32": "I32",
+    "uint64": "U64",
 }
 
 
 @dataclass(frozen=True)
 class Group:
-    """Keys whose values have one length, and the fields of their rows: `values`, and what the optimizer keeps."""
+    """Keys whose values have one length, and the fields of their rows: `values`, and what the optimizer keeps.
+
+    `checks` are those of the rows, if they are known.
+    """
 
     length: int
     keys: Keys
     fields: Mapping[str, Array]
+    checks: Array | None = None
 
     def only(self, which: Array | slice) -> Group:
         """Return some of it."""
-        return Group(
-            self.length, self.keys[which], {name: array[which] for name, array in self.fields.items()}
-        )
+        fields = {name: array[which] for name, array in self.fields.items()}
+        checks = None if self.checks is None else self.checks[which]
+        return Group(self.length, self.keys[which], fields, checks)
 
     def pieces(self) -> Iterator[Group]:
         """Divide it into parts whose values have about `PIECE`."""
@@ -59,6 +64,14 @@ def pieces(array: Array) -> Iterator[Array]:
     """Divide an array's rows into parts of about `PIECE`."""
     rows = max(PIECE * len(array) // max(array.nbytes, 1), 1)
     return (array[begin : begin + rows] for begin in range(0, len(array), rows))
+
+
+def joined(groups: Sequence[Group]) -> Group:
+    """Return groups of one length, which have the same fields, as one."""
+    first = groups[0]
+    fields = {name: np.concatenate([group.fields[name] for group in groups]) for name in first.fields}
+    checks = None if first.checks is None else np.concatenate([np.asarray(group.checks) for group in groups])
+    return Group(first.length, np.concatenate([group.keys for group in groups]), fields, checks)
 
 
 def write(directory: Folder, file: str, dtype: str, groups: Iterable[Group], round_: int) -> Shard:
@@ -80,7 +93,8 @@ def write(directory: Folder, file: str, dtype: str, groups: Iterable[Group], rou
         rows += len(group.keys)
         lengths.append(group.length)
         tensors.append((f"keys.{group.length}", "I64", group.keys))
-        for name, array in group.fields.items():
+        checks = {} if group.checks is None else {"checks": group.checks}
+        for name, array in {**group.fields, **checks}.items():
             kind = KINDS[dtype if name == "values" else array.dtype.name]
             tensors.append((f"{name}.{group.length}", kind, array))
     tensors.sort(key=lambda tensor: -tensor[2].itemsize)  # so that all are aligned
@@ -97,21 +111,40 @@ def write(directory: Folder, file: str, dtype: str, groups: Iterable[Group], rou
     return Shard(file, rows, tuple(lengths), nbytes, checksum.hexdigest(), round_)
 
 
-def read(directory: Folder, table: Table, shard: Shard) -> Iterator[Group]:
+def read(
+    directory: Folder, table: Table, shard: Shard, names: Container[str] | None = None
+) -> Iterator[Group]:
     """Yield a shard's groups, whose arrays lie in the file if it is a local one.
+
+    Parameters
+    ----------
+    directory : Folder
+        That has the file.
+    table : Table
+    shard : Shard
+    names : container of str, optional
+        The fields and checks that are wanted; all, if None.
 
     Raises
     ------
     CheckpointError
         It is missing or damaged.
     """
-    for length, names in _described(directory, table, shard).items():
+    for length, described in _described(directory, table, shard).items():
         mapped = {}
-        for name, (dtype, shape, begin) in names.items():
-            elements = int(np.prod(shape))
-            array = directory.array(shard.file, dtype, begin, elements) if elements else np.empty(0, dtype)
-            mapped[name] = array.reshape(shape)
-        yield Group(length, mapped.pop("keys"), mapped)
+        for name, (dtype, shape, begin) in described.items():
+            if name == "keys" or names is None or name in names:
+                elements = int(np.prod(shape))
+                array = _array(directory, shard, dtype, begin, elements) if elements else np.empty(0, dtype)
+                mapped[name] = array.reshape(shape)
+        yield Group(length, mapped.pop("keys"), mapped, mapped.pop("checks", None))
+
+
+def _array(directory: Folder, shard: Shard, dtype: Any, begin: int, elements: int) -> Array:
+    try:
+        return directory.array(shard.file, dtype, begin, elements)
+    except OSError as error:
+        raise CheckpointError(f"shard {shard.file} of {directory} cannot be read: {error}") from None
 
 
 def verify(directory: Folder, shard: Shard) -> None:
@@ -141,12 +174,14 @@ def _described(
         )
         size = directory.size(shard.file)
         found: dict[int, dict[str, tuple[Any, tuple[int, ...], int]]] = {}
+        extra = {"checks": np.dtype("uint64")} if table.has_checks else {}
         rows = 0
         for length in sorted({int(name.rpartition(".")[2]) for name in header}):
             row = row_type(length, DTYPES[table.dtype], table.optimizer)
             count = int(header[f"keys.{length}"]["shape"][0])
             rows += count
-            fields = {"keys": np.dtype("int64"), **{name: row.fields[name][0] for name in row.names or ()}}  # type: ignore[index]
+            fields = {"keys": np.dtype("int64"), **extra}
+            fields |= {name: row[name] for name in row.names or ()}
             for name, wanted in fields.items():
                 tensor = header.pop(f"{name}.{length}")
                 kind = KINDS[table.dtype if name == "values" else wanted.base.name]
