@@ -16,9 +16,10 @@ from pyps.checkpoint.export import export
 from pyps.checkpoint.folders import open_folder
 from pyps.checkpoint.loading import load
 from pyps.checkpoint.saving import save
+from pyps.checkpoint.stateful import Stateful
 from pyps.checkpoint.stored import Stored
 
-__all__ = ["Stored", "export", "latest", "load", "save"]
+__all__ = ["Stateful", "Stored", "export", "latest", "load", "save"]
 
 
 @overload

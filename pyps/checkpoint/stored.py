@@ -45,10 +45,10 @@ class Stored:
     def groups(self, shard: Shard, names: Container[str] | None = None) -> Iterator[shards.Group]:
         """Yield a shard's groups, without the keys that a later shard has; with some fields only, if `names` says."""
         for group in shards.read(self.folder_of(shard), self.table, shard, names):
-            is_last = (
-                self._last.are_of(group.keys, self._ages.index(shard.age)) if len(self._ages) > 1 else True
-            )
-            yield group if np.all(is_last) else group.only(is_last)
+            if len(self._ages) == 1:
+                yield group
+            else:
+                yield group.only(self._last.are_of(group.keys, self._ages.index(shard.age)))
 
     def checks(self) -> Iterator[tuple[Keys, Any]]:
         """Yield keys with the checks of their rows, each key once."""
@@ -126,5 +126,7 @@ class _Last:
         """Tell for each key whether this is its last age; so it is for a key that cannot be."""
         if self._keys is None:
             at = np.clip(keys, 0, len(self._ages) - 1)
-            return np.logical_or(self._ages[at] == age, at != keys, dtype=np.bool_)
-        return np.equal(self._ages[np.searchsorted(self._keys, keys)], age, dtype=np.bool_)
+            is_last: NDArray[np.bool_] = (self._ages[at] == age) | (at != keys)
+        else:
+            is_last = self._ages[np.searchsorted(self._keys, keys)] == age
+        return is_last
