@@ -299,8 +299,8 @@ def _on_host(value: Any, name: str) -> Any:
     if _has_no_elements(value):
         raise TypeError(
             f"{name} is a {type(value).__name__} of shape {tuple(value.shape)} without elements in memory: pass a "
-            f"plain tensor ({name}.clone() of a zero tensor, {name}.full_tensor() of a DTensor); inside of torch.compile, "
-            "torch.func and FakeTensorMode tensors have no memory"
+            f"plain tensor ({name}.clone() of a zero tensor, {name}.full_tensor() of a DTensor); inside of torch."
+            "compile, torch.func and FakeTensorMode tensors have no memory"
         )
     return value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +28,34 @@ def make(tensors: Iterable[tuple[str, str, tuple[int, ...], int]]) -> bytes:
 
 
 def read(path: Path) -> tuple[dict[str, Any], int]:
-    """Return a file's tensors by their names, and where their elements begin.
+    """Return a file's tensors by their names, and where their elements begin; ValueError as from `parse`."""
+    with path.open("rb") as file:
+        return parse(lambda begin, end: file.read(end - begin), path)
+
+
+def parse(take: Callable[[int, int], bytes], name: object) -> tuple[dict[str, Any], int]:
+    """Return the tensors of what `take` gives, by their names, and where their elements begin.
+
+    Parameters
+    ----------
+    take : callable
+        Returns the bytes from one place to another; it is asked for one part after another, from the beginning on.
+    name : object
+        Of the file, for errors.
 
     Raises
     ------
     ValueError
         It is no file of safetensors.
     """
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= LONGEST:
-            raise ValueError(f"{path} is no file of safetensors: its header would have {length} bytes")
-        try:
-            header = json.loads(file.read(length))
-        except ValueError:
-            raise ValueError(f"{path} is no file of safetensors: its header is no JSON") from None
+    length = int.from_bytes(take(0, 8), "little")
+    if not 2 <= length <= LONGEST:
+        raise ValueError(f"{name} is no file of safetensors: its header would have {length} bytes")
+    try:
+        header = json.loads(take(8, 8 + length))
+    except ValueError:
+        raise ValueError(f"{name} is no file of safetensors: its header is no JSON") from None
     if not isinstance(header, dict):
-        raise ValueError(f"{path} is no file of safetensors: its header has no names")
+        raise ValueError(f"{name} is no file of safetensors: its header has no names")
     header.pop("__metadata__", None)
     return header, 8 + length

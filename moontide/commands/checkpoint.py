@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "export", help="write one file: .npz, .safetensors or .parquet, by its ending"
     )
     for action in (inspect, verify, export):
-        files(action.add_argument("path", type=Path, help="a checkpoint, or a directory with checkpoints"))
+        files(
+            action.add_argument("path", help="a checkpoint, or a directory with checkpoints; or a URL of one")
+        )
     files(export.add_argument("file", type=Path, help="the file to write"))
 
 
@@ -73,6 +75,14 @@ def described(stored: Stored) -> str:
             f"keys       {table.keys:,} ({space})",
             f"values     {table.dtype}, of length {lengths}",
             f"optimizer  {table.optimizer or 'none: pushes add'}",
+            f"rows       {_origin(stored)}",
             f"shards     {len(table.shards)}, {sum(shard.nbytes for shard in table.shards):,} bytes",
         ]
     )
+
+
+def _origin(stored: Stored) -> str:
+    numbers = sorted({shard.checkpoint for shard in stored.table.shards} - {0})
+    if not numbers:
+        return "all are here"
+    return f"those that have changed; the others are in {', '.join(f'checkpoint-{number:08d}' for number in numbers)}"

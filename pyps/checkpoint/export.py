@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pyps.checkpoint import places, shards
+from pyps.checkpoint import shards
 from pyps.checkpoint.conversion import convert
+from pyps.checkpoint.folders import LocalFolder
 from pyps.checkpoint.stored import Stored
 from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
@@ -33,9 +35,9 @@ def export(path: str | Path, file: str | Path) -> Path:
     Parameters
     ----------
     path : path
-        A checkpoint, or a directory with several, of which it takes the newest.
+        A checkpoint, or a directory with several, of which it takes the newest; a URL as well.
     file : path
-        Replaced when the new one is complete.
+        Local. Replaced when the new one is complete.
 
     Returns
     -------
@@ -58,7 +60,7 @@ def export(path: str | Path, file: str | Path) -> Path:
     stored.require_complete()
     with _replacing(target) as beside:
         WRITERS[target.suffix](stored, beside)
-        places.sync(beside)
+        LocalFolder(beside.parent).sync(beside.name)
     return target
 
 
@@ -68,11 +70,9 @@ def _whole(stored: Stored) -> Iterator[shards.Group]:
     for shard in stored.table.shards:
         for group in stored.groups(shard):
             parts.setdefault(group.length, []).append(group)
-    for length, groups in sorted(parts.items()):
-        keys = np.concatenate([group.keys for group in groups])
-        names = groups[0].fields
-        fields = {name: np.concatenate([group.fields[name] for group in groups]) for name in names}
-        yield shards.Group(length, keys, fields).only(np.argsort(keys))
+    for _, groups in sorted(parts.items()):
+        whole = shards.joined(groups)
+        yield replace(whole, checks=None).only(np.argsort(whole.keys))
 
 
 def _write_npz(stored: Stored, file: Path) -> None:
@@ -86,7 +86,7 @@ def _write_npz(stored: Stored, file: Path) -> None:
 
 
 def _write_safetensors(stored: Stored, file: Path) -> None:
-    shards.write(file.parent, file.name, stored.table.dtype, _whole(stored), 1)
+    shards.write(LocalFolder(file.parent), file.name, stored.table.dtype, _whole(stored), 1)
 
 
 def _write_parquet(stored: Stored, file: Path) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pyps._core import Node, read_optimizer
-from pyps.checkpoint import places
 from pyps.checkpoint.agreement import pack, require_time, unpack
 from pyps.checkpoint.conversion import convert, require_convertible, tensor_of
+from pyps.checkpoint.drafts import drafts_of
+from pyps.checkpoint.manifest import Shard
 from pyps.checkpoint.meeting import Meeting
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
 from pyps.checkpoint.shards import Group
@@ -22,7 +25,14 @@ from pyps.dtypes import DTYPES, Dtype
 from pyps.errors import CheckpointError
 
 
-def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: float = 300.0) -> Path:
+def load(
+    path: str | Path,
+    node: Node,
+    *,
+    keys: range | None = None,
+    values_only: bool = False,
+    timeout: float = 300.0,
+) -> Path | str:
     """Give a server the values of a checkpoint, what its optimizer kept for them, and the optimizer's settings.
 
     The server may have another number of nodes and another dtype. One process of each node calls it, while no worker
@@ -32,10 +42,13 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
     Parameters
     ----------
     path : path
-        A checkpoint, or a directory with several, of which it takes the newest. With several nodes all of them need to
-        write in the directory that has the checkpoint, where they meet.
+        A checkpoint, or a directory with several, of which it takes the newest; a URL as well. With several nodes all
+        of them need to write in the directory that has the checkpoint, where they meet.
     node : Node
         Of this process, or attached to.
+    keys : range, optional
+        Load only those of them that the checkpoint has; all other keys stay as they are. The server may have another
+        number of keys then.
     values_only : bool
         Take the values alone, as `set` does: the optimizer, which may be another one or none, begins anew.
     timeout : float
@@ -43,8 +56,8 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
 
     Returns
     -------
-    Path
-        The checkpoint that was loaded.
+    Path or str
+        The checkpoint that was loaded; a URL as str.
 
     Raises
     ------
@@ -65,31 +78,53 @@ def load(path: str | Path, node: Node, *, values_only: bool = False, timeout: fl
     """
     stored = Stored(path)
     is_host = node.num_nodes > 1 and node.rank == 0
-    place = stored.path.parent
+    place = stored.folder.parent
     with (
         Rows(node) as rows,
-        places.working(place) if is_host else contextlib.nullcontext("") as name,
+        drafts_of(place).working() if is_host else contextlib.nullcontext("") as name,
         Meeting(place, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
     ):
-        _check(stored, node, values_only)
+        part = _Part(stored, node, keys)
+        _check(part, values_only)
         meeting.gather()  # all of it fits all of them
         if stored.table.optimizer and not values_only:
             node.tune(stored.table.optimizer.partition(":")[2])
         if node.num_keys is None:
-            _make_rows(stored, node, rows)
+            _make_rows(part, rows)
             meeting.gather()
-        _write_rows(stored, node, rows, meeting, values_only)
+        _write_rows(part, rows, meeting, values_only)
         rows.wait_sync(timeout)  # replicas have the new values
         meeting.gather()
     return stored.path
 
 
-def _check(stored: Stored, node: Node, values_only: bool) -> None:
+@dataclass(frozen=True)
+class _Part:
+    """What is loaded of a checkpoint into a node: all, or the keys of a range."""
+
+    stored: Stored
+    node: Node
+    keys: range | None
+
+    def groups(self, shard: Shard) -> Iterator[Group]:
+        for group in self.stored.groups(shard):
+            yield group if self.keys is None else group.only(_are_in(group.keys, self.keys))
+
+
+def _are_in(keys: Keys, wanted: range) -> NDArray[np.bool_]:
+    if not wanted:
+        return np.zeros(len(keys), np.bool_)
+    low, high = sorted((wanted[0], wanted[-1]))
+    are_in: NDArray[np.bool_] = (keys >= low) & (keys <= high) & ((keys - low) % abs(wanted.step) == 0)
+    return are_in
+
+
+def _check(part: _Part, values_only: bool) -> None:
     """Raise CheckpointError unless the checkpoint is whole and fits the server; nodes divide its shards."""
-    table = stored.table
+    stored, node, table = part.stored, part.node, part.stored.table
     if len(stored.manifest.tables) != 1:
         raise CheckpointError(f"{stored.path} has {len(stored.manifest.tables)} tables, a server has one")
-    if table.num_keys != node.num_keys:
+    if table.num_keys != node.num_keys and (part.keys is None or None in (table.num_keys, node.num_keys)):
         here, there = (n or "any numbers as" for n in (node.num_keys, table.num_keys))
         raise CheckpointError(f"{stored.path} has {there} keys, the server has {here} keys")
     if node.value_length and not set(table.value_lengths) <= {node.value_length}:
@@ -103,7 +138,7 @@ def _check(stored: Stored, node: Node, values_only: bool) -> None:
     for number, shard in enumerate(table.shards):
         if number % node.num_nodes == node.rank:
             stored.verify(shard)
-            for group in stored.groups(shard):
+            for group in part.groups(shard):
                 _check_lengths(stored, node, group)
                 _check_numbers(group, source, node.dtype, values_only)
     stored.require_complete()
@@ -152,31 +187,34 @@ def _check_numbers(group: Group, source: Dtype, target: Dtype, values_only: bool
             convert(array, DTYPES[array.dtype.name], kept)
 
 
-def _make_rows(stored: Stored, node: Node, rows: Rows) -> None:
+def _make_rows(part: _Part, rows: Rows) -> None:
     """Let keys exist that may be any numbers; nodes divide them."""
-    for group in _groups(stored, node, node.rank, node.num_nodes):
+    node = part.node
+    for group in _groups(part, node.rank, node.num_nodes):
         values = group.fields["values"]
         is_numpys = node.dtype.name != "bfloat16"
         rows.set(group.keys, np.ascontiguousarray(values) if is_numpys else tensor_of(values, node.dtype))
 
 
-def _groups(stored: Stored, node: Node, first: int = 0, step: int = 1) -> Iterator[Group]:
+def _groups(part: _Part, first: int = 0, step: int = 1) -> Iterator[Group]:
     """Yield the groups of every step-th shard, with values of the server's dtype."""
-    for shard in stored.table.shards[first::step]:
-        for group in stored.groups(shard):
-            for part in group.pieces():
-                values = convert(part.fields["values"], DTYPES[stored.table.dtype], node.dtype)
-                yield Group(part.length, part.keys, {**part.fields, "values": values})
+    table, target = part.stored.table, part.node.dtype
+    for shard in table.shards[first::step]:
+        for group in part.groups(shard):
+            for piece in group.pieces():
+                values = convert(piece.fields["values"], DTYPES[table.dtype], target)
+                yield Group(piece.length, piece.keys, {**piece.fields, "values": values})
 
 
-def _write_rows(stored: Stored, node: Node, rows: Rows, meeting: Meeting, values_only: bool) -> None:
+def _write_rows(part: _Part, rows: Rows, meeting: Meeting, values_only: bool) -> None:
     """Each node writes the rows of the keys that live on it, until every key was written."""
+    node = part.node
     left: Keys | None = None  # all keys
     end = time.monotonic() + meeting.timeout
     while left is None or len(left):
         done = [np.empty(0, np.int64)]
         seen = [np.empty(0, np.int64)]
-        for whole in _groups(stored, node):
+        for whole in _groups(part):
             group = whole if left is None else whole.only(np.isin(whole.keys, left))
             mine = group.only(np.frombuffer(rows.read_rows(group.keys), np.bool_))
             written = np.frombuffer(rows.write_rows(mine.keys, _as_rows(mine, node, values_only)), np.bool_)

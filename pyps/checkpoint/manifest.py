@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
+from pyps.checkpoint.folders import Folder
 from pyps.checkpoint.places import MANIFEST
 from pyps.checkpoint.state import state_of
 from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
 
-FORMAT, VERSION = "moontide checkpoint", 1
+FORMAT, VERSION = "moontide checkpoint", 2
+READABLE = (1, 2)
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*")
 
 
@@ -34,6 +35,8 @@ class Shard:
     sha256 : str
     round : int
         From 1. A key that is in shards of several rounds has the row of the last one.
+    checkpoint : int
+        0, or the number of the earlier checkpoint beside this one that has the file.
     """
 
     file: str
@@ -42,6 +45,12 @@ class Shard:
     nbytes: int
     sha256: str
     round: int
+    checkpoint: int = 0
+
+    @property
+    def age(self) -> tuple[float, int]:
+        """What is greater for a shard whose rows are later."""
+        return self.checkpoint or math.inf, self.round
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,9 @@ class Table:
     keys : int
         How many keys have a row.
     shards : tuple of Shard
+        The earliest first.
+    has_checks : bool
+        Its shards have checks of the rows, by which a later checkpoint finds what has changed.
     """
 
     name: str
@@ -70,16 +82,30 @@ class Table:
     optimizer: str
     keys: int
     shards: tuple[Shard, ...]
+    has_checks: bool = False
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a checkpoint has; `saved` is when, and `nodes` how many wrote it."""
+    """What a checkpoint has.
+
+    Attributes
+    ----------
+    tables : tuple of Table
+    number : int
+    saved : str
+        When.
+    nodes : int
+        How many wrote it.
+    earlier : int
+        How many earlier ones it is built upon, one after another; 0 if it is a whole one.
+    """
 
     tables: tuple[Table, ...]
     number: int
     saved: str
     nodes: int
+    earlier: int = 0
     format: str = field(default=FORMAT)
     version: int = field(default=VERSION)
 
@@ -88,15 +114,14 @@ class Manifest:
         """The first table."""
         return self.tables[0]
 
-    def write(self, directory: Path) -> None:
+    def write(self, directory: Folder) -> None:
         """Write it and flush it to the disk."""
-        with (directory / MANIFEST).open("w") as file:
-            file.write(json.dumps(asdict(self), indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        directory.write(MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
+        directory.sync(MANIFEST)
+        directory.sync()
 
 
-def read(directory: Path) -> Manifest:
+def read(directory: Folder) -> Manifest:
     """Read a checkpoint's manifest.
 
     Raises
@@ -104,23 +129,26 @@ def read(directory: Path) -> Manifest:
     CheckpointError
         There is none, or it is none of this version.
     """
-    path = directory / MANIFEST
+    path = f"{directory}/{MANIFEST}"
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(directory.read(MANIFEST))
     except OSError as error:
         raise CheckpointError(f"{directory} is no checkpoint: {error}") from None
     except ValueError as error:
         raise CheckpointError(f"{path} is no JSON, so it is damaged: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise CheckpointError(f"{path} is not a manifest of a checkpoint: its format is not {FORMAT!r}")
-    if found.get("version") != VERSION:
-        raise CheckpointError(f"{path} has version {found.get('version')!r}; this program reads {VERSION}")
+    if found.get("version") not in READABLE:
+        raise CheckpointError(
+            f"{path} has version {found.get('version')!r}; this program reads {' and '.join(map(str, READABLE))}"
+        )
     try:
         manifest = Manifest(
             tables=tuple(_table(table) for table in found["tables"]),
             number=_whole(found["number"]),
             saved=str(found["saved"]),
             nodes=_whole(found["nodes"]),
+            earlier=_whole(found.get("earlier", 0)),
         )
         if not manifest.tables:
             raise ValueError("there is no table")
@@ -143,6 +171,7 @@ def _table(found: dict[str, Any]) -> Table:
         optimizer=found["optimizer"],
         keys=_whole(found["keys"]),
         shards=tuple(shard_of(shard) for shard in found["shards"]),
+        has_checks=bool(found.get("has_checks", False)),
     )
 
 
@@ -157,6 +186,7 @@ def shard_of(found: dict[str, Any]) -> Shard:
         _whole(found["nbytes"]),
         str(found["sha256"]),
         _whole(found["round"]),
+        _whole(found.get("checkpoint", 0)),
     )
 
 

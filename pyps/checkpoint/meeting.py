@@ -1,26 +1,31 @@
-"""All nodes of a cluster agree on something by files in a directory that all of them see.
+"""All nodes of a cluster agree on something by files in a folder that all of them see.
 
-Node 0 opens a meeting, `.meeting-NAME`. Every other node says hello in the directory above, with a word of its own;
-node 0 answers each word that it sees, and a node joins the meeting that has answered its own word. So nobody takes what
-a killed process has left for a living one's. Two meetings of the same nodes at once are possible.
+Node 0 opens a meeting, `.meeting-NAME`. Every other node says hello in the folder above, with a word that it has
+just drawn. Node 0 answers each word there, so nobody takes what a killed process has left for a living one's. Then the
+node joins the meeting, and node 0 takes the first that came for each rank; others, which are of another call, say hello
+again. So two meetings of the same nodes at once are possible.
 
-In a meeting nodes gather: each writes a file, and goes on when it has read those of all others.
+In a meeting nodes gather: each writes a file, and goes on when it has read those of all others. A folder needs no more
+for this than that a file is seen as a whole and as soon as it was written.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from pyps.checkpoint.folders import Folder
 from pyps.errors import CheckpointError, WaitTimeoutError
 
-SHORTEST, LONGEST = 0.001, 0.05  # seconds between two looks
+SHORTEST = 0.001  # seconds between two looks, at first
 FAREWELL = 10.0  # seconds that node 0 waits for the others at the end
+logger = logging.getLogger(__name__)
+HELLO, INVITED, OPEN = ".hello-", ".invited-", "open"
 
 
 class Meeting:
@@ -28,7 +33,7 @@ class Meeting:
 
     Parameters
     ----------
-    directory : Path
+    directory : Folder
     rank, nodes : int
     name : str
         Of the meeting; only node 0 has one.
@@ -39,16 +44,16 @@ class Meeting:
     """
 
     def __init__(
-        self, directory: Path, rank: int, nodes: int, name: str, timeout: float, check: Callable[[], object]
+        self, directory: Folder, rank: int, nodes: int, name: str, timeout: float, check: Callable[[], object]
     ) -> None:
         self.directory, self.rank, self.nodes, self.name = directory, rank, nodes, name
         self.timeout, self.check = timeout, check
         self._rounds = 0
 
     @property
-    def place(self) -> Path:
+    def place(self) -> Folder:
         """Where the meeting's files lie."""
-        return self.directory / f".meeting-{self.name}"
+        return self.directory.folder(f".meeting-{self.name}")
 
     def __enter__(self) -> Self:
         if self.nodes > 1:
@@ -68,12 +73,14 @@ class Meeting:
         if self.nodes == 1:
             return [said]
         self._rounds += 1
-        files = [self.place / f"{self._rounds}-{rank}" for rank in range(self.nodes)]
+        files = [f"{self._rounds}-{rank}" for rank in range(self.nodes)]
         try:
-            _write(files[self.rank], said)
-            self._wait(lambda: [rank for rank, file in enumerate(files) if not file.exists()])
-            return [file.read_bytes() for file in files]
-        except FileNotFoundError:
+            self.place.write(files[self.rank], said)
+            self._wait(lambda there: [rank for rank, file in enumerate(files) if file not in there])
+            return [self.place.read(file) for file in files]
+        except OSError:
+            if OPEN in self.place.names():
+                raise
             raise CheckpointError("node 0 has given it up") from None
 
     def __exit__(
@@ -83,58 +90,83 @@ class Meeting:
             return
         with suppress(OSError):  # node 0 has left, or the disk is full
             if error is not None:
-                _write(self.place / f"failed-{self.rank}", f"{kind.__name__}: {error}".encode())  # type: ignore[union-attr]
-            (self.place / f"left-{self.rank}").touch()
+                self.place.write(f"failed-{self.rank}", f"{kind.__name__}: {error}".encode())  # type: ignore[union-attr]
+            self.place.write(f"left-{self.rank}", b"")
         if self.rank == 0:
             end = time.monotonic() + FAREWELL
-            while self._missing("left") and time.monotonic() < end:
-                time.sleep(SHORTEST)
+            everybody = {f"left-{rank}" for rank in range(self.nodes)}
+            while not everybody <= self.place.names() and time.monotonic() < end:
+                time.sleep(self.directory.pause / 10)
 
     def _invite(self) -> None:
-        self.place.mkdir()
-        seen = set()
+        self.place.make()
+        self.place.write(OPEN, b"")
+        answered: set[str] = set()
+        taken: set[int] = set()
 
-        def missing() -> list[int]:
-            for hello in self.directory.glob(".hello-*"):
-                seen.add(hello)
-                (self.place / f"invited-{hello.name.rpartition('-')[2]}").touch()
-            return self._missing("joined")
-
-        self._wait(missing, but=0)
-        for hello in seen:
-            hello.unlink(missing_ok=True)  # a node that still waits says it again
-
-    def _join(self) -> None:
-        word = os.urandom(8).hex()
-        hello = self.directory / f".hello-{self.rank}-{word}"
-
-        def missing() -> list[int]:
-            hello.touch()
-            for invited in self.directory.glob(f".meeting-*/invited-{word}"):
-                with suppress(FileExistsError, FileNotFoundError):  # another call has taken it, or it is over
-                    (invited.parent / f"joined-{self.rank}").touch(exist_ok=False)
-                    self.name = invited.parent.name.removeprefix(".meeting-")
-                    return []
-            return [0]
+        def missing(there: set[str]) -> list[int]:
+            for rank in set(range(1, self.nodes)) - taken:
+                if came := sorted(file for file in there if file.startswith(f"joined-{rank}-")):
+                    self.place.write(f"taken-{rank}", came[0].rpartition("-")[2].encode())
+                    taken.add(rank)
+            away = [rank for rank in range(1, self.nodes) if rank not in taken]
+            for hello in self.directory.names() if away else ():
+                if hello.startswith(HELLO) and hello not in answered:
+                    self.directory.write(f"{INVITED}{hello.rpartition('-')[2]}-{self.name}", b"")
+                    answered.add(hello)
+            return away
 
         try:
             self._wait(missing)
         finally:
-            hello.unlink(missing_ok=True)
+            for hello in answered:  # a node that still waits says it again
+                self.directory.remove(hello)
+                self.directory.remove(f"{INVITED}{hello.rpartition('-')[2]}-{self.name}")
 
-    def _missing(self, what: str) -> list[int]:
-        return [rank for rank in range(self.nodes) if not (self.place / f"{what}-{rank}").exists()]
+    def _join(self) -> None:
+        end, taken = time.monotonic() + self.timeout, f"taken-{self.rank}"
+        while not self.name:
+            word = os.urandom(8).hex()
+            self.name = self._answer(f"{HELLO}{self.rank}-{word}", f"{INVITED}{word}-", end)
+            try:
+                self.place.write(f"joined-{self.rank}-{word}", b"")
+                self._wait(lambda there: [] if taken in there else [0])
+                if self.place.read(taken).decode() == word:
+                    return
+            except (OSError, CheckpointError) as error:
+                logger.debug("meeting %s is over: %s", self.name, error)
+            self.name = ""
 
-    def _wait(self, missing: Callable[[], list[int]], but: int = -1) -> None:
-        """Wait until no node is missing, this one aside if `but` is its rank."""
-        end, pause = time.monotonic() + self.timeout, SHORTEST
-        while away := [rank for rank in missing() if rank != but]:
-            for rank in away if self.name else ():
-                with suppress(FileNotFoundError):
-                    why = (self.place / f"failed-{rank}").read_text()
+    def _answer(self, hello: str, invited: str, end: float) -> str:
+        """Say hello until somebody answers; return the meeting's name."""
+        found: list[str] = []
+
+        def missing(_: set[str]) -> list[int]:
+            names = self.directory.names()
+            if hello not in names:
+                self.directory.write(hello, b"")
+            found[:] = [name.removeprefix(invited) for name in sorted(names) if name.startswith(invited)]
+            return [] if found else [0]
+
+        try:
+            self._wait(missing, end)
+        finally:
+            self.directory.remove(hello)
+            for name in found:
+                self.directory.remove(f"{invited}{name}")
+        return found[0]
+
+    def _wait(self, missing: Callable[[set[str]], list[int]], end: float | None = None) -> None:
+        """Wait until no node is missing; `missing` is asked with the names of the meeting's files, if it has a name."""
+        end = time.monotonic() + self.timeout if end is None else end
+        pause = SHORTEST
+        while away := missing(there := self.place.names() if self.name else set()):
+            for rank in away:
+                if f"failed-{rank}" in there:
+                    why = self.place.read(f"failed-{rank}").decode()
                     raise CheckpointError(f"node {rank} failed: {why}")
             self.check()
-            if self.name and not self.place.exists():
+            if self.name and OPEN not in there:
                 raise CheckpointError("node 0 has given it up")
             if time.monotonic() >= end:
                 raise WaitTimeoutError(
@@ -142,11 +174,4 @@ class Meeting:
                     "node has to call this, with a directory that all of them see"
                 )
             time.sleep(pause)
-            pause = min(2 * pause, LONGEST)
-
-
-def _write(file: Path, content: bytes) -> None:
-    """Who sees the file sees all of it."""
-    beside = file.with_name(f".{file.name}")
-    beside.write_bytes(content)
-    beside.rename(file)
+            pause = min(2 * pause, self.directory.pause)

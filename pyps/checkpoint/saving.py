@@ -2,54 +2,68 @@
 
 from __future__ import annotations
 
-import errno
 import itertools
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
 from pyps._core import Node
-from pyps.checkpoint import places, shards
+from pyps.checkpoint import shards
 from pyps.checkpoint.agreement import left_of, left_of_range, pack, require_time, unpack
+from pyps.checkpoint.base import base_for, open_base, shards_below
+from pyps.checkpoint.checks import Known, checks_of
+from pyps.checkpoint.drafts import drafts_of, prune
+from pyps.checkpoint.folders import Folder, open_folder
 from pyps.checkpoint.manifest import Manifest, Shard, Table, shards_as_json, shards_from_json
 from pyps.checkpoint.meeting import Meeting
+from pyps.checkpoint.places import MANIFEST
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
+from pyps.checkpoint.writing import SHARD_BYTES, ShardWriter
+from pyps.errors import CheckpointError
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-SHARD_BYTES = 64 << 20  # of the rows in a shard
+
+
+class Options(TypedDict, total=False):
+    """What `save` can be told."""
+
+    keep: int | None
+    full_every: int
+    timeout: float
 
 
 @overload
 def save(
-    directory: str | Path,
-    node: Node,
-    *,
-    keep: int | None = None,
-    background: Literal[False] = False,
-    timeout: float = 300.0,
+    directory: Path, node: Node, *, background: Literal[False] = False, **options: Unpack[Options]
 ) -> Path: ...
 @overload
 def save(
-    directory: str | Path,
-    node: Node,
-    *,
-    keep: int | None = None,
-    background: Literal[True],
-    timeout: float = 300.0,
+    directory: str, node: Node, *, background: Literal[False] = False, **options: Unpack[Options]
+) -> Path | str: ...
+@overload
+def save(
+    directory: Path, node: Node, *, background: Literal[True], **options: Unpack[Options]
 ) -> Future[Path]: ...
+@overload
+def save(
+    directory: str, node: Node, *, background: Literal[True], **options: Unpack[Options]
+) -> Future[Path | str]: ...
 def save(
     directory: str | Path,
     node: Node,
     *,
     keep: int | None = None,
+    full_every: int = 1,
     background: bool = False,
     timeout: float = 300.0,
-) -> Path | Future[Path]:
+) -> object:
     """Write a checkpoint while training goes on: ``DIRECTORY/checkpoint-00000001``, then 2 and so on.
 
     One process of each node calls it, with a directory that all of them see. In the checkpoint is every push that had
@@ -60,11 +74,15 @@ def save(
     Parameters
     ----------
     directory : path
-        Made if it is not there.
+        Made if it is not there. Also a URL of a store that fsspec reaches, such as ``s3://bucket/run``.
     node : Node
         Of this process, or attached to.
     keep : int, optional
-        Remove all but the newest ones afterwards. Node 0's counts.
+        Remove all but the newest ones afterwards, and those that they are built upon. Node 0's counts.
+    full_every : int
+        Of so many checkpoints one has all rows; the others have those that have changed since the newest one in the
+        directory, which they are built upon. That must be of the same kind of server, saved with this number above 1,
+        too; otherwise all rows are written. It costs 8 bytes more for each row. Node 0's counts.
     background : bool
         Return at once.
     timeout : float
@@ -72,8 +90,8 @@ def save(
 
     Returns
     -------
-    Path or concurrent.futures.Future of Path
-        The checkpoint's directory. ``result()`` of a future waits for it, and raises what went wrong.
+    Path or str, or concurrent.futures.Future of it
+        The checkpoint's directory; its URL as str. ``result()`` of a future waits for it, and raises what went wrong.
 
     Raises
     ------
@@ -93,74 +111,90 @@ def save(
     """
     if keep is not None and keep < 1:
         raise ValueError(f"keep is {keep}; it must be at least 1")
+    if full_every < 1:
+        raise ValueError(f"full_every is {full_every}; it must be at least 1")
+    work = partial(_save, directory, node, keep, full_every, timeout)
     if not background:
-        return _save(Path(directory), node, keep, timeout)
+        return work()
     pool = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
     try:
-        return pool.submit(_save, Path(directory), node, keep, timeout)
+        return pool.submit(work)
     finally:
         pool.shutdown(wait=False)
 
 
-def _save(directory: Path, node: Node, keep: int | None, timeout: float) -> Path:
-    directory.mkdir(parents=True, exist_ok=True)
+def _save(path: str | Path, node: Node, keep: int | None, full_every: int, timeout: float) -> Path | str:
+    directory = open_folder(path)
+    directory.make()
     if node.rank != 0:
-        return _take_part(directory, node, "", keep, timeout)
-    with places.working(directory) as name:
-        (directory / f".saving-{name}").mkdir()
-        return _take_part(directory, node, name, keep, timeout)
+        return _take_part(directory, node, "", keep, full_every, timeout)
+    with drafts_of(directory).working() as name:
+        return _take_part(directory, node, name, keep, full_every, timeout)
 
 
-def _take_part(directory: Path, node: Node, name: str, keep: int | None, timeout: float) -> Path:
+def _take_part(
+    directory: Folder, node: Node, name: str, keep: int | None, full_every: int, timeout: float
+) -> Path | str:
     with (
         Rows(node) as rows,
         Meeting(
             directory, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)
         ) as meeting,
     ):
-        meeting.gather()  # all have called
+        plan = _plan(directory, node, name, full_every) if node.rank == 0 else {}
+        plan = json.loads(meeting.gather(json.dumps(plan).encode())[0])  # all have called
         rows.wait_sync(timeout)  # what was pushed to replicas here becomes part of the owners' values
-        meeting.gather()
-        place = directory / f".saving-{meeting.name}"
-        written, keys = _write_rows(place, node, rows, meeting)
-        every = [shards_from_json(said) for said in meeting.gather(shards_as_json(written))]
-        saved = b""
+        place = directory.folder(plan["place"])
+        base, known = open_base(directory, plan["base"])
+        if not all(meeting.gather(b"known" if known else b"")):
+            base = known = None
+        with ShardWriter(place, node.rank, node.dtype.name) as writer:
+            keys = _write_rounds(writer, node, rows, meeting, plan["has_checks"], known)
+            if keys is None:
+                base = None
+                writer.discard()
+                keys = _write_rounds(writer, node, rows, meeting, plan["has_checks"], None) or 0
+        every = [shards_from_json(said) for said in meeting.gather(shards_as_json(writer.written))]
+        saved = ""
         if node.rank == 0:
-            table = _table(node, keys, itertools.chain.from_iterable(every))
-            saved = str(_complete(directory, place, table, node.num_nodes)).encode()
+            if base and MANIFEST not in base.folder.names():
+                raise CheckpointError(f"{base.path}, which the new one is built upon, was removed meanwhile")
+            written = itertools.chain.from_iterable(every)
+            table = _table(node, keys, [*(shards_below(base) if base else ()), *written], plan["has_checks"])
+            when = datetime.now(UTC).isoformat(timespec="seconds")
+            manifest = Manifest((table,), 0, when, node.num_nodes, base.manifest.earlier + 1 if base else 0)
+            saved = drafts_of(directory).complete(name, place, manifest).name
             if keep is not None:
-                places.prune(directory, keep)
-        return directory / Path(meeting.gather(saved)[0].decode()).name
+                prune(directory, keep)
+        return directory.folder(meeting.gather(saved.encode())[0].decode()).path
 
 
-def _write_rows(place: Path, node: Node, rows: Rows, meeting: Meeting) -> tuple[list[Shard], int]:
-    """Write the rows of this node; return its shards, and how many keys all nodes have written."""
-    with ThreadPoolExecutor(1, thread_name_prefix="checkpoint") as flusher:  # while the next shard is read
-        flushed: list[Future[None]] = []
-        written, keys = _write_rounds(
-            place, node, rows, meeting, lambda file: flushed.append(flusher.submit(places.sync, place / file))
-        )
-        for one in flushed:
-            one.result()
-    return written, keys
+def _plan(directory: Folder, node: Node, name: str, full_every: int) -> dict[str, Any]:
+    """Return what all nodes have to know: where to write, and the name of the checkpoint that this is built upon."""
+    base = base_for(directory, node, full_every)
+    return {"base": base, "place": drafts_of(directory).begin(name).name, "has_checks": full_every > 1}
 
 
 def _write_rounds(
-    place: Path, node: Node, rows: Rows, meeting: Meeting, flush: Callable[[str], object]
-) -> tuple[list[Shard], int]:
-    written: list[Shard] = []
+    writer: ShardWriter, node: Node, rows: Rows, meeting: Meeting, has_checks: bool, known: Known | None
+) -> int | None:
+    """Write the rows of this node, or those that have changed; return how many keys there are.
+
+    None, for all nodes, if a key is known that is not there: the checkpoint is not of this server.
+    """
     room = np.empty(SHARD_BYTES, np.uint8)  # each shard in turn: new memory takes longer than copying
     left: Keys | None = None  # all keys
     end = time.monotonic() + meeting.timeout
     for round_ in itertools.count(1):
         done = [np.empty(0, np.int64)]
         for keys in batches(node, rows.keys() if left is None else [left]):
-            groups = _read(node, rows, keys, room)
+            groups = _read(node, rows, keys, room, has_checks)
             done += [group.keys for group in groups]
-            if groups:
-                file = f"node-{node.rank}-{len(written):05}.safetensors"
-                written.append(shards.write(place, file, node.dtype.name, groups, round_))
-                flush(file)
+            if known and left is None:
+                writer.collect(_changed(groups, known), round_)
+            else:
+                writer.write(groups, round_)
+        writer.write_collected(round_)
         mine = np.concatenate(done)
         every = [unpack(said, node.num_keys) for said in meeting.gather(pack(mine, node.num_keys))]
         if left is not None:
@@ -172,11 +206,24 @@ def _write_rounds(
             begun = np.concatenate(list(rows.keys(begun=True))) if node.num_nodes > 1 else mine
             begun = np.concatenate([unpack(said, None) for said in meeting.gather(pack(begun, None))])
             left = left_of(begun, every)
-            total = len(np.union1d(np.concatenate(every), left))
+            there = np.union1d(np.concatenate(every), left)
+            total = len(there)
+            if known and known.has_others(there):
+                return None
         if len(left) == 0:
             break
         require_time(left, end)
-    return written, total
+    return total
+
+
+def _changed(groups: Iterable[shards.Group], known: Known) -> list[shards.Group]:
+    """Return copies of the rows that are not as they are known."""
+    found = []
+    for group in groups:
+        is_changed = known.are_changed(group.keys, np.asarray(group.checks))
+        if is_changed.any():
+            found.append(group.only(is_changed))
+    return found
 
 
 def batches(node: Node, found: Iterable[Keys]) -> Iterator[Keys]:
@@ -187,7 +234,7 @@ def batches(node: Node, found: Iterable[Keys]) -> Iterator[Keys]:
         yield from (part for part in np.split(keys, np.flatnonzero(np.diff(shard)) + 1) if len(part))
 
 
-def _read(node: Node, rows: Rows, keys: Keys, room: Bytes) -> list[shards.Group]:
+def _read(node: Node, rows: Rows, keys: Keys, room: Bytes, has_checks: bool) -> list[shards.Group]:
     """Read the rows of the keys that live here, by the lengths of their values; into `room`, if they fit."""
     lengths, nbytes = sizes(node, keys)
     if len(keys) and lengths.min() != lengths.max():
@@ -204,13 +251,14 @@ def _read(node: Node, rows: Rows, keys: Keys, room: Bytes) -> list[shards.Group]
         found = found if is_here.all() else found[is_here]
         if len(found):
             fields = {name: found[name] for name in kind.names or ()}
-            groups.append(shards.Group(int(length), keys[first:last][is_here], fields))
+            checks = checks_of(found) if has_checks else None
+            groups.append(shards.Group(int(length), keys[first:last][is_here], fields, checks))
         first, begin = last, end
     return groups
 
 
-def _table(node: Node, keys: int, every: Iterable[Shard]) -> Table:
-    files = sorted(every, key=lambda shard: (shard.round, shard.file))
+def _table(node: Node, keys: int, every: Iterable[Shard], has_checks: bool) -> Table:
+    files = sorted(every, key=lambda shard: (shard.age, shard.file))
     lengths = {length for shard in files for length in shard.lengths}
     return Table(
         name="",
@@ -220,24 +268,5 @@ def _table(node: Node, keys: int, every: Iterable[Shard]) -> Table:
         optimizer=node.optimizer_text(),
         keys=keys,
         shards=tuple(files),
+        has_checks=has_checks,
     )
-
-
-def _complete(directory: Path, place: Path, table: Table, nodes: int) -> Path:
-    """Write the manifest, and give the checkpoint its name and so its existence."""
-    known = places.numbers(directory)
-    while True:
-        number = (known[-1] if known else 0) + 1
-        saved = datetime.now(UTC).isoformat(timespec="seconds")
-        Manifest((table,), number, saved, nodes).write(place)
-        places.sync(place)
-        final = places.numbered(directory, number)
-        try:
-            place.rename(final)
-        except OSError as error:
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
-                raise
-            known = places.numbers(directory)  # another one was completed meanwhile
-            continue
-        places.sync(directory)
-        return final

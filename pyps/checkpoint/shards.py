@@ -1,29 +1,27 @@
 """Shards of a checkpoint: files of safetensors with the rows of some keys.
 
 For each length of values, a shard has the tensors ``keys.LENGTH`` (n,), ``values.LENGTH`` (n, length), and one for
-each thing that the optimizer keeps, like ``sums.LENGTH``.
+each thing that the optimizer keeps, like ``sums.LENGTH``; and ``checks.LENGTH`` (n,), if changes are to be found.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyps import safetensors_header
+from pyps.checkpoint.folders import PIECE, Folder
 from pyps.checkpoint.manifest import Shard, Table
 from pyps.checkpoint.rows import Keys, row_type
 from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
 
 Array = NDArray[Any]
-# Bytes that are copied at once: they stay in the cache, and take no new pages from the system.
-PIECE = 1 << 20
 
 KINDS = {
     "float64": "F64",
@@ -32,22 +30,27 @@ KINDS = {
     "bfloat16": "BF16",
     "int64": "I64",
     "int32": "I32",
+    "uint64": "U64",
 }
 
 
 @dataclass(frozen=True)
 class Group:
-    """Keys whose values have one length, and the fields of their rows: `values`, and what the optimizer keeps."""
+    """Keys whose values have one length, and the fields of their rows: `values`, and what the optimizer keeps.
+
+    `checks` are those of the rows, if they are known.
+    """
 
     length: int
     keys: Keys
     fields: Mapping[str, Array]
+    checks: Array | None = None
 
     def only(self, which: Array | slice) -> Group:
         """Return some of it."""
-        return Group(
-            self.length, self.keys[which], {name: array[which] for name, array in self.fields.items()}
-        )
+        fields = {name: array[which] for name, array in self.fields.items()}
+        checks = None if self.checks is None else self.checks[which]
+        return Group(self.length, self.keys[which], fields, checks)
 
     def pieces(self) -> Iterator[Group]:
         """Divide it into parts whose values have about `PIECE`."""
@@ -63,12 +66,20 @@ def pieces(array: Array) -> Iterator[Array]:
     return (array[begin : begin + rows] for begin in range(0, len(array), rows))
 
 
-def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round_: int) -> Shard:
+def joined(groups: Sequence[Group]) -> Group:
+    """Return groups of one length, which have the same fields, as one."""
+    first = groups[0]
+    fields = {name: np.concatenate([group.fields[name] for group in groups]) for name in first.fields}
+    checks = None if first.checks is None else np.concatenate([np.asarray(group.checks) for group in groups])
+    return Group(first.length, np.concatenate([group.keys for group in groups]), fields, checks)
+
+
+def write(directory: Folder, file: str, dtype: str, groups: Iterable[Group], round_: int) -> Shard:
     """Write a shard, which is not yet flushed to the disk.
 
     Parameters
     ----------
-    directory : Path
+    directory : Folder
     file : str
     dtype : str
         Of the values.
@@ -82,13 +93,14 @@ def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round
         rows += len(group.keys)
         lengths.append(group.length)
         tensors.append((f"keys.{group.length}", "I64", group.keys))
-        for name, array in group.fields.items():
+        checks = {} if group.checks is None else {"checks": group.checks}
+        for name, array in {**group.fields, **checks}.items():
             kind = KINDS[dtype if name == "values" else array.dtype.name]
             tensors.append((f"{name}.{group.length}", kind, array))
     tensors.sort(key=lambda tensor: -tensor[2].itemsize)  # so that all are aligned
     header = safetensors_header.make((name, kind, array.shape, array.nbytes) for name, kind, array in tensors)
     checksum, nbytes = hashlib.sha256(header), len(header)
-    with (directory / file).open("wb") as out:
+    with directory.create(file) as out:
         out.write(header)
         for _, _, array in tensors:
             for part in pieces(array):
@@ -99,33 +111,49 @@ def write(directory: Path, file: str, dtype: str, groups: Iterable[Group], round
     return Shard(file, rows, tuple(lengths), nbytes, checksum.hexdigest(), round_)
 
 
-def read(directory: Path, table: Table, shard: Shard) -> Iterator[Group]:
-    """Yield a shard's groups, whose arrays lie in the file.
+def read(
+    directory: Folder, table: Table, shard: Shard, names: Container[str] | None = None
+) -> Iterator[Group]:
+    """Yield a shard's groups, whose arrays lie in the file if it is a local one.
+
+    Parameters
+    ----------
+    directory : Folder
+        That has the file.
+    table : Table
+    shard : Shard
+    names : container of str, optional
+        The fields and checks that are wanted; all, if None.
 
     Raises
     ------
     CheckpointError
         It is missing or damaged.
     """
-    path = directory / shard.file
-    for length, names in _described(path, table, shard).items():
+    for length, described in _described(directory, table, shard).items():
         mapped = {}
-        for name, (dtype, shape, begin) in names.items():
-            elements = int(np.prod(shape))
-            array = np.memmap(path, dtype, "c", begin, (elements,)) if elements else np.empty(0, dtype)
-            mapped[name] = np.asarray(array).reshape(shape)
-        yield Group(length, mapped.pop("keys"), mapped)
+        for name, (dtype, shape, begin) in described.items():
+            if name == "keys" or names is None or name in names:
+                elements = int(np.prod(shape))
+                array = _array(directory, shard, dtype, begin, elements) if elements else np.empty(0, dtype)
+                mapped[name] = array.reshape(shape)
+        yield Group(length, mapped.pop("keys"), mapped, mapped.pop("checks", None))
 
 
-def verify(directory: Path, shard: Shard) -> None:
-    """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""
-    path = directory / shard.file
-    checksum, nbytes, room = hashlib.sha256(), 0, memoryview(bytearray(PIECE))
+def _array(directory: Folder, shard: Shard, dtype: Any, begin: int, elements: int) -> Array:
     try:
-        with path.open("rb", buffering=0) as file:
-            while count := file.readinto(room):
-                checksum.update(room[:count])
-                nbytes += count
+        return directory.array(shard.file, dtype, begin, elements)
+    except OSError as error:
+        raise CheckpointError(f"shard {shard.file} of {directory} cannot be read: {error}") from None
+
+
+def verify(directory: Folder, shard: Shard) -> None:
+    """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""
+    checksum, nbytes = hashlib.sha256(), 0
+    try:
+        for piece in directory.pieces(shard.file):
+            checksum.update(piece)
+            nbytes += len(piece)
     except OSError as error:
         raise CheckpointError(f"shard {shard.file} of {directory} cannot be read: {error}") from None
     if nbytes != shard.nbytes:
@@ -137,19 +165,23 @@ def verify(directory: Path, shard: Shard) -> None:
 
 
 def _described(
-    path: Path, table: Table, shard: Shard
+    directory: Folder, table: Table, shard: Shard
 ) -> dict[int, dict[str, tuple[Any, tuple[int, ...], int]]]:
     """Return for each length the tensors with their dtypes, shapes and places, if these are what they must be."""
     try:
-        header, begins = safetensors_header.read(path)
-        size = path.stat().st_size
+        header, begins = safetensors_header.parse(
+            lambda begin, end: directory.read(shard.file, begin, end), shard.file
+        )
+        size = directory.size(shard.file)
         found: dict[int, dict[str, tuple[Any, tuple[int, ...], int]]] = {}
+        extra = {"checks": np.dtype("uint64")} if table.has_checks else {}
         rows = 0
         for length in sorted({int(name.rpartition(".")[2]) for name in header}):
             row = row_type(length, DTYPES[table.dtype], table.optimizer)
             count = int(header[f"keys.{length}"]["shape"][0])
             rows += count
-            fields = {"keys": np.dtype("int64"), **{name: row.fields[name][0] for name in row.names or ()}}  # type: ignore[index]
+            fields = {"keys": np.dtype("int64"), **extra}
+            fields |= {name: row[name] for name in row.names or ()}
             for name, wanted in fields.items():
                 tensor = header.pop(f"{name}.{length}")
                 kind = KINDS[table.dtype if name == "values" else wanted.base.name]
@@ -165,7 +197,9 @@ def _described(
                 f"it has {rows} rows of {shard.rows}, and {', '.join(header) or 'nothing'} beside them"
             )
     except OSError as error:
-        raise CheckpointError(f"shard {shard.file} cannot be read: {error}") from None
+        raise CheckpointError(f"shard {shard.file} of {directory} cannot be read: {error}") from None
     except (LookupError, TypeError, ValueError, OverflowError) as error:
-        raise CheckpointError(f"shard {path} is not what the manifest says: {error}") from None
+        raise CheckpointError(
+            f"shard {shard.file} of {directory} is not what the manifest says: {error}"
+        ) from None
     return found

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pyps.checkpoint import manifest, places, shards
+from pyps.checkpoint.folders import Folder, open_folder
 from pyps.checkpoint.manifest import Shard
 from pyps.checkpoint.rows import Keys
 from pyps.errors import CheckpointError
@@ -19,7 +23,8 @@ class Stored:
     Parameters
     ----------
     path : path
-        Its directory, or one with checkpoints, of which it is the newest.
+        Its directory or URL, or one with checkpoints, of which it is the newest. Earlier ones that it is built upon
+        have to lie beside it.
 
     Raises
     ------
@@ -28,20 +33,32 @@ class Stored:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = places.find(Path(path))
-        self.manifest = manifest.read(self.path)
+        self.folder = places.find(open_folder(path))
+        self.path = self.folder.path
+        self.manifest = manifest.read(self.folder)
         self.table = self.manifest.table
 
-    def groups(self, shard: Shard) -> Iterator[shards.Group]:
-        """Yield a shard's groups, without the keys that a shard of a later round has."""
-        later = [self._keys(other) for other in self.table.shards if other.round > shard.round]
-        for group in shards.read(self.path, self.table, shard):
-            again = np.isin(group.keys, np.concatenate(later)) if later else np.zeros(1, np.bool_)
-            yield group.only(~again) if again.any() else group
+    def folder_of(self, shard: Shard) -> Folder:
+        """Return the folder that has a shard: this checkpoint's, or that of an earlier one."""
+        return places.numbered(self.folder.parent, shard.checkpoint) if shard.checkpoint else self.folder
+
+    def groups(self, shard: Shard, names: Container[str] | None = None) -> Iterator[shards.Group]:
+        """Yield a shard's groups, without the keys that a later shard has; with some fields only, if `names` says."""
+        for group in shards.read(self.folder_of(shard), self.table, shard, names):
+            if len(self._ages) == 1:
+                yield group
+            else:
+                yield group.only(self._last.are_of(group.keys, self._ages.index(shard.age)))
+
+    def checks(self) -> Iterator[tuple[Keys, Any]]:
+        """Yield keys with the checks of their rows, each key once."""
+        for shard in self.table.shards:
+            for group in self.groups(shard, ("checks",)):
+                yield group.keys, group.checks
 
     def verify(self, shard: Shard) -> None:
         """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""
-        shards.verify(self.path, shard)
+        shards.verify(self.folder_of(shard), shard)
 
     def require_complete(self) -> None:
         """Look whether every key is there, once; reads the keys of all shards.
@@ -51,7 +68,7 @@ class Stored:
         CheckpointError
             Keys are missing, or there twice.
         """
-        parts = [group.keys for shard in self.table.shards for group in self.groups(shard)]
+        parts = [group.keys for shard in self.table.shards for group in self.groups(shard, ())]
         keys = np.concatenate(parts) if parts else np.empty(0, np.int64)
         wanted = self.table.num_keys
         if wanted is None:
@@ -67,6 +84,49 @@ class Stored:
         if len(keys) != expected:
             raise CheckpointError(f"{self.path} is damaged: it has {len(keys)} keys of {expected}")
 
-    def _keys(self, shard: Shard) -> Keys:
-        parts = [group.keys for group in shards.read(self.path, self.table, shard)]
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    @cached_property
+    def _ages(self) -> list[tuple[float, int]]:
+        return sorted({shard.age for shard in self.table.shards})
+
+    @cached_property
+    def _last(self) -> _Last:
+        parts = [
+            (group.keys, self._ages.index(shard.age))
+            for shard in sorted(self.table.shards, key=lambda shard: shard.age)
+            for group in shards.read(self.folder_of(shard), self.table, shard, ())
+        ]
+        return _Last(self.table.num_keys, parts)
+
+
+class _Last:
+    """For each key the last one of the ages that have it: 4 bytes for each, and 8 more if keys are any numbers.
+
+    Parameters
+    ----------
+    num_keys : int or None
+    parts : list of (int64 array, int)
+        Keys and their age; ages ascend.
+    """
+
+    def __init__(self, num_keys: int | None, parts: list[tuple[Keys, int]]) -> None:
+        self._keys: Keys | None = None
+        if num_keys is not None:
+            self._ages = np.zeros(num_keys, np.int32)
+            for keys, age in parts:
+                self._ages[keys[(keys >= 0) & (keys < num_keys)]] = age
+        else:
+            latest_first = parts[::-1]
+            self._keys, first = np.unique(
+                np.concatenate([keys for keys, _ in latest_first]), return_index=True
+            )
+            lengths = [len(keys) for keys, _ in latest_first]
+            self._ages = np.repeat(np.array([age for _, age in latest_first], np.int32), lengths)[first]
+
+    def are_of(self, keys: Keys, age: int) -> NDArray[np.bool_]:
+        """Tell for each key whether this is its last age; so it is for a key that cannot be."""
+        if self._keys is None:
+            at = np.clip(keys, 0, len(self._ages) - 1)
+            is_last: NDArray[np.bool_] = (self._ages[at] == age) | (at != keys)
+        else:
+            is_last = self._ages[np.searchsorted(self._keys, keys)] == age
+        return is_last

@@ -59,7 +59,7 @@ def content(nodes: Sequence[pyps.Node], keys: Any) -> dict[int, bytes]:
     return found
 
 
-def save(directory: Path, nodes: Sequence[pyps.Node], **options: Any) -> Path:
+def save(directory: str | Path, nodes: Sequence[pyps.Node], **options: Any) -> Path | str:
     """Save as all nodes do; each returns the same."""
     futures = [
         checkpoint.save(directory, node, background=True, timeout=TIMEOUT, **options) for node in nodes
@@ -69,7 +69,7 @@ def save(directory: Path, nodes: Sequence[pyps.Node], **options: Any) -> Path:
     return saved.pop()
 
 
-def load(directory: Path, nodes: Sequence[pyps.Node], **options: Any) -> None:
+def load(directory: str | Path, nodes: Sequence[pyps.Node], **options: Any) -> None:
     with ThreadPoolExecutor(len(nodes)) as pool:
         for one in [
             pool.submit(checkpoint.load, directory, node, timeout=TIMEOUT, **options) for node in nodes

@@ -162,3 +162,38 @@ def test_processes_that_are_attached_can_save(tmp_path: Path) -> None:
         checkpoint.load(tmp_path, attached)
         assert (kv.pull(np.arange(4)) == 1).all()
         attached.shutdown()
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_range_of_keys_comes_back_and_others_stay(store: str, count: int, tmp_path: Path) -> None:
+    keys = keys_of(store)
+    wanted = range(int(keys[30]), int(keys[5]) - 1, -1)  # ends are in it
+    with Cluster(count, **STORES[store], optimizer="adagrad") as cluster:
+        with cluster.nodes[-1].worker() as kv:
+            train(kv, keys)
+            kv.pull(keys)
+            saved = content(cluster.nodes, keys)
+            save(tmp_path, cluster.nodes)
+            kv.push(keys, np.ones(kv.node.total_length(keys), np.float32))
+            pushed = content(cluster.nodes, keys)
+        load(tmp_path, cluster.nodes, keys=wanted)
+        found = content(cluster.nodes, keys)
+        assert found == {key: (saved if key in wanted else pushed)[key] for key in found}
+        assert 0 < sum(key in wanted for key in found) < COUNT
+
+
+@pytest.mark.parametrize("num_keys", [8, 3])
+def test_a_range_of_keys_fits_a_server_with_more_or_fewer(num_keys: int, tmp_path: Path) -> None:
+    with pyps.Server(5, 2) as server, server.worker() as kv:
+        kv.push(np.arange(5), np.ones((5, 2), np.float32))
+        checkpoint.save(tmp_path, server)
+    with pyps.Server(num_keys, 2) as server, server.worker() as kv:
+        with pytest.raises(pyps.CheckpointError, match="has 5 keys, the server has"):
+            checkpoint.load(tmp_path, server)
+        checkpoint.load(tmp_path, server, keys=range(1, min(num_keys, 6), 2))
+        assert kv.pull(np.arange(num_keys))[:, 0].tolist() == [0, 1, 0, 1, 0, 0, 0, 0][:num_keys]
+        checkpoint.load(tmp_path, server, keys=range(0))
+        if num_keys == 3:
+            with pytest.raises(pyps.CheckpointError, match="keys that the server cannot have"):
+                checkpoint.load(tmp_path, server, keys=range(5))
