@@ -29,6 +29,7 @@ from pyps.rendezvous.dmlc import scheduler
 from pyps.rendezvous.launch import init
 from pyps.server import LocalWorker, Server, local
 from pyps.sharing import share
+from pyps.spans import SpanWorker
 from pyps.timestamps import Timestamp
 from pyps.tracing import TraceEvent
 
@@ -42,6 +43,7 @@ __all__ = [
     "NodeLost",
     "Periods",
     "Server",
+    "SpanWorker",
     "StartError",
     "Timestamp",
     "TraceEvent",

@@ -12,8 +12,6 @@ from pyps.latencies import OPERATIONS, PLACES, Latencies
 from pyps.named_settings import optimizer_text
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Tracer
-
     from pyps.optim import Optimizer
 
 
@@ -74,19 +72,9 @@ class Node(_core.Node):
             self._optimizer = optimizer
         return text
 
-    def worker(self, *, tracer: Tracer | None = None) -> Worker:
-        """Return a new worker of this node, for one thread.
-
-        Parameters
-        ----------
-        tracer : opentelemetry.trace.Tracer, optional
-            Makes a span of each of the worker's calls: see `pyps.spans.SpanWorker`.
-        """
-        if tracer is None:
-            return Worker(self)
-        from pyps.spans import SpanWorker
-
-        return SpanWorker(self, tracer)
+    def worker(self) -> Worker:
+        """Return a new worker of this node, for one thread."""
+        return Worker(self)
 
     def latencies(self) -> dict[tuple[str, str], Latencies]:
         """Return how long the operations of all workers that this node has had took, since the node was created.

@@ -1,4 +1,4 @@
-"""Workers whose calls are spans of OpenTelemetry: what `Node.worker(tracer=...)` returns."""
+"""Workers whose calls are spans of OpenTelemetry."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def found(span: ReadableSpan, *names: str) -> list[object]:
 
 
 def test_a_span_says_which_worker_did_what_with_how_many_keys(spans: Spans, pair: list[pyps.Server]) -> None:
-    with pair[1].worker(tracer=spans.tracer) as kv:
+    with SpanWorker(pair[1], spans.tracer) as kv:
         kv.push([1, 2, 3], np.ones((3, LENGTH), np.float32))
         span = spans.only()
         assert span.name == "push"
@@ -77,7 +77,7 @@ def test_every_call_in_the_table_is_one_span_with_its_name(spans: Spans, pair: l
     for node in pair:
         node.enable_sampling_support("preloc", True, "uniform", 0, NUM_KEYS)
     values = np.ones((1, LENGTH), np.float32)
-    with pair[0].worker(tracer=spans.tracer) as kv:
+    with SpanWorker(pair[0], spans.tracer) as kv:
         kv.begin_setup()
         kv.pull([1])
         kv.push([1], values)
@@ -101,7 +101,7 @@ def test_every_call_in_the_table_is_one_span_with_its_name(spans: Spans, pair: l
 def test_an_asynchronous_call_and_the_wait_for_it_are_two_spans(
     spans: Spans, pair: list[pyps.Server]
 ) -> None:
-    with pair[0].worker(tracer=spans.tracer) as kv:
+    with SpanWorker(pair[0], spans.tracer) as kv:
         kv.wait(kv.push([1], np.ones((1, LENGTH), np.float32), asynchronous=True))
     push, wait = spans.take()
     assert [push.name, wait.name] == ["push", "wait"]
@@ -111,7 +111,7 @@ def test_an_asynchronous_call_and_the_wait_for_it_are_two_spans(
 
 def test_what_a_call_raises_is_in_its_span(spans: Spans, pair: list[pyps.Server]) -> None:
     with (
-        pair[0].worker(tracer=spans.tracer) as kv,
+        SpanWorker(pair[0], spans.tracer) as kv,
         pytest.raises(ValueError, match=r"key 10 .* outside \[0, 10\)"),
     ):
         kv.pull([10])
@@ -125,7 +125,7 @@ def test_a_call_is_a_child_of_the_span_around_it_also_in_threads(
     spans: Spans, pair: list[pyps.Server]
 ) -> None:
     def step(number: int) -> None:
-        with pair[0].worker(tracer=spans.tracer) as kv, spans.tracer.start_as_current_span(f"step {number}"):
+        with SpanWorker(pair[0], spans.tracer) as kv, spans.tracer.start_as_current_span(f"step {number}"):
             kv.pull([number])
 
     threads = [threading.Thread(target=step, args=(number,)) for number in range(3)]
@@ -145,14 +145,14 @@ def test_a_call_is_a_child_of_the_span_around_it_also_in_threads(
 def test_keys_of_any_kind_are_counted(spans: Spans, keys: object) -> None:
     if isinstance(keys, str):
         keys = pytest.importorskip("torch").arange(4)
-    with pyps.Server(NUM_KEYS, LENGTH) as server, server.worker(tracer=spans.tracer) as kv:
+    with pyps.Server(NUM_KEYS, LENGTH) as server, SpanWorker(server, spans.tracer) as kv:
         kv.pull(keys)
     assert found(spans.only(), "db.operation.batch.size") == [np.asarray(keys).size]
 
 
 def test_spans_that_nobody_records_cost_no_statistics(pair: list[pyps.Server]) -> None:
     tracer = TracerProvider(sampler=ALWAYS_OFF).get_tracer("tests")
-    with pair[0].worker(tracer=tracer) as kv:
+    with SpanWorker(pair[0], tracer) as kv:
         kv.stats = pytest.fail  # type: ignore[method-assign]
         assert kv.pull([0]).tolist() == [[0] * LENGTH]
 
@@ -160,6 +160,6 @@ def test_spans_that_nobody_records_cost_no_statistics(pair: list[pyps.Server]) -
 def test_what_is_no_tracer_is_refused() -> None:
     with pyps.Server(NUM_KEYS, LENGTH) as server:
         with pytest.raises(TypeError, match=r"tracer must be one of OpenTelemetry, .* not str"):
-            server.worker(tracer="training")  # type: ignore[arg-type]
-        with server.worker() as kv:
-            assert not isinstance(kv, SpanWorker)
+            SpanWorker(server, "training")  # type: ignore[arg-type]
+        with server.worker() as kv:  # the refused one has left no worker behind
+            assert kv.id == 1
