@@ -112,8 +112,8 @@ CALLS: list[tuple[str, Call]] = [
 def run(quick: bool) -> list[Row]:
     """Measure every row; `quick` only sees that they run.
 
-    In a process of its own, where malloc keeps what is freed: whether a large tensor comes with fresh pages is luck of
-    whoever allocates, and costs more than all that is compared here. A table at the end shows layers without that.
+    It runs in a process of its own, in which malloc keeps freed memory. Otherwise chance decides whether a large tensor
+    gets fresh pages, and these cost more than all that is compared here. A table at the end shows layers with them.
     """
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context, keep_memory, (torch.get_num_threads(),)) as keeping:

@@ -146,7 +146,7 @@ def _flush(stream: str) -> None:
 
 
 def _finalizer_failed(error: Any) -> None:
-    """Print an error in a finalizer, which nobody can catch. SystemExit and KeyboardInterrupt are raised later."""
+    """Print an error in a finalizer, which no caller can catch. SystemExit and KeyboardInterrupt are raised later."""
     if not isinstance(error, BaseException) or isinstance(error, Exception):
         sys.stderr.write(f"error in a Lua finalizer: {error}\n")
 

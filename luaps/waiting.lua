@@ -34,7 +34,7 @@ local function handlesignals()
 end
 
 -- Call wait(handle, seconds) until it returns something else than PS_EBUSY, and return that code. After an error, for
--- example from a signal handler, one last short call tells the core that nobody waits any more.
+-- example from a signal handler, one last short call tells the core that the wait has ended.
 function waiting.stay(handle, limit, wait)
    local function try()
       local stop = clock() + limit

@@ -241,7 +241,8 @@ cdef class State:
         if self.closed or L == NULL:     # NULL: making it failed
             return
         if self.owner != 0 and self.entered_in != forks:
-            self.closed = True       # only: the thread inside, in the parent process, left the Lua state half changed
+            # At the fork a thread of the parent process was inside: the Lua state is half changed and cannot be closed.
+            self.closed = True
             return
         self.enter()
         if self.depth > 1:

@@ -22,7 +22,7 @@ FOR_EVER = 1 << 62
 
 
 def classic(kv: pyps.Worker, keys: Keys, start: int, end: int, wait: bool) -> None:
-    """Say nothing: every key stays on its home node, and who is elsewhere asks there."""
+    """Say nothing: every key stays on its home node, and workers of other nodes ask there."""
 
 
 def relocation(kv: pyps.Worker, keys: Keys, start: int, end: int, wait: bool) -> Any:

@@ -171,7 +171,7 @@ def _serve(node: pyps.Node, stop: Stop, patience: float, address_file: Path | No
 
 
 def _write(file: Path, text: str, node: pyps.Node) -> None:
-    """Who sees the file sees all of it."""
+    """Write a file that other processes see either whole or not at all."""
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         beside.write_text(text)
@@ -196,7 +196,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
     options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_host")}
     if arguments.metrics_port is not None:  # else the environment may say one
         options["metrics_port"] = arguments.metrics_port
-    options["num_workers"] = 0  # it has none itself, and who attaches is not known
+    options["num_workers"] = 0  # it has none itself, and it is not known which programs will attach
     return {**options, "nodes": arguments.nodes and arguments.nodes.split(",")}
 
 

@@ -320,7 +320,7 @@ cdef class Node:
         return stats
 
     def set_metrics_address(self, node, address):
-        """Tell who attaches where the statistics of a node can be read over HTTP; once for each node."""
+        """Tell programs that attach where the statistics of a node can be read over HTTP; once for each node."""
         check(ps_node_set_metrics(self.node, node, encoded(address, "address")))
 
     def metrics_addresses(self):

@@ -1,7 +1,7 @@
-"""Which keys are still to be done, when each node has done those that lived on it while it looked.
+"""Which keys are left when each node has done the keys that it found on itself.
 
-Keys move meanwhile: a key may have been seen by nobody, or by two nodes one after the other. Both kinds are looked for
-again in another round, until there are none; what a later round finds counts.
+Keys move meanwhile, so a key may have been found on no node, or on two nodes one after the other. Both kinds are looked
+for again in another round, until there are none left. What the last round finds for a key counts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def left_of_range(num_keys: int, done: Sequence[Keys]) -> Keys:
 
 
 def left_of(wanted: Keys, done: Sequence[Keys]) -> Keys:
-    """Return the wanted keys that nobody has done, and all keys that several nodes have done, in order."""
+    """Return the wanted keys that no node has done, and all keys that several nodes have done, in order."""
     keys, counts = np.unique(np.concatenate(done), return_counts=True)
     return np.union1d(np.setdiff1d(wanted, keys), keys[counts > 1])
 

@@ -86,7 +86,7 @@ def load(
     ):
         part = _Part(stored, node, keys)
         _check(part, values_only)
-        meeting.gather()  # all of it fits all of them
+        meeting.gather()  # write nothing before every node has checked its part
         if stored.table.optimizer and not values_only:
             node.tune(stored.table.optimizer.partition(":")[2])
         if node.num_keys is None:

@@ -1,9 +1,9 @@
 """All nodes of a cluster agree on something by files in a folder that all of them see.
 
-Node 0 opens a meeting, `.meeting-NAME`. Every other node says hello in the folder above, with a word that it has
-just drawn. Node 0 answers each word there, so nobody takes what a killed process has left for a living one's. Then the
-node joins the meeting, and node 0 takes the first that came for each rank; others, which are of another call, say hello
-again. So two meetings of the same nodes at once are possible.
+Node 0 opens a meeting, the folder `.meeting-NAME`. Every other node writes a file `.hello-RANK-WORD` beside it, with a
+word that it has just drawn. Node 0 answers each word there, and a node joins the meeting in which its own word was
+answered, so it never takes files of a killed process for those of a living one. Node 0 takes the first that joined for
+each rank; others, which are of another call, say hello again. So two meetings of the same nodes at once are possible.
 
 In a meeting nodes gather: each writes a file, and goes on when it has read those of all others. A folder needs no more
 for this than that a file is seen as a whole and as soon as it was written.
@@ -138,7 +138,7 @@ class Meeting:
             self.name = ""
 
     def _answer(self, hello: str, invited: str, end: float) -> str:
-        """Say hello until somebody answers; return the meeting's name."""
+        """Say hello until node 0 answers; return the meeting's name."""
         found: list[str] = []
 
         def missing(_: set[str]) -> list[int]:

@@ -68,8 +68,8 @@ def save(
 
     One process of each node calls it, with a directory that all of them see. In the checkpoint is every push that had
     been acknowledged on any node before the last of these calls began, and none that began after the first of them
-    has returned. Each value is whole, with what the optimizer keeps for it. Nobody waits for it but its callers. If
-    it fails or its processes are killed, earlier checkpoints stay as they were.
+    has returned. Each value is whole, with what the optimizer keeps for it. Only its callers wait for it. If it fails
+    or its processes are killed, earlier checkpoints stay as they were.
 
     Parameters
     ----------

@@ -294,8 +294,8 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes);
 /* The statistics of all workers that this node has had, added up; setups count here. The longest times are those of the
  * workers whose places no others have taken since. */
 int32_t ps_node_get_worker_stats(ps_node *node, ps_worker_stats *stats, size_t bytes);
-/* Where the statistics of each node of the cluster can be read, for who attaches to this node: a URL of at most 115
- * bytes that the process which created this node says once for each number of a node, and an empty text before. */
+/* Where the statistics of each node of the cluster can be read, for programs that attach to this node: a URL of at most
+ * 115 bytes, which the process that created this node sets once for each number of a node; an empty text before. */
 int32_t ps_node_set_metrics(ps_node *node, int32_t number, const char *url);
 int32_t ps_node_get_metrics(ps_node *node, int32_t number, char *url, size_t capacity);
 /* How long the operations of a kind (ps_operation) took that all workers of this node have done: those that needed

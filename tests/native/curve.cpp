@@ -1,5 +1,6 @@
-// Nodes with CURVE keys while others knock: sums stay exact, who has the keys is heard, who has none, his own or
-// another cluster's is refused and counted and never reaches the server; nodes end in the middle of all this.
+// Nodes with CURVE keys while other ends connect: sums stay exact; an end with the keys is heard; one with no keys,
+// keys of its own or another cluster's is refused and counted, and never reaches the server. Nodes end in the middle of
+// all this.
 //
 // curve ZMQ_LIBRARY ROUNDS
 #include <dlfcn.h>
@@ -39,7 +40,7 @@ public:
                    : proof == Proof::other_cluster ? others
                                                    : CurveKeys{}),
           socket_(context_, ZmqSocket::dealer) {
-        if (proof == Proof::own_keys) { // he knows whom he wants to speak to
+        if (proof == Proof::own_keys) { // it knows the nodes' public key
             socket_.set(ZmqOption::curve_server_key, decode_z85(keys.public_key));
             socket_.set(ZmqOption::curve_public_key, decode_z85(others.public_key));
             socket_.set(ZmqOption::curve_secret_key, decode_z85(others.secret_key));
@@ -59,7 +60,7 @@ ps_node_stats stats_of(ps_node *node) {
     return stats;
 }
 
-// Who goes before he was looked at is not refused, so he knocks until a node has counted him.
+// An end that goes before the node looks at it is not refused, so connect again until a node has counted it.
 template <class Counted>
 void knock_until(Counted &&counted, const std::string &endpoint, Proof proof, const CurveKeys &keys,
                  const CurveKeys &others) {

@@ -1,4 +1,4 @@
-"""Keys that are any numbers beyond the capacity or the memory limit: who asks for them is told, nobody else notices."""
+"""Any numbers as keys beyond the capacity or the memory limit: the worker that asks gets an error, no other notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CURVE keys: with them everything between nodes is encrypted, and who has others is refused and counted."""
+"""CURVE keys: with them everything between nodes is encrypted, and an end with other keys is refused and counted."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def nodes(keys: Keys, endpoints: list[str]) -> Iterator[Nodes]:
 
 
 def refused(node: pyps.Server, at_least: int, knock_again: Callable[[], bool]) -> int:
-    """Return the count once it is so high. Who goes before he was looked at is not refused, so knock until then."""
+    """Return the count once it is so high. An end that goes before the node looks at it is not refused: knock again."""
     end = time.monotonic() + TIMEOUT
     while (count := node.stats()["peers_refused"]) < at_least and time.monotonic() < end:
         assert not knock_again()

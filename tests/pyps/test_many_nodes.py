@@ -76,7 +76,7 @@ def most_that_may_wait(port: int) -> int:
 
 
 def test_all_nodes_of_a_large_cluster_may_connect_at_once() -> None:
-    """Who finds no room tries again after a second, then two, four."""
+    """A connection that finds no room is tried again after a second, then two, four."""
     limit = int(Path("/proc/sys/net/core/somaxconn").read_text())
     with pyps.Server(2, 1, num_nodes=2, rank=0) as node:
         port = int(node.bind("tcp://127.0.0.1:*").rpartition(":")[2])

@@ -158,7 +158,7 @@ def test_the_same_message_of_its_own_sender_is_taken(pair: Cluster) -> None:
 
 
 def test_a_stranger_does_not_take_a_nodes_place(pair: Cluster) -> None:
-    """Who does not know the cluster's number cannot use the name that the node has at the router."""
+    """A sender that does not know the cluster's number cannot use the name that the node has at the router."""
     with pair.nodes[1].worker() as kv:
         kv.push([0], np.ones(1, np.int64))
         for name in (b"N\1\0", b"W\1\0\1\0\0\0", node_name(1, 0), worker_name(1, 1, 0)):

@@ -1,4 +1,4 @@
-"""Keys beyond a node's memory limit: who asks for them is told, and nobody else notices."""
+"""Keys beyond a node's memory limit: a worker that asks for them gets an error, and no other notices."""
 
 from __future__ import annotations
 

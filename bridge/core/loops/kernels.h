@@ -1,5 +1,5 @@
-/* The kernels of loops.c, which alone includes this file, after loops.h, whose operations they are: a function for every operation and element type, and tables
- * of them.
+/* The kernels of the operations in loops.h: a function for every operation and element type, and tables of them. Only
+ * loops.c includes this file, after loops.h.
  *
  * A kernel takes up to four operands, the result first: where each begins, the bytes from one element to the next, the
  * number of elements, and two constants v and w. If all operands are contiguous, it runs a loop that the compiler

@@ -11,8 +11,9 @@
 #define BUILT_FOR ((uint64_t)2 << 56 | (uint64_t)10 << 48) /* the oldest torch whose conventions this file follows */
 #define MOST 24                                             /* arguments of one call */
 
-/* Work that is not shared among threads, in elements and in multiplications. Left alone, MKL and some of torch's own
-   operators share a microsecond's work, and wait, milliseconds long, for a thread whose core does something else. */
+/* Calls with fewer elements in each tensor, and matrix products of fewer multiplications, run in one thread. By
+   themselves MKL and some of torch's operators divide even a microsecond's work among threads, and then wait for
+   milliseconds if one of these threads gets no core to run on. */
 #define ELEMENTS 32768
 #define MULTIPLICATIONS (1 << 20)
 
@@ -32,12 +33,13 @@ static struct shim {
    int32_t (*bool_dtype)(void);
    int32_t (*addmm)(handle, handle, handle, handle, double, double);
    int32_t (*baddbmm)(handle, handle, handle, handle, double, double);
-   int32_t (*new_box)(uint64_t **); /* what holds an optional argument, and torch deletes; before torch 2.13 it is */
-   void *(*allocate)(size_t);       /* C++'s operator new that makes one */
-   int32_t (*get_threads)(uint32_t *); /* torch's number, which a thread takes over when it first asks; with these: */
-   int (*omp_get_threads)(void);       /* of parts that this thread's work is shared in; may be missing */
+   int32_t (*new_box)(uint64_t **); /* makes room for an optional argument, which torch deletes */
+   void *(*allocate)(size_t);       /* before torch 2.13, which has no new_box: C++'s operator new */
+   /* The rest may be missing. */
+   int32_t (*get_threads)(uint32_t *); /* torch's number of threads; a thread's first call gives it to OpenMP too */
+   int (*omp_get_threads)(void);       /* how many threads OpenMP uses for the work of this thread */
    void (*omp_set_threads)(int);
-   int (*mkl_set_threads)(int);        /* the same in MKL; answers the number so far, 0: as for all; may be missing */
+   int (*mkl_set_threads)(int);        /* the same for MKL; returns the number before, 0: MKL's for all threads */
 } shim;
 
 static struct {
@@ -76,7 +78,8 @@ const char *br_aten_load(const char *path)
    };
    br_symbols(library, optional, sizeof optional / sizeof *optional, &found);
    if (!found.new_box) {
-      /* As torch's own calls find it: a program may have replaced both operators, and one of each would not match. */
+      /* A program may have replaced C++'s operators new and delete. torch deletes the room with the delete that the
+         dynamic linker finds first, so the new must be the one that it finds first, too. */
       void *f = dlsym(RTLD_DEFAULT, "_Znwm");
       if (!f && !(f = dlsym(library, "_Znwm"))) return "_Znwm";
       memcpy(&found.allocate, &f, sizeof f);
@@ -99,10 +102,11 @@ const char *br_aten_load_cuda(const char *path)
    return NULL;
 }
 
-/* How many threads the calls of this thread were shared among before `use_one_thread`; 0: as many as ever. */
+/* The numbers of threads before `use_one_thread`. omp is 0 if that changed nothing, mkl if MKL used its number for all
+   threads. */
 typedef struct { int omp, mkl; } thread_counts;
 
-/* Until `use_threads`, keep small work to this thread. */
+/* If the work is small, let OpenMP and MKL use this thread only, until `use_threads` sets their numbers back. */
 static thread_counts use_one_thread(int small)
 {
    static _Thread_local int known;
@@ -154,8 +158,9 @@ static uint64_t bits(double x)
    return b;
 }
 
-/* The value of one argument as the dispatcher takes it; how many entries of `a` it used, 0: torch refused it. `beside`:
-   whose type a number has, and where a tensor without memory goes. */
+/* Convert one argument to the value that torch's dispatcher takes. Returns how many entries of `a` it used, or 0 if
+   torch refused it. `beside`: the tensor whose element type a number gets, and on whose device a tensor without memory
+   goes. */
 static int convert(char kind, const br_argument *a, const br_tensor *beside, uint64_t *value)
 {
    handle made;
@@ -189,7 +194,7 @@ static const br_tensor *first_tensor(const char *kinds, const br_argument *a)
    return NULL;
 }
 
-/* Of an argument that no call has taken. */
+/* Delete the value of an argument that was converted but not handed to torch. */
 static void delete_argument(char kind, uint64_t value)
 {
    handle made = (handle)(uintptr_t)value;
@@ -198,12 +203,12 @@ static void delete_argument(char kind, uint64_t value)
    else if (kind == 's') shim.delete_string(made);
 }
 
-/* Leaves the results in `stack`, as handles that the caller has to delete. */
+/* Call an operator. 0: its results are in `stack`, as handles that the caller has to delete. */
 static int dispatch(const char *name, const char *overload, const char *kinds, const br_argument *arguments,
                     uint64_t stack[MOST])
 {
    char made[MOST], optional[MOST];
-   int n = 0, places = 0, small = 1; /* 1: the CPU, 2: the device */
+   int n = 0, places = 0, small = 1; /* places: 1 the CPU, 2 the device, 3 both */
    if (!shim.call_dispatcher) return br_torch_failed("torch is not loaded");
    const br_argument *first = arguments;
    for (const char *k = kinds; *k; k++, n++) {
@@ -275,6 +280,7 @@ int br_aten_matmul(br_tensor *r, br_tensor *m, br_tensor *a, br_tensor *b, doubl
    if (!shim.addmm) return br_torch_failed("torch is not loaded");
    handle hr = br_tensor_handle(r), hm = br_tensor_handle(m), ha = br_tensor_handle(a), hb = br_tensor_handle(b);
    if (!hr || !hm || !ha || !hb) return br_torch_failed(NULL);
+   /* on: 0 for the CPU, 2 for a GPU, BR_DEVICE for the CPU as the device */
    int on = a->dtype & BR_DEVICE, batches = a->nDimension == 3;
    if ((r->dtype & BR_DEVICE) != on || (m->dtype & BR_DEVICE) != on || (b->dtype & BR_DEVICE) != on)
       return br_torch_failed("some of the matrices are on the device, others on the CPU");

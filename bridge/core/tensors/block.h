@@ -10,7 +10,7 @@
 /* A heap with one reference. NULL: out of memory. */
 br_heap *br_heap_new(void);
 void br_heap_release(br_heap *heap);
-/* The bytes alive now, which other threads change meanwhile. */
+/* The bytes alive now; other threads may change them at any time. */
 int64_t br_heap_held(const br_heap *heap);
 /* BRIDGE_CDEF end */
 
@@ -22,8 +22,8 @@ int64_t br_heap_held(const br_heap *heap);
 static inline void count_up(int *refcount) { __atomic_add_fetch(refcount, 1, __ATOMIC_RELAXED); }
 static inline int was_last(int *refcount) { return __atomic_sub_fetch(refcount, 1, __ATOMIC_ACQ_REL) == 0; }
 
-/* A block over memory, which is given back as its origin says; BR_VECTOR and BR_GIVEN have functions of their own.
-   NULL: out of memory, nothing taken. */
+/* A block over memory, which is freed as its origin says; for BR_VECTOR and BR_GIVEN use br_block_device and
+   br_block_given. NULL: out of memory, nothing taken. */
 br_block *br_block_new(br_heap *heap, void *data, int64_t nbytes, int origin);
 /* A block of memory of our own, in a span where one is given. NULL: out of memory, or the span has no room. */
 br_block *br_block_own(br_heap *heap, int64_t nbytes, struct br_span *span);
@@ -33,8 +33,8 @@ void br_block_retain(br_block *block);
 void br_block_release(br_block *block);
 /* A block over memory that `give_back` frees. NULL: out of memory, nothing taken. */
 br_block *br_block_given(void *data, int64_t nbytes, void (*give_back)(void *data));
-/* A block over the memory on a device of a torch tensor, of which it takes over the handle, and the reference to
-   `object`, which may be NULL. `data`: the device's address, never read here. NULL: out of memory, nothing taken. */
+/* A block over a torch tensor's memory on a device. It takes over the tensor's `handle` and the reference to `object`,
+   which may be NULL. `data`: the device's address, never read here. NULL: out of memory, nothing taken. */
 br_block *br_block_device(br_heap *heap, void *data, int64_t nbytes, void *handle, void *object);
 
 /* Queue a reference for br_drops_take; needs no GIL. The node stays the queue's until it is taken. */

@@ -3,7 +3,7 @@
  * A tensor is a Lua full userdata that *is* a br_tensor. A storage is a userdata that holds one pointer to a
  * reference-counted br_storage; tensors and storage userdata share it. A storage's memory is a block with a
  * reference count of its own, because numpy and torch hold on to memory, not to storages: a storage that grows takes
- * a new block and whoever still reads the old one keeps it.
+ * a new block, and the old one stays for the arrays and tensors that still read it.
  *
  * The text between the two BRIDGE_CDEF lines is also read by LuaJIT's ffi.cdef: plain C declarations only. */
 #ifndef BRIDGE_LAYOUT_H
@@ -28,14 +28,14 @@ typedef struct br_heap {
    int device;         /* torch's number of the type of the state's devices (core/tensors/device.h) */
 } br_heap;
 
-/* A Python reference waiting to be dropped by somebody who holds the GIL. */
+/* A Python reference that waits until a thread with the GIL drops it. */
 typedef struct br_drop {
    struct br_drop *next;
    void *object;       /* PyObject *, owned; NULL: nothing to drop */
 } br_drop;
 
-/* Where a block's memory comes from, and so who frees it. BR_GIVEN: a function that came with it. BR_BORROWED: neither
-   we nor a Python object. */
+/* Where a block's memory comes from, which decides how it is freed. BR_GIVEN: by a function that came with it.
+   BR_BORROWED: not by us; it has another owner. */
 enum { BR_ALLOCATED, BR_PAGES, BR_SPAN, BR_PYTHON, BR_VECTOR, BR_GIVEN, BR_BORROWED };
 
 /* A piece of memory: our own, or lent by a Python object. */
@@ -51,7 +51,7 @@ typedef struct br_block {
    void (*give_back)(void *data); /* of BR_GIVEN; called in any thread */
 } br_block;
 
-/* Who takes and gives back a storage's memory, as TH has it. */
+/* The functions that allocate and free a storage's memory, in TH's layout. */
 typedef struct br_th_allocator {
    void *(*malloc)(void *context, ptrdiff_t size);
    void *(*realloc)(void *context, void *data, ptrdiff_t size);

@@ -24,11 +24,12 @@ const char *br_torch_error(void);
 
 #pragma GCC visibility pop
 
-/* Keep why a call fails, NULL: torch said it; -1. */
+/* Keep for br_torch_error() why a call failed; NULL: what torch says about its last call on this thread. Returns -1. */
 int br_torch_failed(const char *why);
 
-/* Ends the stack, as seen by whoever walks it, at the function that says so. torch notes where it was called from when
-   it makes an error, and libgcc aborts the process when that walk reaches code that LuaJIT compiled. */
+/* Mark the function that has this as the outermost one: a walk along the stack ends at it. torch walks along the stack
+   when it makes an error, to note its callers, and libgcc aborts the process if the walk reaches code that LuaJIT
+   compiled. */
 #if defined(__x86_64__)
 #define OUTERMOST() __asm__ volatile(".cfi_undefined rip")
 #elif defined(__aarch64__)

@@ -41,8 +41,8 @@ void *br_tensor_handle(br_tensor *tensor);
    keeps its data pointer and size, or NULL. NULL: out of memory, reference not taken. */
 br_storage *br_storage_over(br_block *block, br_heap *heap, int dtype, int64_t size, void **live, int64_t *live_nbytes);
 
-/* br_tensor_handle, but one without memory on a device is where the tensor `beside` it is; NULL, or without memory
-   either: on the CPU. */
+/* As br_tensor_handle. But the handle of a tensor for a device that has no memory yet is on the device of `beside`,
+   or on the CPU if `beside` is NULL or has no memory either. */
 void *br_tensor_handle_beside(br_tensor *tensor, const br_tensor *beside);
 
 /* Prepare zeroed userdata memory as an empty tensor; undo what a tensor owns. */

@@ -122,7 +122,8 @@ int br_net_connected(int descriptor, double seconds)
    socklen_t size = sizeof error;
    getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size);
    if (error) return -error;
-   /* A connection to a port of this host at which nobody listens can be given that port itself, and so reach itself. */
+   /* If no program listens at a port of this host, a connection to it may get that very port as its own, and so reach
+      itself. */
    struct sockaddr_storage here, there;
    socklen_t nhere = sizeof here, nthere = sizeof there;
    memset(&here, 0, sizeof here);

@@ -59,7 +59,7 @@ class Queue:
         self._count += 1
 
     def discard(self, request: Request) -> None:
-        """Remove a request whose answer nobody waits for any more, if it is still in the queue."""
+        """Remove a request whose answer is no longer wanted, if it is still in the queue."""
         if request.waits:
             request.waits = False
             line = self._lines[request.key]

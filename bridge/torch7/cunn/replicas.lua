@@ -1,4 +1,5 @@
--- Who computes for an nn.DataParallelTable: its replicas, the module itself first. Replicas are no part of files.
+-- How an nn.DataParallelTable calls its replicas, of which the first is the module itself. Files do not hold the
+-- replicas.
 --
 -- In Torch7, `Basic` calls them one after the other and `Threads` from one thread per GPU. Here both call them one
 -- after the other: a kernel uses all cores as it is. The names are those in files.

@@ -64,7 +64,7 @@ local function join(self, host, port)
    end)
 end
 
--- Nobody starts before all are there.
+-- No node starts before all are there.
 local function start(self)
    if self.client and self.client:recv() ~= 'start?' then
       error('ipc.Tree: ' .. self.client.peer .. ' does not speak as a node of a tree does', 0)

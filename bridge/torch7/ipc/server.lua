@@ -1,4 +1,4 @@
--- ipc.server([host,] [port] [, seconds]): takes connections. Nothing runs in the background: who has knocked is let in
+-- ipc.server([host,] [port] [, seconds]): takes connections. Nothing runs in the background: a connection is accepted
 -- when the program next asks for its clients.
 local ffi = require 'ffi'
 local torch = require 'torch'
@@ -52,7 +52,7 @@ local function check(self, name)
    end
 end
 
--- Let in who waits, and forget who has gone; the last to come is the first.
+-- Accept the connections that wait, and forget clients that are closed. The newest client comes first.
 local function admit(self)
    local left = {}
    for _, client in ipairs(self.members) do
@@ -154,7 +154,7 @@ function Server:recvAny(tag)
    while true do
       local code = C.br_net_readable(descriptors, #chosen, self.turn, which, transfer.slice)
       if code == C.BR_DONE then
-         self.turn = which[0] + 1 -- nobody is heard twice while others wait
+         self.turn = which[0] + 1 -- look at this client last the next time, so that the others have their turn
          local client = chosen[which[0] + 1]
          return client:recv(), client
       elseif code ~= C.BR_TIMEOUT then

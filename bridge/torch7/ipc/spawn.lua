@@ -135,7 +135,7 @@ local function take(self, text, n, skip)
    return text:sub(1, n)
 end
 
--- What becomes of a child that nobody waits for any more.
+-- What becomes of a child to which no reference is left.
 local function guard(process, input, output)
    return ffi.gc(ffi.new('int[3]', input, output), function(ends)
       C.ipc_close(ends[0])

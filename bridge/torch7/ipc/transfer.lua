@@ -1,5 +1,5 @@
--- Bytes to and from a connection. Waits are slices, so that Ctrl-C is heard; every failure closes the connection, since
--- nobody knows then where in the stream it is.
+-- Bytes to and from a connection. Waits are slices, so that Ctrl-C is heard. Every failure closes the connection,
+-- because it is then unknown at which place of the stream the connection is.
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 require 'sys'
@@ -11,13 +11,13 @@ local now = ffi.new('sys_timeval')
 
 local transfer = {slice = SLICE}
 
--- Seconds by a clock that nobody sets.
+-- Seconds by the monotonic clock, which is never set to another time.
 function transfer.clock()
    C.sys_clock_gettime(1, now)
    return tonumber(now.seconds) + tonumber(now.fraction) * 1e-9
 end
 
--- After a wait that came to nothing.
+-- Let Python handle signals such as Ctrl-C, after a wait that brought nothing.
 function transfer.heed()
    if native.heed_signals then
       native.heed_signals()

@@ -20,7 +20,7 @@ local backward = aten.into('native_batch_norm_backward', 'TT?T?T?T?T?TbfI', 3)
 local plainbackward = aten.into('native_batch_norm_backward', 'TTn?T?T?T?TbfI', 3)
 
 local INPUT, PARAMETERS, BOTH = aten.list{1, 0, 0}, aten.list{0, 1, 1}, aten.list{1, 1, 1}
-local buffers = {} -- tensor type -> what torch returns and nobody needs, gradients on their way
+local buffers = {} -- role and type -> tensor: results of torch that are not used, gradients to add
 
 local function buffer(role, dtype)
    local key = role .. dtype

@@ -50,7 +50,8 @@ local function findinput(fg, data)
    return found or error('expecting the forward innode: the outputs of the nn.gModule do not depend on its inputs', 4)
 end
 
--- Every node that is made of the i-th must be among those behind it, or nobody would see what it gives.
+-- Every node that takes the result of node i must come after it in `nodes`. One that does not is no part of the
+-- gModule, so that this result would be lost.
 local function checkused(nodes, i)
    for successor in pairs(nodes[i].data.reverseMap or {}) do
       local found = false

@@ -1,7 +1,7 @@
 -- Where in the program we were called from: the innermost function that is not part of this runtime.
 local root = debug.getinfo(1, 'S').source:match('^(.*[/\\])nngraph[/\\]') or '@'
 
--- '[file]:line' and what is to stand behind it, or nothing when nobody in sight is of the program.
+-- '[file]:line' with `suffix` behind it, or nil if none of the innermost 200 calls is in the program.
 return function(suffix)
    for level = 2, 200 do
       local info = debug.getinfo(level, 'Sl')

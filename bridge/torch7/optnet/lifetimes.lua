@@ -29,7 +29,7 @@ local function pointer(tensor)
 end
 
 -- Watch `run()`, which calls modules' `method`; they leave what they make in their `field`. Returns a list of
--- {first, last, tensors}, one for each storage that nobody else holds.
+-- {first, last, tensors}, one for each storage that nothing else holds.
 function lifetimes.find(net, method, field, run)
    local clock, lives, held, wrapped, fixed = 0, {}, {}, {}, {}
 

@@ -1,5 +1,6 @@
 -- Gated recurrent units, one step at a time:
---   r = sigmoid(Wr x(t) + Ur h(t - 1) + br), z likewise
+--   r = sigmoid(Wr x(t) + Ur h(t - 1) + br)
+--   z = sigmoid(Wz x(t) + Uz h(t - 1) + bz)
 --   h(t) = (1 - z) tanh(W x(t) + U (r h(t - 1)) + b) + z h(t - 1)
 local stateful = require 'rnn.stateful'
 local zeros = require 'rnn.zeros'

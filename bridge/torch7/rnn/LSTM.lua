@@ -1,5 +1,7 @@
 -- Long short-term memory, one step at a time (Graves et al. 2013, with peephole connections unless cell2gate is false):
---   i = sigmoid(Wi x(t) + Ui h(t - 1) + pi c(t - 1) + bi), f likewise, o likewise with c(t)
+--   i = sigmoid(Wi x(t) + Ui h(t - 1) + pi c(t - 1) + bi)
+--   f = sigmoid(Wf x(t) + Uf h(t - 1) + pf c(t - 1) + bf)
+--   o = sigmoid(Wo x(t) + Uo h(t - 1) + po c(t) + bo)
 --   c(t) = f c(t - 1) + i tanh(Wc x(t) + Uc h(t - 1) + bc), h(t) = o tanh(c(t))
 local zeros = require 'rnn.zeros'
 

@@ -1,5 +1,5 @@
 -- LSTM over whole sequences: steps x batch x inputsize to steps x batch x outputsize. The input may be {h0, x} or
--- {c0, h0, x} with the states before the first step; gradients come likewise.
+-- {c0, h0, x} with the states before the first step; gradInput then has the same form.
 --
 -- `weight` has the rows of the input above those of the output; its columns, and `bias`, the gates i, f, o and the new
 -- content g: c(t) = f c(t - 1) + i g, h(t) = o tanh(c(t)).

@@ -98,7 +98,8 @@ function Queue:isfull()
    return C.br_queue_count(self.queue) >= C.br_queue_room(self.queue)
 end
 
--- Nothing goes in any more; who waits for a job gets none when all are taken.
+-- Close the queue: it accepts no more jobs. Those in it are still given out; after the last one, threads that wait for
+-- a job get none.
 function Queue:close()
    C.br_queue_close(self.queue)
 end

@@ -27,7 +27,7 @@ local function must(condition, message)
    end
 end
 
--- Threads end when nobody has their pool any more. The queues are held once more for that: when a state is closed,
+-- Threads end when no reference to their pool is left. The queues are held once more for that: when a state is closed,
 -- finalizers run in any order.
 local function guard(queues)
    local pointers = {}
@@ -208,7 +208,7 @@ function Threads:dojob()
    end
    local endcallback = endcallbacks[number]
    endcallbacks[number] = nil
-   endcallbacks.n = endcallbacks.n - 1 -- before anything can raise, or yield to somebody who asks for it
+   endcallbacks.n = endcallbacks.n - 1 -- before anything can raise, or yield to code that reads it
    local opened, result = pcall(self.mainqueue.open, self.mainqueue, message)
    if not opened then
       self.errors = true

@@ -12,7 +12,7 @@ local arguments = {}
 local DEEPEST = 40 -- frames between a function of torch and a fault inside it
 
 -- function of torch -> 'plain': a method or a function of its own; 'operation': torch.f and method; 'constructor';
--- 'hidden': what it calls is called by nobody that a message could name.
+-- 'hidden': messages of the functions of torch that it calls say '?' and no position.
 local kinds = setmetatable({}, {__mode = 'k'})
 
 -- Enter a function that programs call; returns it.
@@ -55,7 +55,7 @@ local function call()
    return 0, '?', false
 end
 
--- Raise a message, with the position of whoever called the function of torch.
+-- Raise a message, with the position of the code that called the function of torch.
 function arguments.raise(message, ...)
    local level = call()
    error(select('#', ...) > 0 and string.format(message, ...) or message, level)

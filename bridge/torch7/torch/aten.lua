@@ -25,7 +25,7 @@ local function raise()
    error((message:gsub('\nException raised from.*', ''):gsub('%s+$', '')), 0)
 end
 
--- torch's library, with what it links to, for whoever declares functions of it.
+-- torch's library, with what it links to, for code that declares functions of it.
 local function ready()
    if not loaded then
       load()

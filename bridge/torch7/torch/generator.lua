@@ -25,7 +25,7 @@ function generator.state(object)
    return states[object]
 end
 
--- Overwrite a state with the bytes at `source`, which somebody else may have written; are they one?
+-- Overwrite a state with the bytes at `source`. Returns false, and changes nothing, if they are no state.
 function generator.restore(state, source)
    local copy = ffi.new('br_generator')
    ffi.copy(copy, source, STATE)

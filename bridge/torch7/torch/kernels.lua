@@ -1,7 +1,7 @@
 -- The native loops of bridge/core as Lua functions that raise what the loops report, on whatever memory there is.
 --
 -- They take the tensors themselves; FFI makes pointers of them at the call. That keeps the tensors alive until then: a
--- pointer does not, and LuaJIT forgets a variable after its last use, so whoever holds a pointer while something is
+-- pointer does not, and LuaJIT forgets a variable after its last use, so code that holds a pointer while something is
 -- allocated has to mention its tensor again afterwards.
 local ffi = require 'ffi'
 local native = require 'bridge.native'

@@ -1,4 +1,5 @@
--- Storages that map a file. Whoever shortens the file meanwhile ends the process.
+-- Storages that map a file. If the file is made shorter meanwhile, reading or writing what was cut off ends the process
+-- (SIGBUS).
 local ffi = require 'ffi'
 local native = require 'bridge.native'
 

@@ -68,7 +68,8 @@ return function(torch, file)
    torch.saveobj = torch.save
 
    -- With `mapped`, tensors whose data lie aligned in a binary file are private maps of it: loading reads nothing of
-   -- them, and what is written to them the file does not see. Who shortens the file meanwhile ends the process.
+   -- them, and what is written to them does not reach the file. If another program shortens the file meanwhile, reading
+   -- what it cut off ends the process (SIGBUS).
    function torch.load(filename, mode, referenced, mapped)
       filename = checkarguments(filename, mode, referenced)
       if mapped ~= nil and type(mapped) ~= 'boolean' then

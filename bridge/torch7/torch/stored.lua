@@ -10,7 +10,7 @@ local arguments = require 'torch.arguments'
 local C = native.C
 local scratch, STRIDES, LIMIT = object.scratch, geometry.STRIDES, geometry.LIMIT
 local INT, LONG = elements.Int.id, elements.Long.id
-local CHUNK = 2^20 -- elements to make room for where nobody knows whether they will come
+local CHUNK = 2^20 -- elements to make room for at once where it is unknown whether the file has them all
 
 local int, long = ffi.new('int32_t[1]'), ffi.new('int64_t[1]')
 

@@ -35,11 +35,11 @@ public:
 
     bool is_busy() const { return !requests_.is_idle(); }
     size_t pending() const { return requests_.pending(); }
-    // With operations on their way; only if it does, wait_for_keys() has something to wait for.
+    // Whether the request must wait for operations on its keys that are on their way: wait_for_keys() waits for them.
     bool conflicts(const ps_request &request);
     void wait_for_keys(const ps_request &request, double timeout);
     int64_t filling(const ps_request &request) const { return requests_.filling(request); }
-    // Until no earlier pull writes to the request's buffer.
+    // Wait until no earlier pull writes to the request's buffer; throws if such a pull has failed.
     void wait_for_buffer(const ps_request &request, Deadline &deadline);
 
     // Wait for room (see in_flight.h) for so many bytes of keys and values, or for intents with so many bytes of keys.

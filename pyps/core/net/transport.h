@@ -147,7 +147,7 @@ public:
         bool rang; // the descriptor has something to read
     };
     virtual Woken wait(int descriptor, double seconds) = 0;
-    // When this is closed, it waits so long until sent messages have gone; from now on.
+    // Set how long closing this waits for messages that were sent but have not left yet.
     virtual void linger(double seconds) = 0;
 };
 

@@ -1,6 +1,6 @@
 // What happens to keys when nodes are lost. The members first agree who they are. When each of them has received
 // everything that the others sent before, each key is at one member or at none. Then the owners report their keys to
-// the homes, which are new nodes for the keys of a lost home. A key that nobody reports is lost.
+// the homes, which are new nodes for the keys of a lost home. A key that no owner reports is lost.
 //
 // A replica never takes a lost value's place: it may lack pushes of other nodes that were already acknowledged.
 #include <algorithm>
@@ -116,7 +116,7 @@ void Protocol::send_again(Key key) {
     Held &held = found->second;
     if (!held.on_its_way) held.delta.clear();
     held.on_its_way = true;
-    // Nobody wants the replica any more, but its end may not have been asked for: the key itself was to come here.
+    // No intent needs the replica any more, but its end may not have been asked for: the key itself was to come here.
     if (!wanted_.count(key)) held.ending = true;
     held.owner = homes_.home(key);
     take(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, not_from_home);

@@ -132,7 +132,7 @@ private:
     ChannelKeys channel_;
     HomeRule rule_;
     std::vector<Entry> entries_; // a range's keys whose base is this node
-    // And those of each lost node that have their home here now, of all channels.
+    // By lost node: its keys that have their home here now, of all channels.
     std::vector<std::vector<Entry>> inherited_;
     FlatMap<Entry> moved_; // where keys may be any numbers
 };

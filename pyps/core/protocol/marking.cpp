@@ -5,7 +5,7 @@ namespace ps {
 
 Mark Protocol::mark() {
     Mark mark;
-    // These may be on their way even if nobody wants them any more.
+    // These may be on their way even if no intent needs them any more.
     asked_.for_each([&](Key key, uint32_t) { mark.coming.push_back(key); });
     wanted_.for_each([&](Key key, bool) {
         if (is_coming(key) && !asked_.count(key)) mark.coming.push_back(key);

@@ -66,7 +66,7 @@ public:
     void receive_late(Key key, Transfer message);
     void report();
     void receive(Key key, const Holds &message);
-    void settle(NodeId lost); // `lost`: the node to name for keys of which nobody knows where they were
+    void settle(NodeId lost); // `lost`: the node to name for keys of which no node knows where they were
     void receive(Key key, const Gone &message);
 
     const HomeRule &home_rule() const { return homes_.rule(); }

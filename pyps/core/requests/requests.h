@@ -7,7 +7,7 @@
 // - Pulls may overtake pulls, and pushes pushes. Sets on one key may not overtake each other, nor may operations of
 //   different kinds: conflicts() tells before anything is done.
 // - A buffer is written only while its pull is on its way and not abandoned, and no two pulls write to the same memory.
-// - Every operation ends once: it is answered key by key, or its failure is kept until somebody takes it.
+// - Every operation ends once: it is answered key by key, or its failure is kept until the caller takes it.
 // - Messages belong to an epoch. Questions of a former epoch are over, and so are their answers.
 #pragma once
 

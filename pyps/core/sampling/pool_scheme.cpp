@@ -93,7 +93,8 @@ private:
         }
     }
 
-    // Draws without the pools: so many draws of these repeated keys that they are of no use.
+    // Draw the rest of a sample of distinct keys without the pools. It was offered so many draws that the pools, whose
+    // keys repeat, do not help any more.
     void complete(Sample *sample, int64_t n) {
         auto before = sample->left();
         draws_.complete(&sample->keys, n);

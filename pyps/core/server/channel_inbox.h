@@ -30,7 +30,7 @@ public:
     explicit ChannelInbox(const ChannelParts &to)
         : to_(to), shape_(to.segment), senders_(to.segment.header(), to.protocol.home_rule()) {}
 
-    // Take a message. `peer`: the name of the connection that it came on; `sender`: who has that connection.
+    // Take a message. `peer`: the name of the connection that it came on; `sender`: the end that has it.
     void take(const std::string &peer, const Sender &sender, const char *bytes, uint64_t size);
     void take_held_back(); // takes the messages again that came too early; call it when something has changed
     void retry_parked(); // tries the protocol's parked steps again, and then the messages that wait behind them

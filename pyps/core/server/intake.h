@@ -15,7 +15,7 @@ namespace ps {
 
 struct Delivery {
     std::string peer; // the name of its connection
-    Sender sender; // who has that connection
+    Sender sender; // the end that has that connection
     Message message;
 
     template <class To>

@@ -1,5 +1,5 @@
-// Workers that wait until everything of one moment was exchanged, or until nothing is on its way: a channel's part of
-// that.
+// The workers to which one channel owes an answer: each waits until what there was at the time of its question has been
+// exchanged, or also until nothing is on its way (see Until).
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
--- The backend whose tensors lie in the memory of a device of torch's: its GPUs, or, to check the same code where there
--- is none, the CPU as a device whose addresses nobody is told.
+-- The backend for tensors in the memory of a device of torch's. The devices are its GPUs. Tests without a GPU use
+-- torch's 'cpu' as the device; code outside of torch then never gets the memory's address, so that it fails as it would
+-- on a GPU.
 --
--- Types on a device have numbers of their own (torch.elements). Their memory covers nothing here, so each loop over
+-- Types on a device have numbers of their own (torch.elements). Their memory covers no byte here, so each loop over
 -- host memory refuses them, and torch.kernels calls the function of that name from the rooms below, which runs torch's
 -- operators. Whole operators that modules call go to the device as they are.
 local ffi = require 'ffi'

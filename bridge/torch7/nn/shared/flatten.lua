@@ -1,5 +1,5 @@
 -- One vector for many tensors, which become views of it: each stretch of memory that they cover appears once, so what
--- was shared stays shared; memory between them that nobody uses is left out.
+-- was shared stays shared; memory between them that none of them uses is left out.
 
 -- The first and last element of its storage that a tensor touches, from 0.
 local function extent(tensor)

@@ -51,7 +51,7 @@ public:
     bool receive(Message *message); // messages of several parts are skipped
     bool receive_within(double seconds, Message *message);
 
-    // How long closing this waits until messages that were sent have gone; from now on.
+    // Set how long closing this waits for messages that were sent but have not left yet.
     void linger(double seconds);
 
     ZmqSocket &socket() { return socket_; } // to wait for
