@@ -25,6 +25,7 @@ public:
     }
     void send(NodeId to, Key key, const Refresh &message) override { single(to, key, message, "refresh"); }
     void send(NodeId to, Key key, const Ended &message) override { single(to, key, message, "ended"); }
+    void send(NodeId to, Key key, const Recall &message) override { single(to, key, message, "recall"); }
     void send(NodeId to, Key key, const Gone &message) override { single(to, key, message, "gone"); }
     void send(NodeId to, Key key, const Localize &message) override { in_run(to, key, message, "localize"); }
     void send(NodeId to, Key key, const Relocate &message) override { in_run(to, key, message, "relocate"); }
