@@ -151,6 +151,7 @@ def _write_rounds(
     written: list[Shard] = []
     room = np.empty(SHARD_BYTES, np.uint8)  # each shard in turn: new memory takes longer than copying
     left: Keys | None = None  # all keys
+    known = np.empty(0, np.int64)  # that were written, where keys may be any numbers
     end = time.monotonic() + meeting.timeout
     for round_ in itertools.count(1):
         done = [np.empty(0, np.int64)]
@@ -167,16 +168,25 @@ def _write_rounds(
             left = left_of(left, every)
         elif node.num_keys is not None:
             left = left_of_range(node.num_keys, every)
-            total = node.num_keys
         else:
             begun = np.concatenate(list(rows.keys(begun=True))) if node.num_nodes > 1 else mine
             begun = np.concatenate([unpack(said, None) for said in meeting.gather(pack(begun, None))])
             left = left_of(begun, every)
-            total = len(np.union1d(np.concatenate(every), left))
+        if node.num_keys is None:
+            known = np.union1d(known, np.concatenate(every))
+            left = _still_there(left, node, rows, meeting)
         if len(left) == 0:
             break
         require_time(left, end)
-    return written, total
+    return written, node.num_keys or len(known)
+
+
+def _still_there(keys: Keys, node: Node, rows: Rows, meeting: Meeting) -> Keys:
+    """Return the keys, the same on all nodes, that nobody has deleted meanwhile, as the first node finds them."""
+    if len(keys) == 0:
+        return keys
+    there = keys[rows.contains(keys)] if node.rank == 0 else keys[:0]
+    return unpack(meeting.gather(pack(there, None))[0], None)
 
 
 def batches(node: Node, found: Iterable[Keys]) -> Iterator[Keys]:
