@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+
+from tests.pyps.cluster import Cluster
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +66,24 @@ def test_keys_of_a_range_stay(luajit: Any) -> None:
     lines = luajit(source).finish()
     assert lines[:2] == ["true", "1 2 3 4 5"]
     assert "only a server without num_keys can delete keys" in lines[2]
+
+
+def test_keys_of_several_nodes_go_too(start: Any) -> None:
+    source = """
+    local names = ffi.new('int64_t[100]')
+    for i = 0, 99 do names[i] = 7919LL * (i + 1) end
+    names = luaps.buffer(names)
+    local before, deleted, again, after = kv:contains(names), kv:delete(names), kv:delete(names), kv:contains(names)
+    local there = {0, 0}
+    for i = 1, 100 do
+        there[1], there[2] = there[1] + (before[i] and 1 or 0), there[2] + (after[i] and 1 or 0)
+    end
+    say(there[1], deleted, again, there[2])
+    """
+    keys = 7919 * np.arange(1, 101)
+    with Cluster(2, dtype="int64", capacity=500) as cluster, cluster.nodes[1].worker() as kv:
+        kv.push(keys, np.ones((100, 1), np.int64))
+        kv.localize(keys[:50])
+        assert start(source, cluster.nodes[0].address).finish() == ["100 100 0 0"]
+        assert not kv.contains(keys).any()
+        assert not kv.pull(keys).any()

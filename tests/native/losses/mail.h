@@ -52,9 +52,11 @@ public:
     }
 
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override {
-        desk().answer(origin, key, value, after_refresh);
+        if (origin.operation != of_a_deletion) desk().answer(origin, key, value, after_refresh);
     }
-    void refuse(const Origin &origin, Key, NodeId lost_with) override { desk().refuse(origin, lost_with); }
+    void refuse(const Origin &origin, Key, NodeId lost_with) override {
+        if (origin.operation != of_a_deletion) desk().refuse(origin, lost_with);
+    }
     void landed(uint64_t waiter, Key) override { desk().land(waiter); }
     void gone(uint64_t waiter, Key, NodeId lost_with) override { desk().land(waiter, lost_with); }
 
