@@ -160,4 +160,11 @@ function keys.read(scratch, value, base, what, ...) -- luacheck: ignore 212
    raise(EXPECTED, what, shown(value))
 end
 
+-- Copy keys as the core numbers them into a buffer, as the program calls them; `base` as for read.
+function keys.copy(from, n, base)
+   local to = ffi.new('int64_t[?]', n)
+   C.ps_shift_keys(to, from, n, -base)
+   return buffer.new(to, n)
+end
+
 return keys

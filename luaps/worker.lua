@@ -24,6 +24,7 @@ local readstats, WorkerStats = stats.reader('ps_worker_stats')
 local EFORKED, ECLOSED, ASYNC = tonumber(C.PS_EFORKED), tonumber(C.PS_ECLOSED), tonumber(C.PS_ASYNC)
 
 local GROUP = 10000 -- keys per message, as in pyps
+local KEYS_AT_ONCE = 65536 -- that keys() gives, as in pyps
 
 local Worker = {}
 Worker.__index = Worker
@@ -264,6 +265,61 @@ function Worker:intent(given, start, stop, timeout)
    local last = stop == nil and 0 or arguments.whole('stop', stop)
    local data, n = readkeys(self.scratch, given, self.base, 'keys')
    callwithin(self, waiting.given(timeout), C.ps_intent, data, n, first, last)
+end
+
+-- Ask about the rows of keys with a function of ps.h, and wait for the answers: returns them, a byte per key, and the
+-- number of keys. If a Lua error ends the wait, the answers are kept until the operation is abandoned.
+local function askaboutrows(self, run, given, timeout)
+   local limit = waiting.limit(timeout)
+   local stop = clock() + limit
+   local data, n = readkeys(self.scratch, given, self.base, 'keys')
+   local answers = ffi.new('uint8_t[?]', math.max(n, 1))
+   callwithin(self, limit, run, data, n, answers, self.number)
+   if self.number[0] >= 0 then
+      self.answers, self.stamp[0], self.waits = answers, self.number[0], true
+      local code = waiting.answer(self.handle, tonumber(self.number[0]), limit, stop)
+      self.waits = false
+      check(code, self.base)
+   end
+   return answers, n
+end
+
+-- Return which keys have a row, on any node, as a table of booleans; it makes no rows. Keys of a range always have one.
+-- `timeout` as for pull.
+function Worker:contains(given, timeout)
+   local answers, n = askaboutrows(self, C.ps_contains, given, timeout)
+   local found = {}
+   for i = 1, n do
+      found[i] = answers[i - 1] ~= 0
+   end
+   return found
+end
+
+-- Forget keys, on all nodes: their values, and what the optimizer keeps for them. Their memory is used again, and the
+-- next use of a key makes it anew. Returns how many keys existed. Keys of a range cannot be deleted. `timeout` as for
+-- pull.
+function Worker:delete(given, timeout)
+   local answers, n = askaboutrows(self, C.ps_delete, given, timeout)
+   local deleted = 0
+   for i = 0, n - 1 do
+      deleted = deleted + answers[i]
+   end
+   return deleted
+end
+
+-- Iterate over the keys that live on this node: `for found in kv:keys(chunk)` gives buffers (see luaps.buffer) of int64
+-- with at most `chunk` keys, by default 65536. Others go on meanwhile. A key that lives here all the time is named
+-- exactly once.
+function Worker:keys(chunk)
+   local most = arguments.whole('chunk', chunk or KEYS_AT_ONCE, 1)
+   local found, at, count = ffi.new('int64_t[?]', most), ffi.new('int64_t[1]'), ffi.new('int64_t[1]', most)
+   return function()
+      if count[0] < most then
+         return nil
+      end
+      call(self, C.ps_find_keys, C.PS_KEYS_HERE, at, found, most, count)
+      return count[0] > 0 and keys.copy(found, tonumber(count[0]), self.base) or nil
+   end
 end
 
 -- Advance this worker's clock by one and return it; it starts at 0.

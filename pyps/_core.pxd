@@ -184,6 +184,8 @@ cdef extern from "ps.h" nogil:
     int32_t ps_run(ps_worker *worker, ps_request *request)
     int32_t ps_pull_if_local(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *values,
                              int64_t num_values, int32_t *local)
+    int32_t ps_contains(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *found, int64_t *timestamp)
+    int32_t ps_delete(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *deleted, int64_t *timestamp)
     int32_t ps_find_keys(ps_worker *worker, int32_t which, int64_t *next, int64_t *keys, int64_t capacity,
                          int64_t *count)
     int32_t ps_read_rows(ps_worker *worker, const int64_t *keys, int64_t num_keys, void *rows, int64_t bytes,
@@ -265,7 +267,15 @@ cdef class Operations:
     cdef int give_back(self, int64_t timestamp) except -1
 
 
-cdef class Worker(Operations):
+ctypedef int32_t (*AskAboutRows)(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *answers,
+                                 int64_t *timestamp) noexcept nogil
+
+
+cdef class Existence(Operations):
+    cdef object ask_about_rows(self, AskAboutRows call, object keys, object timeout)
+
+
+cdef class Worker(Existence):
     cdef bint is_waiting  # a thread is in `patiently`
 
     cdef int patiently(self, WorkerWait call, object timeout) except -1

@@ -151,7 +151,13 @@ class Operations:
     def last_timestamp(self) -> Timestamp: ...
 
 @disjoint_base
-class Worker(Operations):
+class Existence(Operations):
+    def contains(self, keys: Any, *, timeout: float | None = None) -> Any: ...
+    def delete(self, keys: Any, *, timeout: float | None = None) -> int: ...
+    def find_keys(self, keys: Any, next: int, begun: bool = False) -> tuple[int, int]: ...  # noqa: A002
+
+@disjoint_base
+class Worker(Existence):
     @property
     def id(self) -> int: ...
     @property
@@ -197,6 +203,5 @@ class SamplingWorker(Worker):
     def finish_sample(self, id: int) -> None: ...  # noqa: A002
 
 class RowWorker(Worker):
-    def find_keys(self, keys: Any, next: int, begun: bool = False) -> tuple[int, int]: ...  # noqa: A002
     def read_rows(self, keys: Any, rows: Any = None) -> bytearray: ...
     def write_rows(self, keys: Any, rows: Any) -> bytearray: ...

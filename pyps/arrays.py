@@ -168,6 +168,14 @@ def new_values(keys: Any, dtype: Dtype, length: int, total: int) -> Any:
     return torch.empty(shape, dtype=getattr(torch, dtype.name))
 
 
+def as_flags(keys: Any, flags: bytearray) -> Any:
+    """Make a bool array of the keys' shape from a byte per key; a torch tensor if `keys` is one."""
+    array = np.asarray(memoryview(flags)).astype(np.bool_)
+    if _is_tensor(keys):
+        return sys.modules["torch"].from_numpy(array).reshape(keys.shape)
+    return array.reshape(np.shape(keys))
+
+
 def as_key_output(keys: object) -> Output:
     """Make a contiguous buffer of int64 for drawn keys in place of an output that is not one; see `as_output`."""
     return _output(keys, "keys", _require_int64, DTYPES["int64"], False)

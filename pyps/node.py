@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pyps import _core
 from pyps.arrays import as_keys
@@ -13,6 +17,8 @@ from pyps.named_settings import optimizer_text
 
 if TYPE_CHECKING:
     from pyps.optim import Optimizer
+
+KEYS_AT_ONCE = 1 << 16  # that `Worker.keys` yields
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,34 @@ class Worker(_core.SamplingWorker):
     def get_key_size(self, key: int = 0) -> int:
         """Return the number of elements of a key's value."""
         return self.node.get_key_size(key)
+
+    def keys(self, chunk: int = KEYS_AT_ONCE) -> Iterator[NDArray[np.int64]]:
+        """Yield the keys that live on this node, in arrays of at most `chunk`.
+
+        Others go on meanwhile. A key that lives here all the time is named exactly once; one that comes, goes or is
+        made meanwhile may be named or not. All nodes together name every key that neither moves nor is deleted.
+
+        Parameters
+        ----------
+        chunk : int
+
+        Yields
+        ------
+        int64 array, shape (n,), with 0 < n <= chunk
+
+        Raises
+        ------
+        ValueError
+            `chunk` is less than 1.
+        """
+        if chunk < 1:
+            raise ValueError(f"chunk is {chunk}; it must be at least 1")
+        at, count = 0, chunk
+        while count == chunk:
+            found = np.empty(chunk, np.int64)
+            count, at = self.find_keys(found, at)
+            if count:
+                yield found[:count]
 
     def __enter__(self) -> Self:
         return self

@@ -12,34 +12,6 @@ cdef class RowWorker(Worker):
     cdef int32_t create(self, ps_node *node, ps_worker **worker) noexcept:
         return ps_worker_create_aside(node, worker)
 
-    def find_keys(self, keys, next, begun=False):  # noqa: A002
-        """Fill `keys`, an int64 buffer, with the next keys of this node.
-
-        Parameters
-        ----------
-        keys : contiguous int64 buffer
-        next : int
-            0 at first, then what the last call returned.
-        begun : bool
-            The keys that exist and began here, wherever they live now; otherwise those that live here, and perhaps
-            some that have a replica here.
-
-        Returns
-        -------
-        count, next : int
-            How many keys there are in `keys`; fewer than it has room for if they are the last ones.
-        """
-        cdef Span span
-        cdef int64_t at = whole(next, "next", INT64_MAX), count = 0
-        cdef int32_t code, which = PS_KEYS_BEGUN if begun else PS_KEYS_HERE
-        cdef ps_worker *worker = self.usable()
-        open_plain(keys, True, INTEGER, 64, &span)
-        with nogil:
-            code = ps_find_keys(worker, which, &at, <int64_t *> span.data, span.elements, &count)
-        close_span(&span)
-        check(code)
-        return count, at
-
     def read_rows(self, keys, rows=None):
         """Copy the rows of the keys that live on this node, each as a whole; return which do.
 

@@ -1,5 +1,5 @@
 # The class Worker: where keys live, a worker's clock, and its waits.
-cdef class Worker(Operations):
+cdef class Worker(Existence):
     """A worker of a node.
 
     Calls of several threads run one after another. In a forked child, the first call makes a new worker of the node.
@@ -11,7 +11,7 @@ cdef class Worker(Operations):
 
     cdef ps_worker *inherited(self, ps_worker *used) except NULL:
         self.is_waiting = False
-        return Operations.inherited(self, used)
+        return Existence.inherited(self, used)
 
     def localize(self, keys, asynchronous=False, *, timeout=None, **options):
         """Bring the keys to live on this node. On the only node it does nothing.

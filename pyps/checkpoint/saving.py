@@ -180,10 +180,11 @@ def _write_rounds(
 ) -> int | None:
     """Write the rows of this node, or those that have changed; return how many keys there are.
 
-    None, for all nodes, if a key is known that is not there: the checkpoint is not of this server.
+    None, for all nodes, if a key is known that is not there: it was deleted, or the checkpoint is of another server.
     """
     room = np.empty(SHARD_BYTES, np.uint8)  # each shard in turn: new memory takes longer than copying
     left: Keys | None = None  # all keys
+    saved = np.empty(0, np.int64)  # by any node, where keys may be any numbers
     end = time.monotonic() + meeting.timeout
     for round_ in itertools.count(1):
         done = [np.empty(0, np.int64)]
@@ -201,19 +202,27 @@ def _write_rounds(
             left = left_of(left, every)
         elif node.num_keys is not None:
             left = left_of_range(node.num_keys, every)
-            total = node.num_keys
         else:
             begun = np.concatenate(list(rows.keys(begun=True))) if node.num_nodes > 1 else mine
             begun = np.concatenate([unpack(said, None) for said in meeting.gather(pack(begun, None))])
             left = left_of(begun, every)
-            there = np.union1d(np.concatenate(every), left)
-            total = len(there)
-            if known and known.has_others(there):
+        if node.num_keys is None:
+            saved = np.union1d(saved, np.concatenate(every))
+            left = _still_there(left, node, rows, meeting)
+            if known and known.has_others(np.union1d(saved, left)):
                 return None
         if len(left) == 0:
             break
         require_time(left, end)
-    return total
+    return node.num_keys or len(saved)
+
+
+def _still_there(keys: Keys, node: Node, rows: Rows, meeting: Meeting) -> Keys:
+    """Return the keys, the same on all nodes, that were not deleted meanwhile, as the first node finds them."""
+    if len(keys) == 0:
+        return keys
+    there = keys[rows.contains(keys)] if node.rank == 0 else keys[:0]
+    return unpack(meeting.gather(pack(there, None))[0], None)
 
 
 def _changed(groups: Iterable[shards.Group], known: Known) -> list[shards.Group]:

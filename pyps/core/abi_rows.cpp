@@ -1,4 +1,4 @@
-// The functions of ps.h about whole rows, and about workers that use them beside the training.
+// The functions of ps.h about rows, and about workers that use them beside the training.
 #include "abi.h"
 #include "node.h"
 #include "store/batch.h"
@@ -27,6 +27,22 @@ int32_t ps_node_row_sizes(ps_node *node, const int64_t *keys, int64_t num_keys, 
             (&require(lengths, "lengths"))[i] = c.length;
             (&require(bytes, "bytes"))[i] = int64_t(c.whole_bytes);
         }
+    });
+}
+
+int32_t ps_contains(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *found, int64_t *timestamp) {
+    return guarded([&] {
+        require(timestamp,
+                "timestamp") = require(worker, "worker").ask_about_rows(Operation::contains, keys, num_keys, found);
+        return int32_t(PS_OK);
+    });
+}
+
+int32_t ps_delete(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *deleted, int64_t *timestamp) {
+    return guarded([&] {
+        require(timestamp,
+                "timestamp") = require(worker, "worker").ask_about_rows(Operation::erase, keys, num_keys, deleted);
+        return int32_t(PS_OK);
     });
 }
 

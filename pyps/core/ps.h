@@ -47,8 +47,8 @@ enum ps_code {
     PS_ESTATE = 15    /* another call has to come first, or came already: the message says which */
 };
 
-/* The keys that live on this node, and perhaps some with replicas; those that exist and began here, wherever they live
- * now: all nodes together have each key once. */
+/* The keys that live on this node; those that exist and began here, wherever they live now: all nodes together have
+ * each key once. */
 enum ps_keys { PS_KEYS_HERE = 0, PS_KEYS_BEGUN = 1 };
 
 enum ps_flags { PS_NOWAIT = 1, PS_ASYNC = 2 };
@@ -354,8 +354,19 @@ int32_t ps_read_rows(ps_worker *worker, const int64_t *keys, int64_t num_keys, v
 int32_t ps_write_rows(ps_worker *worker, const int64_t *keys, int64_t num_keys, const void *rows, int64_t bytes,
                       uint8_t *here);
 /* The next keys of this node (see ps_keys). Begin with *next = 0, and call it again, with the same `next`, until
- * `count` is less than `capacity`. Keys that come, go or are made meanwhile may be among them or not. */
+ * `count` is less than `capacity`. A key that is there all the time is named exactly once. Keys that come, go or are
+ * made meanwhile may be among them or not. */
 int32_t ps_find_keys(ps_worker *worker, int32_t which, int64_t *next, int64_t *keys, int64_t capacity, int64_t *count);
+
+/* Whether keys have rows anywhere, and the end of their rows. Where keys may be any numbers, a key has a row from its
+ * first use on; keys of a range always have one. `found` and `deleted` have a byte per key, 1 if it has a row and if it
+ * has lost one now, else 0. They are complete when the operation `timestamp` has ended (-1: it has), and must live
+ * until then or until it is abandoned. Neither makes rows. ps_delete forgets the value of each key and what the
+ * optimizer keeps for it, on all nodes, and gives their memory back; the next use makes the key anew. An intent that
+ * still has the key counts as such a use. What was acknowledged before the call is gone with the row, what begins after
+ * its end is not. PS_EINVAL: the keys are of a range. */
+int32_t ps_contains(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *found, int64_t *timestamp);
+int32_t ps_delete(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *deleted, int64_t *timestamp);
 
 /* to[i] = from[i] - first, for clients whose first key is `first` instead of 0. `to` and `from` must not overlap. */
 void ps_shift_keys(int64_t *to, const int64_t *from, int64_t num_keys, int64_t first);

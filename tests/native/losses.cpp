@@ -1,7 +1,7 @@
 // The protocol when nodes are lost: as in interleavings.cpp, but now and then a node is killed, with a part of what it
 // has sent, or cut off and goes on by itself. The others hear of the epoch without it one by one, their workers before
 // their servers, and what is on its way belongs to whatever epoch its sender was in. At times a worker stops with a
-// key's latch, and a worker's connection to a node breaks.
+// key's latch, and a worker's connection to a node breaks. Some keys are deleted, which may take along what was pushed.
 //
 // Always: a key has at most one owner among the members. In the end: every operation was answered or given up, every
 // key has one owner with each push that was acknowledged, once, or is lost for everybody; replicas equal the owner's

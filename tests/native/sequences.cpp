@@ -22,6 +22,7 @@ public:
     void send(NodeId, Key, const Want &, bool) override { REQUIRE(false); }
     void send(NodeId, Key, const Delta &, bool) override { REQUIRE(false); }
     void send(NodeId, Key, const Ended &) override { REQUIRE(false); }
+    void send(NodeId, Key, const Recall &) override { REQUIRE(false); }
     void send(NodeId, Key, const Localize &) override {}
     void send(NodeId, Key, const Relocate &) override { REQUIRE(false); }
     void send(NodeId, Key, const Transfer &) override { REQUIRE(false); }

@@ -71,7 +71,8 @@ public:
         NodeId seen_at = no_node;
     };
 
-    NumberStore(NodeId self, const HomeRule &homes, uint64_t num_keys) : Stops(num_keys), values(num_keys) {
+    NumberStore(NodeId self, const HomeRule &homes, uint64_t num_keys)
+        : Stops(num_keys), values(num_keys), rows(num_keys, true) {
         for (Key key = 0; key < num_keys; key++)
             if (homes.base(key) == self) values[key].standing = Standing::owned;
     }
@@ -86,22 +87,28 @@ public:
         REQUIRE(latched == nobody);
         if (at[key]) return false;
         latched = key;
+        rows[key] = true;
+        erased = false;
         return true;
     }
     void unlatch() override {
         REQUIRE(latched != nobody);
+        if (erased) rows[latched] = false;
         latched = nobody;
     }
 
     Standing standing(Key key) const override { return values[key].standing; }
+    bool has_row(Key key) const override { return rows[key]; }
     uint64_t whole_bytes(Key) const override { return 8; }
     bool fits_replica(Key, Operation operation) const override { return operation != Operation::set; }
     void pull(Key key, Bytes *value) override {
         require(key, {Standing::owned, Standing::shared, Standing::replica});
+        erased = false;
         *value = bytes_of(values[key].number);
     }
     void push(Key key, const Bytes &value) override {
         require(key, {Standing::owned, Standing::shared, Standing::replica});
+        erased = false;
         Value &v = values[key];
         v.number += number_of(value);
         if (v.standing == Standing::replica) v.delta += number_of(value);
@@ -109,6 +116,7 @@ public:
     }
     void set(Key key, const Bytes &value) override {
         require(key, {Standing::owned, Standing::shared});
+        erased = false;
         values[key].number = number_of(value);
         note_changed(key);
     }
@@ -157,6 +165,11 @@ public:
         values[key].standing = Standing::awaited;
         return any;
     }
+    void erase(Key key) override {
+        require(key, {Standing::owned});
+        values[key].number = 0;
+        erased = true;
+    }
     void apply(Bytes *whole, const Bytes &delta, Key) const override {
         *whole = bytes_of(number_of(*whole) + number_of(delta));
     }
@@ -166,6 +179,8 @@ private:
     static constexpr Key nobody = UINT64_MAX;
 
     std::vector<Value> values;
+    std::vector<bool> rows; // by key
+    bool erased = false; // the key whose latch is held, and nothing was done to it since
     Key latched = nobody;
     std::vector<Key> changes; // each time that a key becomes changed
 
@@ -183,6 +198,7 @@ private:
     }
     void become(Key key, std::initializer_list<Standing> from, Standing to) {
         require(key, from);
+        erased = false;
         values[key].standing = to;
     }
 };

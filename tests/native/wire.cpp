@@ -42,6 +42,7 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::delta: return read<DeltaBatch>(header, reader);
     case Kind::refresh: return read<RefreshBatch>(header, reader);
     case Kind::ended: return read<EndedBatch>(header, reader);
+    case Kind::recall: return read<RecallBatch>(header, reader);
     case Kind::settle: return SettleMessage::decode(header, reader).encode(header);
     case Kind::round:
     case Kind::taken: return RoundMessage::decode(header, reader).encode(header);

@@ -54,6 +54,11 @@ def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
 
 
 @native
+def test_deleted_keys_are_gone_in_any_order_of_messages(programs: Programs) -> None:
+    assert programs.run("deletions", "0", times(400)) == "ok\n"
+
+
+@native
 def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> None:
     assert programs.run("members", "0", times(200)) == "ok\n"
 

@@ -30,6 +30,11 @@ def test_hashed_keys_keep_their_rows_while_who_makes_them_is_killed(programs: Pr
 
 
 @native
+def test_rows_of_deleted_keys_are_used_again_while_workers_are_killed(threaded_programs: Programs) -> None:
+    assert threaded_programs.run("deleted_rows", times(10)) == "ok\n"
+
+
+@native
 def test_optimizers_use_their_memory_only_and_survive_kills(programs: Programs) -> None:
     assert programs.run("optimizers", times(100)) == "ok\n"
 

@@ -85,6 +85,12 @@ void Mailbox::send(NodeId to, Key key, const Ended &message) {
     batch.numbers.push_back(message.number);
 }
 
+void Mailbox::send(NodeId to, Key key, const Recall &message) {
+    auto &batch = last<RecallBatch>(to, key_bytes + number_bytes, [](const RecallBatch &) { return true; });
+    batch.keys.push_back(key);
+    batch.numbers.push_back(message.number);
+}
+
 void Mailbox::send(NodeId to, Key key, const Localize &message) {
     auto &batch = last<LocalizeBatch>(to, key_bytes,
                                       [&](const LocalizeBatch &known) { return known.node == message.to; });

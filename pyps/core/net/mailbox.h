@@ -31,6 +31,7 @@ public:
     void send(NodeId to, Key key, const Delta &message, bool from_home) override;
     void send(NodeId to, Key key, const Refresh &message) override;
     void send(NodeId to, Key key, const Ended &message) override;
+    void send(NodeId to, Key key, const Recall &message) override;
     void send(NodeId to, Key key, const Localize &message) override;
     void send(NodeId to, Key key, const Relocate &message) override;
     void send(NodeId to, Key key, const Transfer &message) override;
@@ -56,7 +57,7 @@ public:
 
 private:
     using Batch = std::variant<RequestBatch, AnswerBatch, LocalizeBatch, RelocateBatch, TransferBatch, WantBatch,
-                               DeltaBatch, RefreshBatch, EndedBatch, MovesBatch, HoldsBatch, GoneBatch>;
+                               DeltaBatch, RefreshBatch, EndedBatch, RecallBatch, MovesBatch, HoldsBatch, GoneBatch>;
 
     struct Outgoing {
         Batch batch;

@@ -71,6 +71,13 @@ int64_t Remote::localize(const int64_t *keys, int64_t num_keys) {
     return timestamp;
 }
 
+int64_t Remote::ask_about_rows(Operation operation, const int64_t *keys, int64_t num_keys, uint8_t *answers) {
+    double now = begin_sending();
+    int64_t timestamp = requests_.ask_about_rows(operation, keys, num_keys, answers, now);
+    show_pending();
+    return timestamp;
+}
+
 void Remote::intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end) {
     requests_.intent(keys, num_keys, first, end);
 }
@@ -133,6 +140,7 @@ void Remote::receive() {
 }
 
 void Remote::ended(Operation operation, double began) {
+    if (is_about_rows(operation)) return; // the statistics are of what moves values
     WorkerSlot &slot = segment_.slot(slot_);
     double seconds = monotonic_seconds() - began;
     auto ns = int64_t(seconds * 1e9);

@@ -52,6 +52,7 @@ public:
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions);
     int64_t start(const ps_request &request);
     int64_t localize(const int64_t *keys, int64_t num_keys);
+    int64_t ask_about_rows(Operation operation, const int64_t *keys, int64_t num_keys, uint8_t *answers);
     void intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
     void abandon(int64_t timestamp) { requests_.abandon(timestamp); }
 

@@ -30,7 +30,11 @@ void Protocol::begin_epoch(const std::vector<NodeId> &members) {
     arrivals_.clear();
     asked_ = {};
     for (Key key : awaited) step(key, [=] { forget_awaited(key); });
-    for (auto &[key, held] : replicas_) held.queue.clear();
+    erasures_.clear();
+    for (auto &[key, held] : replicas_) {
+        held.queue.clear();
+        held.recalled = false;
+    }
     for (auto &[key, master] : masters_) {
         master.promised = no_node;
         master.ghosts.clear();

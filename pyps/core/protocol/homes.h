@@ -71,6 +71,9 @@ public:
     // These are for keys whose home is here.
     NodeId owner(Key key) const { return is_lost(key) ? no_node : entry(key); }
     void move(Key key, NodeId to) { put(key, to); } // the key moves to a node, or was found there in a new epoch
+    void forget(Key key) { // the key is where it lived at first, here, as if it had never moved
+        rule_.space().is_range() ? put(key, self_) : (void)moved_.erase(key);
+    }
 
     bool is_lost(Key key) const { return entry(key) & lost; }
     NodeId lost_with(Key key) const { return entry(key) & ~lost; }

@@ -23,7 +23,15 @@ public:
     using std::logic_error::logic_error;
 };
 
-enum class Operation : uint8_t { pull, push, set, localize }; // localize: only from a worker to its own node
+// localize: only from a worker to its own node. The last two are about rows, and go to the keys' homes: whether a key
+// has a row anywhere; and that it is to have none any more, answered by whether it had one.
+enum class Operation : uint8_t { pull, push, set, localize, contains, erase };
+constexpr Operation last_operation = Operation::erase;
+constexpr bool is_about_rows(Operation operation) { return operation >= Operation::contains; }
+// Whether each key must be sent to its own channel: two sets of a key keep their order.
+constexpr bool goes_by_channel(Operation operation) { return operation == Operation::set || is_about_rows(operation); }
+// Whether the answer has something for each key.
+constexpr bool has_answer(Operation operation) { return operation == Operation::pull || is_about_rows(operation); }
 
 // What to answer: a worker's operation, and the key's position in it.
 struct Origin {
@@ -67,6 +75,11 @@ struct Refresh {
 
 // The owner has forgotten the replica, or made none.
 struct Ended {
+    uint32_t number;
+};
+
+// From the owner, whose key is to be erased: end the replica.
+struct Recall {
     uint32_t number;
 };
 

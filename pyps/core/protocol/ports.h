@@ -22,6 +22,9 @@ public:
     virtual ~Values() = default;
 
     virtual Standing standing(Key key) const = 0;
+    // False: the key is not known here. Where it begins, it was then never used, or was erased since; it is owned
+    // there.
+    virtual bool has_row(Key) const = 0;
     // Calls it for each key that is owned or shared here, and perhaps for others.
     virtual void for_each_here(const std::function<void(Key key)> &body) const = 0;
     virtual uint64_t whole_bytes(Key key) const = 0;
@@ -65,6 +68,9 @@ public:
     virtual void refresh(Key key, const Bytes &value, const Bytes &sent) = 0;
     virtual bool take_delta(Key key, Bytes *delta) = 0; // false if nothing was pushed
     virtual bool retire(Key key, Bytes *delta) = 0; // the same, and then replica -> awaited
+    // Of an owned key, where it began: as if it had never been used. Its row goes with the latch, unless something is
+    // done to the key before.
+    virtual void erase(Key key) = 0;
 };
 
 constexpr bool not_from_home = false;
@@ -79,6 +85,7 @@ public:
     virtual void send(NodeId to, Key key, const Delta &message, bool from_home) = 0;
     virtual void send(NodeId to, Key key, const Refresh &message) = 0;
     virtual void send(NodeId to, Key key, const Ended &message) = 0;
+    virtual void send(NodeId to, Key key, const Recall &message) = 0;
     virtual void send(NodeId to, Key key, const Localize &message) = 0;
     virtual void send(NodeId to, Key key, const Relocate &message) = 0;
     virtual void send(NodeId to, Key key, const Transfer &message) = 0;
@@ -86,8 +93,8 @@ public:
     virtual void send(NodeId to, Key key, const Holds &message) = 0;
     virtual void send(NodeId to, Key key, const Gone &message) = 0;
 
-    // `after_refresh`: the answer must come after what was sent to the worker's node before. The value is empty unless
-    // it was a pull.
+    // `after_refresh`: the answer must come after what was sent to the worker's node before. `value`: of a pull; of
+    // what is about rows (see Operation) one byte, 0 or 1; else it is empty.
     virtual void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) = 0;
     // False: the node is slow and has not taken in the last refreshes. Further ones should wait until it has; they will
     // then have newer values.

@@ -9,6 +9,8 @@
 //   only once.
 // - A replica has at most one delta on its way, and keeps that delta until the owner's value has it. So what this
 //   node's workers read has everything that they pushed.
+// - A key is erased at its home, when no other node has a replica of it. What is still on its way of deltas is part of
+//   the value that goes, so nothing of what was acknowledged before can come back.
 // - A node that asked for the end of a replica gets an answer before it asks for another replica of the key.
 // - What happens to a key happens in steps, each under the key's latch. A worker that holds the latch and does not go
 //   on delays the steps of this key only.
@@ -45,6 +47,7 @@ public:
     void receive(Key key, Delta message, bool from_home);
     void receive(Key key, Refresh message);
     void receive(Key key, const Ended &message);
+    void receive(Key key, const Recall &message);
     void receive(Key key, Transfer message);
 
     // Messages about many keys (runs.cpp); the keys are handled in their order.
@@ -88,8 +91,13 @@ public:
     size_t take_roomless() { return std::exchange(roomless_, 0); }
     size_t asked() const { return asked_.size(); } // how many wanted keys are on their way, or replicas of them
     bool is_quiet() const; // no key is awaited, no delta and no Want is on its way, and no replica waits for a Refresh
+    // Whether there is more to know about the key than where it lives.
+    bool knows(Key key) const {
+        return is_coming(key) || replicas_.count(key) || masters_.count(key) || wanted_.count(key);
+    }
     bool remembers_nothing() const {
-        return arrivals_.empty() && replicas_.empty() && masters_.empty() && asked_.empty() && parked_.empty();
+        return arrivals_.empty() && replicas_.empty() && masters_.empty() && erasures_.empty() && asked_.empty() &&
+               parked_.empty();
     }
 
 private:
@@ -103,6 +111,7 @@ private:
         bool on_its_way = false;
         bool ending = false; // ask the owner to end it as soon as no delta is on its way
         bool ended = false; // the owner was asked to end it; requests wait until it has answered
+        bool recalled = false; // the owner, which is the home, wants it to end
         bool listed = false; // it is in due_, or will be as soon as no delta is on its way
         Bytes delta; // the delta that is on its way
         std::vector<Request> queue;
@@ -115,6 +124,13 @@ private:
         bool listed = false; // it is in due_
         std::vector<Replica> replicas;
         std::vector<Ghost> ghosts;
+    };
+
+    // A key that is to be erased, at its home, where it lives. It waits until the last replica has ended.
+    struct Erasure {
+        std::vector<Request> requests;
+        std::vector<Want> wants; // that came meanwhile
+        std::vector<Relocate> next; // orders to hand the key on afterwards
     };
 
     struct Found {
@@ -136,6 +152,7 @@ private:
     void take(Key key, Delta message, bool from_home);
     void take(Key key, const Refresh &message);
     void take(Key key, const Ended &message);
+    void take(Key key, const Recall &message);
     void take(Key key, const Localize &message);
     void take(Key key, const Relocate &message);
     void take(Key key, Transfer message);
@@ -154,6 +171,7 @@ private:
     void serve(Key key, const Request &request);
     void serve(Key key, const Want &want);
     void serve(Key key, const Delta &delta);
+    bool take_ghost(Key key, const Delta &delta);
     bool refresh_origin(Key key, NodeId node);
     bool serve_by_replica(Key key, Request &request);
 
@@ -171,6 +189,7 @@ private:
     void forget_outsiders(std::vector<Replica> *replicas) const;
     void transfer(Key key, const Relocate &relocate);
     void land(Key key);
+    void hand_on(Key key, std::vector<Relocate> orders);
     void take_over(Key key, Master &master, Bytes &value, Arrival &arrival);
 
     void ask(Key key);
@@ -179,6 +198,14 @@ private:
     void send_delta(Key key, Held &held);
     void end(Key key, Held &held);
     void forget_if_plain(Key key);
+    void forget_erased(Key key);
+    bool begins_here(Key key) const { return homes_.rule().base(key) == self_; }
+    void receive_about_row(Key key, Request request);
+    void take_erasure(Key key, Request request);
+    void begin_erasure(Key key, Erasure erasure);
+    void erase_if_alone(Key key);
+    void send_end(Key key, uint32_t number);
+    bool is_being_erased(Key key) const { return !erasures_.empty() && erasures_.count(key); }
     void exchange(Key key);
     void exchange(Key key, Held &held);
     void exchange(Key key, Master &master);
@@ -198,6 +225,7 @@ private:
     Arrivals arrivals_;
     std::unordered_map<Key, Held> replicas_;
     std::unordered_map<Key, Master> masters_;
+    std::unordered_map<Key, Erasure> erasures_;
     std::vector<Key> due_; // keys that the next round looks at, besides those that workers have changed
     FlatMap<uint32_t> asked_; // numbers of the Wants that are on their way
     FlatMap<bool> wanted_; // keys for which this node has an intent

@@ -39,7 +39,9 @@ void Protocol::take(Key key, const Localize &message) {
 }
 
 void Protocol::take(Key key, const Relocate &message) {
-    if (owns(key))
+    if (is_being_erased(key))
+        erasures_[key].next.push_back(message);
+    else if (owns(key))
         transfer(key, message);
     else
         expect(key).next.push_back(message);
@@ -108,23 +110,37 @@ void Protocol::take_over(Key key, Master &master, Bytes &value, Arrival &arrival
         replicas.end());
 }
 
-// The key is here: do what has waited for it. Then hand it on, if that was ordered meanwhile.
+// The key is here: do what has waited for it, and erase it last. Then hand it on, if that was ordered meanwhile.
 void Protocol::land(Key key) {
     Arrival arrival = arrivals_.extract(key);
+    Erasure erasure;
     for (Waiting &waiting : arrival.queue) {
-        if (auto *request = std::get_if<Request>(&waiting)) serve(key, *request);
         if (auto *delta = std::get_if<Delta>(&waiting)) serve(key, *delta);
+        auto *request = std::get_if<Request>(&waiting);
+        if (request && request->operation == Operation::erase)
+            erasure.requests.push_back(std::move(*request));
+        else if (request)
+            serve(key, *request);
     }
     for (uint64_t waiter : arrival.waiters) post_.landed(waiter, key);
-    if (!arrival.next.empty()) {
-        Relocate relocate = arrival.next.front();
-        arrival.next.erase(arrival.next.begin());
-        if (!arrival.next.empty()) arrivals_[key].next = std::move(arrival.next);
-        transfer(key, relocate);
-        if (arrivals_.count(key)) expect(key);
+    if (erasure.requests.empty()) {
+        hand_on(key, std::move(arrival.next));
+    } else {
+        erasure.next = std::move(arrival.next);
+        begin_erasure(key, std::move(erasure));
     }
     for (Waiting &waiting : arrival.queue)
         if (auto *want = std::get_if<Want>(&waiting)) take(key, *want, not_from_home);
+}
+
+// The first order is for now, the others for later, each after the key has come again.
+void Protocol::hand_on(Key key, std::vector<Relocate> orders) {
+    if (orders.empty()) return;
+    Relocate relocate = orders.front();
+    orders.erase(orders.begin());
+    if (!orders.empty()) arrivals_[key].next = std::move(orders);
+    transfer(key, relocate);
+    if (arrivals_.count(key)) expect(key);
 }
 
 } // namespace ps

@@ -11,7 +11,8 @@ namespace ps {
 void Protocol::want_key(Key key) {
     auto found = replicas_.find(key);
     if (found != replicas_.end()) {
-        if (!found->second.ended && found->second.queue.empty()) found->second.ending = false;
+        Held &held = found->second;
+        if (!held.ended && !held.recalled && held.queue.empty()) held.ending = false;
     } else if (!owns(key) && !asked_.count(key)) {
         ask(key);
     }
@@ -42,6 +43,10 @@ void Protocol::take(Key key, const Want &want, bool from_home) {
 
 void Protocol::serve(Key key, const Want &want) {
     if (want.node == self_) return; // the key has come here in another way
+    if (is_being_erased(key)) {
+        erasures_[key].wants.push_back(want);
+        return;
+    }
     auto found = masters_.find(key);
     bool alone = found == masters_.end() || found->second.replicas.empty();
     bool promised = found != masters_.end() && found->second.promised != no_node;
@@ -119,7 +124,10 @@ void Protocol::end(Key key, Held &held) {
     values_.retire(key, &delta.value);
     held.ended = held.on_its_way = true;
     held.delta = delta.value;
-    take(key, std::move(delta), not_from_home);
+    if (held.recalled) // not to wait here for the key, which may be on its way here only after this
+        post_.send(homes_.home(key), key, delta, not_from_home);
+    else
+        take(key, std::move(delta), not_from_home);
 }
 
 void Protocol::send_delta(Key key, Held &held) {
@@ -144,19 +152,23 @@ void Protocol::take(Key key, Delta delta, bool from_home) {
         post_.send(found.node, key, delta, found.from_home);
 }
 
-void Protocol::serve(Key key, const Delta &delta) {
+// Whether the delta is part of the value already.
+bool Protocol::take_ghost(Key key, const Delta &delta) {
     auto found = masters_.find(key);
-    if (found != masters_.end()) {
-        Master &master = found->second;
-        auto ghost = std::find_if(master.ghosts.begin(), master.ghosts.end(), [&](const Ghost &known) {
-            return known.node == delta.node && known.number == delta.number && known.sequence == delta.sequence;
-        });
-        if (ghost != master.ghosts.end()) {
-            master.ghosts.erase(ghost);
-            forget_if_plain(key);
-            return;
-        }
-    }
+    if (found == masters_.end()) return false;
+    std::vector<Ghost> &ghosts = found->second.ghosts;
+    auto ghost = std::find_if(ghosts.begin(), ghosts.end(), [&](const Ghost &known) {
+        return known.node == delta.node && known.number == delta.number && known.sequence == delta.sequence;
+    });
+    if (ghost == ghosts.end()) return false;
+    ghosts.erase(ghost);
+    forget_if_plain(key);
+    return true;
+}
+
+void Protocol::serve(Key key, const Delta &delta) {
+    if (take_ghost(key, delta)) return;
+    auto found = masters_.find(key);
     if (found != masters_.end()) { // if the replica is not known, this is its last delta, sent a second time
         std::vector<Replica> &replicas = found->second.replicas;
         auto replica = std::find_if(replicas.begin(), replicas.end(), [&](const Replica &known) {
@@ -171,8 +183,8 @@ void Protocol::serve(Key key, const Delta &delta) {
             list(key, found->second);
         }
     }
-    if (!delta.last || delta.node == self_) return;
-    post_.send(delta.node, key, Ended{delta.number});
+    if (delta.last && delta.node != self_) post_.send(delta.node, key, Ended{delta.number});
+    erase_if_alone(key);
 }
 
 void Protocol::take(Key key, const Ended &message) {
@@ -203,8 +215,20 @@ void Protocol::exchange() {
             list_master(key);
     }
     keys = std::exchange(due_, {});
-    for (Key key : keys)
-        if (!do_now(key, [&] { exchange(key); })) due_.push_back(key);
+    for (Key key : keys) {
+        if (!values_.has_row(key))
+            forget_erased(key);
+        else if (!do_now(key, [&] { exchange(key); }))
+            due_.push_back(key);
+    }
+}
+
+// Looks at a key that was erased since it was listed.
+void Protocol::forget_erased(Key key) {
+    auto found = masters_.find(key);
+    if (found == masters_.end()) return;
+    found->second.listed = false;
+    forget_if_plain(key);
 }
 
 void Protocol::list(Key key, Held &held) {
@@ -253,7 +277,8 @@ void Protocol::exchange(Key key, Master &master) {
             send_refresh(key, master, replica, value);
         }
     }
-    bool may_relocate = techniques_ == Techniques::all && master.promised == no_node && !wanted_.count(key);
+    bool may_relocate = techniques_ == Techniques::all && master.promised == no_node && !wanted_.count(key) &&
+                        !is_being_erased(key);
     if (master.replicas.size() == 1 && may_relocate)
         relocate_to(key, master, master.replicas[0].node);
     else
@@ -270,7 +295,7 @@ void Protocol::forget_if_plain(Key key) {
 }
 
 bool Protocol::is_quiet() const {
-    if (!arrivals_.empty() || !asked_.empty() || !parked_.empty()) return false;
+    if (!arrivals_.empty() || !erasures_.empty() || !asked_.empty() || !parked_.empty()) return false;
     for (const auto &[key, held] : replicas_)
         if (held.on_its_way || held.ending) return false;
     for (const auto &[key, master] : masters_) {

@@ -50,7 +50,9 @@ void Protocol::serve(Key key, const Request &request) {
     case Operation::pull: values_.pull(key, &value); break;
     case Operation::push: values_.push(key, request.value); break;
     case Operation::set: values_.set(key, request.value); break;
-    case Operation::localize: break; // never part of a request
+    case Operation::localize:
+    case Operation::contains:
+    case Operation::erase: break; // never served here
     }
     post_.answer(request.origin, key, value, refresh_origin(key, request.origin.node));
 }

@@ -73,7 +73,8 @@ void Protocol::want(const std::vector<Key> &keys) {
 void Protocol::stop_wanting(const std::vector<Key> &keys) {
     for_each(keys, [&](size_t, Key key) {
         wanted_.erase(key);
-        if (!replicas_.empty() || !masters_.empty() || parked_.count(key)) step(key, [=] { stop_wanting_key(key); });
+        const bool is_plain = !replicas_.count(key) && !masters_.count(key) && !parked_.count(key);
+        if (!is_plain && values_.has_row(key)) step(key, [=] { stop_wanting_key(key); });
     });
 }
 

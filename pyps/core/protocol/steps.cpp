@@ -6,24 +6,42 @@
 namespace ps {
 
 void Protocol::receive(Key key, Request message, bool from_home) {
+    if (is_about_rows(message.operation)) return receive_about_row(key, std::move(message));
     step(key,
          [this, key, message = std::move(message), from_home]() mutable { take(key, std::move(message), from_home); });
 }
 
+// What is about replicas and comes to a node where the key has no row is about replicas that have ended. It must not
+// make a row again.
 void Protocol::receive(Key key, Delta message, bool from_home) {
+    if (begins_here(key) && !values_.has_row(key)) {
+        if (!take_ghost(key, message) && message.last) post_.send(message.node, key, Ended{message.number});
+        return;
+    }
     step(key,
          [this, key, message = std::move(message), from_home]() mutable { take(key, std::move(message), from_home); });
 }
 
 void Protocol::receive(Key key, Refresh message) {
+    if (!values_.has_row(key)) {
+        if (!begins_here(key)) send_end(key, message.number);
+        return;
+    }
     step(key, [this, key, message = std::move(message)] { take(key, message); });
 }
 
 void Protocol::receive(Key key, const Ended &message) {
+    if (!values_.has_row(key)) return;
+    step(key, [=] { take(key, message); });
+}
+
+void Protocol::receive(Key key, const Recall &message) {
+    if (!values_.has_row(key)) return;
     step(key, [=] { take(key, message); });
 }
 
 void Protocol::receive(Key key, const Gone &message) {
+    if (!values_.has_row(key)) return;
     step(key, [=] { take(key, message); });
 }
 

@@ -38,7 +38,7 @@ void Requests::take(const AnswerBatch &answer, NodeId from, ValueBytes values) {
     Sent &sent = found->second;
     if (answer.count > sent.left) throw Malformed("it answers more keys than are on their way");
     bool is_lost = answer.lost_with != no_node;
-    bool brings_values = sent.operation == Operation::pull && answer.has_values();
+    bool brings_values = has_answer(sent.operation) && answer.has_values();
     if (is_answered_whole(sent, answer)) {
         if (values.bytes != (brings_values ? each_ * answer.count : 0)) throw Malformed(other_length);
         if (brings_values && sent.values) std::memcpy(sent.values, values.at, values.bytes);
@@ -65,7 +65,7 @@ bool Requests::is_answered_whole(const Sent &sent, const AnswerBatch &answer) co
 
 // Throws Malformed if the answer does not fit what is on its way, and marks nothing then.
 void Requests::mark_answered(Sent &sent, const AnswerBatch &answer, uint64_t value_bytes) const {
-    bool brings_values = sent.operation == Operation::pull && answer.has_values();
+    bool brings_values = has_answer(sent.operation) && answer.has_values();
     uint64_t bytes = 0;
     sent.answered.resize(sent.keys.size());
     uint32_t marked = 0;

@@ -35,8 +35,9 @@ void put(char **at, const char *from, uint64_t bytes) {
 } // namespace
 
 // A pull or push of several keys may go to any channel of a node, which does what it can for all keys. A set goes to
-// the channels of its keys, because if a key comes twice, its values must be set in their order.
-bool Departure::is_by_channel() const { return channels.channels() > 1 && head.operation == Operation::set; }
+// the channels of its keys, because if a key comes twice, its values must be set in their order, and so does what is
+// about rows.
+bool Departure::is_by_channel() const { return channels.channels() > 1 && goes_by_channel(head.operation); }
 
 FrameHeader Departure::header_of(size_t first, size_t count) const {
     FrameHeader of = header;

@@ -117,10 +117,23 @@ int64_t Requests::localize(const int64_t *keys, int64_t num_keys, double now) {
     return send(std::move(sent), now);
 }
 
+int64_t Requests::ask_about_rows(Operation operation, const int64_t *keys, int64_t num_keys, uint8_t *answers,
+                                 double now) {
+    Sent sent;
+    sent.operation = operation;
+    sent.keys.assign(keys, keys + num_keys);
+    check(sent.keys);
+    sent.values = reinterpret_cast<char *>(answers);
+    for (int64_t i = 0; i < num_keys; i++) sent.spans.push_back({sent.values + i, 1});
+    return send(std::move(sent), now);
+}
+
 int64_t Requests::send(Sent sent, double now) {
     bool is_own = sent.operation == Operation::localize;
     uint64_t key_bytes = sent.keys.size() * sizeof(Key);
-    sent.bytes = key_bytes + (each_ ? each_ * sent.keys.size() : shape_.total_bytes(sent.keys));
+    sent.bytes = key_bytes + (is_about_rows(sent.operation) ? sent.keys.size()
+                              : each_                       ? each_ * sent.keys.size()
+                                                            : shape_.total_bytes(sent.keys));
     sent.left = sent.keys.size();
     sent.began = now;
     RequestBatch head;
@@ -141,11 +154,14 @@ int64_t Requests::send(Sent sent, double now) {
 }
 
 // The nodes to ask: where each key was seen last, or its home. Keys that are on their way to this node or have a
-// replica here go to this node's own server, and so does a localize.
+// replica here go to this node's own server, and so does a localize. What is about rows goes to the homes.
 std::vector<NodeId> Requests::targets_of(const Sent &sent) const {
     std::vector<NodeId> targets(sent.keys.size(), header_.from);
     if (sent.operation == Operation::localize) return targets;
-    whereabouts_.find(sent.keys, &targets);
+    if (is_about_rows(sent.operation))
+        targets.assign(targets.size(), no_node);
+    else
+        whereabouts_.find(sent.keys, &targets);
     for (size_t i = 0; i < targets.size(); i++)
         if (targets[i] == no_node || !rule_.is_member(targets[i])) targets[i] = rule_.home(sent.keys[i]);
     return targets;

@@ -64,6 +64,8 @@ public:
     int64_t start(const ps_request &request, double now);
     int64_t start(const ps_request &request, const std::vector<int64_t> &positions, double now);
     int64_t localize(const int64_t *keys, int64_t num_keys, double now);
+    // What is about rows (see Operation); `answers` has a byte per key, and must live as a request's buffer.
+    int64_t ask_about_rows(Operation operation, const int64_t *keys, int64_t num_keys, uint8_t *answers, double now);
     void intent(const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
     void abandon(int64_t timestamp); // the buffer may go: values that still come are dropped
 
@@ -160,7 +162,7 @@ private:
     InFlight in_flight_; // of what is in sent_
     // Intents that the server may not have read yet; those of them that were sent after the last hello.
     InFlight announced_, since_hello_;
-    uint32_t underway_[4] = {}; // how many operations of each kind are on their way
+    uint32_t underway_[int(last_operation) + 1] = {}; // how many operations of each kind are on their way
     KeyTable keys_; // keys of operations on their way; only filled when a request may conflict with them
     Buffers buffers_;
     int64_t next_ = 0;

@@ -50,17 +50,13 @@ bool RowMaker::remove(uint64_t key) {
     if (row == no_row) return false;
     if (former()) erase_in(former(), key, row); // first, as it might be moved to the current table again
     erase_in(current(), key, row);
+    rows_.key_word(row).store(HashedRows::nobody, std::memory_order_release);
     free_.push_back(row);
     live_--;
     return true;
 }
 
-Row RowMaker::take_row() {
-    if (!free_.empty()) {
-        Row row = free_.back();
-        free_.pop_back();
-        return row;
-    }
+Row RowMaker::take_new() {
     uint64_t index = rows_.head_->rows.load(std::memory_order_relaxed);
     if (index == most_rows_)
         fail(PS_ENOMEM, Where{-1, most_rows_, most_rows_},
@@ -113,7 +109,7 @@ void RowMaker::make_room() {
     if (former()) move_some(at_once);
     if (used_ < HashedRows::fullest(current())) return;
     if (former()) move_some(UINT64_MAX);
-    uint32_t wanted = HashedRows::table_for(live_);
+    uint32_t wanted = HashedRows::table_for(live());
     begin(HashedRows::size(wanted) == HashedRows::size(current()) ? twin(current()) : wanted);
 }
 

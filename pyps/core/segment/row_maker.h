@@ -3,10 +3,12 @@
 // - A slot's row is written before its tag.
 // - A row counts as used before its key is written, and has its key before a slot names it. A row that is used but in
 //   no slot is found by the next RowMaker, which looks through all rows.
+// - A row loses its key after it is in no slot, and gets another one after that.
 // - What is in a former table stays there until all of it is in the current one. Then the word that names the tables
 //   changes, and then the former table's memory is given back. A key that is in both has the same row in both.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -29,22 +31,22 @@ public:
     RowMaker(Mapping &mapping, uint64_t at, uint64_t directory_at, uint32_t most_rows, std::vector<Column> columns);
 
     // The row that the key has, or a new one; throws PS_ENOMEM, then nothing has changed. For a new row, `prepare(row)`
-    // fills the columns before others can find the row.
+    // fills the columns before others can find the row; if it returns false, another row is tried.
     template <class Prepare>
     Row make(uint64_t key, Prepare &&prepare) {
         Row row = rows_.find(key);
         if (row != no_row) return row;
         make_room();
-        row = take_row();
-        prepare(row);
+        row = take_free(prepare);
+        if (row == no_row) prepare(row = take_new());
         name(row, key);
         return row;
     }
     Row make(uint64_t key) {
-        return make(key, [](Row) {});
+        return make(key, [](Row) { return true; });
     }
     bool remove(uint64_t key); // false if it is not there; the caller sees to what the row's columns have
-    uint64_t live() const { return live_; }
+    uint64_t live() const { return live_.load(std::memory_order_relaxed); } // from any thread
     const HashedRows &rows() const { return rows_; }
 
 private:
@@ -52,7 +54,17 @@ private:
 
     static constexpr uint64_t at_once = 8; // buckets of the former table that are moved each time a key is made
 
-    Row take_row();
+    template <class Prepare>
+    Row take_free(Prepare &&prepare) { // a row that had a key before; no_row if none can be had
+        for (size_t at = free_.size(); at-- > 0;) {
+            const Row row = free_[at];
+            if (!prepare(row)) continue;
+            free_.erase(free_.begin() + ptrdiff_t(at));
+            return row;
+        }
+        return no_row;
+    }
+    Row take_new();
     void name(Row row, uint64_t key);
     void commit_rows(uint64_t rows);
     void put(uint32_t table, Row row, uint64_t hashed);
@@ -74,7 +86,7 @@ private:
     std::vector<Column> columns_;
     std::vector<Row> free_; // rows without a key
     uint64_t committed_ = 0;     // how many rows have memory
-    uint64_t live_ = 0; // how many rows have a key
+    std::atomic<uint64_t> live_{0}; // how many rows have a key; written by one thread at a time
     uint64_t used_ = 0; // slots of the current table that are not `unused`
     uint64_t moved_ = 0; // buckets of the former table that were moved
 };

@@ -15,8 +15,9 @@
 //
 // Readers take no latch. A key keeps its row as long as it is there, so a latch in the row's entry keeps its meaning;
 // only the table changes. A larger table is filled while the former one is still in use, and a reader that finds
-// nothing looks whether the tables have changed meanwhile. A row whose key was removed can get another key: so a
-// process that has taken a latch checks the row's key once more.
+// nothing looks whether the tables have changed meanwhile. A row whose key was removed can get another key: so whoever
+// has taken a latch, or has begun to read without one, checks the row's key once more (is_of). The row's entry goes on
+// counting how often it was held, so a reader also notices if its key has gone and come again meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -54,6 +55,7 @@ public:
         return (number_of(row) - (home << bits_)) * nodes_ + home;
     }
 
+    static constexpr bool is_of(Row, uint64_t) { return true; } // keys keep their rows
     template <class Body>
     void for_each(Body &&body) const { // body(row, key)
         for (uint64_t key = 0; key < num_keys_; key++) body(row(key), key);
@@ -76,6 +78,7 @@ class OwnRows {
 public:
     explicit OwnRows(uint64_t num_keys) : num_keys_(num_keys) {}
     Row find(uint64_t key) const { return key < num_keys_ ? Row{key} : no_row; }
+    static constexpr bool is_of(Row, uint64_t) { return true; }
 
     static constexpr bool has_slots = false, are_keys = true;
     struct View {};
@@ -110,7 +113,10 @@ public:
             tables = now;
         }
     }
+    static constexpr uint64_t nobody = UINT64_MAX; // instead of a key, in a row whose key was removed
     uint64_t key(Row row) const { return key_word(row).load(std::memory_order_acquire); }
+    // Whether a row that was found for the key is still its row.
+    bool is_of(Row row, uint64_t key) const { return this->key(row) == key; }
     uint64_t count() const { return head_->rows.load(std::memory_order_acquire); } // rows that have or had a key
     template <class Body>
     void for_each(Body &&body) const { // body(row, key), of the rows that have a key now

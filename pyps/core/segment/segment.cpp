@@ -304,14 +304,20 @@ void Segment::commit_range() {
         mapping_.commit(header_->changes_at + channel * changes_bytes(row_numbers()) + first / 8, keys / 8);
 }
 
-Row Segment::make_row(uint64_t key, Place place, bool *is_new) {
+Row Segment::make_row(uint64_t key, const std::function<bool(Row row)> &prepare) {
+    auto lock = lock_maker();
+    return maker_->make(key, prepare);
+}
+
+void Segment::remove_row(uint64_t key) {
+    auto lock = lock_maker();
+    maker_->remove(key);
+}
+
+std::unique_lock<std::mutex> Segment::lock_maker() {
     std::unique_lock<std::mutex> lock(maker_mutex_, std::defer_lock);
     if (header_->num_channels > 1) lock.lock();
-    return maker_->make(key, [&](Row row) {
-        entry(row).store(place.word(), std::memory_order_relaxed);
-        if (place.is_here()) note_here(row, 1);
-        *is_new = true;
-    });
+    return lock;
 }
 
 // With a range: the rows of this node's own keys, and the pages of others that are in use. Else the rows that were

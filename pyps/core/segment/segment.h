@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -224,16 +225,24 @@ public:
     }
     Entry &entry(Row row) const { return directory_[number_of(row)]; }
     Place place(Row row) const { return Place(entry(row).load(std::memory_order_relaxed)); }
+    // Whether a row that was found for the key is still its row.
+    bool is_of(Row row, uint64_t key) const {
+        return with_rows([=](const auto &rows) { return rows.is_of(row, key); });
+    }
     Place place(uint64_t key) const { // a key without a row is absent, and it is not known where it is
         Row row = this->row(key);
-        return row == no_row ? unused(key) : place(row);
+        if (row == no_row) return unused(key);
+        Place place(entry(row).load(std::memory_order_acquire));
+        return is_of(row, key) ? place : unused(key);
     }
     Place unused(uint64_t key) const { return Place(Residence::absent, key_space().length_class(key), 0); }
     // Only where keys may be any numbers: how many more keys can get a row.
-    uint64_t rows_left() const { return uint64_t(header_->capacity) - hashed_rows_->count(); }
-    // Where keys may be any numbers: the row of a key, made if there is none, with `place` as its entry, and `is_new`
-    // set. Only in the process that made the segment. Throws PS_ENOMEM; then nothing has changed.
-    Row make_row(uint64_t key, Place place, bool *is_new);
+    uint64_t rows_left() const { return uint64_t(header_->capacity) - maker_->live(); }
+    // Where keys may be any numbers: the row of a key, made if there is none. A new one has the entry that `prepare`
+    // gives it, which returns false if it cannot now because somebody still holds the latch of the row's former key.
+    // Only in the process that made the segment. Throws PS_ENOMEM; then nothing has changed.
+    Row make_row(uint64_t key, const std::function<bool(Row row)> &prepare);
+    void remove_row(uint64_t key); // if it has one; the caller holds its latch, and its value is gone
 
     char *value(const LengthClass &c, uint32_t index) const { return base_ + c.base + uint64_t(index) * c.slot_bytes; }
     SharedHead *shared(const LengthClass &c, uint32_t index) const {
@@ -320,6 +329,7 @@ private:
     void find_parts();
     void commit_rows();
     void commit_range();
+    std::unique_lock<std::mutex> lock_maker(); // locks the mutex if there are several channels
     uint64_t row_numbers() const { // all rows have smaller numbers
         return header_->is_range() ? rows_.size() : HashedRows::numbers(uint64_t(header_->capacity));
     }

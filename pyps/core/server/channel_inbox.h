@@ -81,6 +81,7 @@ private:
     void take_delta(const Message &message);
     void take_refresh(const Message &message);
     void take_ended(const Message &message);
+    void take_recall(const Message &message);
     void take_intent(const Message &message);
     void take_holds(const Message &message);
     void take_gone(const Message &message);

@@ -20,7 +20,7 @@ const ChannelInbox::Row ChannelInbox::rows[] = {
     {Kind::intent, &ChannelInbox::take_intent},     {Kind::holds, &ChannelInbox::take_holds},
     {Kind::gone, &ChannelInbox::take_gone},         {Kind::settle, &ChannelInbox::take_settle},
     {Kind::round, &ChannelInbox::take_round},       {Kind::taken, &ChannelInbox::take_taken},
-    {Kind::moves, &ChannelInbox::take_moves},
+    {Kind::moves, &ChannelInbox::take_moves},       {Kind::recall, &ChannelInbox::take_recall},
 };
 
 ChannelInbox::Take ChannelInbox::taker_of(Kind kind) {
@@ -85,6 +85,8 @@ void ChannelInbox::take_request(const Message &message) {
         throw Malformed("it comes from a node, and for no channel in particular");
     if (batch.operation == Operation::localize)
         to_.serving.localize(message.header, batch);
+    else if (is_about_rows(batch.operation))
+        to_.serving.serve_about_rows(batch);
     else
         to_.serving.serve(message.header, batch, values, message.sender.is_node());
 }
@@ -134,6 +136,11 @@ void ChannelInbox::take_ended(const Message &message) {
     take_keys<EndedBatch>(
         message, [&](EndedBatch &batch, size_t i) { to_.protocol.receive(batch.keys[i], Ended{batch.numbers[i]}); });
     count_in(to_.segment.header().keys_without_room, int64_t(to_.protocol.take_roomless()));
+}
+
+void ChannelInbox::take_recall(const Message &message) {
+    take_keys<RecallBatch>(
+        message, [&](RecallBatch &batch, size_t i) { to_.protocol.receive(batch.keys[i], Recall{batch.numbers[i]}); });
 }
 
 void ChannelInbox::take_moves(const Message &message) {

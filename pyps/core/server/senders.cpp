@@ -80,4 +80,9 @@ void Senders::check(const Sender &sender, const RefreshBatch &batch) const {
 
 void Senders::check(const Sender &sender, const EndedBatch &) const { require_node(sender); }
 
+void Senders::check(const Sender &sender, const RecallBatch &batch) const {
+    require_node(sender);
+    require_home(batch.keys, sender.node);
+}
+
 } // namespace ps

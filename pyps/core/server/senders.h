@@ -42,6 +42,7 @@ public:
     void check(const Sender &sender, const DeltaBatch &batch) const;
     void check(const Sender &sender, const RefreshBatch &batch) const;
     void check(const Sender &sender, const EndedBatch &batch) const;
+    void check(const Sender &sender, const RecallBatch &batch) const;
 
 private:
     void require_home(const std::vector<Key> &keys, NodeId node) const;

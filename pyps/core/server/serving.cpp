@@ -130,7 +130,7 @@ void Serving::want(const std::vector<Key> &keys) {
     std::vector<Key> admitted;
     uint64_t bytes = 0; // what the keys take at most, which is as replicas
     for (Key key : keys) {
-        if (!values_.make_rows({key})) continue;
+        if (!values_.make_rows({key}, keys)) continue;
         Place place = segment_.place(key);
         uint64_t more = segment_.length_class(place.length_class()).shared_bytes;
         if (place.residence() == Residence::absent) {
@@ -141,6 +141,15 @@ void Serving::want(const std::vector<Key> &keys) {
     }
     count_in(segment_.header().keys_without_room, int64_t(keys.size() - admitted.size()));
     protocol_.want(admitted);
+}
+
+void Serving::serve_about_rows(const RequestBatch &batch) {
+    if (segment_.header().is_range()) throw Malformed("it is about rows, which keys of a range always have");
+    for (uint32_t i = 0; i < batch.keys.size(); i++)
+        protocol_.receive(
+            batch.keys[i],
+            Request{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}},
+            not_from_home);
 }
 
 void Serving::localize(const FrameHeader &header, const RequestBatch &batch) {

@@ -31,6 +31,7 @@ public:
     // Serve a request. A request for any channel may have keys of other channels: what a worker could do by itself is
     // done here, the rest is passed on to the keys' channels.
     void serve(const FrameHeader &header, const RequestBatch &batch, ValueBytes values, bool forwarded);
+    void serve_about_rows(const RequestBatch &batch); // throws Malformed if keys are of a range, whose rows stay
     void localize(const FrameHeader &header, const RequestBatch &batch);
     void landed(uint64_t waiter, NodeId lost_with); // a key that was to be localized has come (no_node) or is lost
     void forget_waiters(); // a new epoch begins, by which workers learn that these operations have failed

@@ -141,14 +141,20 @@ inline bool run_key(const Segment &segment, Latches &latches, Row row, Place pla
     return true;
 }
 
-// The result for one key of a batch. does_not_fit: into the rest of the buffer.
-enum class Visit { done, lives_elsewhere, does_not_fit, busy };
+// The result for one key of a batch. has_no_row: it was deleted meanwhile. does_not_fit: into the rest of the buffer.
+enum class Visit { done, lives_elsewhere, has_no_row, does_not_fit, busy };
 
-template <class Action>
-inline Visit visit_latched(const Segment &segment, Latches &latches, Row row, Patience patience, bool may_share,
-                           char *buffer, uint64_t room, Action action, const LengthClass **c) {
+// The row was found for the key, but may have gone to another one since.
+template <class Rows, class Action>
+inline Visit visit_latched(const Rows &rows, const Segment &segment, Latches &latches, Row row, uint64_t key,
+                           Patience patience, bool may_share, char *buffer, uint64_t room, Action action,
+                           const LengthClass **c) {
     Place place(0);
     if (!latches.acquire(row, patience, &place)) return Visit::busy;
+    if (!rows.is_of(row, key)) {
+        latches.release(row, place);
+        return Visit::has_no_row;
+    }
     *c = &segment.length_class(place.length_class());
     const bool fits = (*c)->value_bytes <= room;
     const bool done = fits && run_key(segment, latches, row, place, **c, buffer, may_share, action);
@@ -157,13 +163,14 @@ inline Visit visit_latched(const Segment &segment, Latches &latches, Row row, Pa
 }
 
 // The same without the latch. busy: others write this value all the time, or one of them has stopped with the latch.
-template <class Action>
-inline Visit visit_at_a_glance(const Segment &segment, Row row, bool may_share, char *buffer, uint64_t room,
-                               Action action, const LengthClass **c) {
+template <class Rows, class Action>
+inline Visit visit_at_a_glance(const Rows &rows, const Segment &segment, Row row, uint64_t key, bool may_share,
+                               char *buffer, uint64_t room, Action action, const LengthClass **c) {
     static_assert(!Action::writes);
     for (int look = 0; look < most_looks; look++) {
         const Glance glance(segment, row);
         const Place place = glance.place();
+        if (!rows.is_of(row, key)) return Visit::has_no_row; // looked at after the entry, so it holds if that is steady
         if (place.is_held()) continue;
         *c = &segment.length_class(place.length_class());
         if ((*c)->value_bytes > room) return Visit::does_not_fit;
@@ -195,20 +202,23 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
         if (row == no_row && !Rows::has_slots) fail_at_key(i, keys[i], segment.header());
         request.done = i;
         const uint64_t room = uint64_t(end - buffer);
-        if (Rows::has_slots && row == no_row) {
-            if (!elsewhere) return PS_ENOTLOCAL;
-            const uint64_t bytes = segment.class_of(uint64_t(keys[i])).value_bytes;
-            if (bytes > room) fail_changed(Where{i, keys[i], 0});
-            elsewhere->positions.push_back(i);
-            buffer += bytes;
-            continue;
-        }
+        const auto key = uint64_t(keys[i]);
         const LengthClass *c = nullptr;
         Visit visit = Visit::busy;
-        if constexpr (!Action::writes) visit = visit_at_a_glance(segment, row, !for_server, buffer, room, action, &c);
-        if (Action::writes || __builtin_expect(visit == Visit::busy, 0))
-            visit = visit_latched(segment, latches, row, patience, !for_server, buffer, room, action, &c);
+        if (Rows::has_slots && row == no_row) {
+            visit = Visit::has_no_row;
+        } else {
+            if constexpr (!Action::writes)
+                visit = visit_at_a_glance(all, segment, row, key, !for_server, buffer, room, action, &c);
+            if (Action::writes || __builtin_expect(visit == Visit::busy, 0))
+                visit = visit_latched(all, segment, latches, row, key, patience, !for_server, buffer, room, action, &c);
+        }
         if (__builtin_expect(visit != Visit::done, 0)) {
+            if (visit == Visit::has_no_row) {
+                if (!elsewhere) return PS_ENOTLOCAL;
+                c = &segment.class_of(key);
+                if (c->value_bytes > room) fail_changed(Where{i, keys[i], 0});
+            }
             if (visit == Visit::does_not_fit) fail_changed(Where{i, keys[i], 0});
             if (visit == Visit::busy && !for_server) return PS_EBUSY;
             if (visit == Visit::busy) {

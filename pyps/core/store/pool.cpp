@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "counting.h"
+#include "errors.h"
 
 namespace ps {
 
@@ -50,6 +51,9 @@ uint32_t Pool::allocate(const char *from, uint64_t bytes) {
 // The slab for the next value, with its memory committed. It is open_.back().
 Pool::Slab &Pool::with_room(uint32_t *slab_number) {
     if (open_.empty()) {
+        if (slabs_.size() * uint64_t(slots_per_slab_) >= slots_) // several channels may find the last room at once
+            fail(PS_ENOMEM, Where{-1, int64_t(slots_), int64_t(slots_)}, "all %llu places for values are taken",
+                 static_cast<unsigned long long>(slots_));
         open_.reserve(slabs_.size() + 1);
         slabs_.emplace_back();
         slabs_.back().in_open = true;

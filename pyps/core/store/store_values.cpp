@@ -36,7 +36,7 @@ StoreValues::StoreValues(Segment &segment, Slabs &slabs, uint32_t channel)
 
 StoreValues::~StoreValues() { leave(segment_, me_); }
 
-bool StoreValues::make_rows(const std::vector<Key> &keys) {
+bool StoreValues::make_rows(const std::vector<Key> &keys, const std::vector<Key> &needed) {
     if (segment_.header().is_range()) return true;
     std::vector<Key> rowless;
     for (Key key : keys)
@@ -44,7 +44,7 @@ bool StoreValues::make_rows(const std::vector<Key> &keys) {
     if (rowless.size() > segment_.rows_left()) { // look first, so that what is refused takes no rows
         std::sort(rowless.begin(), rowless.end());
         rowless.erase(std::unique(rowless.begin(), rowless.end()), rowless.end());
-        if (rowless.size() > segment_.rows_left()) return false;
+        if (!make_room(rowless.size(), needed)) return false;
     }
     for (Key key : rowless)
         if (segment_.row(key) == no_row && make_row(key) == no_row) return false;
@@ -57,33 +57,76 @@ Row StoreValues::make_row(Key key) {
     Place place = segment_.unused(key);
     Row row = no_row;
     bool is_new = false;
+    auto prepare = [&](Row made) { return is_new = enter(made, place); };
     if (is_first && !has_room(segment_, Kept::alone, class_of(place).slot_bytes)) return no_row;
     try {
         if (is_first) place = slabs_.hold(place, segment_.first_value(key, class_of(place), &first_));
-        row = segment_.make_row(key, place, &is_new);
+        row = segment_.make_row(key, prepare);
     } catch (const Failure &failure) {
         if (failure.error().code != PS_ENOMEM) throw;
     }
     if (!is_new && place.is_here()) slabs_.drop(place);
     if (is_new && place.is_here()) begin(key);
+    if (is_new && !is_first) note_elsewhere(key);
     return row;
 }
 
+// Workers that found the row when another key had it may still take its latch; they see then that it has gone.
+bool StoreValues::enter(Row row, Place place) {
+    Place former(0);
+    if (!latches_.acquire(row, Patience::give_way, &former)) return false;
+    if (place.is_here()) segment_.note_here(row, 1);
+    latches_.release(row, place.latched_as(former));
+    return true;
+}
+
 bool StoreValues::admit(Key key) {
-    return segment_.header().is_range() || segment_.row(key) != no_row || make_row(key) != no_row;
+    return segment_.header().is_range() || segment_.row(key) != no_row || make_rows({key});
+}
+
+// Whether there is room for so many more rows, also by giving up those of keys that are elsewhere, the oldest first.
+bool StoreValues::make_room(uint64_t rows, std::vector<Key> needed) {
+    std::sort(needed.begin(), needed.end());
+    for (size_t left = elsewhere_.size(); left > 0 && rows > segment_.rows_left(); left--) {
+        const Key key = elsewhere_.front();
+        elsewhere_.pop_front();
+        is_elsewhere_.erase(key);
+        const Row row = segment_.row(key);
+        if (row == no_row || segment_.place(row).residence() != Residence::absent) continue;
+        const bool stays = std::binary_search(needed.begin(), needed.end(), key) || keeps_row_(key);
+        if (stays || !give_up(row, key)) note_elsewhere(key);
+    }
+    return rows <= segment_.rows_left();
+}
+
+// Only this thread brings the key here, so it stays absent.
+bool StoreValues::give_up(Row row, Key key) {
+    Place place(0);
+    if (!latches_.acquire(row, Patience::try_briefly, &place)) return false;
+    segment_.remove_row(key);
+    latches_.release(row, place);
+    return true;
+}
+
+void StoreValues::note_elsewhere(Key key) {
+    if (segment_.header().is_range() || begins_here(key) || is_elsewhere_.count(key)) return;
+    is_elsewhere_[key] = true;
+    elsewhere_.push_back(key);
 }
 
 bool StoreValues::latch(Key key) {
     if (latched_ != no_key) throw std::logic_error("a second latch");
     row_ = segment_.row(key);
-    if (row_ == no_row) row_ = make_row(key);
+    if (row_ == no_row && make_rows({key})) row_ = segment_.row(key);
     if (row_ == no_row) return false;
+    erased_ = false;
     if (!latches_.acquire(row_, Patience::give_way, &place_)) return false;
     latched_ = key;
     return true;
 }
 
 void StoreValues::unlatch() {
+    if (erased_) remove_row();
     latches_.release(row_, place_);
     latched_ = no_key;
 }
@@ -96,9 +139,11 @@ void StoreValues::require_latched(Key key) const {
 template <class Body>
 void StoreValues::with(Key key, Body &&body) {
     require_latched(key);
+    erased_ = false;
     bool was_here = place_.is_here();
     place_ = body(place_);
     segment_.entry(row_).store(place_.held_by(me_).word(), std::memory_order_release);
+    if (place_.residence() == Residence::absent) note_elsewhere(key);
     if (place_.is_here() != was_here) segment_.note_here(row_, place_.is_here() ? 1 : -1);
 }
 
@@ -143,6 +188,7 @@ bool StoreValues::fits_replica(Key, Operation operation) const {
 
 void StoreValues::run(Key key, int32_t operation, char *value) {
     require_latched(key);
+    erased_ = false;
     if (!run_latched(segment_, latches_, row_, place_, operation, value)) throw std::logic_error("the key is not here");
 }
 
@@ -250,6 +296,30 @@ bool StoreValues::retire(Key key, Bytes *delta) {
         return Place(Residence::awaited, place.length_class(), 0).latched_as(place);
     });
     return any;
+}
+
+void StoreValues::erase(Key key) {
+    with(key, [&](Place place) {
+        const LengthClass &c = class_of(place);
+        const char *first = segment_.first_value(key, c, &first_);
+        char *value = segment_.value(place);
+        first ? std::memcpy(value, first, c.whole_bytes) : std::memset(value, 0, c.whole_bytes);
+        return place;
+    });
+    erased_ = true;
+}
+
+void StoreValues::remove_row() {
+    const Key key = latched_;
+    with(key, [&](Place place) { return absent(slabs_.drop(place), 0); });
+    segment_.remove_row(key);
+}
+
+// The row of a change may have lost its key since.
+void StoreValues::take_changes(std::vector<Key> *keys) {
+    segment_.changes(channel_).take([&](Row row) {
+        if (const Key key = segment_.key(row); key != no_key) keys->push_back(key);
+    });
 }
 
 void StoreValues::apply(Bytes *whole, const Bytes &delta, Key key) const {

@@ -1,11 +1,18 @@
 // A node's values for the protocol of a channel. The server uses the store in shared memory beside the workers, and
 // takes the same latches.
 //
-// Where keys may be any numbers, only those that were used here have rows. This class makes the rows, with values of
-// zeros where the keys begin. latch() fails for a key that has no room for a row, so such a key is refused before
-// (make_rows, admit). Rows stay as long as the node.
+// Where keys may be any numbers, only those that were used here have rows. This class makes the rows, with their first
+// values where the keys begin. latch() fails for a key that has no room for a row, so such a key is refused before
+// (make_rows, admit). A row of a key that neither lives nor began here only tells where the key was seen last, and goes
+// when its room is needed. Any other goes with unlatch(), if its value was erased and nothing was done to the key after
+// that.
 #pragma once
 
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "flat_map.h"
 #include "protocol/homes.h"
 #include "protocol/ports.h"
 #include "store/latch.h"
@@ -18,13 +25,18 @@ public:
     StoreValues(Segment &segment, Slabs &slabs, uint32_t channel); // claims the channel's slot; throws PS_ENOMEM
     ~StoreValues() override;
 
-    bool make_rows(const std::vector<Key> &keys); // for keys that have none; false if one has no room
+    // For keys that have none; false if one has no room. Then `needed` are all keys whose rows must stay.
+    bool make_rows(const std::vector<Key> &keys, const std::vector<Key> &needed);
+    bool make_rows(const std::vector<Key> &keys) { return make_rows(keys, keys); }
+    // Keys with rows that must stay though the keys do not live here.
+    void keep_rows_of(std::function<bool(Key key)> keys) { keeps_row_ = std::move(keys); }
 
     bool admit(Key key) override;
     bool latch(Key key) override;
     void unlatch() override;
 
     Standing standing(Key key) const override;
+    bool has_row(Key key) const override { return segment_.row(key) != no_row; }
     void for_each_here(const std::function<void(Key key)> &body) const override;
     uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
     bool fits_replica(Key key, Operation operation) const override;
@@ -41,13 +53,12 @@ public:
     bool has_room_to_share(Key key) const override;
     void unshare(Key key) override;
     bool take_changed(Key key) override;
-    void take_changes(std::vector<Key> *keys) override {
-        segment_.changes(channel_).take([&](Row row) { keys->push_back(segment_.key(row)); });
-    }
+    void take_changes(std::vector<Key> *keys) override;
     void copy(Key key, const Bytes &value) override;
     void refresh(Key key, const Bytes &value, const Bytes &sent) override;
     bool take_delta(Key key, Bytes *delta) override;
     bool retire(Key key, Bytes *delta) override;
+    void erase(Key key) override;
     void apply(Bytes *whole, const Bytes &delta, Key key) const override;
 
     Latches &latches() { return latches_; }
@@ -57,6 +68,11 @@ protected:
 
 private:
     Row make_row(Key key); // no_row if there is no room
+    bool make_room(uint64_t rows, std::vector<Key> needed);
+    bool give_up(Row row, Key key);
+    void note_elsewhere(Key key);
+    bool enter(Row row, Place place); // into a row that no key has; false: somebody holds its latch
+    void remove_row();
     bool begins_here(Key key) const { return homes_.base(key) == segment_.header().node; }
 
     template <class Body>
@@ -76,6 +92,11 @@ private:
     Key latched_ = no_key;
     Row row_{no_row}; // the row of that key
     Place place_{0}; // the place of that key
+    bool erased_ = false; // and nothing was done to it since
+    std::function<bool(Key key)> keeps_row_ = [](Key) { return false; };
+    // Keys that neither lived nor began here when they were listed, once each; they may have come since.
+    std::deque<Key> elsewhere_;
+    FlatMap<bool> is_elsewhere_;
     Bytes first_; // room for the first value of a key
 };
 

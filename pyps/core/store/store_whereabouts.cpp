@@ -17,9 +17,9 @@ void StoreWhereabouts::note_owner(const std::vector<Key> &keys, const AnswerBatc
         if (row == no_row) continue; // only the server makes rows, so a worker cannot note it
         Entry &entry = segment_.entry(row);
         uint64_t word = entry.load(std::memory_order_relaxed);
-        Place place(word), seen(Residence::absent, place.length_class(), seen_at(owner));
+        const Place place(word), seen(Residence::absent, place.length_class(), seen_at(owner));
         if (place.residence() == Residence::absent && !place.is_held())
-            entry.compare_exchange_strong(word, seen.word(), std::memory_order_relaxed);
+            entry.compare_exchange_strong(word, seen.latched_as(place).word(), std::memory_order_relaxed);
     }
 }
 

@@ -42,11 +42,24 @@ void visit(const Segment &segment, Latches &latches, const RowBatch &batch, Body
             Place place(0);
             latches.acquire(row, Patience::wait, &place);
             SharedHead *head = place.residence() == Residence::shared ? segment.shared(c, place.index()) : nullptr;
-            batch.here[i] = place.is_here() && !(head && head->is_replica);
+            batch.here[i] = segment.is_of(row, key) && place.is_here() && !(head && head->is_replica);
             if (batch.here[i] && at) body(row, c, head, at);
             latches.release(row, place);
         }
         if (at) at += c.whole_bytes;
+    }
+}
+
+// The memory of a replica may be given back while it is looked at, so the row is looked at until nobody changes it.
+bool lives_here(const Segment &segment, Row row) {
+    for (;;) {
+        const Glance glance(segment, row);
+        const Place place = glance.place();
+        if (!place.is_here()) return false;
+        if (place.residence() == Residence::owned) return true;
+        const LengthClass &c = segment.length_class(place.length_class());
+        const bool is_replica = segment.shared(c, place.index())->is_replica;
+        if (place.is_held() || glance.was_steady()) return !is_replica;
     }
 }
 
@@ -82,15 +95,15 @@ int64_t find_keys(const Segment &segment, int32_t which, int64_t *next, int64_t 
     const HomeRule homes(NodeId(header.num_nodes), {}, segment.key_space());
     auto is_wanted = [&](uint64_t key, Row row) {
         return which == PS_KEYS_BEGUN ? homes.base(Key(key)) == header.node
-                                      : segment.keys_here(row) && segment.place(row).is_here();
+                                      : segment.keys_here(row) && lives_here(segment, row);
     };
     int64_t count = 0;
     if (header.is_range() && which == PS_KEYS_BEGUN) {
         for (; *next < header.num_keys && count < capacity; ++*next)
             if (homes.base(Key(*next)) == header.node) keys[count++] = *next;
     } else if (header.is_range()) {
-        while (count < capacity && (*next = next_local(segment, *next, header.num_keys)) < header.num_keys)
-            keys[count++] = (*next)++;
+        for (; count < capacity && (*next = next_local(segment, *next, header.num_keys)) < header.num_keys; ++*next)
+            if (lives_here(segment, segment.rows().row(uint64_t(*next)))) keys[count++] = *next;
     } else {
         segment.with_rows([&](const auto &rows) {
             if constexpr (std::decay_t<decltype(rows)>::has_slots)

@@ -22,7 +22,7 @@ void read_rows(const Segment &segment, Latches &latches, const RowBatch &batch);
 void write_rows(const Segment &segment, Latches &latches, const RowBatch &batch);
 
 // The next keys, from `next` on, which is set to where to go on; 0 is the beginning. Fewer than `capacity` are the last
-// ones. Some of those that live here may be replicas.
+// ones. A key that is there all the time is found exactly once.
 int64_t find_keys(const Segment &segment, int32_t which, int64_t *next, int64_t *keys, int64_t capacity);
 
 } // namespace ps

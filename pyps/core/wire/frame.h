@@ -44,11 +44,13 @@ enum class Kind : uint8_t {
     taken, // the answer to round
     moves = 26,
     settings, // changed settings of the rule for pushes
+    recall,
 };
-constexpr Kind last_kind = Kind::settings;
+constexpr Kind last_kind = Kind::recall;
 constexpr bool is_from_vigil(Kind kind) { return kind >= Kind::alive && kind <= Kind::lost; }
 constexpr bool is_about_keys(Kind kind) {
-    return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves;
+    return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves ||
+           kind == Kind::recall;
 }
 
 struct FrameHeader {

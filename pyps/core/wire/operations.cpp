@@ -8,8 +8,7 @@ namespace {
 
 Operation get_operation(FrameReader &reader) {
     uint16_t operation = reader.get<uint16_t>();
-    if (operation > uint16_t(Operation::localize))
-        throw Malformed("operation " + std::to_string(operation) + " is unknown");
+    if (operation > uint16_t(last_operation)) throw Malformed("operation " + std::to_string(operation) + " is unknown");
     return Operation(operation);
 }
 
@@ -39,8 +38,8 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
     batch.from_home = flags & from_home_flag;
     batch.operation = get_operation(reader);
     reader.zeros(6);
-    if (header.channel == any_channel && (batch.operation == Operation::set || batch.from_home))
-        throw Malformed("it is for no channel in particular, and is a set or comes from a home");
+    if (header.channel == any_channel && (goes_by_channel(batch.operation) || batch.from_home))
+        throw Malformed("it is for no channel in particular, and is no pull, push or localize, or comes from a home");
     get_keys(reader, header, shape, &batch.keys);
     if (!(flags & whole_flag)) reader.get(&batch.positions, header.count);
     bool has_values = batch.operation == Operation::push || batch.operation == Operation::set;
@@ -96,8 +95,8 @@ AnswerBatch AnswerBatch::decode(const FrameHeader &header, FrameReader &reader, 
     values->bytes = reader.left();
     values->at = reader.skip(values->bytes);
     if (batch.refused && batch.lost_with != no_node) throw Malformed("what is refused is not lost as well");
-    bool has_values = batch.operation == Operation::pull && batch.has_values();
-    if (!has_values && values->bytes) throw Malformed("an answer to what is no pull has values");
+    bool has_values = has_answer(batch.operation) && batch.has_values();
+    if (!has_values && values->bytes) throw Malformed("an answer to what asks for no values has some");
     return batch;
 }
 

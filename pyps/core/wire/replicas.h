@@ -50,13 +50,17 @@ struct IntentBatch {
     static IntentBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 
-struct EndedBatch {
-    static constexpr Kind kind = Kind::ended;
+// Names replicas by their numbers.
+template <Kind of_kind>
+struct ReplicasBatch {
+    static constexpr Kind kind = of_kind;
     std::vector<Key> keys;
     std::vector<uint32_t> numbers;
 
     Bytes encode(FrameHeader header) const;
-    static EndedBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+    static ReplicasBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
+using EndedBatch = ReplicasBatch<Kind::ended>;
+using RecallBatch = ReplicasBatch<Kind::recall>;
 
 } // namespace ps

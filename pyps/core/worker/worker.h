@@ -48,6 +48,7 @@ public:
     int64_t pending();
     int32_t barrier(double timeout);
     void require_usable();
+    int64_t ask_about_rows(ps::Operation operation, const int64_t *keys, int64_t num_keys, uint8_t *answers);
     int64_t find_keys(int32_t which, int64_t *next, int64_t *keys, int64_t capacity);
     void read_rows(const ps::RowBatch &batch);
     void write_rows(const ps::RowBatch &batch);

@@ -18,6 +18,7 @@ public:
     }
     void send(NodeId to, Key key, const Refresh &message) override { plain(to, key, message, "refresh"); }
     void send(NodeId to, Key key, const Ended &message) override { plain(to, key, message, "ended"); }
+    void send(NodeId to, Key key, const Recall &message) override { plain(to, key, message, "recall"); }
 
     void send(NodeId to, Key key, const Localize &message) override {
         in_run(to, key, 0, {0, message.to, false},

@@ -18,7 +18,8 @@ inline void check_value(World &world, Key key) {
     int64_t value = 0;
     if (owner) {
         value = number_at(owner->values, key);
-        world.pushes.check(key, value, [&](uint64_t worker) { return !world.node_of(worker).out; });
+        world.pushes.check(key, value,
+                           [&](uint64_t worker) { return !world.node_of(worker).out && !world.may_be_deleted[key]; });
         REQUIRE(!world.said_lost[key]);
         world.met.keys_rehomed += world.nodes[world.shape.homes().base(key)]->out;
     }

@@ -25,6 +25,7 @@ public:
     }
     void send(NodeId to, Key key, const Refresh &message) override { single(to, key, message, "refresh"); }
     void send(NodeId to, Key key, const Ended &message) override { single(to, key, message, "ended"); }
+    void send(NodeId to, Key key, const Recall &message) override { single(to, key, message, "recall"); }
     void send(NodeId to, Key key, const Gone &message) override { single(to, key, message, "gone"); }
     void send(NodeId to, Key key, const Localize &message) override { in_run(to, key, message, "localize"); }
     void send(NodeId to, Key key, const Relocate &message) override { in_run(to, key, message, "relocate"); }
@@ -51,9 +52,11 @@ public:
     }
 
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override {
-        desk().answer(origin, key, value, after_refresh);
+        if (origin.operation != of_a_deletion) desk().answer(origin, key, value, after_refresh);
     }
-    void refuse(const Origin &origin, Key, NodeId lost_with) override { desk().refuse(origin, lost_with); }
+    void refuse(const Origin &origin, Key, NodeId lost_with) override {
+        if (origin.operation != of_a_deletion) desk().refuse(origin, lost_with);
+    }
     void landed(uint64_t waiter, Key) override { desk().land(waiter); }
     void gone(uint64_t waiter, Key, NodeId lost_with) override { desk().land(waiter, lost_with); }
 

@@ -21,7 +21,7 @@ inline void World::finish(uint64_t number, Operation operation, Key key, const P
     if (operation == Operation::push) pushes.acknowledge(key, int(plan.floor), number);
     if (operation != Operation::pull || node_of(number).out) return;
     pushes.check(key, value);
-    REQUIRE((value & plan.floor) == plan.floor);
+    if (!may_be_deleted[key]) REQUIRE((value & plan.floor) == plan.floor);
 }
 
 inline void World::hear_lost(uint64_t number, Key key, NodeId lost_with) {
@@ -43,6 +43,16 @@ inline std::vector<Key> draw_keys(World &world) {
     return keys;
 }
 
+// What was pushed may then be gone. The worker does not wait for the answer.
+inline void erase(World &world, uint64_t number, Key key) {
+    const NodeId from = world.workers[number].node, to = NodeId(world.draw(world.num_nodes));
+    trace("worker %d at %d deletes key %d, and asks %d", int(number), from, int(key), to);
+    world.may_be_deleted[key] = true;
+    Request request{Operation::erase, Origin{from, uint32_t(number), 0, of_a_deletion}, {}};
+    auto deliver = [=, &world] { world.nodes[to]->protocol.receive(key, request, false); };
+    world.paths[{worker_end(number), to}].push_back({from, to, world.nodes[from]->heard, Kind::plain, deliver});
+}
+
 inline void act(World &world, uint64_t number) {
     if (world.node_of(number).dead) return;
     Worker &worker = world.workers[number];
@@ -55,6 +65,9 @@ inline void act(World &world, uint64_t number) {
     case 4: return intend(world, number, key, !worker.intends[key]);
     case 5: return worker.client->abandon_one();
     case 6: return worker.client->ask();
+    case 7:
+        if (key % 2) return erase(world, number, key);
+        [[fallthrough]];
     default: operate(world, number, draw_keys(world), Operation(world.draw(2)));
     }
 }

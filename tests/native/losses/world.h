@@ -87,6 +87,7 @@ struct Met {
 
 // Paths from whoever decides that a node is lost, and from a node's workers, who hear it first, to its server; and of
 // workers' intents and hellos, which no broken connection takes here.
+constexpr uint64_t of_a_deletion = UINT64_MAX; // number of an operation that nobody waits for
 constexpr int decider_end = 2000, hearsay_end = 2001, intents_end = 3000;
 
 struct World : clients::Surroundings {
@@ -102,6 +103,7 @@ struct World : clients::Surroundings {
     Pushes pushes;
     std::vector<bool> said_lost; // by key: to a worker of a member
     std::vector<bool> may_be_lost; // by key: it was at a node that was lost, or on its way
+    std::vector<bool> may_be_deleted; // by key: a worker asked for that
     std::vector<Epoch> epochs;
     Met met;
 
@@ -109,7 +111,7 @@ struct World : clients::Surroundings {
         : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
           shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), connections_break(draw(2)),
           losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),
-          may_be_lost(num_keys), epochs{{{}, no_node}} {
+          may_be_lost(num_keys), may_be_deleted(num_keys), epochs{{{}, no_node}} {
         Techniques techniques = draw_techniques(*this);
         for (NodeId id = 0; id < num_nodes; id++) {
             nodes.push_back(std::make_unique<Node>(*this, shape, id, techniques));

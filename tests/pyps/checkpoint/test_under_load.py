@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,37 @@ def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(
             or techniques != "relocation_only"
         )
         assert load.acknowledged.sum() > 0
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_keys_that_are_deleted_meanwhile_are_in_or_not(count: int, tmp_path: Path) -> None:
+    staying, going = spread(KEYS), spread(200, first=KEYS + 1)
+    stop = threading.Event()
+
+    def come_and_go(node: pyps.Server) -> None:
+        with node.worker() as kv:
+            while not stop.is_set():
+                kv.localize(going)
+                kv.push(going, np.ones((200, LENGTH)))
+                kv.delete(going, timeout=TIMEOUT)
+
+    with Cluster(count, capacity=1000, value_length=LENGTH, dtype="float64") as cluster:
+        with cluster.nodes[0].worker() as kv:
+            kv.push(staying, np.ones((KEYS, LENGTH)))
+        with ThreadPoolExecutor(count) as pool:
+            workers = [pool.submit(come_and_go, node) for node in cluster.nodes]
+            try:
+                for _ in range(soak.times(10)):
+                    stored = Stored(save(tmp_path, cluster.nodes, keep=2))
+                    stored.require_complete()
+                    groups = [group for shard in stored.table.shards for group in stored.groups(shard)]
+                    named = np.concatenate([group.keys for group in groups])
+                    assert np.isin(staying, named).all()
+                    assert np.isin(named, np.concatenate([staying, going])).all()
+            finally:
+                stop.set()
+            for worker in workers:
+                worker.result(TIMEOUT)
 
 
 def test_a_push_to_a_replica_is_in_though_its_owner_is_far(tmp_path: Path) -> None:
