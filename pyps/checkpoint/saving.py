@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,6 +29,8 @@ from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
 from pyps.checkpoint.writing import SHARD_BYTES, ShardWriter
 from pyps.errors import CheckpointError
 
+# What is added to the niceness of threads in the background, so that training goes first.
+NICENESS = 10
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
@@ -84,7 +87,7 @@ def save(
         directory, which they are built upon. That must be of the same kind of server, saved with this number above 1,
         too; otherwise all rows are written. It costs 8 bytes more for each row. Node 0's counts.
     background : bool
-        Return at once.
+        Return at once; it is written by threads of lower priority, so that training is slowed less.
     timeout : float
         Seconds to wait for the other nodes in each step.
 
@@ -116,7 +119,9 @@ def save(
     work = partial(_save, directory, node, keep, full_every, timeout)
     if not background:
         return work()
-    pool = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
+    pool = ThreadPoolExecutor(
+        1, "checkpoint", os.nice, (NICENESS,)
+    )  # a thread hands it on to those that it starts
     try:
         return pool.submit(work)
     finally:

@@ -67,6 +67,23 @@ def test_new_keys_are_changed_ones(tmp_path: Path) -> None:
     Stored(tmp_path).require_complete()
 
 
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_key_that_was_deleted_does_not_come_back_from_an_earlier_checkpoint(
+    nodes: int, tmp_path: Path
+) -> None:
+    keys = spread(COUNT)
+    with Cluster(nodes, capacity=1000, value_length=5) as cluster, cluster.nodes[0].worker() as kv:
+        kv.push(keys, np.ones((COUNT, 5), np.float32))
+        save(tmp_path, cluster.nodes, full_every=4)
+        kv.delete(keys[3:5])
+        kv.push(keys[:1], np.ones((1, 5), np.float32))
+        assert sum(rows_in(save(tmp_path, cluster.nodes, full_every=4))) == COUNT - 2  # all rows again
+    with Cluster(1, capacity=1000, value_length=5) as cluster, cluster.nodes[0].worker() as kv:
+        load(tmp_path, cluster.nodes)
+        assert kv.contains(keys).tolist() == [key not in keys[3:5] for key in keys]
+        assert kv.pull(keys[:3])[:, 0].tolist() == [2, 1, 1]
+
+
 @pytest.mark.parametrize("any_keys", [False, True])
 def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(any_keys: bool, tmp_path: Path) -> None:
     keys = spread(KEYS) if any_keys else np.arange(KEYS)

@@ -22,6 +22,8 @@ from tests.pyps.cluster import Cluster
 
 KEYS = np.arange(COUNT)
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=KINDS)
 def url(request: Any, tmp_path: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -179,6 +180,21 @@ def test_barriers_of_workers_do_not_wait_for_a_checkpoint(tmp_path: Path) -> Non
         cluster.run(lambda kv, _: kv.barrier(timeout=TIMEOUT), workers=1)
         assert not waiting.done()
         assert pyps.checkpoint.save(tmp_path, cluster.nodes[1]) == waiting.result(TIMEOUT)
+
+
+def test_a_save_in_the_background_has_a_lower_priority(tmp_path: Path) -> None:
+    """Node 1 does not call it at first, so node 0's thread waits while its priority is looked at."""
+    usual = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    with Cluster(2, 4, 2) as cluster:
+        others = set(threading.enumerate())
+        waiting = pyps.checkpoint.save(tmp_path, cluster.nodes[0], background=True, timeout=TIMEOUT)
+        (thread,) = set(threading.enumerate()) - others
+        assert thread.native_id is not None
+        while os.getpriority(os.PRIO_PROCESS, thread.native_id) != min(usual + 10, 19):
+            assert not waiting.done()
+        assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == usual
+        pyps.checkpoint.save(tmp_path, cluster.nodes[1])
+        waiting.result(TIMEOUT)
 
 
 def test_rounds_end_with_keys_that_moved_between_two_looks() -> None:
