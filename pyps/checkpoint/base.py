@@ -30,6 +30,7 @@ def base_for(directory: Folder, node: Node, full_every: int) -> str:
     table = manifest.table
     fits = (
         table.has_checks
+        and not table.has_repeats
         and manifest.earlier + 1 < full_every
         and table.num_keys == node.num_keys
         and table.dtype == node.dtype.name

@@ -73,6 +73,9 @@ class Table:
         The earliest first.
     has_checks : bool
         Its shards have checks of the rows, by which a later checkpoint finds what has changed.
+    has_repeats : bool
+        A key may be in several shards of a round, of which the last one counts: it moved, was found on both nodes, and
+        was deleted before another round.
     """
 
     name: str
@@ -83,6 +86,7 @@ class Table:
     keys: int
     shards: tuple[Shard, ...]
     has_checks: bool = False
+    has_repeats: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,7 @@ def _table(found: dict[str, Any]) -> Table:
         keys=_whole(found["keys"]),
         shards=tuple(shard_of(shard) for shard in found["shards"]),
         has_checks=bool(found.get("has_checks", False)),
+        has_repeats=bool(found.get("has_repeats", False)),
     )
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -154,18 +154,20 @@ def _take_part(
         if not all(meeting.gather(b"known" if known else b"")):
             base = known = None
         with ShardWriter(place, node.rank, node.dtype.name) as writer:
-            keys = _write_rounds(writer, node, rows, meeting, plan["has_checks"], known)
-            if keys is None:
+            found = _write_rounds(writer, node, rows, meeting, plan["has_checks"], known)
+            if found is None:
                 base = None
                 writer.discard()
-                keys = _write_rounds(writer, node, rows, meeting, plan["has_checks"], None) or 0
+                found = _write_rounds(writer, node, rows, meeting, plan["has_checks"], None) or _Found(
+                    0, False
+                )
         every = [shards_from_json(said) for said in meeting.gather(shards_as_json(writer.written))]
         saved = ""
         if node.rank == 0:
             if base and MANIFEST not in base.folder.names():
                 raise CheckpointError(f"{base.path}, which the new one is built upon, was removed meanwhile")
             written = itertools.chain.from_iterable(every)
-            table = _table(node, keys, [*(shards_below(base) if base else ()), *written], plan["has_checks"])
+            table = _table(node, found, [*(shards_below(base) if base else ()), *written], plan["has_checks"])
             when = datetime.now(UTC).isoformat(timespec="seconds")
             manifest = Manifest((table,), 0, when, node.num_nodes, base.manifest.earlier + 1 if base else 0)
             saved = drafts_of(directory).complete(name, place, manifest).name
@@ -180,16 +182,24 @@ def _plan(directory: Folder, node: Node, name: str, full_every: int) -> dict[str
     return {"base": base, "place": drafts_of(directory).begin(name).name, "has_checks": full_every > 1}
 
 
+class _Found(NamedTuple):
+    """How many keys there are; whether some may be in several shards of a round, as they moved and were deleted."""
+
+    keys: int
+    has_repeats: bool
+
+
 def _write_rounds(
     writer: ShardWriter, node: Node, rows: Rows, meeting: Meeting, has_checks: bool, known: Known | None
-) -> int | None:
-    """Write the rows of this node, or those that have changed; return how many keys there are.
+) -> _Found | None:
+    """Write the rows of this node, or those that have changed; return what all nodes have found.
 
     None, for all nodes, if a key is known that is not there: it was deleted, or the checkpoint is of another server.
     """
     room = np.empty(SHARD_BYTES, np.uint8)  # each shard in turn: new memory takes longer than copying
     left: Keys | None = None  # all keys
     saved = np.empty(0, np.int64)  # by any node, where keys may be any numbers
+    has_repeats = False
     end = time.monotonic() + meeting.timeout
     for round_ in itertools.count(1):
         done = [np.empty(0, np.int64)]
@@ -213,13 +223,15 @@ def _write_rounds(
             left = left_of(begun, every)
         if node.num_keys is None:
             saved = np.union1d(saved, np.concatenate(every))
-            left = _still_there(left, node, rows, meeting)
+            there = _still_there(left, node, rows, meeting)
+            has_repeats |= bool(np.isin(np.setdiff1d(left, there), saved).any())
+            left = there
             if known and known.has_others(np.union1d(saved, left)):
                 return None
         if len(left) == 0:
             break
         require_time(left, end)
-    return node.num_keys or len(saved)
+    return _Found(node.num_keys or len(saved), has_repeats)
 
 
 def _still_there(keys: Keys, node: Node, rows: Rows, meeting: Meeting) -> Keys:
@@ -271,7 +283,7 @@ def _read(node: Node, rows: Rows, keys: Keys, room: Bytes, has_checks: bool) -> 
     return groups
 
 
-def _table(node: Node, keys: int, every: Iterable[Shard], has_checks: bool) -> Table:
+def _table(node: Node, found: _Found, every: Iterable[Shard], has_checks: bool) -> Table:
     files = sorted(every, key=lambda shard: (shard.age, shard.file))
     lengths = {length for shard in files for length in shard.lengths}
     return Table(
@@ -280,7 +292,8 @@ def _table(node: Node, keys: int, every: Iterable[Shard], has_checks: bool) -> T
         dtype=node.dtype.name,
         value_lengths=tuple(sorted(lengths | ({node.value_length} if node.value_length else set()))),
         optimizer=node.optimizer_text(),
-        keys=keys,
+        keys=found.keys,
         shards=tuple(files),
         has_checks=has_checks,
+        has_repeats=found.has_repeats,
     )

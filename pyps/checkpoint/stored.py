@@ -48,7 +48,7 @@ class Stored:
             if len(self._ages) == 1:
                 yield group
             else:
-                yield group.only(self._last.are_of(group.keys, self._ages.index(shard.age)))
+                yield group.only(self._last.are_of(group.keys, self._ages.index(self._age(shard))))
 
     def checks(self) -> Iterator[tuple[Keys, Any]]:
         """Yield keys with the checks of their rows, each key once."""
@@ -84,15 +84,19 @@ class Stored:
         if len(keys) != expected:
             raise CheckpointError(f"{self.path} is damaged: it has {len(keys)} keys of {expected}")
 
+    def _age(self, shard: Shard) -> tuple[float, int, int]:
+        """What is greater for a shard whose rows count before those of another one."""
+        return (*shard.age, self.table.shards.index(shard) if self.table.has_repeats else 0)
+
     @cached_property
-    def _ages(self) -> list[tuple[float, int]]:
-        return sorted({shard.age for shard in self.table.shards})
+    def _ages(self) -> list[tuple[float, int, int]]:
+        return sorted({self._age(shard) for shard in self.table.shards})
 
     @cached_property
     def _last(self) -> _Last:
         parts = [
-            (group.keys, self._ages.index(shard.age))
-            for shard in sorted(self.table.shards, key=lambda shard: shard.age)
+            (group.keys, self._ages.index(self._age(shard)))
+            for shard in sorted(self.table.shards, key=self._age)
             for group in shards.read(self.folder_of(shard), self.table, shard, ())
         ]
         return _Last(self.table.num_keys, parts)

@@ -139,6 +139,7 @@ def run(processes: Processes, place: Path, work: str, count: int, per_node: int)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)  # several processes import torch, one after another
 @pytest.mark.parametrize(
     ("work", "count", "per_node", "loaders"), [("save", 4, 2, [(1, 1), (2, 1)]), ("async", 2, 1, [(2, 2)])]
 )
