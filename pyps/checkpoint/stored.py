@@ -85,7 +85,7 @@ class Stored:
             raise CheckpointError(f"{self.path} is damaged: it has {len(keys)} keys of {expected}")
 
     def _age(self, shard: Shard) -> tuple[float, int, int]:
-        """What is greater for a shard whose rows count before those of another one."""
+        """Return what is greater for a shard whose rows count before those of another one."""
         return (*shard.age, self.table.shards.index(shard) if self.table.has_repeats else 0)
 
     @cached_property

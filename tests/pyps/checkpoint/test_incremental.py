@@ -67,6 +67,30 @@ def test_new_keys_are_changed_ones(tmp_path: Path) -> None:
     Stored(tmp_path).require_complete()
 
 
+def test_of_keys_that_are_twice_in_a_round_the_last_counts_if_the_manifest_says_so(tmp_path: Path) -> None:
+    """A key is in two shards of a round if it moved, was found on both nodes, and was then deleted."""
+    with pyps.Server(capacity=10, value_length=2) as server, server.worker() as kv:
+        kv.push([5, 6], np.ones((2, 2), np.float32))
+        place = Path(checkpoint.save(tmp_path, server))
+    manifest = json.loads((place / "manifest.json").read_text())
+    (table,) = manifest["tables"]
+    (first,) = table["shards"]
+    shutil.copy(place / first["file"], place / "node-1-00000.safetensors")
+    table["shards"] = [first, {**first, "file": "node-1-00000.safetensors"}]
+    for has_repeats in (False, True):
+        table["has_repeats"] = has_repeats
+        (place / "manifest.json").write_text(json.dumps(manifest))
+        if has_repeats:
+            stored = Stored(place)
+            stored.require_complete()
+            assert [
+                sum(len(group.keys) for group in stored.groups(shard)) for shard in stored.table.shards
+            ] == [0, 2]
+        else:
+            with pytest.raises(pyps.CheckpointError, match="it has key 5 twice"):
+                Stored(place).require_complete()
+
+
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_a_key_that_was_deleted_does_not_come_back_from_an_earlier_checkpoint(
     nodes: int, tmp_path: Path
