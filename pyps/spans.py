@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Each of these calls is a span with its name.
 SPANS = (
-    *("pull", "push", "set", "staggered_push", "pull_if_local", "localize", "intent"),
+    *("pull", "push", "set", "staggered_push", "pull_if_local", "localize", "intent", "contains", "delete"),
     *("prepare_sample", "pull_sample", "finish_sample"),
     *("wait", "waitall", "wait_sync", "quiesce", "barrier", "end_setup"),
 )

@@ -86,6 +86,9 @@ def test_every_call_in_the_table_is_one_span_with_its_name(spans: Spans, pair: l
         kv.pull_if_local([1], values)
         kv.localize([1])
         kv.intent([1], 0)
+        kv.contains([1])
+        with pytest.raises(ValueError, match="rows always exist"):
+            kv.delete([1])
         sample = kv.prepare_sample(2, 0)
         kv.pull_sample(sample, np.empty(2, np.int64), np.empty((2, LENGTH), np.float32))
         kv.finish_sample(sample)
