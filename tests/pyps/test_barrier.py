@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import threading
 import time
@@ -162,15 +163,24 @@ def test_a_signal_that_is_handled_does_not_end_a_barrier(server: pyps.Server) ->
 
 
 def test_two_threads_cannot_be_in_a_barrier_with_one_worker(server: pyps.Server) -> None:
+    refused: queue.Queue[ValueError] = queue.Queue()
+
+    def wait() -> None:
+        try:
+            first.barrier(timeout=30)
+        except ValueError as error:
+            refused.put(error)
+
     with server.worker() as first:
         second = server.worker()
-        thread = threading.Thread(target=first.barrier, kwargs={"timeout": 30})
-        thread.start()
-        time.sleep(0.1)
-        with pytest.raises(ValueError, match="each thread needs its own worker"):
-            first.barrier(timeout=30)
+        threads = [threading.Thread(target=wait) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        assert "each thread needs its own worker" in str(refused.get(timeout=30))  # the other one waits
         second.finalize()
-        thread.join(10)
+        for thread in threads:
+            thread.join(30)
+        assert refused.empty()
 
 
 def test_values_pushed_before_a_barrier_are_seen_after_it(kv: pyps.LocalWorker) -> None:
