@@ -366,9 +366,9 @@ end
 -- Wait for the operations of this worker, for at most `timeout` seconds, and leave the node. With 0, operations that
 -- have not ended may be lost. May be called again.
 function Worker:finalize(timeout)
-   local limit = waiting.limit(timeout)
+   waiting.limit(timeout) -- a wrong timeout changes nothing
    local ok, message = true, nil
-   if limit ~= 0 and C.ps_pending(self.handle, self.number) == 0 and self.number[0] > 0 and self.node:is_open() then
+   if timeout ~= 0 and C.ps_pending(self.handle, self.number) == 0 and self.number[0] > 0 and self.node:is_open() then
       ok, message = pcall(self.waitall, self, timeout)
    end
    self.finalized = true

@@ -322,9 +322,9 @@ cdef class Worker(Existence):
             Some operations did not end in time. The worker has left all the same.
         """
         cdef Wait wait
-        limit(&wait, timeout, True)
+        limit(&wait, timeout, True)  # a wrong timeout changes nothing
         try:
-            if wait.limit > 0 and self.is_pending():
+            if (timeout is None or timeout > 0) and self.is_pending():
                 with suppress(ClosedError):  # the server was shut down, so there is nothing to wait for
                     self.waitall(timeout)
         finally:
