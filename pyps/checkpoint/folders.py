@@ -61,7 +61,7 @@ class Folder(Protocol):
         """Return elements of a file, from byte `begin` on."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a small file; who sees it sees all of it."""
+        """Write a small file; a reader that sees it sees all of it."""
 
     def create(self, name: str) -> BinaryIO:
         """Open a new file to write to."""

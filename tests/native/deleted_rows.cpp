@@ -1,5 +1,5 @@
-// Rows that go: their memory is used again, the next use makes a key anew, and whoever finds a row while keys come and
-// go reads and writes the value of its own key or none, also if workers are killed meanwhile.
+// Rows that go: their memory is used again, the next use makes a key anew, and a worker that finds a row while keys
+// come and go reads and writes the value of its own key or none, also if workers are killed meanwhile.
 //
 // deleted_rows KILLS
 #include <signal.h>
@@ -111,7 +111,7 @@ void a_row_that_was_found_too_early_is_not_the_next_keys() {
     CHECK(segment.row(former) == row && !glance.was_steady()); // the same key, in the same place, but not the same life
 }
 
-// A worker that holds the latch of a row whose key has gone keeps it from nobody but the row's next key.
+// A worker that holds the latch of a row whose key has gone keeps only the row's next key waiting.
 void a_row_whose_latch_is_held_is_passed_over() {
     Node node(2);
     Segment &segment = *node.segment;

@@ -1,6 +1,6 @@
 // Keys that are deleted while workers of all nodes push to them, pull them, move them and have replicas of them, in any
-// order of messages and with workers that stop. Nobody reads what was acknowledged before a deletion began and is read
-// after it has ended; nothing else gets lost; when all keys were deleted and nobody uses them, no row is left.
+// order of messages and with workers that stop. What was acknowledged before a deletion began is not read after it
+// has ended; nothing else gets lost; when all keys were deleted and are not used any more, no row is left.
 //
 // deletions FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
 #include <cstdio>

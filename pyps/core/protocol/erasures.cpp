@@ -19,7 +19,7 @@ Bytes yes_or_no(bool yes) { return {char(yes)}; }
 
 } // namespace
 
-// A key that began on a lost node cannot become what it was at first, as nobody can make it anew.
+// A key that began on a lost node cannot become what it was at first, as no node can make it anew.
 void Protocol::receive_about_row(Key key, Request request) {
     if (!homes_.is_here(key)) {
         post_.send(homes_.home(key), key, request, not_from_home);

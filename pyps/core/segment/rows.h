@@ -15,9 +15,9 @@
 //
 // Readers take no latch. A key keeps its row as long as it is there, so a latch in the row's entry keeps its meaning;
 // only the table changes. A larger table is filled while the former one is still in use, and a reader that finds
-// nothing looks whether the tables have changed meanwhile. A row whose key was removed can get another key: so whoever
-// has taken a latch, or has begun to read without one, checks the row's key once more (is_of). The row's entry goes on
-// counting how often it was held, so a reader also notices if its key has gone and come again meanwhile.
+// nothing looks whether the tables have changed meanwhile. A row whose key was removed can get another key: so a
+// process that has taken a latch, or has begun to read without one, checks the row's key once more (is_of). The row's
+// entry goes on counting how often it was held, so a reader also notices if its key has gone and come again meanwhile.
 #pragma once
 
 #include <algorithm>

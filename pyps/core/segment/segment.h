@@ -239,7 +239,7 @@ public:
     // Only where keys may be any numbers: how many more keys can get a row.
     uint64_t rows_left() const { return uint64_t(header_->capacity) - maker_->live(); }
     // Where keys may be any numbers: the row of a key, made if there is none. A new one has the entry that `prepare`
-    // gives it, which returns false if it cannot now because somebody still holds the latch of the row's former key.
+    // gives it, which returns false if it cannot now because the latch of the row's former key is still held.
     // Only in the process that made the segment. Throws PS_ENOMEM; then nothing has changed.
     Row make_row(uint64_t key, const std::function<bool(Row row)> &prepare);
     void remove_row(uint64_t key); // if it has one; the caller holds its latch, and its value is gone

@@ -71,7 +71,7 @@ private:
     bool make_room(uint64_t rows, std::vector<Key> needed);
     bool give_up(Row row, Key key);
     void note_elsewhere(Key key);
-    bool enter(Row row, Place place); // into a row that no key has; false: somebody holds its latch
+    bool enter(Row row, Place place); // into a row that no key has; false: its latch is held
     void remove_row();
     bool begins_here(Key key) const { return homes_.base(key) == segment_.header().node; }
 

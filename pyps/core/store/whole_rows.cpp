@@ -50,7 +50,7 @@ void visit(const Segment &segment, Latches &latches, const RowBatch &batch, Body
     }
 }
 
-// The memory of a replica may be given back while it is looked at, so the row is looked at until nobody changes it.
+// The memory of a replica may be given back while it is looked at, so the row is looked at until it stays as it is.
 bool lives_here(const Segment &segment, Row row) {
     for (;;) {
         const Glance glance(segment, row);

@@ -1,5 +1,5 @@
-// What must be in the values that are read: who pushed what when, and which keys were deleted when. Each push adds one
-// bit of its own, so a value tells which pushes it has.
+// What must be in the values that are read: which worker pushed what when, and which keys were deleted when. Each push
+// adds one bit of its own, so a value tells which pushes it has.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ public:
     void end_deletion(Key key, size_t deletion) { deletions_[key][deletion].end = now(); }
 
     // A worker has read a value between `begin` and now. It has nothing that was deleted before, and all that this
-    // worker pushed before and nobody deleted.
+    // worker pushed before and that was not deleted.
     void check_read(Key key, uint64_t worker, uint64_t begin, int64_t value) {
         require_known(key, value);
         const std::vector<Event> &pushes = pushes_[key];

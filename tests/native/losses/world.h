@@ -87,7 +87,7 @@ struct Met {
 
 // Paths from whoever decides that a node is lost, and from a node's workers, who hear it first, to its server; and of
 // workers' intents and hellos, which no broken connection takes here.
-constexpr uint64_t of_a_deletion = UINT64_MAX; // number of an operation that nobody waits for
+constexpr uint64_t of_a_deletion = UINT64_MAX; // number of an operation for which no worker waits
 constexpr int decider_end = 2000, hearsay_end = 2001, intents_end = 3000;
 
 struct World : clients::Surroundings {
