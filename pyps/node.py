@@ -148,7 +148,8 @@ class Worker(_core.SamplingWorker):
         """Yield the keys that live on this node, in arrays of at most `chunk`.
 
         Others go on meanwhile. A key that lives here all the time is named exactly once; one that comes, goes or is
-        made meanwhile may be named or not. All nodes together name every key that neither moves nor is deleted.
+        made meanwhile may be named or not, or twice if it is deleted and made again. All nodes together name every key
+        that neither moves nor is deleted.
 
         Parameters
         ----------

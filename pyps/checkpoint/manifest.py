@@ -74,8 +74,8 @@ class Table:
     has_checks : bool
         Its shards have checks of the rows, by which a later checkpoint finds what has changed.
     has_repeats : bool
-        A key may be in several shards of a round, of which the last one counts: it moved, was found on both nodes, and
-        was deleted before another round.
+        A key may have several rows in a round, of which the last one counts: it moved and was found on both nodes, or
+        it was deleted and made again, and was deleted before another round.
     """
 
     name: str

@@ -183,7 +183,7 @@ def _plan(directory: Folder, node: Node, name: str, full_every: int) -> dict[str
 
 
 class _Found(NamedTuple):
-    """How many keys there are; whether some may be in several shards of a round, as they moved and were deleted."""
+    """How many keys there are; whether some may have several rows of a round: see `manifest.Table`."""
 
     keys: int
     has_repeats: bool

@@ -52,6 +52,13 @@ class Group:
         checks = None if self.checks is None else self.checks[which]
         return Group(self.length, self.keys[which], fields, checks)
 
+    def without_repeats(self) -> Group:
+        """Return it with the last row alone of each key."""
+        _, from_end = np.unique(self.keys[::-1], return_index=True)
+        if len(from_end) == len(self.keys):
+            return self
+        return self.only(np.sort(len(self.keys) - 1 - from_end))
+
     def pieces(self) -> Iterator[Group]:
         """Divide it into parts whose values have about `PIECE`."""
         begin = 0

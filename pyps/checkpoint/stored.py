@@ -43,8 +43,9 @@ class Stored:
         return places.numbered(self.folder.parent, shard.checkpoint) if shard.checkpoint else self.folder
 
     def groups(self, shard: Shard, names: Container[str] | None = None) -> Iterator[shards.Group]:
-        """Yield a shard's groups, without the keys that a later shard has; with some fields only, if `names` says."""
-        for group in shards.read(self.folder_of(shard), self.table, shard, names):
+        """Yield a shard's groups, with the last row alone of each key; with some fields only, if `names` says."""
+        for found in shards.read(self.folder_of(shard), self.table, shard, names):
+            group = found.without_repeats() if self.table.has_repeats else found
             if len(self._ages) == 1:
                 yield group
             else:

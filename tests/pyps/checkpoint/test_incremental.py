@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import pyps
 from moontide import cli
 from pyps import checkpoint
-from pyps.checkpoint import saving
+from pyps.checkpoint import saving, shards
 from pyps.checkpoint.checks import checks_of
 from pyps.checkpoint.folders import open_folder
 from pyps.checkpoint.rows import row_type
@@ -89,6 +90,23 @@ def test_of_keys_that_are_twice_in_a_round_the_last_counts_if_the_manifest_says_
         else:
             with pytest.raises(pyps.CheckpointError, match="it has key 5 twice"):
                 Stored(place).require_complete()
+
+
+def test_of_rows_of_a_key_in_a_shard_the_last_counts(tmp_path: Path) -> None:
+    """A key has two rows in a shard if it was deleted between two looks, and made again."""
+    with pyps.Server(capacity=10, value_length=2) as server, server.worker() as kv:
+        kv.push([5, 6], np.ones((2, 2), np.float32))
+        place = Path(checkpoint.save(tmp_path, server))
+        stored = Stored(place)
+        (table,) = stored.manifest.tables
+        keys, values = np.array([5, 6, 5, 7]), np.arange(8, dtype=np.float32).reshape(4, 2)
+        shard = shards.write(
+            stored.folder, table.shards[0].file, "float32", [shards.Group(2, keys, {"values": values})], 1
+        )
+        table = replace(table, keys=3, shards=(shard,), has_repeats=True)
+        replace(stored.manifest, tables=(table,)).write(stored.folder)
+        checkpoint.load(place, server)
+        assert kv.pull([5, 6, 7]).tolist() == [[4, 5], [2, 3], [6, 7]]
 
 
 @pytest.mark.parametrize("nodes", [1, 2])
