@@ -38,6 +38,16 @@ function arguments.named(call, given, expected, example)
    return values
 end
 
+-- A string without NULs, as C has them.
+function arguments.text(name, value)
+   if type(value) ~= 'string' then
+      raise('%s must be a string, got %s', name, shown(value))
+   elseif value:find('\0', 1, true) then
+      raise('%s %s holds a NUL', name, shown((value:gsub('%z', '\\0'))))
+   end
+   return value
+end
+
 -- A whole number within [least, most].
 function arguments.whole(name, value, least, most)
    if type(value) == 'cdata' and tonumber(value) then

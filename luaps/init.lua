@@ -19,6 +19,9 @@
 -- method name of several words also exists in Torch's spelling: kv:isFinished(timestamp). kv:prepare_sample and
 -- kv:pull_sample draw keys, after a call of server:enable_sampling_support{...} here or in Python.
 --
+-- kv:table('users') works on a named table of the server, which server:table('users', {dim = 64}) makes, here or in
+-- Python; a program that has attached calls kv.node:table.
+--
 -- A call with a wrong argument raises an error that begins with 'luaps: ' and changes nothing.
 local arguments = require 'luaps.arguments'
 local buffer = require 'luaps.buffer'
@@ -90,8 +93,8 @@ local SERVER = {
 --   {'uniform', low = -0.1, high = 0.1}; it depends on the seed and the key only. The same on all nodes.
 -- - trace_keys: keys, counted from 1, or 'all', whose history on this node :trace returns.
 --
--- With several nodes or without num_keys the ZeroMQ library is needed: the file that the environment variable PYPS_ZMQ
--- names, or else the system's library.
+-- With several nodes, without num_keys and for named tables the ZeroMQ library is needed: the file that the environment
+-- variable PYPS_ZMQ names, or else the system's library.
 function luaps.server(options)
    local example = 'luaps.server{num_keys = 1000, value_length = 10}'
    return node.create(arguments.named('server', options, SERVER, example))

@@ -2,14 +2,15 @@
 local ffi = require 'ffi'
 local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
+local contents = require 'luaps.contents'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
-local namedsettings = require 'luaps.namedsettings'
 local names = require 'luaps.names'
 local optimizers = require 'luaps.optimizers'
 local sampling = require 'luaps.sampling'
 local stats = require 'luaps.stats'
+local tables = require 'luaps.tables'
 local tracing = require 'luaps.tracing'
 local waiting = require 'luaps.waiting'
 local worker = require 'luaps.worker'
@@ -18,7 +19,6 @@ local check = errors.check
 local readstats, NodeStats = stats.reader('ps_node_stats')
 local readworkerstats, WorkerStats = stats.reader('ps_worker_stats')
 local ADDRESS_BYTES, REASON_BYTES = 128, 160
-local DEFAULT_CAPACITY = 1000000
 local WORKER, TRACE = {base = 1}, {base = 1}
 local ON_LOSS = {fail = 0, continue = 1}
 local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, relocation_only = C.PS_RELOCATION_ONLY}
@@ -26,12 +26,14 @@ local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, re
 local Node = {}
 Node.__index = Node
 
-local function new(handle)
+-- `name` is that of a named table.
+local function new(handle, name)
    waiting.prepare(handle)
    local info = ffi.new('ps_node_info')
    check(C.ps_node_get_info(handle, info, ffi.sizeof(info)))
    return setmetatable({
       handle = handle,
+      name = name,
       info = info,
       element = elements.bynumber[info.dtype],
       number = ffi.new('int64_t[1]'),
@@ -42,23 +44,13 @@ end
 local node = {}
 
 function node.attach(address, timeout)
-   if type(address) ~= 'string' then
-      errors.raise('address must be a string, got %s', errors.shown(address))
-   elseif address:find('\0', 1, true) then
-      errors.raise('address %s holds a NUL', errors.shown((address:gsub('%z', '\\0'))))
-   end
    local handle = ffi.new('ps_node *[1]')
-   check(C.ps_node_attach(address, arguments.seconds('timeout', timeout), handle))
+   check(C.ps_node_attach(arguments.text('address', address), arguments.seconds('timeout', timeout), handle))
    return new(ffi.gc(handle[0], C.ps_node_free))
 end
 
 -- Create a store; `options` are those of luaps.server.
 function node.create(options)
-   local element = elements.byname[options.dtype]
-   if not element then
-      errors.raise('dtype %s is not possible; choose one of %s', errors.shown(options.dtype),
-         table.concat(elements.names, ', '))
-   end
    local techniques = TECHNIQUES[options.techniques]
    if not techniques then
       errors.raise("techniques is %s; it must be 'all', 'replication_only' or 'relocation_only'",
@@ -68,45 +60,31 @@ function node.create(options)
    if not on_loss then
       errors.raise("on_loss is %s; it must be 'fail' or 'continue'", errors.shown(options.on_loss))
    end
-   local lengths, count = keys.read(keys.scratch(), options.value_length, 0, 'value_length')
-   if not options.num_keys and not options.capacity and count ~= 1 then
+   local fields = contents.read(options, 'value_length')
+   if not options.num_keys and not options.capacity and fields.num_lengths ~= 1 then
       errors.raise('%d value lengths were given: say num_keys for one for each key, or capacity if they are the ' ..
-         'lengths of classes of keys (luaps.classed_keys)', count)
+         'lengths of classes of keys (luaps.classed_keys)', fields.num_lengths)
    end
-   local optimizer = namedsettings.text(options.optimizer, 'optimizer',
-      "a text like 'adagrad:lr=0.1' or a table like {'adagrad', lr = 0.1}")
-   local initializer = namedsettings.text(options.initializer, 'initializer',
-      "a text like 'normal:std=0.1' or a table like {'normal', std = 0.1}")
-   local created = ffi.new('ps_node_options', {
-      size = ffi.sizeof('ps_node_options'),
-      num_keys = options.num_keys and arguments.whole('num_keys', options.num_keys, 1) or 0,
-      capacity = options.capacity and arguments.whole('capacity', options.capacity, 1)
-         or options.num_keys and 0 or DEFAULT_CAPACITY,
-      value_lengths = lengths,
-      num_lengths = count,
-      dtype = element.number,
-      max_workers = arguments.whole('max_workers', options.max_workers, 1, 2^31 - 1),
-      num_workers = arguments.whole('num_workers', options.num_workers, 0, 2^31 - 1),
-      memory_limit = arguments.whole('memory_limit', options.memory_limit, 0),
-      latch_timeout = arguments.seconds('latch_timeout', options.latch_timeout),
-      num_nodes = arguments.whole('num_nodes', options.num_nodes, 1, 2^31 - 1),
-      node = arguments.whole('rank', options.rank, 0, 2^31 - 1),
-      techniques = techniques,
-      cluster = arguments.whole('cluster', options.cluster, 0),
-      heartbeat = arguments.seconds('heartbeat', options.heartbeat),
-      lost_after = arguments.seconds('lost_after', options.lost_after),
-      on_loss = on_loss,
-      in_flight = arguments.whole('in_flight', options.in_flight, 0),
-      server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1),
-      optimizer = optimizer,
-      initializer = initializer,
-   })
+   fields.max_workers = arguments.whole('max_workers', options.max_workers, 1, 2^31 - 1)
+   fields.num_workers = arguments.whole('num_workers', options.num_workers, 0, 2^31 - 1)
+   fields.latch_timeout = arguments.seconds('latch_timeout', options.latch_timeout)
+   fields.num_nodes = arguments.whole('num_nodes', options.num_nodes, 1, 2^31 - 1)
+   fields.node = arguments.whole('rank', options.rank, 0, 2^31 - 1)
+   fields.techniques = techniques
+   fields.cluster = arguments.whole('cluster', options.cluster, 0)
+   fields.heartbeat = arguments.seconds('heartbeat', options.heartbeat)
+   fields.lost_after = arguments.seconds('lost_after', options.lost_after)
+   fields.on_loss = on_loss
+   fields.in_flight = arguments.whole('in_flight', options.in_flight, 0)
+   fields.server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1)
    if not options.num_keys then
       check(C.ps_load_zmq(nil)) -- without num_keys even a single node has a server
    end
    local handle = ffi.new('ps_node *[1]')
-   check(C.ps_node_create(created, handle))
+   local code = C.ps_node_create(ffi.new('ps_node_options', fields), handle)
+   check(code, nil, fields) -- keeps the memory that the options point at alive until here
    local made = new(ffi.gc(handle[0], C.ps_node_free))
+   made.was_created = true
    tracing.begin(made.handle, options.trace_keys)
    return made
 end
@@ -117,9 +95,44 @@ function Node:worker(options)
    return worker.new(self, options.base, false)
 end
 
+-- server:table(name, {dim =, num_keys =, capacity =, dtype = 'float32', optimizer =, initializer =, memory_limit = 0,
+-- timeout = 300}): a named table of the server, made on all nodes if there is none of the name. It is a node of its
+-- own: its keys, values, optimizer and memory are apart from those of the server and of other tables. Its method
+-- :worker gives it workers; kv:table(name) does so for a worker of the server. Every process of every node can name it,
+-- in Lua and in Python, with the same options or, to wait until another process has made it, with its name alone. The
+-- table ends with server:drop_table or with the server, not with this object.
+--
+-- - name: 1 to 63 letters, digits, '_', '-' and '.'.
+-- - dim: the number of elements of each value; without num_keys also a table or tensor with the lengths of classes of
+--   keys: see luaps.classed_keys.
+-- - timeout: seconds to wait for all nodes, or for another process to make the table.
+--
+-- The others are as for luaps.server: without num_keys, keys are arbitrary int64 except -1. The process that created
+-- the server needs the ZeroMQ library. A program that has attached calls kv.node:table.
+function Node:table(name, options)
+   if self.was_created then
+      check(C.ps_load_zmq(nil))
+   end
+   return new(tables.open(self.handle, name, options), name)
+end
+
+-- End a named table on all nodes: its values are gone, and calls of its workers raise an error. `timeout`: seconds to
+-- wait, default 300.
+function Node:drop_table(name, timeout)
+   tables.drop(self.handle, name, timeout)
+end
+
+-- The names of the tables that work on this node, sorted.
+function Node:table_names()
+   return tables.names(self.handle)
+end
+
 -- The address at which processes of this user on this host attach. The first call starts a native thread that listens
 -- there.
 function Node:address()
+   if self.was_created then
+      C.ps_load_zmq(nil) -- for tables, which those processes may ask for; without ZeroMQ only they are refused
+   end
    local address = ffi.new('char[?]', ADDRESS_BYTES)
    check(C.ps_node_listen(self.handle, address, ADDRESS_BYTES))
    return ffi.string(address)
@@ -279,7 +292,8 @@ function Node:shutdown(timeout)
 end
 
 function Node:__tostring()
-   return string.format('luaps node: %s keys, value_length %s, %s, %s', tostring(self:num_keys() or 'any'),
+   local what = self.name and string.format("table '%s'", self.name) or 'node'
+   return string.format('luaps %s: %s keys, value_length %s, %s, %s', what, tostring(self:num_keys() or 'any'),
       tostring(self:value_length() or 'varying'), self:dtype(), self:is_open() and 'open' or 'shut down')
 end
 

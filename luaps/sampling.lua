@@ -37,13 +37,6 @@ local function checkboolean(name, value)
    return value
 end
 
-local function checkname(name, value)
-   if type(value) ~= 'string' then
-      raise('%s must be a string, got %s', name, errors.shown(value))
-   end
-   return value
-end
-
 -- server:enable_sampling_support{scheme =, distribution =, ...}: let all workers of this node, in every process, draw
 -- samples. Call it once.
 --
@@ -63,7 +56,8 @@ function sampling.enable(node, options)
    if options.weights then
       weights, count, standin = values.open(options.weights, WEIGHTS, false)
    end
-   local scheme, distribution = checkname('scheme', options.scheme), checkname('distribution', options.distribution)
+   local scheme = arguments.text('scheme', options.scheme)
+   local distribution = arguments.text('distribution', options.distribution)
    local given = ffi.new('ps_sampling_options', {
       size = ffi.sizeof('ps_sampling_options'),
       scheme = scheme,

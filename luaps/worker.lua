@@ -13,8 +13,10 @@ local keys = require 'luaps.keys'
 local lists = require 'luaps.lists'
 local names = require 'luaps.names'
 local pending = require 'luaps.pending'
+local rows = require 'luaps.rows'
 local sampling = require 'luaps.sampling'
 local stats = require 'luaps.stats'
+local tableworkers = require 'luaps.tableworkers'
 local values = require 'luaps.values'
 local waiting = require 'luaps.waiting'
 
@@ -24,7 +26,6 @@ local readstats, WorkerStats = stats.reader('ps_worker_stats')
 local EFORKED, ECLOSED, ASYNC = tonumber(C.PS_EFORKED), tonumber(C.PS_ECLOSED), tonumber(C.PS_ASYNC)
 
 local GROUP = 10000 -- keys per message, as in pyps
-local KEYS_AT_ONCE = 65536 -- that keys() gives, as in pyps
 
 local Worker = {}
 Worker.__index = Worker
@@ -41,6 +42,7 @@ local function new(node, base, owns)
    return setmetatable({
       node = node,
       base = node:first_key(base),
+      counts_from = base, -- where keys are not arbitrary numbers
       owns = owns,
       element = node.element,
       handle = newhandle(node),
@@ -52,6 +54,7 @@ local function new(node, base, owns)
       number = ffi.new('int64_t[1]'),
       flag = ffi.new('int32_t[1]'),
       pending = pending.new(node.element),
+      tables = tableworkers.new(),
       finalized = false,
    }, Worker)
 end
@@ -267,27 +270,10 @@ function Worker:intent(given, start, stop, timeout)
    callwithin(self, waiting.given(timeout), C.ps_intent, data, n, first, last)
 end
 
--- Ask about the rows of keys with a function of ps.h, and wait for the answers: returns them, a byte per key, and the
--- number of keys. If a Lua error ends the wait, the answers are kept until the operation is abandoned.
-local function askaboutrows(self, run, given, timeout)
-   local limit = waiting.limit(timeout)
-   local stop = clock() + limit
-   local data, n = readkeys(self.scratch, given, self.base, 'keys')
-   local answers = ffi.new('uint8_t[?]', math.max(n, 1))
-   callwithin(self, limit, run, data, n, answers, self.number)
-   if self.number[0] >= 0 then
-      self.answers, self.stamp[0], self.waits = answers, self.number[0], true
-      local code = waiting.answer(self.handle, tonumber(self.number[0]), limit, stop)
-      self.waits = false
-      check(code, self.base)
-   end
-   return answers, n
-end
-
 -- Return which keys have a row, on any node, as a table of booleans; it makes no rows. Keys of a range always have one.
 -- `timeout` as for pull.
 function Worker:contains(given, timeout)
-   local answers, n = askaboutrows(self, C.ps_contains, given, timeout)
+   local answers, n = rows.ask(self, callwithin, C.ps_contains, given, timeout)
    local found = {}
    for i = 1, n do
       found[i] = answers[i - 1] ~= 0
@@ -299,7 +285,7 @@ end
 -- next use of a key makes it anew. Returns how many keys existed. Keys of a range cannot be deleted. `timeout` as for
 -- pull.
 function Worker:delete(given, timeout)
-   local answers, n = askaboutrows(self, C.ps_delete, given, timeout)
+   local answers, n = rows.ask(self, callwithin, C.ps_delete, given, timeout)
    local deleted = 0
    for i = 0, n - 1 do
       deleted = deleted + answers[i]
@@ -311,21 +297,15 @@ end
 -- with at most `chunk` keys, by default 65536. Others go on meanwhile. A key that lives here all the time is named
 -- exactly once.
 function Worker:keys(chunk)
-   local most = arguments.whole('chunk', chunk or KEYS_AT_ONCE, 1)
-   local found, at, count = ffi.new('int64_t[?]', most), ffi.new('int64_t[1]'), ffi.new('int64_t[1]', most)
-   return function()
-      if count[0] < most then
-         return nil
-      end
-      call(self, C.ps_find_keys, C.PS_KEYS_HERE, at, found, most, count)
-      return count[0] > 0 and keys.copy(found, tonumber(count[0]), self.base) or nil
-   end
+   return rows.here(self, call, chunk)
 end
 
 -- Advance this worker's clock by one and return it; it starts at 0.
 function Worker:advance_clock()
    call(self, C.ps_advance_clock, self.number)
-   return tonumber(self.number[0])
+   local reached = tonumber(self.number[0])
+   self.tables:follow(reached)
+   return reached
 end
 
 function Worker:current_clock()
@@ -335,6 +315,20 @@ end
 
 waiting.add(Worker, call)
 sampling.add(Worker, call, callwithin, submit)
+
+-- This worker's worker of a named table of the server, the same one each time. Its clock is this one's, and it ends
+-- with this one. Its operations, waits and barriers are its own. `timeout`: seconds to wait until a process has made
+-- the table (see server:table), default 300.
+function Worker:table(name, timeout)
+   local found = self.tables:find(name)
+   if not found then
+      local reached = self:current_clock()
+      found = new(self.node:table(name, {timeout = timeout}), self.counts_from, true)
+      self.tables:add(name, found)
+      self.tables:follow(reached)
+   end
+   return found
+end
 
 -- A future for the operation with this timestamp; it has the methods :wait(timeout) and :done().
 function Worker:future(timestamp)
@@ -364,12 +358,13 @@ function Worker:stats()
 end
 
 -- Wait for the operations of this worker, for at most `timeout` seconds, and leave the node. With 0, operations that
--- have not ended may be lost. May be called again.
+-- have not ended may be lost. Before that, its workers of named tables do the same. May be called again.
 function Worker:finalize(timeout)
    waiting.limit(timeout) -- a wrong timeout changes nothing
-   local ok, message = true, nil
+   local failure = self.tables:finalize(timeout)
    if timeout ~= 0 and C.ps_pending(self.handle, self.number) == 0 and self.number[0] > 0 and self.node:is_open() then
-      ok, message = pcall(self.waitall, self, timeout)
+      local ok, message = pcall(self.waitall, self, timeout)
+      failure = failure or not ok and message
    end
    self.finalized = true
    check(C.ps_worker_finalize(self.handle))
@@ -377,8 +372,8 @@ function Worker:finalize(timeout)
    if self.owns then
       self.node:shutdown()
    end
-   if not ok then
-      error(message, 0)
+   if failure then
+      error(failure, 0)
    end
 end
 Worker.close = Worker.finalize

@@ -23,7 +23,7 @@ from pyps.errors import (
     WaitTimeoutError,
 )
 from pyps.length_classes import classed_keys
-from pyps.node import Node, Worker, attach
+from pyps.node import Node, Table, Worker, attach
 from pyps.periods import Periods
 from pyps.rendezvous.dmlc import scheduler
 from pyps.rendezvous.launch import init
@@ -45,6 +45,7 @@ __all__ = [
     "Server",
     "SpanWorker",
     "StartError",
+    "Table",
     "Timestamp",
     "TraceEvent",
     "WaitTimeoutError",

@@ -153,6 +153,10 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_leave(ps_node *node, double timeout)
     int32_t ps_node_set_patience(ps_node *node, double seconds)
     int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options)
+    int32_t ps_node_table(ps_node *node, const char *name, const ps_node_options *options, double timeout,
+                          ps_node **table)
+    int32_t ps_node_drop_table(ps_node *node, const char *name, double timeout)
+    int32_t ps_node_table_names(ps_node *node, char *names, size_t capacity)
     int32_t ps_node_shutdown(ps_node *node)
     int32_t ps_node_is_open(ps_node *node)
     void ps_node_free(ps_node *node)
@@ -276,6 +280,7 @@ cdef class Existence(Operations):
 
 
 cdef class Worker(Existence):
+    cdef list followers  # workers whose clocks are as this one's
     cdef bint is_waiting  # a thread is in `patiently`
 
     cdef int patiently(self, WorkerWait call, object timeout) except -1

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from pyps import _core
-from pyps.arrays import as_keys
+from pyps import _core, zeromq
+from pyps.arrays import as_keys, read_lengths
+from pyps.dtypes import find_dtype
 from pyps.latencies import OPERATIONS, PLACES, Latencies
-from pyps.named_settings import optimizer_text
+from pyps.named_settings import initializer_text, optimizer_text
 
 if TYPE_CHECKING:
+    from pyps.initializers import Initializer
     from pyps.optim import Optimizer
 
+DEFAULT_CAPACITY = 1_000_000
 KEYS_AT_ONCE = 1 << 16  # that `Worker.keys` yields
 
 
@@ -82,6 +86,72 @@ class Node(_core.Node):
         """Return a new worker of this node, for one thread."""
         return Worker(self)
 
+    def table(
+        self,
+        name: str,
+        dim: int | Sequence[int] | ArrayLike | None = None,
+        *,
+        num_keys: int | None = None,
+        capacity: int | None = None,
+        dtype: object = "float32",
+        optimizer: Optimizer | str | None = None,
+        initializer: Initializer | str | None = None,
+        memory_limit: int | None = None,
+        timeout: float | None = None,
+    ) -> Table:
+        """Return a named table of the server, and make it on all nodes if there is none of the name.
+
+        Its keys, values, optimizer and memory are apart from those of the server and of other tables. Every process of
+        every node can name it, before or after others: with the same options, or with its name alone.
+
+        Parameters
+        ----------
+        name : str
+            Of 1 to 63 letters, digits, ``_``, ``-`` and ``.``.
+        dim : int or array of int, optional
+            Elements of each value. With `capacity`, also the lengths of up to 128 classes of keys, see `classed_keys`.
+            Without it, wait until another process has made the table.
+        num_keys, capacity, dtype, optimizer, initializer, memory_limit
+            As for `Server`. Without `num_keys`, keys may be any int64 but -1.
+        timeout : float, optional
+            Seconds to wait for all nodes, or for another process to make it; default 300.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        ValueError
+            The table is there with other options; or an option is wrong.
+        RuntimeError
+            A node cannot make its part, for example for want of memory; or this node is not connected yet.
+        NodeLost
+            A new table needs all nodes, and one was lost or has left.
+        WaitTimeoutError
+            A node, or another process, did not do its part in time.
+
+        Examples
+        --------
+        >>> import pyps
+        >>> with pyps.Server(10) as server, server.worker() as kv:
+        ...     users = server.table("users", dim=4, optimizer="adagrad:lr=0.1")
+        ...     kv.table("users").pull([7, 1 << 40]).shape
+        (2, 4)
+        """
+        return Table(
+            self,
+            name,
+            dim,
+            num_keys=num_keys,
+            capacity=capacity,
+            dtype=dtype,
+            optimizer=optimizer,
+            initializer=initializer,
+            memory_limit=memory_limit,
+            timeout=timeout,
+        )
+
     def latencies(self) -> dict[tuple[str, str], Latencies]:
         """Return how long the operations of all workers that this node has had took, since the node was created.
 
@@ -124,6 +194,70 @@ class Node(_core.Node):
         return f"<pyps.{type(self).__name__} {what}, {state}>"
 
 
+class Table(Node):
+    """A named table of a server, as `Node.table` returns it: a node with keys and values of its own.
+
+    `worker` gives it workers; ``kv.table(name)`` does for a worker of the server. Its end does not end the table:
+    `Node.drop_table` does, and the server's end.
+
+    Attributes
+    ----------
+    name : str
+    node : Node
+        That has the table.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        name: str,
+        dim: int | Sequence[int] | ArrayLike | None = None,
+        *,
+        num_keys: int | None = None,
+        capacity: int | None = None,
+        dtype: object = "float32",
+        optimizer: Optimizer | str | None = None,
+        initializer: Initializer | str | None = None,
+        memory_limit: int | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self.name, self.node = name, node
+        given = dict.fromkeys(
+            label
+            for label, value in (
+                ("num_keys", num_keys),
+                ("capacity", capacity),
+                ("optimizer", optimizer),
+                ("initializer", initializer),
+                ("memory_limit", memory_limit),
+            )
+            if value is not None
+        )
+        if dim is None and given:
+            raise TypeError(f"{', '.join(given)} of table {name!r} need dim, the elements of its values")
+        if num_keys is not None and capacity is not None:
+            raise ValueError(
+                f"capacity is for keys that may be any numbers, and num_keys is {num_keys}: give one of them"
+            )
+        zeromq.load()
+        any_keys = DEFAULT_CAPACITY if capacity is None else capacity
+        super().__init__(
+            beside=node,
+            name=name,
+            num_keys=num_keys or 0,
+            capacity=0 if num_keys is not None else any_keys,
+            value_lengths=None if dim is None else read_lengths(dim),
+            dtype=find_dtype(dtype),
+            memory_limit=memory_limit or 0,
+            optimizer=self.use_optimizer(optimizer),
+            initializer=initializer_text(initializer),
+            timeout=timeout,
+        )
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, table {self.name!r} of {self.node!r}>"
+
+
 class Worker(_core.SamplingWorker):
     """A worker of a node: reads and changes parameters.
 
@@ -136,6 +270,8 @@ class Worker(_core.SamplingWorker):
         A server of this process, or a node that it attached to.
     """
 
+    _tables: dict[str, Worker] | None = None
+
     def __init__(self, node: Node) -> None:
         super().__init__(node)
         self.node = node
@@ -143,6 +279,51 @@ class Worker(_core.SamplingWorker):
     def get_key_size(self, key: int = 0) -> int:
         """Return the number of elements of a key's value."""
         return self.node.get_key_size(key)
+
+    def table(self, name: str, *, timeout: float | None = None) -> Worker:
+        """Return this worker's worker of a named table: the same one until it is finalized or the table dropped.
+
+        Its clock is this one's, and it ends with this one. Its operations, waits and barriers are its own.
+
+        Parameters
+        ----------
+        name : str
+        timeout : float, optional
+            Seconds to wait until the table is there; default 300.
+
+        Raises
+        ------
+        WaitTimeoutError
+            No process has made the table in time: see `Node.table`.
+        """
+        if self._tables is None:
+            self._tables = {}
+        worker = self._tables.get(name)
+        if worker is None or not worker.id or not worker.node.is_open:
+            worker = self._tables[name] = self.node.table(name, timeout=timeout).worker()
+            self.lead(worker)
+        return worker
+
+    def finalize(self, timeout: float | None = None) -> None:
+        """Wait for this worker's operations, also those on tables, and leave the node. May be called again.
+
+        Any thread may call it.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait for operations that are on their way, for those on each table as well; default 300. With 0
+            they may be lost.
+
+        Raises
+        ------
+        WaitTimeoutError, NodeLost
+            Some operations did not end in time. The worker has left all the same.
+        """
+        with ExitStack() as all_of_them:
+            all_of_them.callback(super().finalize, timeout)
+            for worker in (self._tables or {}).values():
+                all_of_them.callback(worker.finalize, timeout)
 
     def keys(self, chunk: int = KEYS_AT_ONCE) -> Iterator[NDArray[np.int64]]:
         """Yield the keys that live on this node, in arrays of at most `chunk`.

@@ -16,7 +16,7 @@ from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
 from pyps.named_settings import initializer_text
-from pyps.node import Node, Worker
+from pyps.node import DEFAULT_CAPACITY, Node, Worker
 from pyps.tracing import TraceEvent, begin_trace, take_trace
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 TECHNIQUES = ("all", "replication_only", "relocation_only")
 ON_LOSS = ("fail", "continue")
-DEFAULT_CAPACITY = 1_000_000
 
 
 class Server(Node):
@@ -225,6 +224,7 @@ class Server(Node):
     @property
     def address(self) -> str:
         """The address at which processes of this user on this host can attach; its first use starts a thread."""
+        zeromq.load()  # for tables, which these may ask for
         return self.listen()
 
     def stats(self) -> dict[str, int]:

@@ -6,6 +6,10 @@ cdef class Node:
     ----------
     address : str, optional
         Attach to the server at this address; then all other parameters but `timeout` are ignored.
+    beside : Node, optional
+        Be the named table of this node that is called `name`; made if there is none and `value_lengths` is given. Then
+        only the keys, values, `dtype`, `memory_limit`, `optimizer` and `initializer` count.
+    name : str
     num_keys : int
         The keys are [0, num_keys). If it is 0, keys may be any numbers, and `capacity` is how many there is room for.
     capacity : int
@@ -28,7 +32,7 @@ cdef class Node:
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
-                 optimizer="", initializer=""):
+                 optimizer="", initializer="", Node beside=None, name=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -36,7 +40,11 @@ cdef class Node:
         cdef const char *text
         cdef bytes rule = encoded(optimizer, "optimizer")
         cdef bytes first = encoded(initializer, "initializer")
-        cdef double limit = seconds(timeout)
+        cdef bytes table = encoded(name, "name")
+        cdef const char *called = table
+        cdef const ps_node_options *wanted = &options
+        cdef Wait wait
+        cdef double patience = seconds(timeout)
         from pyps.dtypes import DTYPES
 
         if self.node != NULL:
@@ -45,34 +53,48 @@ cdef class Node:
             where = encoded(address, "address")
             text = where
             with nogil:
-                code = ps_node_attach(text, limit, &self.node)
+                code = ps_node_attach(text, patience, &self.node)
         else:
             memset(&options, 0, sizeof(options))
             options.size = sizeof(options)
             options.num_keys = whole(num_keys, "num_keys", INT64_MAX)
             options.capacity = whole(capacity, "capacity", INT64_MAX)
-            options.dtype = dtype.number
+            options.dtype = dtype.number if dtype is not None else 0
             options.max_workers = <int32_t> whole(max_workers, "max_workers", INT32_MAX)
             options.num_workers = <int32_t> whole(num_workers, "num_workers", INT32_MAX)
             options.memory_limit = whole(memory_limit, "memory_limit", INT64_MAX)
-            options.latch_timeout = seconds(latch_timeout, "latch_timeout")
-            options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)
-            options.node = <int32_t> whole(rank, "rank", INT32_MAX)
-            options.techniques = techniques
-            options.cluster = number_of(cluster, "cluster")
-            options.heartbeat = seconds(heartbeat, "heartbeat")
-            options.lost_after = seconds(lost_after, "lost_after")
-            options.on_loss = on_loss
-            options.in_flight = whole(in_flight, "in_flight", INT64_MAX)
-            options.server_threads = <int32_t> whole(server_threads, "server_threads", INT32_MAX)
             options.optimizer = rule
             options.initializer = first
-            open_keys(value_lengths, &lengths)
+            if beside is None:
+                options.latch_timeout = seconds(latch_timeout, "latch_timeout")
+                options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)
+                options.node = <int32_t> whole(rank, "rank", INT32_MAX)
+                options.techniques = techniques
+                options.cluster = number_of(cluster, "cluster")
+                options.heartbeat = seconds(heartbeat, "heartbeat")
+                options.lost_after = seconds(lost_after, "lost_after")
+                options.on_loss = on_loss
+                options.in_flight = whole(in_flight, "in_flight", INT64_MAX)
+                options.server_threads = <int32_t> whole(server_threads, "server_threads", INT32_MAX)
+            memset(&lengths, 0, sizeof(lengths))
+            if value_lengths is not None:
+                open_keys(value_lengths, &lengths)
+            elif beside is not None:
+                wanted = NULL
             options.value_lengths = <const int64_t *> lengths.data
             options.num_lengths = lengths.elements
-            with nogil:
-                code = ps_node_create(&options, &self.node)
-            close_span(&lengths)
+            try:
+                if beside is None:
+                    with nogil:
+                        code = ps_node_create(&options, &self.node)
+                else:
+                    limit(&wait, timeout, True)
+                    code = PS_EBUSY
+                    while prepare_call(&wait, code):
+                        with nogil:
+                            code = ps_node_table(beside.node, called, wanted, wait.left, &self.node)
+            finally:
+                close_span(&lengths)
         check(code)
         check(ps_node_set_patience(self.node, signals_every))
         check(ps_node_get_info(self.node, &self.info, sizeof(self.info)))
@@ -255,6 +277,47 @@ cdef class Node:
                 with nogil:
                     call(self.node, shortest)
             raise
+
+    def drop_table(self, name, timeout=None):
+        """End a named table on all nodes: its values are gone, and calls of its workers raise ClosedError.
+
+        Parameters
+        ----------
+        name : str
+        timeout : float, optional
+            Seconds to wait for node 0 and this node's own part; default 300.
+
+        Raises
+        ------
+        RuntimeError
+            There is no such table.
+        NodeLost
+            Node 0 was lost or has left, by way of which tables are dropped.
+        """
+        cdef Wait wait
+        cdef int32_t code = PS_EBUSY
+        cdef bytes table = encoded(name, "name")
+        cdef const char *called = table
+        limit(&wait, timeout, True)
+        while prepare_call(&wait, code):
+            with nogil:
+                code = ps_node_drop_table(self.node, called, wait.left)
+        check(code)
+
+    def table_names(self):
+        """Return the names of the tables that work on this node, sorted, as a list of str."""
+        cdef size_t room = 4096
+        cdef bytearray names
+        cdef char *at
+        cdef int32_t code = PS_ESIZE
+        while code == PS_ESIZE:
+            names = bytearray(room)
+            at = names
+            with nogil:
+                code = ps_node_table_names(self.node, at, room)
+            room *= 2
+        check(code)
+        return names.split(b"\0", 1)[0].decode().split()
 
     def barrier(self, timeout=None):
         """Wait until every node has come to a barrier, each in the process that created it.

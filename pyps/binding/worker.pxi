@@ -96,7 +96,21 @@ cdef class Worker(Existence):
         """Add one to this worker's clock and return it."""
         cdef int64_t clock = 0
         check(ps_advance_clock(self.usable(), &clock))
+        if self.followers is not None:
+            for follower in self.followers[:]:
+                try:
+                    follower.advance_clock()
+                except ClosedError:  # its table was dropped, or it is finalized
+                    self.followers.remove(follower)
         return clock
+
+    def lead(self, Worker follower):
+        """Let another worker's clock, which must not be ahead, be as this one's from now on."""
+        while follower.current_clock() < self.current_clock():
+            follower.advance_clock()
+        if self.followers is None:
+            self.followers = []
+        self.followers.append(follower)
 
     def current_clock(self):
         """Return this worker's clock, which starts at 0."""

@@ -30,6 +30,23 @@ int32_t wait_for(Type *object, const char *name, double timeout, Wait &&wait) {
     return guarded([&] { return wait(require(object, name), seconds(timeout, default_wait_timeout)); });
 }
 
+// A copy of the caller's options that has exactly the fields that this library knows.
+template <class Options>
+Options known(const Options *options) {
+    const uint64_t size = require(options, "options").size;
+    if (size <= sizeof size)
+        fail(PS_EINVAL, Where{-1, int64_t(size), int64_t(sizeof(Options))},
+             "options.size is %llu: it must be sizeof of the struct, %zu here", static_cast<unsigned long long>(size),
+             sizeof(Options));
+    const char *bytes = reinterpret_cast<const char *>(options);
+    if (size > sizeof(Options) && std::any_of(bytes + sizeof(Options), bytes + size, [](char byte) { return byte; }))
+        fail(PS_EINVAL, Where{-1, int64_t(size), int64_t(sizeof(Options))},
+             "the options have fields beyond the %zu bytes that this version of libps knows", sizeof(Options));
+    Options known{};
+    std::memcpy(&known, options, std::min<uint64_t>(size, sizeof known));
+    return known;
+}
+
 // Write what was asked for to a caller's struct of so many bytes; fields that this library does not know become 0.
 template <class Struct>
 void give(const Struct &asked, Struct *to, size_t bytes, const char *name) {

@@ -21,23 +21,6 @@ namespace {
 
 constexpr double default_attach_timeout = 10.0; // seconds
 
-// A copy of the caller's options that has exactly the fields that this library knows.
-template <class Options>
-Options known(const Options *options) {
-    const uint64_t size = require(options, "options").size;
-    if (size <= sizeof size)
-        fail(PS_EINVAL, Where{-1, int64_t(size), int64_t(sizeof(Options))},
-             "options.size is %llu: it must be sizeof of the struct, %zu here", static_cast<unsigned long long>(size),
-             sizeof(Options));
-    const char *bytes = reinterpret_cast<const char *>(options);
-    if (size > sizeof(Options) && std::any_of(bytes + sizeof(Options), bytes + size, [](char byte) { return byte; }))
-        fail(PS_EINVAL, Where{-1, int64_t(size), int64_t(sizeof(Options))},
-             "the options have fields beyond the %zu bytes that this version of libps knows", sizeof(Options));
-    Options known{};
-    std::memcpy(&known, options, std::min<uint64_t>(size, sizeof known));
-    return known;
-}
-
 MemberSlot &member_of(const Segment &segment, int32_t number) {
     const uint32_t nodes = segment.header().num_nodes;
     if (number < 0 || uint32_t(number) >= nodes)

@@ -45,9 +45,13 @@ void Attachment::require_open() {
 
 using namespace ps;
 
-ps_node *ps_node::create(const ps_node_options &options, const PushRule &push, const Initializer &initializer) {
-    std::unique_ptr<ps_node> node(new ps_node(Segment::create(options, push, initializer)));
+ps_node *ps_node::create(const ps_node_options &options, const PushRule &push, const Initializer &initializer,
+                         Part part) {
+    std::unique_ptr<ps_node> node(
+        new ps_node(std::make_shared<Attachment>(Segment::create(options, push, initializer))));
     Segment &segment = *node->attachment_->segment;
+    node->attachment_->is_table = part == Part::table;
+    if (part == Part::node) node->tables_ = make_tables(node->attachment_->segment);
     node->slabs_ = std::make_unique<Slabs>(segment);
     if (!segment.header().is_range()) { // rows of keys are made when the keys are used first
         if (segment.header().num_nodes == 1) node->serve_alone();
@@ -82,7 +86,7 @@ void ps_node::serve_alone() {
     Segment &segment = *attachment_->segment;
     uint64_t &cluster = segment.header().cluster;
     if (getrandom(&cluster, sizeof cluster, 0) != sizeof cluster) fail_with_errno("getrandom");
-    server_ = std::make_unique<Server>(attachment_->segment, *slabs_, "tcp://127.0.0.1:*", trace_.get());
+    server_ = std::make_unique<Server>(attachment_->segment, *slabs_, "tcp://127.0.0.1:*", trace_.get(), tables_.get());
     attachment_->server_inside = server_->inside();
     server_->connect({server_->endpoint()});
 }
@@ -101,12 +105,11 @@ bool ps_node::begin_anew(const char *what) {
 }
 
 ps_node *ps_node::attach(const std::string &address, double timeout) {
-    std::unique_ptr<ps_node> node(new ps_node(ps::attach(address, timeout)));
+    std::unique_ptr<ps_node> node(new ps_node(std::make_shared<Attachment>(ps::attach(address, timeout))));
+    node->attachment_->address = address;
     node->attachment_->require_open();
     return node.release();
 }
-
-ps_node::ps_node(std::shared_ptr<Segment> segment) : attachment_(std::make_shared<Attachment>(std::move(segment))) {}
 
 bool ps_node::is_creator() const { return slabs_ && attachment_->segment->generation() == fork_generation(); }
 
@@ -125,7 +128,9 @@ std::string ps_node::listen() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
     if (!is_creator()) fail(PS_EINVAL, Where{}, "only the process that created the server can let others attach");
-    if (!listener_) listener_ = std::make_unique<Listener>(attachment_->segment);
+    if (!listener_)
+        listener_ = std::make_unique<Listener>(attachment_->segment,
+                                               [this](const Question &asked) { return answer(asked); });
     return listener_->address();
 }
 
@@ -181,7 +186,7 @@ std::string ps_node::bind(const std::string &endpoint) {
         fail(PS_EINVAL, Where{}, "only a node of several, in the process that created it, is bound to an endpoint");
     if (server_) fail(PS_EINVAL, Where{}, "the node is bound to %s already", server_->endpoint().c_str());
     require_one_interface(endpoint);
-    server_ = std::make_unique<Server>(attachment_->segment, *slabs_, endpoint, trace_.get());
+    server_ = std::make_unique<Server>(attachment_->segment, *slabs_, endpoint, trace_.get(), tables_.get());
     attachment_->server_inside = server_->inside();
     return server_->endpoint();
 }
@@ -195,7 +200,9 @@ void ps_node::connect(const std::vector<std::string> &endpoints) {
 void ps_node::enable_sampling(const ps_sampling_options &options) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
-    if (!is_creator()) fail(PS_EINVAL, Where{}, "only the process that created the node can enable sampling");
+    const Segment &segment = *attachment_->segment;
+    if (segment.header().server.pid != Process::self().pid || segment.generation() != fork_generation())
+        fail(PS_EINVAL, Where{}, "only the process that created the node can enable sampling");
     ps::enable_sampling(*attachment_->segment, options);
 }
 
@@ -231,6 +238,26 @@ int32_t ps_node::barrier(double timeout) {
     return code;
 }
 
+void ps_node::end_workers() {
+    std::shared_ptr<Tables> tables;
+    {
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (!attachment_ || !is_creator()) return;
+        State open = State::open;
+        attachment_->segment->header().state.compare_exchange_strong(open, State::closed, std::memory_order_acq_rel);
+        attachment_->segment->wake_barriers();
+        tables = tables_;
+    }
+    if (tables) tables->end_workers();
+}
+
+void ps_node::end_together() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!attachment_ || !is_creator()) return;
+    if (server_) server_->leave();
+    attachment_->segment->header().leave_rounds = 1;
+}
+
 // Ends this node's workers. Its server goes on for the other nodes.
 int32_t ps_node::leave(double timeout) {
     std::unique_lock<std::mutex> alone(leave_mutex_, std::try_to_lock);
@@ -248,9 +275,7 @@ int32_t ps_node::leave(double timeout) {
     }
     Segment &segment = *attachment->segment;
     Header &header = segment.header();
-    State open = State::open;
-    header.state.compare_exchange_strong(open, State::closed, std::memory_order_acq_rel);
-    segment.wake_barriers();
+    end_workers();
     bool works = !header.ended.load(std::memory_order_acquire) && header.connected.load(std::memory_order_acquire);
     if (!works || !is_alone_here) return PS_OK;
     int32_t code;
@@ -268,13 +293,23 @@ int32_t ps_node::leave(double timeout) {
 }
 
 void ps_node::shutdown() noexcept {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     if (!attachment_) return;
-    listener_.reset();
-    if (is_creator())
+    // A question or a call that waits for a table ends with the tables; it may need this mutex meanwhile.
+    const std::shared_ptr<Tables> tables = is_creator() ? tables_ : nullptr;
+    std::unique_ptr<Listener> listener = std::move(listener_);
+    lock.unlock();
+    if (tables) tables->stop();
+    listener.reset();
+    lock.lock();
+    if (!attachment_) return;
+    if (is_creator()) {
         server_.reset();
-    else
-        server_.release(); // leaked: the server's thread and sockets do not exist in a forked child
+        tables_.reset();
+    } else { // leaked: the threads and sockets of these do not exist in a forked child
+        server_.release();
+        if (tables_) new std::shared_ptr<Tables>(std::move(tables_));
+    }
     if (is_creator()) {
         attachment_->segment->header().state.store(State::closed, std::memory_order_release);
         attachment_->segment->wake_barriers();

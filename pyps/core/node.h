@@ -12,6 +12,7 @@
 #include "server/server.h"
 #include "store/slabs.h"
 #include "store/trace.h"
+#include "tables/tables.h"
 #include "worker/barrier.h"
 
 namespace ps {
@@ -37,6 +38,8 @@ struct Attachment {
     std::shared_ptr<Segment> segment;
     ServerWatch watch;
     std::weak_ptr<Inside> server_inside; // set before the node is connected
+    std::string address; // that this process has attached to; empty in the one that created the node
+    bool is_table = false;
     std::atomic<double> patience{HUGE_VAL}; // seconds after which a wait returns PS_EBUSY; see ps_node_set_patience
 };
 
@@ -44,8 +47,9 @@ struct Attachment {
 
 struct [[gnu::visibility("hidden")]] ps_node {
 public:
+    enum class Part { node, table };
     static ps_node *create(const ps_node_options &options, const ps::PushRule &push = {},
-                           const ps::Initializer &initializer = {});
+                           const ps::Initializer &initializer = {}, Part part = Part::node);
     static ps_node *attach(const std::string &address, double timeout);
     ~ps_node() { shutdown(); }
 
@@ -58,12 +62,22 @@ public:
     int32_t barrier(double timeout);
     int32_t leave(double timeout);
     void enable_sampling(const ps_sampling_options &options);
+    // Named tables: see Tables. These two return PS_OK, or PS_EBUSY if the patience is over first.
+    int32_t table(const std::string &name, const std::string &options, double timeout, ps_node **table);
+    int32_t drop_table(const std::string &name, double timeout);
+    std::string table_names(); // a line for each
+    void end_workers(); // the node itself goes on for other nodes
+    void end_together(); // all nodes end now: no farewell
     void shutdown() noexcept;
     bool is_open();
     std::shared_ptr<ps::Attachment> attachment(); // throws PS_ECLOSED after shutdown
 
 private:
-    explicit ps_node(std::shared_ptr<ps::Segment> segment);
+    explicit ps_node(std::shared_ptr<ps::Attachment> attachment) : attachment_(std::move(attachment)) {}
+    static std::shared_ptr<ps::Tables> make_tables(const std::shared_ptr<ps::Segment> &segment);
+    std::shared_ptr<ps::Tables> own_tables();
+    static int32_t ask_server(ps::Attachment &attachment, ps::Question question, std::string *answer);
+    std::string answer(const ps::Question &question);
     bool is_creator() const; // and in that process itself, not in a child that it forked
     void serve_alone();
     bool begin_anew(const char *what); // ends the server if nothing uses it yet; true: call serve_alone() afterwards
@@ -75,6 +89,7 @@ private:
     std::mutex mutex_; // guards what follows
     std::shared_ptr<ps::Attachment> attachment_; // null after shutdown
     std::unique_ptr<ps::Trace> trace_; // null if none was asked for; stays after shutdown
+    std::shared_ptr<ps::Tables> tables_; // only there; null if this is a table's node
     std::unique_ptr<ps::Slabs> slabs_; // only in the process that created the node
     std::unique_ptr<ps::Listener> listener_;
     std::unique_ptr<ps::Server> server_; // null on the only node if keys are a range; see Header::has_server

@@ -320,6 +320,23 @@ int32_t ps_node_tune(ps_node *node, const char *settings);
 int32_t ps_node_value_length(ps_node *node, int64_t key, int64_t *length);
 int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_keys, int64_t *total);
 
+/* Named tables of a node that is connected. A table is a node of its own with the same place in the cluster: its keys,
+ * values, optimizer and memory are apart from those of the node and of other tables. All processes of all nodes use the
+ * same tables. The first that names one makes it, on all nodes; the options are num_keys or capacity, value_lengths,
+ * dtype, memory_limit, optimizer and initializer, all others are as for the node. PS_EINVAL: the table is there with
+ * other options. With null for options the call waits until some process has made the table.
+ *
+ * The caller owns the handle `table`, which every function for nodes takes but those that bind, connect, listen or wait
+ * for other nodes; its end does not end the table. ps_node_drop_table does, for all: the values are gone, and calls of
+ * workers fail with PS_ECLOSED. Tables are made as long as no node was lost or has left, and dropped as long as node 0
+ * is there; they end with their node. All three functions may return PS_EBUSY: see ps_node_set_patience. Seconds; 0:
+ * 300. */
+int32_t ps_node_table(ps_node *node, const char *name, const ps_node_options *options, double timeout, ps_node **table);
+int32_t ps_node_drop_table(ps_node *node, const char *name, double timeout);
+/* The names of the tables that work on this node, each followed by a line feed. PS_ESIZE: error.limit bytes are
+ * needed. */
+int32_t ps_node_table_names(ps_node *node, char *names, size_t capacity);
+
 /* Workers. The caller owns a ps_worker and frees it with ps_worker_free when no thread is inside a call with it. Calls
  * of several threads with one worker run one after another. An intent is for the clocks from `start` up to, not
  * including, `end`; an end of 0 means start + 1. ps_pull_if_local pulls all keys, or none if one of them is not on this

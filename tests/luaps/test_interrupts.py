@@ -31,6 +31,7 @@ CALLS = {
     "wait_sync": "kv:push({2}, {0}, true) kv:wait_sync()",
     "quiesce": "kv:push({2}, {0}, true) kv:quiesce()",
     "end_setup": "kv:end_setup()",
+    "table": "kv:table('users')",
     "barrier": "kv:barrier()",
     "finalize": "local other = kv.node:worker() other:push({2}, {0}, true) other:finalize()",
 }

@@ -7,6 +7,7 @@
 
 #include "protocol/homes.h"
 #include "wire/barriers.h"
+#include "wire/board.h"
 #include "wire/moves.h"
 #include "wire/notes.h"
 #include "wire/operations.h"
@@ -160,6 +161,18 @@ inline Bytes some_settings() {
     return message.encode(header());
 }
 
+inline Bytes some_notice() {
+    BoardMessage message;
+    message.what = BoardMessage::What(draw(3));
+    if (message.what != BoardMessage::What::notice) message.id = 1 + draw(1000);
+    if (message.what == BoardMessage::What::answer) return message.encode(header());
+    message.notice.name = std::string(1 + draw(BoardMessage::most_name), char('a' + draw(26)));
+    if (draw(2)) message.notice.text = std::string(1 + draw(BoardMessage::most_text), char(' ' + draw(95)));
+    if (message.notice.text.empty() || message.what == BoardMessage::What::notice)
+        message.notice.number = 1 + draw(1000);
+    return message.encode(header());
+}
+
 inline Bytes some_vote() {
     std::vector<NodeId> members;
     for (NodeId node = 0; node < 4; node++)
@@ -181,13 +194,14 @@ inline Bytes some_report() {
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(20)) {
+    switch (draw(21)) {
     case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 16: return some_vote();
     case 17: return some_report();
     case 18: return GoneBatch{draw(4) ? node : no_room, keys}.encode(header());
     case 19: return some_settings();
+    case 20: return some_notice();
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();

@@ -49,6 +49,7 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::attend: return AttendMessage::decode(header, reader).encode(header);
     case Kind::opened: return OpenedMessage::decode(header, reader).encode(header);
     case Kind::settings: return read<SettingsMessage>(header, reader);
+    case Kind::board: return BoardMessage::decode(header, reader).encode(header);
     case Kind::alive: return encode(decode_alive(header, reader, shape), header);
     case Kind::lost: return encode(decode_lost(header, reader, shape), header);
     case Kind::epoch: return encode(decode_vote(header, reader, shape), header);

@@ -44,3 +44,8 @@ def test_only_those_with_the_keys_are_admitted(threaded_programs: Programs) -> N
 @native
 def test_transports_keep_their_promises(threaded_programs: Programs) -> None:
     assert threaded_programs.run("transports", zmq_library(), times(200)) == "ok\n"
+
+
+@native
+def test_threads_of_all_nodes_declare_use_and_drop_tables(threaded_programs: Programs) -> None:
+    assert threaded_programs.run("tables", zmq_library(), times(10)) == "ok\n"

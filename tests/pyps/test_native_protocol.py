@@ -49,6 +49,11 @@ def test_nodes_agree_on_settings_whoever_changes_them_and_whoever_is_lost(progra
 
 
 @native
+def test_nodes_agree_on_tables_in_any_order_of_messages(programs: Programs) -> None:
+    assert programs.run("board", "0", times(800)) == "ok\n"
+
+
+@native
 def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
     assert programs.run("losses", "0", times(200)) == "ok\n"
 

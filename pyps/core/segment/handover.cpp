@@ -24,10 +24,11 @@ namespace ps {
 namespace {
 
 constexpr char scheme[] = "unix:@";
-constexpr uint32_t hello_magic = 0x73707970;
+constexpr uint32_t hello_magic = 0x73707970, asking_magic = 0x71707970;
 constexpr double patience_with_clients = 30.0; // seconds a client may take to say who it is
 // Clients that have not done so; if there are more, the one that has waited longest is closed.
 constexpr size_t most_clients = 256;
+constexpr size_t most_of_an_answer = 1 << 17; // bytes of the text of an answer
 constexpr int pause_without_descriptors = 100; // milliseconds to wait when no descriptor is left for a client
 
 struct Hello {
@@ -36,25 +37,23 @@ struct Hello {
     int32_t pid; // in the client's pid namespace
 };
 
+// A client that asks sends this instead.
+struct Asking {
+    Hello hello; // with asking_magic
+    Ask ask;
+    double timeout;
+    char name[80], options[2056];
+};
+
+struct Reply {
+    ps_error error; // its code is PS_OK if there is none; the answer's text follows
+};
+
 struct Answer {
     uint32_t magic;
     int32_t code;
     uint64_t reserved_bytes;
     char reason[112];
-};
-
-// A descriptor that is closed at the end of its scope.
-struct Descriptor {
-    int number;
-    explicit Descriptor(int fd) : number(fd) {}
-    Descriptor(Descriptor &&other) noexcept : number(std::exchange(other.number, -1)) {}
-    Descriptor &operator=(Descriptor &&other) noexcept {
-        std::swap(number, other.number);
-        return *this;
-    }
-    ~Descriptor() {
-        if (number >= 0) ::close(number);
-    }
 };
 
 // A client that has connected and has not said who it is.
@@ -146,7 +145,8 @@ void receive_answer(int socket, Answer *answer, const std::string &address, Desc
 
 } // namespace
 
-Listener::Listener(std::shared_ptr<Segment> segment) : segment_(std::move(segment)), generation_(fork_generation()) {
+Listener::Listener(std::shared_ptr<Segment> segment, AnswerQuestion answer)
+    : segment_(std::move(segment)), answer_(std::move(answer)), generation_(fork_generation()) {
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, 0) != sizeof random) fail_with_errno("getrandom");
     char name[64];
@@ -178,6 +178,7 @@ Listener::~Listener() {
     if (generation_ == fork_generation()) {
         eventfd_write(stop_, 1);
         pthread_join(thread_, nullptr);
+        for (Asked &asked : asked_) asked.thread.join();
     }
     ::close(socket_);
     ::close(stop_);
@@ -198,7 +199,7 @@ void Listener::run() {
         double now = monotonic_seconds();
         for (size_t i = clients.size(); i--;) {
             if (events[2 + i].revents)
-                answer(clients[i].socket.number);
+                answer(&clients[i].socket);
             else if (now < clients[i].deadline)
                 continue;
             clients.erase(clients.begin() + ptrdiff_t(i));
@@ -218,22 +219,52 @@ void Listener::run() {
     }
 }
 
-void Listener::answer(int client) {
-    int pid = peer_of(client).pid;
-    Hello hello{};
-    if (recv(client, &hello, sizeof hello, MSG_DONTWAIT) != ssize_t(sizeof hello) || hello.magic != hello_magic)
-        return; // no client of ours
+void Listener::answer(Descriptor *socket) {
+    const int client = socket->number, pid = peer_of(client).pid;
+    Asking asking{};
+    const Hello &hello = asking.hello;
+    const ssize_t size = recv(client, &asking, sizeof asking, MSG_DONTWAIT);
+    const bool asks = size == ssize_t(sizeof asking) && hello.magic == asking_magic;
+    if (!asks && (size != ssize_t(sizeof hello) || hello.magic != hello_magic)) return; // no client of ours
     if (hello.abi != PS_ABI_VERSION)
         return refuse(client, "libps of the client has version %d, the server's has %d: install the same one",
                       hello.abi, PS_ABI_VERSION);
     if (hello.pid != pid)
         return refuse(client, "the client is process %d for itself and %d for the server: different pid namespaces",
                       hello.pid, pid);
+    if (asks) {
+        asking.name[sizeof asking.name - 1] = asking.options[sizeof asking.options - 1] = 0;
+        return begin(std::move(*socket), {asking.ask, asking.name, asking.options, asking.timeout});
+    }
     Descriptors descriptors{{segment_->mapping().fd(), segment_->doorbell().fd()}};
     send_answer(client, Answer{hello_magic, PS_OK, segment_->header().reserved_bytes, ""}, &descriptors);
 }
 
-std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
+void Listener::begin(Descriptor client, Question question) {
+    for (auto asked = asked_.begin(); asked != asked_.end();) {
+        if (!asked->is_over) {
+            ++asked;
+            continue;
+        }
+        asked->thread.join();
+        asked = asked_.erase(asked);
+    }
+    Asked &asked = asked_.emplace_back();
+    asked.thread = std::thread([this, &asked, question, socket = std::make_shared<Descriptor>(std::move(client))] {
+        Reply reply{};
+        std::string text;
+        if (guarded([&] { return text = answer_(question), int32_t(PS_OK); }) != PS_OK) reply.error = *ps_last_error();
+        std::string message(reinterpret_cast<const char *>(&reply), sizeof reply);
+        message += text;
+        while (send(socket->number, message.data(), message.size(), MSG_NOSIGNAL) < 0 && errno == EINTR) {
+        }
+        asked.is_over = true;
+    });
+}
+
+namespace {
+
+Descriptor reach(const std::string &address, double timeout) {
     const size_t prefix = sizeof scheme - 1;
     socklen_t size;
     if (address.compare(0, prefix, scheme) != 0 || address.size() == prefix ||
@@ -248,6 +279,41 @@ std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
         fail(PS_EADDRESS, Where{-1, errno, 0}, "no server at %s: %s", address.c_str(), std::strerror(errno));
     ucred peer = peer_of(socket.number);
     if (peer.uid != geteuid()) fail(PS_EADDRESS, Where{}, "%s belongs to user %d", address.c_str(), int(peer.uid));
+    return socket;
+}
+
+} // namespace
+
+std::string ask(const std::string &address, const Question &question) {
+    constexpr double longer = 10.0; // seconds, so that the server says itself that the time is over
+    Descriptor socket = reach(address, question.timeout + longer);
+    Asking asking{};
+    asking.hello = {asking_magic, PS_ABI_VERSION, int32_t(getpid())};
+    asking.ask = question.ask;
+    asking.timeout = question.timeout;
+    if (question.name.size() >= sizeof asking.name || question.options.size() >= sizeof asking.options)
+        fail(PS_EINVAL, Where{}, "a table's name or its options are too long");
+    question.name.copy(asking.name, question.name.size());
+    question.options.copy(asking.options, question.options.size());
+    ssize_t size;
+    do size = send(socket.number, &asking, sizeof asking, MSG_NOSIGNAL);
+    while (size < 0 && errno == EINTR);
+    if (size != ssize_t(sizeof asking))
+        fail(PS_EADDRESS, Where{-1, errno, 0}, "%s went away: %s", address.c_str(), std::strerror(errno));
+    std::vector<char> room(sizeof(Reply) + most_of_an_answer);
+    do size = recv(socket.number, room.data(), room.size(), 0);
+    while (size < 0 && errno == EINTR);
+    if (size < ssize_t(sizeof(Reply)))
+        fail(PS_EADDRESS, Where{-1, size < 0 ? errno : 0, 0}, "the server at %s did not answer", address.c_str());
+    Reply reply;
+    std::memcpy(&reply, room.data(), sizeof reply);
+    reply.error.message[sizeof reply.error.message - 1] = 0;
+    if (reply.error.code != PS_OK) throw Failure(reply.error);
+    return {room.data() + sizeof reply, size_t(size) - sizeof reply};
+}
+
+std::shared_ptr<Segment> attach(const std::string &address, double timeout) {
+    Descriptor socket = reach(address, timeout);
     Hello hello{hello_magic, PS_ABI_VERSION, int32_t(getpid())};
     if (send(socket.number, &hello, sizeof hello, MSG_NOSIGNAL) != ssize_t(sizeof hello))
         fail(PS_EADDRESS, Where{-1, errno, 0}, "%s went away: %s", address.c_str(), std::strerror(errno));

@@ -49,7 +49,7 @@ void check_key_space(const ps_node_options &options) {
              static_cast<long long>(options.num_lengths), most_key_classes);
 }
 
-void check(const ps_node_options &options) {
+void check_options(const ps_node_options &options) {
     check_key_space(options);
     if (!options.value_lengths ||
         (options.capacity == 0 && options.num_lengths != 1 && options.num_lengths != options.num_keys))
@@ -141,11 +141,15 @@ LengthClass::LengthClass(uint32_t elements, int32_t dtype, const PushRule &push)
     shared_bytes = sizeof(SharedHead) + slot_bytes + plain;
 }
 
-std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push,
-                                         const Initializer &initializer) {
-    check(options);
+void Segment::check(const ps_node_options &options, const PushRule &push, const Initializer &initializer) {
+    check_options(options);
     push.require(options.dtype);
     initializer.require(options.dtype);
+}
+
+std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push,
+                                         const Initializer &initializer) {
+    check(options, push, initializer);
     std::vector<LengthClass> classes = classify(options, push);
     Header plan{};
     plan.magic = magic;

@@ -202,6 +202,8 @@ constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with the zero at
 
 class Segment {
 public:
+    // Throws PS_EINVAL if there can be no node with these options.
+    static void check(const ps_node_options &options, const PushRule &push, const Initializer &initializer);
     static std::shared_ptr<Segment> create(const ps_node_options &options, const PushRule &push = {},
                                            const Initializer &initializer = {});
     static std::shared_ptr<Segment> adopt(int fd, Doorbell doorbell, size_t reserved);

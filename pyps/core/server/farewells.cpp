@@ -34,6 +34,7 @@ void Farewells::lose(NodeId node) {
     awaited_[node] = false;
     tuning_.lose(node);
     gates_.lose(node);
+    if (tables_) tables_->lose(node);
 }
 
 // A message of a lost node is ignored, but the node is told that it is lost: it may only have been stopped for a while.

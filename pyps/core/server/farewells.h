@@ -7,14 +7,15 @@
 #include "net/transport.h"
 #include "server/gates.h"
 #include "server/tuning.h"
+#include "tables/tables.h"
 
 namespace ps {
 
 class Farewells {
 public:
-    Farewells(Segment &segment, NodeTransport &transport, Gates &gates, Tuning &tuning)
-        : segment_(segment), transport_(transport), gates_(gates), tuning_(tuning), lost_(segment.header().num_nodes),
-          told_(segment.header().num_nodes), awaited_(segment.header().num_nodes) {}
+    Farewells(Segment &segment, NodeTransport &transport, Gates &gates, Tuning &tuning, Tables *tables)
+        : segment_(segment), transport_(transport), gates_(gates), tuning_(tuning), tables_(tables),
+          lost_(segment.header().num_nodes), told_(segment.header().num_nodes), awaited_(segment.header().num_nodes) {}
 
     void look_for_losses(); // takes in the losses that the vigil has found
     bool refuse(const FrameHeader &header); // whether a message is to be ignored
@@ -32,6 +33,7 @@ private:
     NodeTransport &transport_;
     Gates &gates_;
     Tuning &tuning_;
+    Tables *const tables_;
     std::vector<bool> lost_;    // by node
     std::vector<double> told_;  // when a node that was lost was last told so
     std::vector<bool> awaited_; // nodes that have not answered the farewell

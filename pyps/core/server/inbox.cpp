@@ -15,6 +15,7 @@ const Inbox::Row Inbox::rows[] = {
     {Kind::hello, &Inbox::take_hello},   {Kind::alive, &Inbox::take_alive}, {Kind::epoch, &Inbox::take_epoch},
     {Kind::lost, &Inbox::take_lost},     {Kind::noted, &Inbox::take_noted}, {Kind::attend, &Inbox::take_attend},
     {Kind::opened, &Inbox::take_opened}, {Kind::left, &Inbox::take_left},   {Kind::settings, &Inbox::take_settings},
+    {Kind::board, &Inbox::take_board},
 };
 
 bool Inbox::receive() {
@@ -71,6 +72,13 @@ void Inbox::take_opened(const Message &message) {
 void Inbox::take_settings(const Message &message) {
     require_other_node(message.sender, NodeId(to_.segment.header().node));
     to_.tuning.receive(message.header.from, SettingsMessage::decode(message.header, message.reader, shape_));
+}
+
+void Inbox::take_board(const Message &message) {
+    require_other_node(message.sender, NodeId(to_.segment.header().node));
+    BoardMessage found = BoardMessage::decode(message.header, message.reader);
+    if (!to_.tables) throw Malformed("a table has no tables");
+    to_.tables->receive(message.header.from, found);
 }
 
 void Inbox::take_left(const Message &message) {

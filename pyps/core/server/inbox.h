@@ -12,6 +12,7 @@
 #include "server/gates.h"
 #include "server/senders.h"
 #include "server/tuning.h"
+#include "tables/tables.h"
 
 namespace ps {
 
@@ -23,6 +24,7 @@ struct Receivers {
     Gates &gates;
     Farewells &farewells;
     Tuning &tuning;
+    Tables *tables; // null: the node can have none
     std::unique_ptr<Vigil> &vigil; // set before the first message is taken
 };
 
@@ -58,6 +60,7 @@ private:
     void take_opened(const Message &message);
     void take_left(const Message &message);
     void take_settings(const Message &message);
+    void take_board(const Message &message);
 
     Receivers to_;
     StoreShape shape_;

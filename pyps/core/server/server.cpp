@@ -36,17 +36,19 @@ std::unique_ptr<NodeTransport> make_transport(Segment &segment, const std::strin
 
 } // namespace
 
-Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace)
+Server::Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace,
+               Tables *tables)
     : segment_(std::move(segment)), transport_(make_transport(*segment_, endpoint)),
       channels_(*segment_, slabs, *transport_, trace),
       tuning_(*segment_, [this](NodeId to, Bytes message) { transport_->send(to, std::move(message)); }),
+      tables_(tables),
       gates_(*segment_,
              [this](NodeId to, Bytes message) {
                  tuning_.look(); // so that others know of a change before the barrier that came after it is over
                  transport_->send(to, std::move(message));
              }),
-      farewells_(*segment_, *transport_, gates_, tuning_),
-      inbox_(Receivers{*segment_, *transport_, channels_, gates_, farewells_, tuning_, vigil_}) {
+      farewells_(*segment_, *transport_, gates_, tuning_, tables_),
+      inbox_(Receivers{*segment_, *transport_, channels_, gates_, farewells_, tuning_, tables_, vigil_}) {
     std::string library = transport_->library();
     if (library.size() >= sizeof segment_->header().library)
         fail(PS_EADDRESS, Where{-1, int64_t(library.size()), int64_t(sizeof segment_->header().library - 1)},
@@ -160,6 +162,7 @@ void Server::look_around() {
     if (std::optional<Vigil::Epoch> epoch = vigil_->new_epoch()) channels_.begin_epoch(*epoch);
     tuning_.look();
     gates_.look();
+    if (tables_) tables_->flush([this](NodeId to, Bytes message) { transport_->send(to, std::move(message)); });
 }
 
 } // namespace ps

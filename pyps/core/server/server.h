@@ -10,14 +10,15 @@
 #include "net/transport.h"
 #include "server/inbox.h"
 #include "server/tuning.h"
+#include "tables/tables.h"
 
 namespace ps {
 
 class Server {
 public:
-    // Binds the endpoint; the server works once it is connected. `trace` is null if the node keeps none; it must
-    // outlive the server.
-    Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace);
+    // Binds the endpoint; the server works once it is connected. `trace` is null if the node keeps none, `tables` if it
+    // can have none; both must outlive the server.
+    Server(std::shared_ptr<Segment> segment, Slabs &slabs, const std::string &endpoint, Trace *trace, Tables *tables);
     ~Server();
 
     const std::string &endpoint() const { return transport_->endpoint(); }
@@ -37,6 +38,7 @@ private:
     const std::unique_ptr<NodeTransport> transport_;
     Channels channels_;
     Tuning tuning_;
+    Tables *const tables_;
     Gates gates_;
     Farewells farewells_;
     Inbox inbox_;

@@ -45,8 +45,9 @@ enum class Kind : uint8_t {
     moves = 26,
     settings, // changed settings of the rule for pushes
     recall,
+    board, // notices on which all nodes agree
 };
-constexpr Kind last_kind = Kind::recall;
+constexpr Kind last_kind = Kind::board;
 constexpr bool is_from_vigil(Kind kind) { return kind >= Kind::alive && kind <= Kind::lost; }
 constexpr bool is_about_keys(Kind kind) {
     return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves ||

@@ -1,0 +1,23 @@
+// A node of one table, as the tables of a node see it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ps {
+
+class TableNode {
+public:
+    virtual ~TableNode() = default;
+    virtual std::string bind() = 0; // returns the endpoint
+    virtual void connect(const std::vector<std::string> &endpoints) = 0; // of all nodes
+    virtual void end_workers() = 0; // the node itself goes on for other nodes
+    virtual void shut_down(bool with_others) = 0; // all nodes do, at about the same time
+};
+
+// Makes this node's part of a table from its options; `number` is the table's, the same on all nodes. Throws Failure.
+using MakeTableNode = std::function<std::shared_ptr<TableNode>(const std::string &options, uint64_t number)>;
+
+} // namespace ps

@@ -1,0 +1,110 @@
+// The named tables of a node. A table is a node of its own in the same process, with its own memory, server and
+// endpoint; all nodes of the cluster have a part of it.
+//
+// Which tables there are is agreed upon by a Board. Under a table's name stand its options; under "NUMBER/NODE" the
+// endpoint at which that node has bound its part, or '!' and why it could not. A thread of this class, which begins
+// with the first table, makes and connects the parts and ends them.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "protocol/board.h"
+#include "tables/table_node.h"
+#include "wire/board.h"
+
+namespace ps {
+
+class Tables : private Board::Port {
+public:
+    using Send = std::function<void(NodeId to, Bytes message)>;
+
+    // `wake` lets the node's server call flush() soon.
+    Tables(const FrameHeader &header, NodeId nodes, MakeTableNode make, std::function<void()> wake);
+    ~Tables() { stop(); }
+    void stop(); // shuts all tables down; waiting calls fail
+
+    // For any thread. Seconds; they return null and false if `patience` is over first: call again. Both throw Failure.
+    // Without options (an empty text) open() waits until some node has declared the table.
+    std::shared_ptr<TableNode> open(const std::string &name, const std::string &options, double timeout,
+                                    double patience);
+    bool drop(const std::string &name, double timeout, double patience);
+    std::vector<std::string> names(); // of those that work here
+    void end_workers();
+
+    // For the server's thread.
+    void receive(NodeId from, const BoardMessage &message); // throws Malformed
+    void lose(NodeId node); // it was lost or has left
+    void flush(const Send &send);
+
+private:
+    enum class State { declared, bound, works, failed, dropped };
+    struct Table {
+        explicit Table(const Notice &notice) : name(notice.name), options(notice.text), number(notice.number) {}
+
+        const std::string name, options;
+        const uint64_t number;
+        State state = State::declared;
+        std::string failure; // why it failed
+        std::shared_ptr<TableNode> node;
+        bool is_shut_down = false;
+    };
+    struct Proposal {
+        std::string name;
+        std::shared_ptr<Table> table; // the one to drop; else the one that has the name when the proposal is answered
+        bool is_answered = false;
+    };
+    using Lock = std::unique_lock<std::mutex>;
+
+    void propose(uint64_t id, const Notice &notice) override;
+    void tell(NodeId to, const Notice &notice) override;
+    void answer(NodeId to, uint64_t id) override;
+    void adopted(const Notice &notice) override;
+    void answered(uint64_t id) override;
+
+    void post(NodeId to, const BoardMessage &message);
+    std::shared_ptr<Proposal> begin(const Notice &notice, std::shared_ptr<Table> to_drop = nullptr);
+    bool wait(Lock &lock, double end, double patience, const std::function<bool()> &is_over,
+              const std::function<std::string()> &what_is_missing);
+    void require_all(); // no node was lost
+    std::shared_ptr<Table> find(const std::string &name) const;
+
+    void start();
+    void run();
+    bool step(Lock &lock);
+    void bind(Lock &lock, const std::shared_ptr<Table> &table);
+    void connect(Lock &lock, const std::shared_ptr<Table> &table);
+    void shut_down(Lock &lock);
+    std::string failure_of(const Table &table) const;
+    std::optional<NodeId> missing(const Table &table) const; // a node that has not said where its part is
+
+    const FrameHeader header_;
+    const NodeId self_, nodes_;
+    const MakeTableNode make_;
+    const std::function<void()> wake_;
+
+    std::mutex mutex_; // guards what follows
+    std::condition_variable changed_;
+    Board board_;
+    std::map<std::string, std::shared_ptr<Table>> tables_;
+    std::deque<std::shared_ptr<Table>> ended_; // their parts are still to be shut down
+    uint64_t last_id_ = 0; // of a proposal
+    std::map<uint64_t, std::shared_ptr<Proposal>> proposals_; // by id; not answered
+    std::map<std::string, std::shared_ptr<Proposal>> dropped_; // of calls of drop() whose patience was over
+    std::vector<std::pair<NodeId, Bytes>> outgoing_;
+    std::optional<NodeId> lost_; // the first one
+    bool is_deciding_lost_ = false; // node 0 is among the lost
+    bool stopped_ = false;
+    std::thread thread_;
+};
+
+} // namespace ps
