@@ -42,22 +42,35 @@ def share(part: float, whole: float) -> str:
 
 def totals(found: Sequence[Reading | Missing]) -> list[str]:
     """Return lines with what the nodes hold, and what they have counted since they began."""
-    since: list[Since] = [one if isinstance(one, Missing) else (one, None) for one in found]
-    return [*_nodes(since), *_latencies(since)]
+    return _shown(found, lambda _number, _name, _part: None)
 
 
 def rates(before: Sequence[Reading | Missing], now: Sequence[Reading | Missing]) -> list[str]:
     """Return lines with what the nodes hold, and what they did for each second between two readings."""
-    earlier = {one.node: one for one in before if isinstance(one, Reading)}
-    since: list[Since] = [
-        one if isinstance(one, Missing) else (one, earlier.get(one.node, one)) for one in now
-    ]
+    earlier = {
+        (one.node, name): part
+        for one in before
+        if isinstance(one, Reading)
+        for name, part in one.parts().items()
+    }
+    return _shown(now, lambda number, name, part: earlier.get((number, name), part))
+
+
+# A node's number, for a table like 0/users; the later reading, and the earlier one; None: since the beginning.
+Since = Missing | tuple[str, Reading, Reading | None]
+
+
+def _shown(
+    found: Sequence[Reading | Missing], earlier: Callable[[int, str, Reading], Reading | None]
+) -> list[str]:
+    since: list[Since] = []
+    for one in found:
+        if isinstance(one, Missing):
+            since.append(one)
+        else:
+            for name, part in one.parts().items():
+                since.append((f"{one.node}/{name}".rstrip("/"), part, earlier(one.node, name, part)))
     return [*_nodes(since), *_latencies(since)]
-
-
-# The later reading, and the earlier one; None: since the beginning.
-Since = Missing | tuple[Reading, Reading | None]
-Column = tuple[str, Callable[[Reading], str]]
 
 
 def _nodes(found: Sequence[Since]) -> Iterator[str]:
@@ -73,14 +86,14 @@ def _nodes(found: Sequence[Since]) -> Iterator[str]:
         cells = _cells(*one)
         heads = tuple(cells)
         rows.append(tuple(cells.values()))
-        if not one[0].is_open:
-            lost.append(f"node {one[0].node} does not work any more")
+        if not one[1].is_open:
+            lost.append(f"node {one[0]} does not work any more")
     if rows:
         yield from aligned([heads, *rows], numbers=len(heads))
     yield from lost
 
 
-def _cells(now: Reading, before: Reading | None) -> dict[str, str]:
+def _cells(label: str, now: Reading, before: Reading | None) -> dict[str, str]:
     did = _difference(now.workers, before.workers if before else {})
     moved = _difference(now.stats, before.stats if before else {})
     per, seconds = ("", 1.0) if before is None else ("/s", now.time - before.time)
@@ -89,7 +102,7 @@ def _cells(now: Reading, before: Reading | None) -> dict[str, str]:
         return count(number / seconds) if seconds > 0 else "-"
 
     return {
-        "node": str(now.node),
+        "node": label,
         "keys": count(now.stats["keys_held"]),
         "replicas": count(now.stats["replicas_held"]),
         "values": size(now.stats["value_bytes"]),
@@ -112,11 +125,11 @@ def _latencies(found: Sequence[Since]) -> Iterator[str]:
     for one in found:
         if isinstance(one, Missing):
             continue
-        now, before = one
+        label, now, before = one
         for (operation, place), counted in now.latencies.items():
             taken = counted - before.latencies[operation, place] if before else counted
             if taken.counted:
-                rows.append((str(now.node), operation, place, *_times(taken)))
+                rows.append((label, operation, place, *_times(taken)))
     if rows:
         percentiles = (f"p{percent}" for percent in PERCENTILES)
         yield ""

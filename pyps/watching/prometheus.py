@@ -62,42 +62,52 @@ def expose(reading: Reading) -> str:
 
 
 def _lines(reading: Reading) -> Iterator[str]:
-    node = f'node="{reading.node}"'
+    parts = {
+        f'node="{reading.node}"' + (f',table="{name}"' if name else ""): part
+        for name, part in reading.parts().items()
+    }
     yield from _head("up", "gauge", "Whether the node works")
-    yield f"{PREFIX}up{{{node}}} {int(reading.is_open)}"
+    for labels, part in parts.items():
+        yield f"{PREFIX}up{{{labels}}} {int(part.is_open)}"
     yield from _head("cluster_nodes", "gauge", "Nodes of the cluster, lost ones too")
-    yield f"{PREFIX}cluster_nodes{{{node}}} {reading.num_nodes}"
+    for labels, part in parts.items():
+        yield f"{PREFIX}cluster_nodes{{{labels}}} {part.num_nodes}"
     for name, text, source in GAUGES:
         yield from _head(name, "gauge", text)
-        yield f"{PREFIX}{name}{{{node}}} {reading.stats[source]}"
-    for table, numbers in ((COUNTERS, reading.stats), (OF_WORKERS, reading.workers)):
-        for name, text, source in table:
-            yield from _head(f"{name}_total", "counter", text)
-            yield f"{PREFIX}{name}_total{{{node}}} {numbers[source]}"
+        for labels, part in parts.items():
+            yield f"{PREFIX}{name}{{{labels}}} {part.stats[source]}"
+    for name, text, source in (*COUNTERS, *OF_WORKERS):
+        yield from _head(f"{name}_total", "counter", text)
+        for labels, part in parts.items():
+            yield f"{PREFIX}{name}_total{{{labels}}} {({**part.stats, **part.workers})[source]}"
     yield from _head("relocations_total", "counter", "Keys that came from other nodes and went to them")
-    for direction in ("in", "out"):
-        count = reading.stats[f"relocations_{direction}"]
-        yield f'{PREFIX}relocations_total{{{node},direction="{direction}"}} {count}'
+    for labels, part in parts.items():
+        for direction in ("in", "out"):
+            count = part.stats[f"relocations_{direction}"]
+            yield f'{PREFIX}relocations_total{{{labels},direction="{direction}"}} {count}'
     yield from _head("operations_total", "counter", "Calls of all workers that this node has had")
-    for operation, source in CALLS.items():
-        yield f'{PREFIX}operations_total{{{node},operation="{operation}"}} {reading.workers[source]}'
+    for labels, part in parts.items():
+        for operation, source in CALLS.items():
+            yield f'{PREFIX}operations_total{{{labels},operation="{operation}"}} {part.workers[source]}'
     yield from _head("operation_keys_total", "counter", "Keys of these calls, by where their values were")
-    for operation, source in KEYS.items():
-        local = reading.workers[f"{source}_local"]
-        for place, count in (("local", local), ("remote", reading.workers[source] - local)):
-            yield f'{PREFIX}operation_keys_total{{{node},operation="{operation}",place="{place}"}} {count}'
-    yield from _histograms(reading, node)
-
-
-def _histograms(reading: Reading, node: str) -> Iterator[str]:
-    name = f"{PREFIX}operation_seconds"
+    for labels, part in parts.items():
+        for operation, source in KEYS.items():
+            local = part.workers[f"{source}_local"]
+            for place, count in (("local", local), ("remote", part.workers[source] - local)):
+                yield f'{PREFIX}operation_keys_total{{{labels},operation="{operation}",place="{place}"}} {count}'
     yield from _head(
         "operation_seconds",
         "histogram",
         "How long calls took: all that needed another node, every 61st local one",
     )
+    for labels, part in parts.items():
+        yield from _histograms(part, labels)
+
+
+def _histograms(reading: Reading, of: str) -> Iterator[str]:
+    name = f"{PREFIX}operation_seconds"
     for (operation, place), found in reading.latencies.items():
-        labels = f'{node},operation="{operation}",place="{place}"'
+        labels = f'{of},operation="{operation}",place="{place}"'
         below = 0
         for number, count in enumerate(found.counts[:-1]):
             below += count

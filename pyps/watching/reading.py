@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
+from pyps.errors import Error
 from pyps.latencies import LIMITS, OPERATIONS, PLACES, Latencies
 from pyps.node import Node
 
 PERCENTILES = (50, 90, 99)
+TABLE_TIMEOUT = 2.0  # seconds for a table to be there, which may be dropped just now
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Reading:
         As `pyps.Node.latencies` gives them.
     nodes : sequence of str
         The HTTP endpoints of all nodes by their numbers; empty texts for unknown ones.
+    tables : mapping of str to Reading
+        The node's part of each named table.
     """
 
     node: int
@@ -41,11 +46,17 @@ class Reading:
     workers: Mapping[str, int]
     latencies: Mapping[tuple[str, str], Latencies]
     nodes: Sequence[str]
+    tables: Mapping[str, Reading] = field(default_factory=dict)
+
+    def parts(self) -> dict[str, Reading]:
+        """Return this one by an empty name, and those of the tables by theirs."""
+        return {"": self, **self.tables}
 
     def as_json(self) -> dict[str, Any]:
         """Return what `from_json` reads. Percentiles are in seconds, None where nothing was counted."""
         return {
-            **{name: value for name, value in vars(self).items() if name != "latencies"},
+            **{name: value for name, value in vars(self).items() if name not in ("latencies", "tables")},
+            "tables": {name: table.as_json() for name, table in self.tables.items()},
             "latencies": {
                 operation: {place: _described(self.latencies[operation, place]) for place in PLACES}
                 for operation in OPERATIONS
@@ -79,6 +90,9 @@ class Reading:
                 workers=workers,
                 latencies=latencies,
                 nodes=tuple(map(str, found["nodes"])),
+                tables={
+                    _named(name): cls.from_json(table) for name, table in found.get("tables", {}).items()
+                },
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is no reading of a node: {type(error).__name__} {error}") from None
@@ -96,6 +110,15 @@ def read(node: Node) -> Reading:
     ClosedError
         This handle of the node was shut down.
     """
+    tables = {}
+    for name in node.table_names():
+        # A table that was dropped meanwhile is left out.
+        with suppress(Error, RuntimeError), node.table(name, timeout=TABLE_TIMEOUT) as table:
+            tables[name] = _read(table, {})
+    return _read(node, tables)
+
+
+def _read(node: Node, tables: Mapping[str, Reading]) -> Reading:
     return Reading(
         node=node.rank,
         num_nodes=node.num_nodes,
@@ -105,7 +128,14 @@ def read(node: Node) -> Reading:
         workers=node.worker_stats(),
         latencies=node.latencies(),
         nodes=tuple(node.metrics_addresses()),
+        tables=tables,
     )
+
+
+def _named(name: str) -> str:
+    if not name.isprintable():
+        raise ValueError(f"{name!r} is no name of a table")
+    return name
 
 
 def _described(one: Latencies) -> dict[str, Any]:

@@ -116,6 +116,30 @@ def test_a_table_has_a_row_for_each_node(seen: dict[str, str], capsys: pytest.Ca
     ]
 
 
+@pytest.mark.parametrize("way", ["memory", "http"])
+def test_named_tables_have_rows_of_their_own(way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pyps.Server(10, 1, metrics_port=0) as node, node.worker() as kv:
+        node.table("users", dim=2)
+        node.table("words", dim=3)
+        kv.table("users").push([5, 7], np.ones((2, 2), np.float32))
+        address = node.address if way == "memory" else node.metrics_address
+        lines = output(capsys, "stats", address).splitlines()
+        rows = {
+            row["node"]: row
+            for row in (dict(zip(lines[0].split(), line.split(), strict=True)) for line in lines[1:4])
+        }
+        assert {label: (row["keys"], row["used"]) for label, row in rows.items()} == {
+            "0": ("10", "0"),
+            "0/users": ("2", "2"),
+            "0/words": ("0", "0"),
+        }
+        (found,) = json.loads(output(capsys, "stats", "--json", address))["nodes"]
+        assert found["tables"]["users"]["workers"]["keys_pushed"] == 2
+        assert found["tables"]["words"]["tables"] == {}
+        top = output(capsys, "top", address, "--count=1", "--interval=0.1")
+        assert "0/users" in top
+
+
 @pytest.mark.slow
 def test_top_shows_all_nodes_as_often_as_it_is_told(seen: dict[str, str]) -> None:
     command = [sys.executable, "-m", "moontide", "top", seen["memory"], "--count=2", "--interval=0.2"]

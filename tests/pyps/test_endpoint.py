@@ -74,6 +74,17 @@ def node() -> Iterator[pyps.Server]:
         yield server
 
 
+def test_prometheus_reads_tables_by_their_names(node: pyps.Server) -> None:
+    with node.worker() as kv:
+        node.table("users", dim=2)
+        kv.table("users").push([5, 7, 8], np.ones((3, 2), np.float32))
+        found = samples(node)
+        assert [found["keys",], found["keys", "users"]] == [NUM_KEYS, 3]
+        assert [found["operations_total", "push"], found["operations_total", "users", "push"]] == [0, 1]
+        node.drop_table("users")
+        assert ("keys", "users") not in samples(node)
+
+
 def test_prometheus_reads_what_was_done(cluster: Start) -> None:
     pair = cluster(2, NUM_KEYS, 1, dtype="int64", metrics_port=0)
     ones = np.ones(len(HOME[0]), np.int64)
