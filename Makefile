@@ -14,6 +14,9 @@ TIMES ?= 100
 BENCH_ARGS ?=
 DEMO_ARGS ?=
 
+# Hundreds of processes of the tests import the same files, which are compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 LOCK := flock build/.lock
