@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import re
 import shutil
@@ -65,6 +66,7 @@ def archives(checkout: Path, sources: set[str]) -> tuple[Path, Path]:
     .ci/versions builds without our packages.
     """
     assert sources  # listed before the build leaves files of its own
+    faulthandler.cancel_dump_traceback_later()  # which would end the run; the build has a limit of its own
     dist = checkout.parent / "dist"
     run(
         sys.executable,
