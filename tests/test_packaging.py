@@ -78,6 +78,7 @@ def archives(checkout: Path, sources: set[str]) -> tuple[Path, Path]:
         checkout,
         cwd=checkout.parent,
         CFLAGS="-O0 -g0",
+        CXXFLAGS="-O0 -g0",
     )
     return next(dist.glob("moontide-*.tar.gz")), next(dist.glob("moontide-*.whl"))
 
