@@ -14,6 +14,9 @@ TIMES ?= 100
 BENCH_ARGS ?=
 DEMO_ARGS ?=
 
+# Hundreds of processes of the tests import the same files, which are compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 LOCK := flock build/.lock
@@ -23,7 +26,7 @@ CPP := $(wildcard $(foreach p,pyps/core pyps/core/* pyps/core/*/* pyps/wholememo
 LUA := $(wildcard bridge luaps examples)
 CYTHON := $(wildcard $(foreach p,bridge pyps,$p/_*.pyx $p/*/_*.pyx))
 MODULES := $(subst /,.,$(CYTHON:.pyx=))
-COMPILED := $(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.pyx $p/*/*/*.pxi $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*))
+COMPILED := $(filter-out %.pyc,$(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.pyx $p/*/*/*.pxi $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*)))
 
 # A sanitizer's library, and the C++ library that it watches, must be loaded before the interpreter's own.
 SANITIZER_address := libasan.so

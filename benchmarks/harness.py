@@ -129,9 +129,10 @@ def seconds_of_loops(
     *loops: Callable[[int], float], quick: bool = False, rounds: int = 7, least: float = 0.02
 ) -> list[float]:
     """Do the same with loops that take how often to repeat and return how many seconds that took."""
+    if quick:
+        return [loop(1) for loop in loops]
     with collector_paused():
-        counts = [1] * len(loops) if quick else [_count_within(loop, least) for loop in loops]
-        rounds = 1 if quick else rounds
+        counts = [_count_within(loop, least) for loop in loops]
         turns = [[loop(n) / n for loop, n in zip(loops, counts, strict=True)] for _ in range(rounds)]
     return [statistics.median(times) for times in zip(*turns, strict=True)]
 

@@ -95,7 +95,8 @@ def settle_kernels(app: Any) -> None:
 
 
 def setup(app: Any) -> None:
-    """Let Sphinx write what is made of Lua's files and of results before it reads the pages."""
-    app.connect("builder-inited", write_luaps)
+    """Let Sphinx write what is made of Lua's files and of results before it reads the pages, if they are these here."""
     app.connect("builder-inited", settle_kernels)
-    app.connect("builder-inited", write_benchmarks)
+    if Path(app.srcdir).samefile(ROOT / "docs"):
+        app.connect("builder-inited", write_luaps)
+        app.connect("builder-inited", write_benchmarks)

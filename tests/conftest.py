@@ -13,7 +13,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,18 @@ HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take --quick."""
     parser.addoption("--quick", action="store_true", help="leave out slow tests and most rows of large grids")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from looking again and again at a million objects of tests, which stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)  # those that the command line leaves out have gone

@@ -23,14 +23,20 @@ from tests.soak import rows
 from tests.spark import need_java
 from tests.system import descendants, is_running
 
+# The others take 3 to 50 s, in long runs only.
 SHORT = [
     "autograd",
+    "bridge",
+    "checkpoint",
+    "cutorch",
     "ipc",
+    "luaps",
     "processors",
     "sampling",
     "starts",
     "t7",
-]  # the others take 8 to 47 s, in long runs only
+    "torch7",
+]
 
 
 def row(**fields: object) -> Row:

@@ -1,7 +1,11 @@
-"""Programs of the pages that take their place in a cluster do so under every launcher that docs/cluster.md names."""
+"""Programs of the pages that take their place in a cluster do so under every launcher that docs/cluster.md names.
+
+`make test` starts one under each launcher and each of the others under one; CI starts all under all.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -11,18 +15,19 @@ from pathlib import Path
 
 import pytest
 
+from tests import soak
 from tests.conftest import Processes
 from tests.pages import PAGES, blocks
 from tests.ports import OWN, free_port
 from tests.python_path import python_path
 
 TIMEOUT = 100.0
-PROGRAMS = [
-    pytest.param(block, id=f"{page}-{number}")
+PROGRAMS = {
+    f"{page}-{number}": block
     for page in PAGES
     for number, block in enumerate(blocks(page, "python"))
     if re.search(r"pyps\.init\(", block)
-]
+}
 PLACE = "\nimport os; os.write(1, f'node {node.rank} of {node.num_nodes}\\n'.encode())\n"
 SCHEDULER = "import pyps; pyps.scheduler(timeout=60)"
 
@@ -59,13 +64,22 @@ def dmlc(start: Start, program: str) -> list[subprocess.Popen[str]]:
     return [scheduler, *(start([program], DMLC_ROLE="server", **root) for _ in range(2))]
 
 
+LAUNCHERS = (launch, torchrun, dmlc)
+FIRST, *OTHERS = PROGRAMS
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("launcher", [launch, torchrun, dmlc])
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    ("name", "launcher"),
+    soak.rows(
+        [*((FIRST, launcher) for launcher in LAUNCHERS), *zip(OTHERS, itertools.cycle(LAUNCHERS))],
+        [*itertools.product(PROGRAMS, LAUNCHERS)],
+    ),
+)
 def test_a_program_takes_its_place(
-    launcher: Callable[[Start, str], list[subprocess.Popen[str]]], program: str, start: Start, tmp_path: Path
+    name: str, launcher: Callable[[Start, str], list[subprocess.Popen[str]]], start: Start, tmp_path: Path
 ) -> None:
-    (tmp_path / "program.py").write_text(program + PLACE)
+    (tmp_path / "program.py").write_text(PROGRAMS[name] + PLACE)
     running = launcher(start, "program.py")
     output = "".join(process.communicate(timeout=TIMEOUT)[0] for process in running)
     assert [process.returncode for process in running] == [0] * len(running), output

@@ -5,27 +5,40 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.forks import Forks, forks
 from tests.pages import PAGES, ROOT, blocks
 
 README = (ROOT / "README.md").read_text()
 SNIPPETS = [snippet for page in PAGES for snippet in blocks(page, "python")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda text: text.strip().splitlines()[-1].strip()[:40])
-def test_a_snippet_runs(snippet: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", snippet],
+@pytest.fixture(scope="module")
+def with_torch() -> Iterator[Forks]:
+    with forks() as process:
+        yield process
+
+
+def run_alone(program: str, *, cwd: Path, timeout: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
         check=False,
         capture_output=True,
         text=True,
-        cwd=tmp_path,
-        timeout=60,
+        cwd=cwd,
+        timeout=timeout,
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda text: text.strip().splitlines()[-1].strip()[:40])
+def test_a_snippet_runs(snippet: str, with_torch: Forks, tmp_path: Path) -> None:
+    run = with_torch.run if "torch" in snippet else run_alone  # the others show that they do not need it
+    done = run(snippet, cwd=tmp_path, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -2,6 +2,7 @@
 // say, and every scheme chooses keys that follow the distribution.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -15,6 +16,9 @@
 using namespace ps;
 
 namespace {
+
+int64_t times = 1; // how many times as much is drawn; the program's argument
+int64_t table_size = 500'000;
 
 // How far the table is from the weights, in parts of each weight; infinite where one that is zero can be drawn.
 double worst_error(const std::vector<double> &weights) {
@@ -47,11 +51,11 @@ void the_alias_table_is_exact() {
     CHECK(worst_error({0, 7, 0}) == 0);
     CHECK(worst_error({1, 2, 3, 4}) < 1e-7);
     CHECK(worst_error({1e-320, 1e-300, 1, 1e300, 1e308, 1e308, 1e308}) < 1e-7); // their sum is no double
-    CHECK(worst_error(std::vector<double>(1'000'000, 5)) == 0);
-    for (double exponent : {0.01, 0.5, 1.0, 3.0}) CHECK(worst_error(zipf(1'000'000, exponent)) < 5e-7);
+    CHECK(worst_error(std::vector<double>(size_t(table_size), 5)) == 0);
+    for (double exponent : {0.01, 0.5, 1.0, 3.0}) CHECK(worst_error(zipf(table_size, exponent)) < 5e-7);
     Random random(1, 1);
     for (double spread : {0.1, 1.0, 20.0}) {
-        std::vector<double> any(1'000'000);
+        std::vector<double> any(static_cast<size_t>(table_size));
         for (double &weight : any) weight = random.below(4) ? std::exp(spread * random.unit()) : 0;
         CHECK(worst_error(any) < 5e-7);
     }
@@ -165,7 +169,7 @@ void samples_without_replacement_are_successive_draws() {
     std::vector<double> weights{8, 4, 2, 1};
     for (const char *scheme : {"naive", "preloc", "pool"}) {
         Fixture fixture(scheme, "weighted", false, weights);
-        constexpr int64_t samples = 400'000;
+        const int64_t samples = 100'000 * times;
         std::vector<int64_t> counts(16);
         for (int64_t i = 0; i < samples; i++) {
             std::vector<int64_t> keys = fixture.draw(2, 0);
@@ -190,8 +194,8 @@ void what_is_left_over_is_drawn_in_the_same_way() {
     Fixture fixture("naive", "weighted", false, weights);
     std::vector<double> missing[2] = {std::vector<double>(5), std::vector<double>(5)};
     Draws draws(*fixture.area, 5);
-    constexpr int rounds = 200'000;
-    for (int i = 0; i < rounds; i++)
+    const int64_t rounds = 100'000 * times;
+    for (int64_t i = 0; i < rounds; i++)
         for (int way = 0; way < 2; way++) {
             std::vector<int64_t> keys;
             if (way == 0) {
@@ -243,7 +247,9 @@ void local_takes_the_next_key_that_is_here() {
 
 } // namespace
 
-int main() {
+int main(int count, char **arguments) {
+    if (count > 1) times = std::atoll(arguments[1]);
+    table_size = std::min<int64_t>(1'000'000, times * table_size);
     the_alias_table_is_exact();
     generators_are_as_published();
     samples_of_every_size_are_whole();

@@ -28,6 +28,35 @@ result = seen
 """
 
 
+def wait_in_barrier(worker: pyps.Worker) -> tuple[queue.Queue[Exception | None], list[threading.Thread]]:
+    """Let a thread wait in a barrier; return how it ends, once it waits.
+
+    Two threads try it, and the refusal of one tells that the other is in it.
+    """
+    ended: queue.Queue[Exception | None] = queue.Queue()
+
+    def wait() -> None:
+        try:
+            worker.barrier(timeout=30)
+        except (ValueError, pyps.ClosedError) as error:
+            ended.put(error)
+        else:
+            ended.put(None)
+
+    threads = [threading.Thread(target=wait) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    refused = ended.get(timeout=30)
+    assert "each thread needs its own worker" in str(refused)
+    return ended, threads
+
+
+def join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
 @pytest.mark.slow
 def test_nobody_passes_before_all_came(crew: Any) -> None:
     with pyps.Server(1, 1, num_workers=3) as server:
@@ -83,23 +112,13 @@ def test_workers_expected_but_not_there_are_waited_for() -> None:
 @pytest.mark.parametrize("way", ["finalized", "shut down"])
 def test_a_barrier_ends_when_its_worker_or_server_does(server: pyps.Server, way: str) -> None:
     first, second = server.worker(), server.worker()
-    errors: list[Exception] = []
-
-    def wait() -> None:
-        try:
-            first.barrier(timeout=30)
-        except pyps.ClosedError as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    time.sleep(0.1)
+    ended, threads = wait_in_barrier(first)
     if way == "finalized":
         first.finalize()
     else:
         server.shutdown()
-    thread.join(10)
-    assert len(errors) == 1
+    assert isinstance(ended.get(timeout=30), pyps.ClosedError)
+    join(threads)
     first.finalize()
     second.finalize()
 
@@ -163,24 +182,12 @@ def test_a_signal_that_is_handled_does_not_end_a_barrier(server: pyps.Server) ->
 
 
 def test_two_threads_cannot_be_in_a_barrier_with_one_worker(server: pyps.Server) -> None:
-    refused: queue.Queue[ValueError] = queue.Queue()
-
-    def wait() -> None:
-        try:
-            first.barrier(timeout=30)
-        except ValueError as error:
-            refused.put(error)
-
     with server.worker() as first:
         second = server.worker()
-        threads = [threading.Thread(target=wait) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        assert "each thread needs its own worker" in str(refused.get(timeout=30))  # the other one waits
+        ended, threads = wait_in_barrier(first)
         second.finalize()
-        for thread in threads:
-            thread.join(30)
-        assert refused.empty()
+        assert ended.get(timeout=30) is None  # the other one's barrier is over
+        join(threads)
 
 
 def test_values_pushed_before_a_barrier_are_seen_after_it(kv: pyps.LocalWorker) -> None:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 
 @native
-@pytest.mark.parametrize(("values", "seeds"), [("plain", 400), ("memory", 60), ("tight", 100)])
+@pytest.mark.parametrize(("values", "seeds"), [("plain", 200), ("memory", 30), ("tight", 100)])
 def test_the_protocol_holds_in_any_order_of_messages(programs: Programs, values: str, seeds: int) -> None:
     assert programs.run("interleavings", "0", times(seeds), values) == "ok\n"
 
@@ -60,12 +60,12 @@ def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
 
 @native
 def test_deleted_keys_are_gone_in_any_order_of_messages(programs: Programs) -> None:
-    assert programs.run("deletions", "0", times(400)) == "ok\n"
+    assert programs.run("deletions", "0", times(200)) == "ok\n"
 
 
 @native
 def test_members_agree_whatever_is_killed_stopped_or_cut(programs: Programs) -> None:
-    assert programs.run("members", "0", times(200)) == "ok\n"
+    assert programs.run("members", "0", times(80)) == "ok\n"
 
 
 @native

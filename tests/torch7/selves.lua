@@ -1,6 +1,7 @@
 -- Calls every function of a class (`which` is its name), or of torch itself, with all kinds of wrong values: each call ends
--- or raises an error. Returns how many calls there were.
-local which = ...
+-- or raises an error. Of the pairs of values each function gets one of `share`, so that it gets each value in each place,
+-- and each pair some functions. Returns how many calls there were.
+local which, share = ...
 require 'torch'
 local ffi = require 'ffi'
 
@@ -57,14 +58,18 @@ local from = torch
 if which ~= 'torch' then
    from = torch.getmetatable(which)
 end
+local number = 0
 for _, f in pairs(functions(from)) do
-   for _, first in ipairs(made) do
+   number = number + 1
+   for i, first in ipairs(made) do
       if torch.typename(first()) ~= which then
          call(f, first())
-         for _, second in ipairs(made) do
-            call(f, first(), second())
-            if which == 'torch' then
-               call(f, made[TENSOR](), first(), second())
+         for j, second in ipairs(made) do
+            if (number + i + j) % share == 0 then
+               call(f, first(), second())
+               if which == 'torch' then
+                  call(f, made[TENSOR](), first(), second())
+               end
             end
          end
       end

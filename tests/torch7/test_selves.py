@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.soak import TIMES
+
 PROGRAM = """
 import sys
 import bridge
 with bridge.Lua() as lua:
-    calls = lua.execute(open(sys.argv[1]).read(), sys.argv[2])
+    calls = lua.execute(open(sys.argv[1]).read(), sys.argv[2], int(sys.argv[3]))
     assert calls > 100, calls
     assert lua.eval("torch.ones(2, 2):sum()") == 4
 print("survived")
@@ -37,6 +39,7 @@ def test_wrong_values_are_errors(name: str, tmp_path: Path) -> None:
             PROGRAM,
             str(Path(__file__).parent / "selves.lua"),
             name,
+            str(max(1, 4 // TIMES)),  # of so many pairs of values one
         ],
         cwd=tmp_path,
         capture_output=True,

@@ -135,7 +135,7 @@ def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(any_keys: bool
             kv.pull(keys)
         work = Load(cluster, keys)
         with work.running():
-            for number in range(soak.times(6)):
+            for number in range(soak.times(4)):
                 before = work.acknowledged.sum(0)
                 saved = save(tmp_path, cluster.nodes, keep=2, full_every=3)
                 after = work.begun.sum(0)

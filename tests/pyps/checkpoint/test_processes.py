@@ -32,7 +32,7 @@ def test_attached_workers_push_while_nodes_save(count: int, tmp_path: Path) -> N
     with Cluster(count, num_keys=KEYS) as cluster:
         workers = [cluster.attach(rank) for rank in range(count)]
         acknowledged = 0
-        for _ in range(soak.times(5)):
+        for _ in range(soak.times(3)):
             for node in cluster.nodes:
                 node.write(saving(tmp_path))
             for worker in workers:
@@ -59,7 +59,7 @@ def test_attached_workers_push_while_nodes_save(count: int, tmp_path: Path) -> N
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_killed_node_leaves_the_earlier_checkpoint(victim: int, tmp_path: Path) -> None:
     random = np.random.default_rng(victim)
-    for number in range(1, 1 + soak.times(2)):
+    for number in range(1, 1 + soak.times(1)):
         with Cluster(2, num_keys=KEYS) as cluster:
             for node in cluster.nodes:
                 node.write(saving(tmp_path))

@@ -226,7 +226,7 @@ def test_random_damage_raises_nothing_else_and_changes_nothing(name: str, saved:
     with pyps.Server(**OPTIONS) as server, server.worker() as kv:
         train(kv, KEYS, seed=9)
         before, refused = content([server], KEYS), 0
-        for _ in range(soak.times(300)):
+        for _ in range(soak.times(150)):
             broken = bytearray(whole)
             for place in begin + random.integers(min(len(whole) - begin, 900), size=random.integers(1, 3)):
                 broken[place] = random.choice(list(b'0123456789-[]{}",:.xe'))
@@ -243,4 +243,4 @@ def test_random_damage_raises_nothing_else_and_changes_nothing(name: str, saved:
                 assert content([server], KEYS) == before
             else:
                 before = content([server], KEYS)
-        assert refused > 50
+        assert refused > soak.times(25)

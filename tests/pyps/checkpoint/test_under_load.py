@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Iterator
@@ -88,9 +89,20 @@ def pushes_in(saved: Path, keys: Any, *, ramp: bool) -> Any:
     return counts
 
 
-@pytest.mark.parametrize("any_keys", [False, True])
-@pytest.mark.parametrize("techniques", ["all", "replication_only", "relocation_only"])
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize(
+    ("count", "techniques", "any_keys"),
+    soak.rows(
+        [
+            (2, "all", False),
+            (4, "all", True),
+            (2, "replication_only", True),
+            (4, "replication_only", False),
+            (2, "relocation_only", False),
+            (4, "relocation_only", True),
+        ],
+        [*itertools.product((2, 4), ("all", "replication_only", "relocation_only"), (False, True))],
+    ),
+)
 def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(
     count: int, techniques: str, any_keys: bool, tmp_path: Path
 ) -> None:
@@ -110,7 +122,7 @@ def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(
             kv.pull(keys)  # all exist
         load = Load(cluster, keys)
         with load.running():
-            for _ in range(soak.times(4)):
+            for _ in range(soak.times(2)):
                 before = load.acknowledged.sum(0)
                 saved = save(tmp_path, cluster.nodes, keep=2)
                 after = load.begun.sum(0)
@@ -142,7 +154,7 @@ def test_keys_that_are_deleted_meanwhile_are_in_or_not(count: int, tmp_path: Pat
         with ThreadPoolExecutor(count) as pool:
             workers = [pool.submit(come_and_go, node) for node in cluster.nodes]
             try:
-                for _ in range(soak.times(10)):
+                for _ in range(soak.times(4)):
                     stored = Stored(save(tmp_path, cluster.nodes, keep=2))
                     stored.require_complete()
                     groups = [group for shard in stored.table.shards for group in stored.groups(shard)]
