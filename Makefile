@@ -10,7 +10,7 @@ PYTEST_ARGS ?=
 # Test files run side by side, one process per core.
 JOBS ?= $(shell nproc)
 # Of the seeds, messages and kills that `make test` has.
-TIMES ?= 100
+TIMES ?= 200
 BENCH_ARGS ?=
 DEMO_ARGS ?=
 
@@ -66,7 +66,7 @@ test: lint ## lint, types and all tests
 quick: env ## the tests without the slow ones and most rows of large grids
 	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder --quick $(PYTEST_ARGS)
 
-soak: env ## all tests with TIMES=100 times the seeds, all deliberate defects, the longest runs: for a night
+soak: env ## all tests with TIMES=200 times the seeds, all deliberate defects, the longest runs: for a night
 	MOONTIDE_TIMES=$(TIMES) $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder \
 	    -o timeout=$$((120 * $(TIMES))) -o faulthandler_timeout=0 $(PYTEST_ARGS)
 	$(BIN)/python -m tests.native.defects
