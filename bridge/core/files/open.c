@@ -36,7 +36,9 @@ static int attach(br_file *file, int descriptor, int mode)
 
 int br_file_open(br_file *file, const char *name, int mode)
 {
-   int flags = mode == BR_FILE_READ ? O_RDONLY : mode == BR_FILE_WRITE ? O_WRONLY | O_CREAT | O_TRUNC : O_RDWR | O_CREAT;
+   int flags = mode == BR_FILE_READ    ? O_RDONLY
+               : mode == BR_FILE_WRITE ? O_WRONLY | O_CREAT | O_TRUNC
+                                       : O_RDWR | O_CREAT;
    int descriptor = open(name, flags | O_CLOEXEC, 0666);
    if (descriptor < 0) return errno;
    return attach(file, descriptor, mode);

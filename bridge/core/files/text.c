@@ -52,7 +52,8 @@ static int64_t put_parts(br_file *file, int dtype, const char *from, int64_t n)
       int64_t some = (int64_t)(sizeof part / from_width);
       if (some > n - done) some = n - done;
       if (narrow)
-         for (int64_t i = 0; i < some; i++) ((int32_t *)(void *)part)[i] = (int32_t)((const int64_t *)(const void *)from)[done + i];
+         for (int64_t i = 0; i < some; i++)
+            ((int32_t *)(void *)part)[i] = (int32_t)((const int64_t *)(const void *)from)[done + i];
       else memcpy(part, from + (size_t)done * width, (size_t)some * width);
       if (file->foreign) reverse(part, width, some);
       int64_t put = br_file_write(file, part, some * (int64_t)width) / (int64_t)width;
@@ -75,7 +76,8 @@ static int64_t get_binary(br_file *file, int dtype, void *to, int64_t n)
 static int64_t put_binary(br_file *file, int dtype, const void *from, int64_t n)
 {
    int64_t width = (int64_t)br_element_size(dtype);
-   if ((dtype == BR_LONG && file->longsize == 4) || (file->foreign && width > 1)) return put_parts(file, dtype, from, n);
+   if ((dtype == BR_LONG && file->longsize == 4) || (file->foreign && width > 1))
+      return put_parts(file, dtype, from, n);
    return br_file_write(file, from, n * width) / width;
 }
 

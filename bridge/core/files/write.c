@@ -24,7 +24,8 @@ typedef struct writer {
 
 #define PATH_ENDS 10  /* keys that a message shows of either end of a long path */
 
-enum { FILE_ = 1, OBJECTS, SPECIAL, HANDLE, OBJECT, NAME, HOOK, FRAMES, WAITING, TABLE, KEY };  /* places on the stack */
+/* Places on the stack. */
+enum { FILE_ = 1, OBJECTS, SPECIAL, HANDLE, OBJECT, NAME, HOOK, FRAMES, WAITING, TABLE, KEY };
 
 /* Raise an error unless all n bytes were written. */
 static void must(writer *w, int64_t written, int64_t n)
@@ -67,7 +68,8 @@ static void push_path(writer *w)
       else lua.lua_rawgeti(L, WAITING, 2 * i + 2);
       int type = lua.lua_type(L, -1);
       const char *name = type == LUA_TSTRING ? lua.lua_tolstring(L, -1, &length) : "<?>";
-      if (type == LUA_TNUMBER) used += snprintf(path + used, sizeof path - (size_t)used, ".%.14g", lua.lua_tonumber(L, -1));
+      if (type == LUA_TNUMBER)
+         used += snprintf(path + used, sizeof path - (size_t)used, ".%.14g", lua.lua_tonumber(L, -1));
       else used += snprintf(path + used, sizeof path - (size_t)used, ".%.80s", name);
       lua_pop(L, 1);
    }

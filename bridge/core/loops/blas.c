@@ -44,7 +44,8 @@ typedef struct matrix {
       if (xs == 1 && ys == 1) \
          for (; n >= LANES; n -= LANES, x += LANES, y += LANES) \
             for (int l = 0; l < lines; l++) \
-               for (int k = 0; k < LANES; k++) s[l][k] = (T##_c)(s[l][k] + T##_load(x[l * apart + k]) * T##_load(y[k])); \
+               for (int k = 0; k < LANES; k++) \
+                  s[l][k] = (T##_c)(s[l][k] + T##_load(x[l * apart + k]) * T##_load(y[k])); \
       for (; n > 0; n--, x += xs, y += ys) \
          for (int l = 0; l < lines; l++) s[l][0] = (T##_c)(s[l][0] + T##_load(x[l * apart]) * T##_load(*y)); \
       for (int l = 0; l < lines; l++) \
@@ -128,7 +129,9 @@ static matrix of_matrix(const br_tensor *t)
 {
    return (matrix){tensor_data(t), t->size[0], t->size[1], (ptrdiff_t)t->stride[0], (ptrdiff_t)t->stride[1]};
 }
-static matrix of_column(const br_tensor *t) { return (matrix){tensor_data(t), t->size[0], 1, (ptrdiff_t)t->stride[0], 1}; }
+static matrix of_column(const br_tensor *t) {
+   return (matrix){tensor_data(t), t->size[0], 1, (ptrdiff_t)t->stride[0], 1};
+}
 static matrix of_row(const br_tensor *t) { return (matrix){tensor_data(t), 1, t->size[0], 1, (ptrdiff_t)t->stride[0]}; }
 
 static int multiply(br_tensor *r, const br_tensor *a, const br_tensor *b, matrix mr, matrix ma, matrix mb, double beta,

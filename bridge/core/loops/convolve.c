@@ -58,7 +58,8 @@ INTEGER_TYPES(INTEGER_LINE)
 /* Do so with as much of a line as possible. Returns how many numbers at its beginning are done. */
 #define FLOAT_SUMS(T) \
    SUMS(T, 32) SUMS(T, 4) \
-   static inline int64_t sums_##T(const job *j, T##_s *r, const T##_s *a, const T##_s *weight, ptrdiff_t next, int64_t n) \
+   static inline int64_t sums_##T(const job *j, T##_s *r, const T##_s *a, const T##_s *weight, ptrdiff_t next, \
+                                  int64_t n) \
    { \
       int64_t x = 0; \
       for (; x + 32 <= n; x += 32) sums32_##T(j, r + x, a + x, weight, next); \

@@ -42,7 +42,8 @@ static int described(const br_windows *w)
    kernel[d] if none does. */
 static int64_t first_tap(const br_windows *w, int d, int64_t i)
 {
-   int64_t start = i * w->stride[d] - w->padding[d], step = w->dilation[d], tap = start < 0 ? (step - 1 - start) / step : 0;
+   int64_t start = i * w->stride[d] - w->padding[d], step = w->dilation[d],
+           tap = start < 0 ? (step - 1 - start) / step : 0;
    return tap < w->kernel[d] && start + tap * step < w->from[d] ? tap : w->kernel[d];
 }
 

@@ -127,7 +127,8 @@ static gathered extreme_of(const line *l, int dtype, int greatest)
    } \
    /* The k-th of n elements in sorted order. `equal`: how many of the first k, itself included, have its value. Digit \
       by digit, only the elements with the same digit as the k-th are kept, in `spare`. */ \
-   static item_##T select_##T(const item_##T *x, item_##T *spare, int64_t n, int64_t k, int descending, int64_t *equal) \
+   static item_##T select_##T(const item_##T *x, item_##T *spare, int64_t n, int64_t k, int descending, \
+                              int64_t *equal) \
    { \
       const T##_u flip = descending ? (T##_u)-1 : 0; \
       for (int d = DIGITS(T) - 1; d >= 0 && n > 1; d--) { \
@@ -309,7 +310,8 @@ int br_order(int op, br_tensor *values, br_tensor *indices, const br_tensor *a, 
    if (indices->size[dim] != count || count > n) return BR_COUNT;
    if (op == BR_KTH && (k < 1 || k > n)) return BR_VALUE;
    walk from, to, places;
-   if (!walk_lines(&from, a, dim) || !walk_lines(&to, values, dim) || !walk_lines(&places, indices, dim)) return BR_GONE;
+   if (!walk_lines(&from, a, dim) || !walk_lines(&to, values, dim) || !walk_lines(&places, indices, dim))
+      return BR_GONE;
    int64_t lines = tensor_elements(a) / n;
    if (tensor_elements(values) != lines * count || tensor_elements(indices) != lines * count) return BR_COUNT;
    ptrdiff_t width = (ptrdiff_t)br_element_size(a->dtype);

@@ -97,7 +97,8 @@ static void draw(br_generator *generator, int distribution, double a, double b, 
    case BR_RANDOM_LOGNORMAL:
       if (generator->normal_is_valid && count) out[i++] = normal(generator) * b + a;
       for (; i + 1 < count; i += 2) {
-         double x = generator->normal_x = uniform(generator), y = generator->normal_y = uniform(generator), sine, cosine;
+         double x = generator->normal_x = uniform(generator), y = generator->normal_y = uniform(generator), sine,
+                cosine;
          double rho = generator->normal_rho = sqrt(-2. * log(1.0 - y));
          sincos(2. * M_PI * x, &sine, &cosine);
          out[i] = rho * cosine * b + a;

@@ -144,7 +144,8 @@ typedef struct running {
 static void scan_lines(int64_t begin, int64_t end, void *context)
 {
    static void (*const one[BR_TYPES])(int, char *, ptrdiff_t, const char *, ptrdiff_t, int64_t) = PER_TYPE(scan);
-   static void (*const many[BR_TYPES])(int, char *, ptrdiff_t, const char *, ptrdiff_t, int64_t, int64_t) = PER_TYPE(scans);
+   static void (*const many[BR_TYPES])(int, char *, ptrdiff_t, const char *, ptrdiff_t, int64_t, int64_t) =
+      PER_TYPE(scans);
    const running *j = context;
    walk from, to;
    ptrdiff_t width = (ptrdiff_t)br_element_size(j->dtype);

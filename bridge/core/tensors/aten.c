@@ -167,7 +167,8 @@ static int convert(char kind, const br_argument *a, const br_tensor *beside, uin
    switch (kind) {
    case 's': return shim.new_string(a->string, strlen(a->string), (handle *)value) == 0;
    case 'M':
-      if (!br_tensor_handle(a->tensor) || shim.view_dtype(br_tensor_handle(a->tensor), shim.bool_dtype(), &made)) return 0;
+      if (!br_tensor_handle(a->tensor) || shim.view_dtype(br_tensor_handle(a->tensor), shim.bool_dtype(), &made))
+         return 0;
       *value = (uint64_t)(uintptr_t)made;
       return 1;
    case 'T': return (*value = (uint64_t)(uintptr_t)new_handle(a->tensor, beside)) != 0;

@@ -77,7 +77,8 @@ br_block *br_device_block(br_heap *heap, int dtype, int64_t size)
    OUTERMOST();
    handle owner = vector(heap->device, -1, dtype, size);
    if (!owner) return NULL;
-   br_block *block = br_block_device(heap, br_device_address(owner), size * (int64_t)br_element_size(dtype), owner, NULL);
+   br_block *block =
+      br_block_device(heap, br_device_address(owner), size * (int64_t)br_element_size(dtype), owner, NULL);
    if (!block) drop(owner);
    return block;
 }
@@ -107,8 +108,8 @@ br_block *br_device_part(const br_storage *storage, int64_t start, int64_t size)
    static const int64_t one[1] = {1};
    handle part = NULL;
    if (shim.view(storage->block->device, 1, &size, one, start, &part)) return NULL;
-   br_block *block = br_block_device(NULL, br_device_address(part), size * (int64_t)br_element_size(storage->dtype), part,
-                                     NULL);
+   br_block *block =
+      br_block_device(NULL, br_device_address(part), size * (int64_t)br_element_size(storage->dtype), part, NULL);
    if (!block) drop(part);
    return block;
 }
@@ -164,7 +165,8 @@ void *br_device_scalar(const br_tensor *like, double value)
    int dtype = like->dtype & ~BR_DEVICE;
    int32_t type = shim.cpu();
    element_encode(dtype, value, bytes);
-   if (shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, -1, NULL, &made)) return NULL;
+   if (shim.full(NULL, 0, element_decode(dtype, bytes), &br_torch.dtypes[dtype], NULL, &type, -1, NULL, &made))
+      return NULL;
    return made;
 }
 

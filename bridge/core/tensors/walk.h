@@ -134,7 +134,8 @@ static inline int walk_arrange(const br_tensor **tensors, arranged *room, int co
    }
    if (sorted) return 0;
    for (int i = 1; i < count; i++)
-      if (tensors[i]->nDimension != n || memcmp(tensors[i]->size, first->size, (size_t)n * sizeof *first->size)) return 0;
+      if (tensors[i]->nDimension != n || memcmp(tensors[i]->size, first->size, (size_t)n * sizeof *first->size))
+         return 0;
    for (int i = 0; i < count; i++) {
       arranged *a = &room[i];
       for (int d = 0; d < n; d++) {

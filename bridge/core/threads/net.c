@@ -76,7 +76,8 @@ int br_net_listen(const char *host, int port)
       descriptor = open_socket(each->ai_family);
       if (descriptor < 0) continue;
       setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-      if (bind(descriptor, each->ai_addr, each->ai_addrlen) || listen(descriptor, BACKLOG)) descriptor = failed(descriptor);
+      if (bind(descriptor, each->ai_addr, each->ai_addrlen) || listen(descriptor, BACKLOG))
+         descriptor = failed(descriptor);
       else break;
    }
    freeaddrinfo(found);
@@ -93,7 +94,8 @@ int br_net_connect(const char *host, int port, int which)
       descriptor = open_socket(each->ai_family);
       if (descriptor >= 0) {
          adjust(descriptor);
-         if (connect(descriptor, each->ai_addr, each->ai_addrlen) && errno != EINPROGRESS) descriptor = failed(descriptor);
+         if (connect(descriptor, each->ai_addr, each->ai_addrlen) && errno != EINPROGRESS)
+            descriptor = failed(descriptor);
       }
    }
    freeaddrinfo(found);
@@ -128,7 +130,8 @@ int br_net_connected(int descriptor, double seconds)
    socklen_t nhere = sizeof here, nthere = sizeof there;
    memset(&here, 0, sizeof here);
    memset(&there, 0, sizeof there);
-   if (getsockname(descriptor, (struct sockaddr *)&here, &nhere) || getpeername(descriptor, (struct sockaddr *)&there, &nthere))
+   if (getsockname(descriptor, (struct sockaddr *)&here, &nhere) ||
+       getpeername(descriptor, (struct sockaddr *)&there, &nthere))
       return -errno;
    return nhere == nthere && !memcmp(&here, &there, nhere) ? -ECONNREFUSED : BR_DONE;
 }
