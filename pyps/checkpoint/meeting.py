@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from pyps.checkpoint.folders import Folder
-from pyps.errors import CheckpointError, WaitTimeoutError
+from pyps.errors import CheckpointError, Error, WaitTimeoutError
 
 SHORTEST = 0.001  # seconds between two looks, at first
 FAREWELL = 10.0  # seconds that node 0 waits for the others at the end
@@ -96,6 +96,10 @@ class Meeting:
             end = time.monotonic() + FAREWELL
             everybody = {f"left-{rank}" for rank in range(self.nodes)}
             while not everybody <= self.place.names() and time.monotonic() < end:
+                try:
+                    self.check()
+                except Error:  # a node was lost, which does not leave
+                    break
                 time.sleep(self.directory.pause / 10)
 
     def _invite(self) -> None:

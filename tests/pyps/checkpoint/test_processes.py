@@ -71,7 +71,7 @@ def test_a_killed_node_leaves_the_earlier_checkpoint(victim: int, tmp_path: Path
             cluster.nodes[victim].kill()
             report = cluster.nodes[1 - victim].read()
             assert "value" in report or report["error"] in ("NodeLost", "CheckpointError")
-            assert report["seconds"] < 20
+            assert report["seconds"] < 10  # nobody waits for the killed one to leave
         newest = checkpoint.latest(tmp_path)
         assert newest is not None
         assert newest >= Path(first)
