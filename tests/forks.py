@@ -1,6 +1,7 @@
 """Programs that use torch, each in a child of one process that has imported it: that takes seconds, once.
 
-``python -W error -m tests.forks`` is that process: it takes a request a line, and answers with how its child ended.
+``python -W error -m tests.forks`` is that process: it says that it is ready, takes a request a line, and
+answers with how its child ended.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from types import ModuleType
 
 from tests.python_path import python_path
 
-IMPORT = 60  # seconds that importing torch may take
+IMPORT = 120  # seconds that importing torch may take
 NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
@@ -34,7 +35,7 @@ class Forks:
         outputs = [cwd.with_name(f"{cwd.name}.{name}") for name in ("out", "err")]
         request = [program, arguments, str(cwd), [str(output) for output in outputs], timeout]
         print(json.dumps(request), file=self._process.stdin, flush=True)
-        ready, _, _ = select.select([self._process.stdout], [], [], IMPORT + timeout)
+        ready, _, _ = select.select([self._process.stdout], [], [], 2 * timeout)
         assert ready, "there is no answer"
         assert self._process.stdout is not None
         status = int(self._process.stdout.readline())
@@ -55,6 +56,10 @@ def forks() -> Iterator[Forks]:
         text=True,
     ) as process:
         try:
+            ready, _, _ = select.select([process.stdout], [], [], IMPORT)
+            assert ready, "torch was not imported in time"
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
             yield Forks(process)
         finally:
             process.kill()
@@ -66,6 +71,7 @@ def serve() -> None:
 
     gc.collect()
     gc.freeze()  # its objects stay as they are, so that children share their memory and end soon
+    print("ready", flush=True)
     while line := sys.stdin.readline():
         child = os.fork()
         if child == 0:
