@@ -231,6 +231,7 @@ void Tables::adopted(const Notice &notice) {
     if (table->state < State::works) table->failure = failure_of(*table);
     table->state = table->failure.empty() ? State::dropped : State::failed;
     tables_.erase(notice.name);
+    if (table->node) table->node->end_workers(); // before other nodes' parts go
     ended_.push_back(table);
 }
 
