@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,25 @@ if TYPE_CHECKING:
 
 DEFAULT_CAPACITY = 1_000_000
 KEYS_AT_ONCE = 1 << 16  # that `Worker.keys` yields
+
+
+def capacity_of(num_keys: int | None, capacity: int | None) -> int:
+    """Return for how many keys a server or a table has room; 0 if they are a range.
+
+    Raises
+    ------
+    ValueError
+        Both are given, or the capacity is 0.
+    """
+    if num_keys is not None and capacity is not None:
+        raise ValueError(
+            f"capacity is for keys that may be any numbers, and num_keys is {num_keys}: give one of them"
+        )
+    if capacity == 0:
+        raise ValueError("capacity must be above 0")
+    if num_keys is not None:
+        return 0
+    return DEFAULT_CAPACITY if capacity is None else capacity
 
 
 @dataclass(frozen=True)
@@ -139,16 +158,26 @@ class Node(_core.Node):
         ...     kv.table("users").pull([7, 1 << 40]).shape
         (2, 4)
         """
+        if dim is None:
+            options = {
+                "num_keys": num_keys,
+                "capacity": capacity,
+                "optimizer": optimizer,
+                "initializer": initializer,
+                "memory_limit": memory_limit,
+            }
+            if given := [option for option, value in options.items() if value is not None]:
+                raise TypeError(f"{', '.join(given)} of table {name!r} need dim, the elements of its values")
         return Table(
             self,
             name,
-            dim,
-            num_keys=num_keys,
-            capacity=capacity,
-            dtype=dtype,
-            optimizer=optimizer,
-            initializer=initializer,
-            memory_limit=memory_limit,
+            optimizer,
+            num_keys=num_keys or 0,
+            capacity=capacity_of(num_keys, capacity),
+            value_lengths=None if dim is None else read_lengths(dim),
+            dtype=find_dtype(dtype),
+            memory_limit=memory_limit or 0,
+            initializer=initializer_text(initializer),
             timeout=timeout,
         )
 
@@ -207,52 +236,10 @@ class Table(Node):
         That has the table.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        name: str,
-        dim: int | Sequence[int] | ArrayLike | None = None,
-        *,
-        num_keys: int | None = None,
-        capacity: int | None = None,
-        dtype: object = "float32",
-        optimizer: Optimizer | str | None = None,
-        initializer: Initializer | str | None = None,
-        memory_limit: int | None = None,
-        timeout: float | None = None,
-    ) -> None:
+    def __init__(self, node: Node, name: str, optimizer: Optimizer | str | None, **options: Any) -> None:
         self.name, self.node = name, node
-        given = dict.fromkeys(
-            label
-            for label, value in (
-                ("num_keys", num_keys),
-                ("capacity", capacity),
-                ("optimizer", optimizer),
-                ("initializer", initializer),
-                ("memory_limit", memory_limit),
-            )
-            if value is not None
-        )
-        if dim is None and given:
-            raise TypeError(f"{', '.join(given)} of table {name!r} need dim, the elements of its values")
-        if num_keys is not None and capacity is not None:
-            raise ValueError(
-                f"capacity is for keys that may be any numbers, and num_keys is {num_keys}: give one of them"
-            )
         zeromq.load()
-        any_keys = DEFAULT_CAPACITY if capacity is None else capacity
-        super().__init__(
-            beside=node,
-            name=name,
-            num_keys=num_keys or 0,
-            capacity=0 if num_keys is not None else any_keys,
-            value_lengths=None if dim is None else read_lengths(dim),
-            dtype=find_dtype(dtype),
-            memory_limit=memory_limit or 0,
-            optimizer=self.use_optimizer(optimizer),
-            initializer=initializer_text(initializer),
-            timeout=timeout,
-        )
+        super().__init__(beside=node, name=name, optimizer=self.use_optimizer(optimizer), **options)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, table {self.name!r} of {self.node!r}>"

@@ -16,7 +16,7 @@ from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
 from pyps.named_settings import initializer_text
-from pyps.node import DEFAULT_CAPACITY, Node, Worker
+from pyps.node import Node, Worker, capacity_of
 from pyps.tracing import TraceEvent, begin_trace, take_trace
 
 if TYPE_CHECKING:
@@ -160,12 +160,7 @@ class Server(Node):
             raise ValueError(f"on_loss is {on_loss!r}; it must be one of {', '.join(ON_LOSS)}")
         if techniques not in TECHNIQUES:
             raise ValueError(f"techniques is {techniques!r}; it must be one of {', '.join(TECHNIQUES)}")
-        if num_keys is not None and capacity is not None:
-            raise ValueError(
-                f"capacity is for keys that may be any numbers, and num_keys is {num_keys}: give one of them"
-            )
-        if capacity == 0:
-            raise ValueError("capacity must be above 0")
+        room = capacity_of(num_keys, capacity)
         lengths = read_lengths(value_length)
         if num_keys is None and capacity is None and len(lengths) != 1:
             raise ValueError(
@@ -179,7 +174,7 @@ class Server(Node):
         self._refusal_logged = False
         super().__init__(
             num_keys=num_keys or 0,
-            capacity=0 if num_keys is not None else DEFAULT_CAPACITY if capacity is None else capacity,
+            capacity=room,
             value_lengths=lengths,
             dtype=find_dtype(dtype),
             max_workers=max_workers,

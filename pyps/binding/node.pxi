@@ -59,7 +59,7 @@ cdef class Node:
             options.size = sizeof(options)
             options.num_keys = whole(num_keys, "num_keys", INT64_MAX)
             options.capacity = whole(capacity, "capacity", INT64_MAX)
-            options.dtype = dtype.number if dtype is not None else 0
+            options.dtype = dtype.number
             options.max_workers = <int32_t> whole(max_workers, "max_workers", INT32_MAX)
             options.num_workers = <int32_t> whole(num_workers, "num_workers", INT32_MAX)
             options.memory_limit = whole(memory_limit, "memory_limit", INT64_MAX)

@@ -303,14 +303,12 @@ void ps_node::shutdown() noexcept {
     listener.reset();
     lock.lock();
     if (!attachment_) return;
-    if (is_creator()) {
-        server_.reset();
-        tables_.reset();
-    } else { // leaked: the threads and sockets of these do not exist in a forked child
+    if (!is_creator()) { // leaked: the threads and sockets of these do not exist in a forked child
         server_.release();
         if (tables_) new std::shared_ptr<Tables>(std::move(tables_));
-    }
-    if (is_creator()) {
+    } else {
+        server_.reset();
+        tables_.reset();
         attachment_->segment->header().state.store(State::closed, std::memory_order_release);
         attachment_->segment->wake_barriers();
     }

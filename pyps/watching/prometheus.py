@@ -76,10 +76,11 @@ def _lines(reading: Reading) -> Iterator[str]:
         yield from _head(name, "gauge", text)
         for labels, part in parts.items():
             yield f"{PREFIX}{name}{{{labels}}} {part.stats[source]}"
-    for name, text, source in (*COUNTERS, *OF_WORKERS):
-        yield from _head(f"{name}_total", "counter", text)
-        for labels, part in parts.items():
-            yield f"{PREFIX}{name}_total{{{labels}}} {({**part.stats, **part.workers})[source]}"
+    for rows, of_whom in ((COUNTERS, "stats"), (OF_WORKERS, "workers")):
+        for name, text, source in rows:
+            yield from _head(f"{name}_total", "counter", text)
+            for labels, part in parts.items():
+                yield f"{PREFIX}{name}_total{{{labels}}} {getattr(part, of_whom)[source]}"
     yield from _head("relocations_total", "counter", "Keys that came from other nodes and went to them")
     for labels, part in parts.items():
         for direction in ("in", "out"):

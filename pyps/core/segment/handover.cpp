@@ -1,7 +1,6 @@
 #include "segment/handover.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -161,12 +160,12 @@ Listener::Listener(std::shared_ptr<Segment> segment, AnswerQuestion answer)
     address_ = std::string(scheme) + name;
     socket_ = listening.number;
     stop_ = stop.number;
-    sigset_t all, former; // the application's own threads handle signals
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &former);
-    int error = pthread_create(
-        &thread_, nullptr, [](void *self) -> void * { return static_cast<Listener *>(self)->run(), nullptr; }, this);
-    pthread_sigmask(SIG_SETMASK, &former, nullptr);
+    auto run_self = [](void *self) -> void * { return static_cast<Listener *>(self)->run(), nullptr; };
+    int error;
+    {
+        SignalsBlocked blocked;
+        error = pthread_create(&thread_, nullptr, run_self, this);
+    }
     if (error) {
         errno = error;
         fail_with_errno("pthread_create");

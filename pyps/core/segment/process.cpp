@@ -89,4 +89,12 @@ double monotonic_seconds() { return seconds(CLOCK_MONOTONIC); }
 
 double coarse_seconds() { return seconds(CLOCK_MONOTONIC_COARSE); }
 
+SignalsBlocked::SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+
+SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 } // namespace ps

@@ -1,6 +1,8 @@
 // Identifies a process better than by its pid, which the system gives to another process some day.
 #pragma once
 
+#include <signal.h>
+
 #include <cstdint>
 
 namespace ps {
@@ -21,5 +23,18 @@ double monotonic_seconds();
 double coarse_seconds(); // the same clock, some milliseconds behind, but as quick to read as memory
 
 void name_this_thread(const char *name); // the name that ps and top show; at most 15 characters
+
+// While it lives, signals are blocked in the calling thread; in the threads that it starts meanwhile they stay so. The
+// program's own threads handle signals.
+class SignalsBlocked {
+public:
+    SignalsBlocked();
+    SignalsBlocked(const SignalsBlocked &) = delete;
+    SignalsBlocked &operator=(const SignalsBlocked &) = delete;
+    ~SignalsBlocked();
+
+private:
+    sigset_t before_;
+};
 
 } // namespace ps

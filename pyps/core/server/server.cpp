@@ -1,7 +1,5 @@
 #include "server/server.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -107,13 +105,12 @@ void Server::connect(const std::vector<std::string> &endpoints) {
         hello.kind = Kind::hello;
         transport_->send(node, FrameWriter(hello).take());
     }
-    sigset_t all, before; // the program's own threads handle signals
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    vigil_ = std::make_unique<Vigil>(*segment_, *transport_, endpoints);
-    channels_.start();
-    thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    {
+        SignalsBlocked blocked;
+        vigil_ = std::make_unique<Vigil>(*segment_, *transport_, endpoints);
+        channels_.start();
+        thread_ = std::thread([this] { run(); });
+    }
     segment_->header().connected.store(1, std::memory_order_release);
 }
 

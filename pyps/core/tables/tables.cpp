@@ -1,8 +1,6 @@
 #include "tables/tables.h"
 
 #include <algorithm>
-#include <signal.h>
-
 #include <chrono>
 
 #include "errors.h"
@@ -253,11 +251,8 @@ std::string Tables::failure_of(const Table &table) const {
 // The thread.
 
 void Tables::start() {
-    sigset_t all, before; // the program's own threads handle signals
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Tables::run() {

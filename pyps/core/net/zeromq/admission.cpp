@@ -1,7 +1,6 @@
 #include "net/zeromq/admission.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "errors.h"
 #include "net/zeromq/library.h"
+#include "segment/process.h"
 
 namespace ps {
 
@@ -40,11 +40,8 @@ Admission::Admission(ZmqContext &context, ZmqSocket &router, std::atomic<uint64_
       wake_(eventfd(0, EFD_CLOEXEC)) {
     if (wake_ < 0) fail_with_errno("eventfd");
     questions_.bind(where_to_ask);
-    sigset_t all, before; // the program's own threads handle signals
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Admission::~Admission() {

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -79,16 +78,15 @@ void require_threads(size_t threads, size_t megabytes) {
     std::vector<Attempt> attempts(threads);
     size_t made = 0;
     int code = 0;
-    sigset_t all, former; // the application's own threads handle signals
-    sigfillset(&all);
     gate.lock();
-    pthread_sigmask(SIG_SETMASK, &all, &former);
-    while (made < threads && code == 0) {
-        attempts[made].gate = &gate;
-        code = pthread_create(&attempts[made].thread, nullptr, attempt_to_run, &attempts[made]);
-        if (code == 0) made++;
+    {
+        SignalsBlocked blocked;
+        while (made < threads && code == 0) {
+            attempts[made].gate = &gate;
+            code = pthread_create(&attempts[made].thread, nullptr, attempt_to_run, &attempts[made]);
+            if (code == 0) made++;
+        }
     }
-    pthread_sigmask(SIG_SETMASK, &former, nullptr);
     int no_memory = code == 0 ? try_to_map(megabytes << 20) : 0;
     gate.unlock();
     double end = monotonic_seconds() + patience;
