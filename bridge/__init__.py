@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from bridge._boundary import LuaFunction, LuaObject, LuaTable
 from bridge.errors import LuaError, LuaTypeError, StateBusy, StateClosed
 from bridge.familiar import LUTORPY, PYTHON2TORCH, pointer
-from bridge.importing import import_whole
+from bridge.torch_support import import_whole
 from bridge.lua import Lua, LuaFile
-from bridge.marks import index, null
+from bridge.boundary.marks import index, null
 from bridge.pool import LuaPool
 from bridge.python2torch import PyTorch
 

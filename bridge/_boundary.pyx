@@ -17,10 +17,10 @@ import numpy
 from bridge import torch_support
 from bridge.errors import LuaError, StateBusy, StateClosed
 from bridge.familiar import LUTORPY, pointer
-from bridge.importing import import_torch
-from bridge.marks import Index, index, null, shift_index
-from bridge.refusals import explained
-from bridge.signature import signature
+from bridge.torch_support import import_torch
+from bridge.boundary.marks import Index, index, null, shift_index
+from bridge.boundary.refusals import explained
+from bridge.boundary.signature import signature
 
 include "boundary/memory.pxi"
 include "boundary/torch.pxi"

@@ -17,7 +17,7 @@ import lupa.luajit21
 
 from bridge import _boundary, companions, torch_support
 from bridge.companions import threads
-from bridge.marks import null
+from bridge.boundary.marks import null
 
 PACKAGE = Path(__file__).resolve().parent
 BOOT = PACKAGE / "runtime" / "boot.lua"

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from bridge.convert.check import difference
-from bridge.replace import replacing
+from bridge.t7.replace import replacing
 
 WRONG = 1e-2  # relative difference too large for rounding: the program computes something else
 

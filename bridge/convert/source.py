@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from bridge._boundary import LuaObject
-from bridge.networks import network
+from bridge.t7.networks import network
 from bridge.t7.objects import TorchObject
 
 TAKE_APART = """

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from bridge.marks import Index
+from bridge.boundary.marks import Index
 
 
 def as_kind(value: Any, kind: str | None) -> Any:

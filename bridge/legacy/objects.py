@@ -18,7 +18,7 @@ from bridge.errors import LuaError
 from bridge.legacy.kinds import kind_of, marked
 from bridge.legacy.positions import Row, method_form, position, rows
 from bridge.legacy.session import Session, current
-from bridge.refusals import explained
+from bridge.boundary.refusals import explained
 
 OWN = ("_object", "_session")
 

@@ -14,7 +14,7 @@ from bridge._boundary import LuaObject, Proxy, State
 from bridge.errors import LuaError, StateClosed
 from bridge.legacy.kinds import as_kind
 from bridge.lua import Lua
-from bridge.marks import Index
+from bridge.boundary.marks import Index
 
 ATTACHED = "bridge.legacy"
 

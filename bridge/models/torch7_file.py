@@ -14,7 +14,7 @@ from bridge._boundary import LuaObject
 from bridge.lua import Lua
 from bridge.models import layers
 from bridge.models.model import Model, TensorSpec
-from bridge.networks import is_network, network
+from bridge.t7.networks import is_network, network
 
 # The packages that define the classes in files, tried in this order; the later ones add classes to nn.
 PACKAGES = ("torch", "nn", "nngraph", "nnx", "dpnn", "rnn", "cudnn", "tds")

@@ -16,7 +16,7 @@ from bridge import t7
 from bridge.lua import Lua
 from bridge.models import layers, torch7_file
 from bridge.models.model import Model, TensorSpec
-from bridge.networks import network as network_of
+from bridge.t7.networks import network as network_of
 
 
 def load(

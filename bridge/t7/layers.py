@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bridge import networks
+from bridge.t7 import networks
 from bridge.t7.objects import TorchObject
 from bridge.t7.summary import Summary, TensorSummary
 

@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bridge.convert.check import TOLERANCES, check
     from bridge.convert.example import DTYPES, Asked, UnknownInput, example, opened
     from bridge.convert.export import ExportError, proven, save, verify
-    from bridge.networks import network
+    from bridge.t7.networks import network
 
     if not arguments.model.is_file():
         raise CommandError(f"there is no file {arguments.model}")

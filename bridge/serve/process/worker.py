@@ -18,7 +18,7 @@ from pathlib import Path
 
 import bridge
 from bridge import models
-from bridge.importing import import_torch
+from bridge.torch_support import import_torch
 from bridge.serve.process.area import Area
 from bridge.serve.process.channel import Channel, Closed
 from bridge.serve.process.faults import described

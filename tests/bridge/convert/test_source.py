@@ -13,7 +13,7 @@ from torch import fx, nn
 
 import bridge
 from bridge.convert import ConversionError, convert, to_torch
-from bridge.networks import network
+from bridge.t7.networks import network
 from bridge.t7.objects import TorchObject
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from bridge.errors import LuaError, LuaTypeError
-from bridge.marks import Index
+from bridge.boundary.marks import Index
 
 # Methods of modules and criterions, and the names of their arguments.
 PASSES = {

@@ -103,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with Lua(allow_functions=True) as lua:
         status = _reported(lambda: _run(lua, arguments))
         if status == 0 and _interactive(arguments):
-            from bridge.repl import interact
+            from bridge.th.repl import interact
 
             status = interact(lua, _reported)
     try:
@@ -187,7 +187,3 @@ def _described(error: LuaError) -> str:
     if not any(".lua" in frame or "(command line)" in frame or "stdin" in frame for frame in frames):
         return error.message
     return "\n".join([error.message, "stack traceback:", *frames])
-
-
-if __name__ == "__main__":
-    sys.exit(main())
