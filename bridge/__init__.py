@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bridge._boundary import LuaFunction, LuaObject, LuaTable
+from bridge.boundary.marks import index, null
 from bridge.errors import LuaError, LuaTypeError, StateBusy, StateClosed
 from bridge.familiar import LUTORPY, PYTHON2TORCH, pointer
-from bridge.torch_support import import_whole
 from bridge.lua import Lua, LuaFile
-from bridge.boundary.marks import index, null
 from bridge.pool import LuaPool
 from bridge.python2torch import PyTorch
+from bridge.torch_support import import_whole
 
 if TYPE_CHECKING:
     from bridge import legacy, nn, t7

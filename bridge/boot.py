@@ -16,8 +16,8 @@ import lupa
 import lupa.luajit21
 
 from bridge import _boundary, companions, torch_support
-from bridge.companions import threads
 from bridge.boundary.marks import null
+from bridge.companions import threads
 
 PACKAGE = Path(__file__).resolve().parent
 BOOT = PACKAGE / "runtime" / "boot.lua"

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy
 
-from bridge.errors import LuaError, LuaTypeError
 from bridge.boundary.marks import Index
+from bridge.errors import LuaError, LuaTypeError
 
 # Methods of modules and criterions, and the names of their arguments.
 PASSES = {

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from bridge._boundary import LuaFunction, LuaMethod, LuaObject
+from bridge.boundary.refusals import explained
 from bridge.errors import LuaError
 from bridge.legacy.kinds import kind_of, marked
 from bridge.legacy.positions import Row, method_form, position, rows
 from bridge.legacy.session import Session, current
-from bridge.boundary.refusals import explained
 
 OWN = ("_object", "_session")
 

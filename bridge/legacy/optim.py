@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
+from bridge.boundary.marks import shift_position
 from bridge.legacy import positions
 from bridge.legacy.kinds import is_torch, kind_of
 from bridge.legacy.objects import LegacyObject, complete
 from bridge.legacy.session import Session, current
-from bridge.boundary.marks import shift_position
 
 ALGORITHMS = {
     "adadelta": "Zeiler's Adadelta.",

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from bridge.legacy import signatures
 from bridge.boundary.marks import shift_index, shift_position
+from bridge.legacy import signatures
 
 Shift = Callable[[Any, int], Any]
 # `@` counts from the start, or with negative numbers from the end; `#` is an index, or -1 for none (0 in Lua).

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy
 
 from bridge._boundary import LuaObject, Proxy, State
+from bridge.boundary.marks import Index
 from bridge.errors import LuaError, StateClosed
 from bridge.legacy.kinds import as_kind
 from bridge.lua import Lua
-from bridge.boundary.marks import Index
 
 ATTACHED = "bridge.legacy"
 

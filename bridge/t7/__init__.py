@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 import numpy
 
 from bridge.familiar import TORCHFILE, pointer
-from bridge.torch_support import import_torch
-from bridge.t7.replace import replacing
 from bridge.t7._format import PART_KINDS, read, written
 from bridge.t7.objects import Key, Plain, Storage, T7Error, TorchFunction, TorchObject
+from bridge.t7.replace import replacing
 from bridge.t7.summary import StorageSummary, Summary, TensorSummary
+from bridge.torch_support import import_torch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,9 +15,9 @@ import pytest
 import torch
 
 import bridge
+from bridge.boundary.marks import shift_position
 from bridge.legacy import nn, optim, stubs
 from bridge.legacy.positions import fields, rows
-from bridge.boundary.marks import shift_position
 
 API = (Path(__file__).parents[1] / "data" / "torch7" / "API.txt").read_text()
 

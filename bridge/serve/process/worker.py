@@ -18,12 +18,12 @@ from pathlib import Path
 
 import bridge
 from bridge import models
-from bridge.torch_support import import_torch
 from bridge.serve.process.area import Area
 from bridge.serve.process.channel import Channel, Closed
 from bridge.serve.process.faults import described
 from bridge.serve.process.running import Description, Wanted
 from bridge.serve.process.values import packed, unpacked
+from bridge.torch_support import import_torch
 
 
 def main() -> None:
