@@ -157,6 +157,7 @@ cdef extern from "ps.h" nogil:
                           ps_node **table)
     int32_t ps_node_drop_table(ps_node *node, const char *name, double timeout)
     int32_t ps_node_table_names(ps_node *node, char *names, size_t capacity)
+    int32_t ps_node_table_options(ps_node *node, const char *name, char *options, size_t capacity)
     int32_t ps_node_shutdown(ps_node *node)
     int32_t ps_node_is_open(ps_node *node)
     void ps_node_free(ps_node *node)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyps import _core, zeromq
 from pyps.arrays import as_keys, read_lengths
 from pyps.dtypes import find_dtype
+from pyps.errors import ClosedError
 from pyps.latencies import OPERATIONS, PLACES, Latencies
 from pyps.named_settings import initializer_text, optimizer_text
 
@@ -234,12 +235,20 @@ class Table(Node):
     name : str
     node : Node
         That has the table.
+    options : str
+        What it was made with, as `Node.table_options` has it.
     """
 
     def __init__(self, node: Node, name: str, optimizer: Optimizer | str | None, **options: Any) -> None:
         self.name, self.node = name, node
         zeromq.load()
         super().__init__(beside=node, name=name, optimizer=self.use_optimizer(optimizer), **options)
+        try:
+            self.options = node.table_options(name)
+        except ClosedError:
+            raise
+        except RuntimeError:
+            raise ClosedError(f"table {name!r} was dropped") from None
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, table {self.name!r} of {self.node!r}>"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         files(
             action.add_argument("path", help="a checkpoint, or a directory with checkpoints; or a URL of one")
         )
+        action.add_argument(
+            "--table", metavar="NAME", help="this table alone; '' stands for the server's own keys"
+        )
     files(export.add_argument("file", type=Path, help="the file to write"))
 
 
@@ -46,32 +49,44 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         if arguments.action == "export":
-            print(export(arguments.path, arguments.file))
+            print(export(arguments.path, arguments.file, table=arguments.table))
             return 0
         stored = Stored(arguments.path)
+        tables = stored.each() if arguments.table is None else [stored.named(arguments.table)]
         if arguments.action == "verify":
-            for shard in stored.table.shards:
-                stored.verify(shard)
-            stored.require_complete()
-            print(f"{stored.path} is whole: {stored.table.keys:,} keys in {len(stored.table.shards)} shards")
+            for table in tables:
+                verify(table)
         elif arguments.json:
-            print(json.dumps({"path": str(stored.path), **asdict(stored.manifest)}, indent=1))
+            manifest = replace(stored.manifest, tables=tuple(one.table for one in tables))
+            print(json.dumps({"path": str(stored.path), **asdict(manifest)}, indent=1))
         else:
-            print(described(stored))
+            print("\n".join([described(stored), *map(described_table, tables)]))
     except (OSError, pyps.Error) as error:
         raise CommandError(str(error)) from error
     return 0
 
 
+def verify(stored: Stored) -> None:
+    """Compare a table's shards with their checksums, and look for missing keys."""
+    for shard in stored.table.shards:
+        stored.verify(shard)
+    stored.require_complete()
+    print(f"{stored} is whole: {stored.table.keys:,} keys in {len(stored.table.shards)} shards")
+
+
 def described(stored: Stored) -> str:
-    """Return what a checkpoint has, as lines."""
+    """Return what a checkpoint is, as lines."""
+    return f"{stored.path}\nsaved      {stored.manifest.saved} by {stored.manifest.nodes} nodes"
+
+
+def described_table(stored: Stored) -> str:
+    """Return what a table of a checkpoint has, as lines."""
     table = stored.table
     space = "any numbers" if table.num_keys is None else f"0 to {table.num_keys - 1}"
     lengths = ", ".join(map(str, table.value_lengths)) or "none yet"
     return "\n".join(
         [
-            f"{stored.path}",
-            f"saved      {stored.manifest.saved} by {stored.manifest.nodes} nodes",
+            *([f"\ntable      {table.name}"] if table.name else []),
             f"keys       {table.keys:,} ({space})",
             f"values     {table.dtype}, of length {lengths}",
             f"optimizer  {table.optimizer or 'none: pushes add'}",

@@ -319,6 +319,23 @@ cdef class Node:
         check(code)
         return names.split(b"\0", 1)[0].decode().split()
 
+    def table_options(self, name):
+        """Return what a named table was made with, like "capacity=1000000 lengths=64 dtype=float32".
+
+        Raises
+        ------
+        RuntimeError
+            There is no such table.
+        """
+        cdef char text[2304]
+        cdef bytes table = encoded(name, "name")
+        cdef const char *called = table
+        cdef int32_t code
+        with nogil:
+            code = ps_node_table_options(self.node, called, text, sizeof(text))
+        check(code)
+        return text.decode()
+
     def barrier(self, timeout=None):
         """Wait until every node has come to a barrier, each in the process that created it.
 

@@ -171,7 +171,8 @@ def prune(directory: Folder, keep: int) -> None:
     needed = set(known[-keep:])
     for number in known[-keep:]:
         try:
-            needed |= {shard.checkpoint for shard in read(places.numbered(directory, number)).table.shards}
+            manifest = read(places.numbered(directory, number))
+            needed |= {shard.checkpoint for table in manifest.tables for shard in table.shards}
         except CheckpointError as error:
             logger.warning("no checkpoint is removed, as it is not known what this one needs: %s", error)
             return

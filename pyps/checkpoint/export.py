@@ -15,12 +15,13 @@ from pyps.checkpoint import shards
 from pyps.checkpoint.conversion import convert
 from pyps.checkpoint.folders import LocalFolder
 from pyps.checkpoint.stored import Stored
+from pyps.checkpoint.tables import shown
 from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
 
 
-def export(path: str | Path, file: str | Path) -> Path:
-    """Write all keys of a checkpoint with their values and what the optimizer keeps, sorted by keys.
+def export(path: str | Path, file: str | Path, *, table: str | None = None) -> Path:
+    """Write all keys of a table of a checkpoint with their values and what the optimizer keeps, sorted by keys.
 
     ============ ==============================================================================================
     .npz         arrays ``keys.LENGTH`` (n,), ``values.LENGTH`` (n, length), ``sums.LENGTH`` and so on, for each
@@ -30,7 +31,7 @@ def export(path: str | Path, file: str | Path) -> Path:
                  row group for each shard, sorted within these
     ============ ==============================================================================================
 
-    The first two hold the whole checkpoint in memory.
+    The first two hold the whole table in memory.
 
     Parameters
     ----------
@@ -38,6 +39,8 @@ def export(path: str | Path, file: str | Path) -> Path:
         A checkpoint, or a directory with several, of which it takes the newest; a URL as well.
     file : path
         Local. Replaced when the new one is complete.
+    table : str, optional
+        Its name, needed if there are several; ``""`` stands for the server's own keys.
 
     Returns
     -------
@@ -47,7 +50,8 @@ def export(path: str | Path, file: str | Path) -> Path:
     Raises
     ------
     CheckpointError
-        The checkpoint is damaged, the ending is unknown, or pyarrow is missing.
+        The checkpoint is damaged, has several tables and none of them is named, or lacks it; the ending is unknown; or
+        pyarrow is missing.
     OSError
         The file cannot be written.
     """
@@ -55,6 +59,11 @@ def export(path: str | Path, file: str | Path) -> Path:
     if target.suffix not in WRITERS:
         raise CheckpointError(f"{target} must end with {', '.join(WRITERS)}, which say the format")
     stored = Stored(path)
+    if table is not None:
+        stored = stored.named(table)
+    elif len(stored.manifest.tables) > 1:
+        names = shown(one.name for one in stored.manifest.tables)
+        raise CheckpointError(f"{stored.path} has tables {names}; one file has one of them: say which")
     for shard in stored.table.shards:
         stored.verify(shard)
     stored.require_complete()

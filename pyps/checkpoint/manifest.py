@@ -15,8 +15,9 @@ from pyps.checkpoint.state import state_of
 from pyps.dtypes import DTYPES
 from pyps.errors import CheckpointError
 
-FORMAT, VERSION = "moontide checkpoint", 2
-READABLE = (1, 2)
+FORMAT, VERSION = "moontide checkpoint", 3
+READABLE = (1, 2, 3)
+OWN_KEYS = ""  # the name of a server's own keys among its tables
 PLAIN_NAME = re.compile(r"[\w-][\w.-]*")
 
 
@@ -55,11 +56,12 @@ class Shard:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of keys; a server has one, named "".
+    """One table of keys.
 
     Attributes
     ----------
     name : str
+        `OWN_KEYS` for a server's own keys, and for a table that was saved by itself.
     num_keys : int or None
         None: keys are any numbers.
     dtype : str
@@ -76,6 +78,8 @@ class Table:
     has_repeats : bool
         A key may have several rows in a round, of which the last one counts: it moved and was found on both nodes, or
         it was deleted and made again, and was deleted before another round.
+    options : str
+        What a named table was made with, as `Node.table_options` has it; empty for others.
     """
 
     name: str
@@ -87,6 +91,7 @@ class Table:
     shards: tuple[Shard, ...]
     has_checks: bool = False
     has_repeats: bool = False
+    options: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,10 @@ class Manifest:
         """The first table."""
         return self.tables[0]
 
+    def find(self, name: str) -> Table | None:
+        """Return the table of this name; None if there is none."""
+        return next((table for table in self.tables if table.name == name), None)
+
     def write(self, directory: Folder) -> None:
         """Write it and flush it to the disk."""
         directory.write(MANIFEST, (json.dumps(asdict(self), indent=1) + "\n").encode())
@@ -144,7 +153,7 @@ def read(directory: Folder) -> Manifest:
         raise CheckpointError(f"{path} is not a manifest of a checkpoint: its format is not {FORMAT!r}")
     if found.get("version") not in READABLE:
         raise CheckpointError(
-            f"{path} has version {found.get('version')!r}; this program reads {' and '.join(map(str, READABLE))}"
+            f"{path} has version {found.get('version')!r}; this program reads {', '.join(map(str, READABLE))}"
         )
     try:
         manifest = Manifest(
@@ -156,6 +165,8 @@ def read(directory: Folder) -> Manifest:
         )
         if not manifest.tables:
             raise ValueError("there is no table")
+        if len({table.name for table in manifest.tables}) < len(manifest.tables):
+            raise ValueError("two tables have one name")
     except KeyError as error:
         raise CheckpointError(f"{path} is damaged: {error} is missing") from None
     except (AttributeError, TypeError, ValueError) as error:
@@ -177,6 +188,7 @@ def _table(found: dict[str, Any]) -> Table:
         shards=tuple(shard_of(shard) for shard in found["shards"]),
         has_checks=bool(found.get("has_checks", False)),
         has_repeats=bool(found.get("has_repeats", False)),
+        options=str(found.get("options", "")),
     )
 
 

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import os
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
+from typing import Literal, NamedTuple, TypedDict, Unpack, overload
 
-import numpy as np
-
-from pyps._core import Node
-from pyps.checkpoint import shards
-from pyps.checkpoint.agreement import left_of, left_of_range, pack, require_time, unpack
-from pyps.checkpoint.base import base_for, open_base, shards_below
-from pyps.checkpoint.checks import Known, checks_of
+from pyps.checkpoint.base import base_for, fits, open_base, shards_below
 from pyps.checkpoint.drafts import drafts_of, prune
+from pyps.checkpoint.dropping import Dropped, TableMeeting
 from pyps.checkpoint.folders import Folder, open_folder
-from pyps.checkpoint.manifest import Manifest, Shard, Table, shards_as_json, shards_from_json
+from pyps.checkpoint.manifest import OWN_KEYS, Manifest, Shard, Table, shards_as_json, shards_from_json
 from pyps.checkpoint.meeting import Meeting
 from pyps.checkpoint.places import MANIFEST
-from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
-from pyps.checkpoint.writing import SHARD_BYTES, ShardWriter
-from pyps.errors import CheckpointError
+from pyps.checkpoint.rounds import Found, write_rounds
+from pyps.checkpoint.rows import Rows
+from pyps.checkpoint.stored import Stored
+from pyps.checkpoint.tables import as_names, of_server, opened, said_by
+from pyps.checkpoint.writing import ShardWriter
+from pyps.errors import CheckpointError, ClosedError
+from pyps.node import Node
+from pyps.node import Table as NamedTable
 
 # What is added to the niceness of threads in the background, so that training goes first.
 NICENESS = 10
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+logger = logging.getLogger(__name__)
 
 
 class Options(TypedDict, total=False):
     """What `save` can be told."""
 
+    tables: Iterable[str] | None
     keep: int | None
     full_every: int
     timeout: float
@@ -62,6 +63,7 @@ def save(
     directory: str | Path,
     node: Node,
     *,
+    tables: Iterable[str] | None = None,
     keep: int | None = None,
     full_every: int = 1,
     background: bool = False,
@@ -69,17 +71,22 @@ def save(
 ) -> object:
     """Write a checkpoint while training goes on: ``DIRECTORY/checkpoint-00000001``, then 2 and so on.
 
+    It has the server's own keys and all its named tables, or those that `tables` names.
+
     One process of each node calls it, with a directory that all of them see. In the checkpoint is every push that had
     been acknowledged on any node before the last of these calls began, and none that began after the first of them
     has returned. Each value is whole, with what the optimizer keeps for it. Only its callers wait for it. If it fails
-    or its processes are killed, earlier checkpoints stay as they were.
+    or its processes are killed, earlier checkpoints stay as they were. A table that is dropped meanwhile is left out.
 
     Parameters
     ----------
     directory : path
         Made if it is not there. Also a URL of a store that fsspec reaches, such as ``s3://bucket/run``.
     node : Node
-        Of this process, or attached to.
+        Of this process, or attached to; also a named table alone.
+    tables : list of str, optional
+        Names of tables; ``""`` stands for the server's own keys. All that there are when the last node calls it, if it
+        is not given. Node 0's counts.
     keep : int, optional
         Remove all but the newest ones afterwards, and those that they are built upon. Node 0's counts.
     full_every : int
@@ -98,6 +105,8 @@ def save(
 
     Raises
     ------
+    ValueError
+        The server has no such table.
     CheckpointError
         Another node has failed; the message says how.
     OSError
@@ -109,6 +118,7 @@ def save(
     --------
     >>> import pyps
     >>> with pyps.Server(1000, 10) as server:
+    ...     _ = server.table("users", dim=4)
     ...     save("checkpoints", server, keep=3).name
     'checkpoint-00000001'
     """
@@ -116,7 +126,7 @@ def save(
         raise ValueError(f"keep is {keep}; it must be at least 1")
     if full_every < 1:
         raise ValueError(f"full_every is {full_every}; it must be at least 1")
-    work = partial(_save, directory, node, keep, full_every, timeout)
+    work = partial(_save, directory, node, _Order(as_names(tables), keep, full_every, timeout))
     if not background:
         return work()
     pool = ThreadPoolExecutor(
@@ -128,172 +138,144 @@ def save(
         pool.shutdown(wait=False)
 
 
-def _save(path: str | Path, node: Node, keep: int | None, full_every: int, timeout: float) -> Path | str:
+class _Order(NamedTuple):
+    """What a call of `save` asks for."""
+
+    tables: list[str] | None
+    keep: int | None
+    full_every: int
+    timeout: float
+
+
+class _Plan(TypedDict):
+    """What node 0 has decided: where to write, upon which checkpoint ("": none), and which tables are in that."""
+
+    place: str
+    base: str
+    has_checks: bool
+    tables: dict[str, bool]
+
+
+class _Written(NamedTuple):
+    """What was written of a table, and the table of an earlier checkpoint that it is built upon."""
+
+    table: Table
+    base: Stored | None
+
+
+def _save(path: str | Path, node: Node, order: _Order) -> Path | str:
     directory = open_folder(path)
     directory.make()
     if node.rank != 0:
-        return _take_part(directory, node, "", keep, full_every, timeout)
+        return _take_part(directory, node, "", order)
     with drafts_of(directory).working() as name:
-        return _take_part(directory, node, name, keep, full_every, timeout)
+        return _take_part(directory, node, name, order)
 
 
-def _take_part(
-    directory: Folder, node: Node, name: str, keep: int | None, full_every: int, timeout: float
-) -> Path | str:
+def _take_part(directory: Folder, node: Node, name: str, order: _Order) -> Path | str:
+    timeout = order.timeout
     with (
         Rows(node) as rows,
         Meeting(
             directory, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)
         ) as meeting,
     ):
-        plan = _plan(directory, node, name, full_every) if node.rank == 0 else {}
-        plan = json.loads(meeting.gather(json.dumps(plan).encode())[0])  # all have called
-        rows.wait_sync(timeout)  # what was pushed to replicas here becomes part of the owners' values
-        place = directory.folder(plan["place"])
-        base, known = open_base(directory, plan["base"])
-        if not all(meeting.gather(b"known" if known else b"")):
-            base = known = None
-        with ShardWriter(place, node.rank, node.dtype.name) as writer:
-            found = _write_rounds(writer, node, rows, meeting, plan["has_checks"], known)
-            if found is None:
-                base = None
-                writer.discard()
-                found = _write_rounds(writer, node, rows, meeting, plan["has_checks"], None) or _Found(
-                    0, False
-                )
-        every = [shards_from_json(said) for said in meeting.gather(shards_as_json(writer.written))]
+        every = meeting.gather(said_by(node))  # all have called
+        decided = _plan(directory, node, name, order, every) if node.rank == 0 else None
+        plan: _Plan = json.loads(meeting.gather(json.dumps(decided).encode())[0])
+        found = [_save_table(directory, node, table, plan, meeting) for table in plan["tables"]]
         saved = ""
         if node.rank == 0:
-            if base and MANIFEST not in base.folder.names():
-                raise CheckpointError(f"{base.path}, which the new one is built upon, was removed meanwhile")
-            written = itertools.chain.from_iterable(every)
-            table = _table(node, found, [*(shards_below(base) if base else ()), *written], plan["has_checks"])
-            when = datetime.now(UTC).isoformat(timespec="seconds")
-            manifest = Manifest((table,), 0, when, node.num_nodes, base.manifest.earlier + 1 if base else 0)
-            saved = drafts_of(directory).complete(name, place, manifest).name
-            if keep is not None:
-                prune(directory, keep)
+            saved = _complete(directory, node, name, plan, [one for one in found if one is not None])
+            if order.keep is not None:
+                prune(directory, order.keep)
         return directory.folder(meeting.gather(saved.encode())[0].decode()).path
 
 
-def _plan(directory: Folder, node: Node, name: str, full_every: int) -> dict[str, Any]:
-    """Return what all nodes have to know: where to write, and the name of the checkpoint that this is built upon."""
-    base = base_for(directory, node, full_every)
-    return {"base": base, "place": drafts_of(directory).begin(name).name, "has_checks": full_every > 1}
+def _plan(directory: Folder, node: Node, name: str, order: _Order, every: list[bytes]) -> _Plan:
+    base, manifest = base_for(directory, order.full_every) or ("", None)
+    tables = {}
+    for table in of_server(every, order.tables):
+        before = manifest.find(table) if manifest else None
+        try:
+            tables[table] = before is not None and fits(before, opened(node, table, order.timeout))
+        except ClosedError:  # dropped meanwhile, as others may be before their turn
+            if not node.is_open:
+                raise
+    return {
+        "place": drafts_of(directory).begin(name).name,
+        "base": base if any(tables.values()) else "",
+        "has_checks": order.full_every > 1,
+        "tables": tables,
+    }
 
 
-class _Found(NamedTuple):
-    """How many keys there are; whether some may have several rows of a round: see `manifest.Table`."""
-
-    keys: int
-    has_repeats: bool
-
-
-def _write_rounds(
-    writer: ShardWriter, node: Node, rows: Rows, meeting: Meeting, has_checks: bool, known: Known | None
-) -> _Found | None:
-    """Write the rows of this node, or those that have changed; return what all nodes have found.
-
-    None, for all nodes, if a key is known that is not there: it was deleted, or the checkpoint is of another server.
-    """
-    room = np.empty(SHARD_BYTES, np.uint8)  # each shard in turn: new memory takes longer than copying
-    left: Keys | None = None  # all keys
-    saved = np.empty(0, np.int64)  # by any node, where keys may be any numbers
-    has_repeats = False
-    end = time.monotonic() + meeting.timeout
-    for round_ in itertools.count(1):
-        done = [np.empty(0, np.int64)]
-        for keys in batches(node, rows.keys() if left is None else [left]):
-            groups = _read(node, rows, keys, room, has_checks)
-            done += [group.keys for group in groups]
-            if known and left is None:
-                writer.collect(_changed(groups, known), round_)
-            else:
-                writer.write(groups, round_)
-        writer.write_collected(round_)
-        mine = np.concatenate(done)
-        every = [unpack(said, node.num_keys) for said in meeting.gather(pack(mine, node.num_keys))]
-        if left is not None:
-            left = left_of(left, every)
-        elif node.num_keys is not None:
-            left = left_of_range(node.num_keys, every)
-        else:
-            begun = np.concatenate(list(rows.keys(begun=True))) if node.num_nodes > 1 else mine
-            begun = np.concatenate([unpack(said, None) for said in meeting.gather(pack(begun, None))])
-            left = left_of(begun, every)
-        if node.num_keys is None:
-            saved = np.union1d(saved, np.concatenate(every))
-            there = _still_there(left, node, rows, meeting)
-            has_repeats |= bool(np.isin(np.setdiff1d(left, there), saved).any())
-            left = there
-            if known and known.has_others(np.union1d(saved, left)):
-                return None
-        if len(left) == 0:
-            break
-        require_time(left, end)
-    return _Found(node.num_keys or len(saved), has_repeats)
+def _save_table(directory: Folder, node: Node, name: str, plan: _Plan, meeting: Meeting) -> _Written | None:
+    """Write this node's shards of a table; None, on all nodes, if it was dropped meanwhile."""
+    about_it = TableMeeting(meeting)
+    try:
+        return _write_table(directory, node, name, plan, about_it)
+    except Dropped:
+        pass
+    except ClosedError:
+        if name == OWN_KEYS or not node.is_open:
+            raise
+        about_it.say_dropped()
+    logger.info("table %r was dropped while a checkpoint was written, which does not have it", name)
+    return None
 
 
-def _still_there(keys: Keys, node: Node, rows: Rows, meeting: Meeting) -> Keys:
-    """Return the keys, the same on all nodes, that were not deleted meanwhile, as the first node finds them."""
-    if len(keys) == 0:
-        return keys
-    there = keys[rows.contains(keys)] if node.rank == 0 else keys[:0]
-    return unpack(meeting.gather(pack(there, None))[0], None)
+def _write_table(directory: Folder, node: Node, name: str, plan: _Plan, meeting: TableMeeting) -> _Written:
+    table = opened(node, name, meeting.timeout)
+    place, has_checks = directory.folder(plan["place"]), plan["has_checks"]
+    with Rows(table) as rows, ShardWriter(place, name, node.rank, table.dtype.name) as writer:
+        rows.wait_sync(meeting.timeout)  # what was pushed to replicas here becomes part of the owners' values
+        base, known = open_base(directory, plan["base"], name) if plan["tables"][name] else (None, None)
+        if not all(meeting.gather(b"known" if known else b"")):
+            base = known = None
+        found = write_rounds(writer, table, rows, meeting, has_checks, known)
+        if found is None:
+            base = None
+            writer.discard()
+            found = write_rounds(writer, table, rows, meeting, has_checks, None) or Found(0, False)
+    try:
+        every = [shards_from_json(said) for said in meeting.gather(shards_as_json(writer.written))]
+    except Dropped:
+        writer.discard()
+        raise
+    shards = [*(shards_below(base) if base else ()), *itertools.chain.from_iterable(every)]
+    return _Written(_described(table, name, found, shards, has_checks), base)
 
 
-def _changed(groups: Iterable[shards.Group], known: Known) -> list[shards.Group]:
-    """Return copies of the rows that are not as they are known."""
-    found = []
-    for group in groups:
-        is_changed = known.are_changed(group.keys, np.asarray(group.checks))
-        if is_changed.any():
-            found.append(group.only(is_changed))
-    return found
-
-
-def batches(node: Node, found: Iterable[Keys]) -> Iterator[Keys]:
-    """Divide keys into batches whose rows have about `SHARD_BYTES`."""
-    for keys in found:
-        _, nbytes = sizes(node, keys)
-        shard = (np.cumsum(nbytes) - 1) // SHARD_BYTES
-        yield from (part for part in np.split(keys, np.flatnonzero(np.diff(shard)) + 1) if len(part))
-
-
-def _read(node: Node, rows: Rows, keys: Keys, room: Bytes, has_checks: bool) -> list[shards.Group]:
-    """Read the rows of the keys that live here, by the lengths of their values; into `room`, if they fit."""
-    lengths, nbytes = sizes(node, keys)
-    if len(keys) and lengths.min() != lengths.max():
-        order = np.argsort(lengths, kind="stable")
-        keys, lengths, nbytes = keys[order], lengths[order], nbytes[order]
-    total = int(nbytes.sum())
-    buffer = room[:total] if total <= len(room) else np.empty(total, np.uint8)
-    here = np.frombuffer(rows.read_rows(keys, buffer), np.bool_)
-    groups, first, begin = [], 0, 0
-    for length, count in zip(*np.unique(lengths, return_counts=True), strict=True):
-        kind = row_type(int(length), node.dtype, node.optimizer_text())
-        end, last = begin + int(count) * kind.itemsize, first + int(count)
-        found, is_here = buffer[begin:end].view(kind), here[first:last]
-        found = found if is_here.all() else found[is_here]
-        if len(found):
-            fields = {name: found[name] for name in kind.names or ()}
-            checks = checks_of(found) if has_checks else None
-            groups.append(shards.Group(int(length), keys[first:last][is_here], fields, checks))
-        first, begin = last, end
-    return groups
-
-
-def _table(node: Node, found: _Found, every: Iterable[Shard], has_checks: bool) -> Table:
-    files = sorted(every, key=lambda shard: (shard.age, shard.file))
+def _described(table: Node, name: str, found: Found, shards: list[Shard], has_checks: bool) -> Table:
+    files = sorted(shards, key=lambda shard: (shard.age, shard.file))
     lengths = {length for shard in files for length in shard.lengths}
     return Table(
-        name="",
-        num_keys=node.num_keys,
-        dtype=node.dtype.name,
-        value_lengths=tuple(sorted(lengths | ({node.value_length} if node.value_length else set()))),
-        optimizer=node.optimizer_text(),
+        name=name,
+        num_keys=table.num_keys,
+        dtype=table.dtype.name,
+        value_lengths=tuple(sorted(lengths | ({table.value_length} if table.value_length else set()))),
+        optimizer=table.optimizer_text(),
         keys=found.keys,
         shards=tuple(files),
         has_checks=has_checks,
         has_repeats=found.has_repeats,
+        options=table.options if isinstance(table, NamedTable) and name else "",
     )
+
+
+def _complete(directory: Folder, node: Node, name: str, plan: _Plan, written: list[_Written]) -> str:
+    """Make a checkpoint of what all nodes have written; return its name."""
+    if not written:
+        raise CheckpointError("all tables that were to be saved were dropped meanwhile")
+    bases = [one.base for one in written if one.base is not None]
+    if bases and MANIFEST not in bases[0].folder.names():
+        raise CheckpointError(f"{bases[0].path}, which the new one is built upon, was removed meanwhile")
+    manifest = Manifest(
+        tables=tuple(one.table for one in written),
+        number=0,
+        saved=datetime.now(UTC).isoformat(timespec="seconds"),
+        nodes=node.num_nodes,
+        earlier=bases[0].manifest.earlier + 1 if bases else 0,
+    )
+    return drafts_of(directory).complete(name, directory.folder(plan["place"]), manifest).name

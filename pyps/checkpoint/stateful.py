@@ -37,8 +37,8 @@ class Stateful:
     node : Node
         Of this process, or attached to.
     **options
-        `keep`, `full_every` and `timeout` of `save`. Checkpoints of torch whose rows were removed by `keep` cannot be
-        loaded any more.
+        `tables`, `keep`, `full_every` and `timeout` of `save`; `tables` are also those that are loaded. Checkpoints of
+        torch whose rows were removed by `keep` cannot be loaded any more.
 
     Examples
     --------
@@ -73,8 +73,8 @@ class Stateful:
             folder = open_folder(self._directory).folder(str(found.get("name")))
             if _sum_of(folder) != found.get("sha256"):
                 raise CheckpointError(f"{folder} is not the checkpoint that was saved together with torch's")
-            timeout = self._options.get("timeout", 300.0)
-            load(folder.path, self._node, timeout=timeout)
+            tables, timeout = self._options.get("tables"), self._options.get("timeout", 300.0)
+            load(folder.path, self._node, tables=tables, timeout=timeout)
         if self._node.job.world_size != self._node.num_nodes:  # others wait for the process that loads
             import torch.distributed
 

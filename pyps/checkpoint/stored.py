@@ -1,4 +1,4 @@
-"""A checkpoint that is there: its manifest, and each key with its row, once."""
+"""A table of a checkpoint that is there: each key with its row, once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyps.errors import CheckpointError
 
 
 class Stored:
-    """A checkpoint in a directory.
+    """A table of a checkpoint: its first one, where the server's own keys come before the named tables.
 
     Parameters
     ----------
@@ -37,6 +37,25 @@ class Stored:
         self.path = self.folder.path
         self.manifest = manifest.read(self.folder)
         self.table = self.manifest.table
+
+    def named(self, name: str) -> Stored:
+        """Return another table of the checkpoint; CheckpointError if it has none of this name."""
+        table = self.manifest.find(name)
+        if table is None:
+            names = ", ".join(repr(table.name) for table in self.manifest.tables)
+            raise CheckpointError(
+                f"{self.path} has no table {name!r}; it has {names} ('' are a server's own keys)"
+            )
+        found = Stored.__new__(Stored)
+        found.folder, found.path, found.manifest, found.table = self.folder, self.path, self.manifest, table
+        return found
+
+    def each(self) -> list[Stored]:
+        """Return all tables of the checkpoint."""
+        return [self.named(table.name) for table in self.manifest.tables]
+
+    def __str__(self) -> str:
+        return f"table {self.table.name!r} of {self.path}" if self.table.name else str(self.path)
 
     def folder_of(self, shard: Shard) -> Folder:
         """Return the folder that has a shard: this checkpoint's, or that of an earlier one."""
@@ -76,14 +95,14 @@ class Stored:
             keys = np.sort(keys)
             twice = keys[1:][keys[1:] == keys[:-1]]
         elif len(keys) and (keys.min() < 0 or keys.max() >= wanted):
-            raise CheckpointError(f"{self.path} is damaged: it has keys outside [0, {wanted})")
+            raise CheckpointError(f"{self} is damaged: it has keys outside [0, {wanted})")
         else:
             twice = np.flatnonzero(np.bincount(keys, minlength=wanted) > 1)
         if len(twice):
-            raise CheckpointError(f"{self.path} is damaged: it has key {twice[0]} twice")
+            raise CheckpointError(f"{self} is damaged: it has key {twice[0]} twice")
         expected = self.table.keys if wanted is None else wanted
         if len(keys) != expected:
-            raise CheckpointError(f"{self.path} is damaged: it has {len(keys)} keys of {expected}")
+            raise CheckpointError(f"{self} is damaged: it has {len(keys)} keys of {expected}")
 
     def _age(self, shard: Shard) -> tuple[float, int, int]:
         """Return what is greater for a shard whose rows count before those of another one."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -16,11 +17,15 @@ SHARD_BYTES = 64 << 20  # of the rows in a shard
 
 
 class ShardWriter:
-    """The shards of a node, as a context manager; at its end all are flushed.
+    """The shards of a table that a node writes, as a context manager.
+
+    At its end all are flushed. After an error they are gone.
 
     Parameters
     ----------
     place : Folder
+    table : str
+        Its name; empty for a server's own keys.
     rank : int
         The node's.
     dtype : str
@@ -31,9 +36,10 @@ class ShardWriter:
     written : list of Shard
     """
 
-    def __init__(self, place: Folder, rank: int, dtype: str) -> None:
+    def __init__(self, place: Folder, table: str, rank: int, dtype: str) -> None:
         self.written: list[Shard] = []
-        self._place, self._rank, self._dtype = place, rank, dtype
+        self._place, self._dtype = place, dtype
+        self._prefix = f"table-{table}-node-{rank}" if table else f"node-{rank}"
         self._flusher = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._flushed: list[Future[None]] = []
         self._waiting: list[Group] = []
@@ -45,7 +51,7 @@ class ShardWriter:
     def write(self, groups: Sequence[Group], round_: int) -> None:
         """Write a shard; one group for each length. Nothing, if there is none."""
         if groups:
-            file = f"node-{self._rank}-{len(self._flushed):05}.safetensors"
+            file = f"{self._prefix}-{len(self._flushed):05}.safetensors"
             self.written.append(shards.write(self._place, file, self._dtype, groups, round_))
             self._flushed.append(self._flusher.submit(self._place.sync, file))
 
@@ -70,8 +76,7 @@ class ShardWriter:
 
     def discard(self) -> None:
         """Remove all that was written."""
-        for one in self._flushed:
-            one.result()
+        wait(self._flushed)
         for shard in self.written:
             self._place.remove(shard.file)
         self.written, self._waiting, self._bytes = [], [], 0
@@ -80,6 +85,9 @@ class ShardWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._flusher.shutdown()
-        if error is None:
-            for one in self._flushed:
-                one.result()
+        if error is not None:
+            with suppress(OSError):  # the whole draft goes then
+                self.discard()
+            return
+        for one in self._flushed:
+            one.result()

@@ -9,6 +9,17 @@
 
 using namespace ps;
 
+namespace {
+
+void copy_text(const std::string &text, const char *what, char *to, size_t capacity) {
+    if (capacity <= text.size())
+        fail(PS_ESIZE, Where{-1, int64_t(capacity), int64_t(text.size() + 1)}, "the %s have %zu bytes", what,
+             text.size() + 1);
+    std::memcpy(&require(to, what), text.c_str(), text.size() + 1);
+}
+
+} // namespace
+
 extern "C" {
 
 int32_t ps_node_table(ps_node *node, const char *name, const ps_node_options *options, double timeout,
@@ -26,13 +37,12 @@ int32_t ps_node_drop_table(ps_node *node, const char *name, double timeout) {
 }
 
 int32_t ps_node_table_names(ps_node *node, char *names, size_t capacity) {
-    return with_node(node, [&](ps_node &n) {
-        const std::string found = n.table_names();
-        if (capacity <= found.size())
-            fail(PS_ESIZE, Where{-1, int64_t(capacity), int64_t(found.size() + 1)}, "the names have %zu bytes",
-                 found.size() + 1);
-        std::memcpy(&require(names, "names"), found.c_str(), found.size() + 1);
-    });
+    return with_node(node, [&](ps_node &n) { copy_text(n.table_names(), "names", names, capacity); });
+}
+
+int32_t ps_node_table_options(ps_node *node, const char *name, char *options, size_t capacity) {
+    return with_node(
+        node, [&](ps_node &n) { copy_text(n.table_options(&require(name, "name")), "options", options, capacity); });
 }
 
 } // extern "C"

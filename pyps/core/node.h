@@ -66,6 +66,7 @@ public:
     int32_t table(const std::string &name, const std::string &options, double timeout, ps_node **table);
     int32_t drop_table(const std::string &name, double timeout);
     std::string table_names(); // a line for each
+    std::string table_options(const std::string &name); // throws PS_ESTATE if there is no such table
     void end_workers(); // the node itself goes on for other nodes
     void end_together(); // all nodes end now: no farewell
     void shutdown() noexcept;

@@ -134,6 +134,13 @@ std::string ps_node::table_names() {
     return found;
 }
 
+std::string ps_node::table_options(const std::string &name) {
+    const std::shared_ptr<Attachment> attachment = this->attachment();
+    attachment->require_open();
+    if (const std::shared_ptr<Tables> tables = own_tables()) return tables->options(name);
+    return ask(attachment->address, {Ask::options, name, "", default_wait_timeout});
+}
+
 // The server is asked as long as the patience lasts. A drop is over when the table has gone, also if it was an earlier
 // call that has asked for it.
 int32_t ps_node::ask_server(Attachment &attachment, Question question, std::string *answer) {
@@ -156,6 +163,7 @@ std::string ps_node::answer(const Question &question) {
             .listen();
     case Ask::drop: tables->drop(question.name, question.timeout, HUGE_VAL); return "";
     case Ask::names: return table_names();
+    case Ask::options: return tables->options(question.name);
     }
     fail(PS_EINVAL, Where{-1, int64_t(question.ask), 0}, "question %u is unknown", uint32_t(question.ask));
 }

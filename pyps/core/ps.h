@@ -336,6 +336,9 @@ int32_t ps_node_drop_table(ps_node *node, const char *name, double timeout);
 /* The names of the tables that work on this node, each followed by a line feed. PS_ESIZE: error.limit bytes are
  * needed. */
 int32_t ps_node_table_names(ps_node *node, char *names, size_t capacity);
+/* What a table was made with, like "capacity=1000000 lengths=64 dtype=float32": the same for all who use it. It may
+ * have been declared and not work yet. PS_ESTATE: there is no such table. 2304 bytes suffice. */
+int32_t ps_node_table_options(ps_node *node, const char *name, char *options, size_t capacity);
 
 /* Workers. The caller owns a ps_worker and frees it with ps_worker_free when no thread is inside a call with it. Calls
  * of several threads with one worker run one after another. An intent is for the clocks from `start` up to, not

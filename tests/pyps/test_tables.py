@@ -40,6 +40,10 @@ def test_values_and_optimizers_are_apart(space: str) -> None:
         assert kv.table("items").pull([1, 2]).tolist() == [[8, 8], [7, 7]]
         assert (users.num_keys, users.value_length, users.dtype.name, users.rank) == (None, 4, "float32", 0)
         assert users.optimizer_text().startswith("sgd:lr=0.5,")
+        assert users.options.startswith("capacity=1000000 lengths=4 dtype=float32 optimizer=sgd:lr=0.5,")
+        assert server.table_options("users") == users.options
+        with pytest.raises(RuntimeError, match="there is no table 'words'"):
+            server.table_options("words")
         assert "table 'users' of <pyps.Server" in repr(users)
         assert users.stats()["keys_held"] == 3
 

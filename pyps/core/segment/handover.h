@@ -33,7 +33,7 @@ struct Descriptor {
     }
 };
 
-enum class Ask : uint32_t { open, drop, names };
+enum class Ask : uint32_t { open, drop, names, options };
 struct Question {
     Ask ask{};
     std::string name, options; // of a table; see Tables

@@ -141,6 +141,13 @@ std::vector<std::string> Tables::names() {
     return found;
 }
 
+std::string Tables::options(const std::string &name) {
+    Lock lock(mutex_);
+    const std::shared_ptr<Table> table = find(name);
+    if (!table) fail(PS_ESTATE, Where{}, "there is no table '%.80s'", name.c_str());
+    return table->options;
+}
+
 void Tables::end_workers() {
     Lock lock(mutex_);
     for (const auto &[name, table] : tables_)

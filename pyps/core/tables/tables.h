@@ -39,6 +39,7 @@ public:
                                     double patience);
     bool drop(const std::string &name, double timeout, double patience);
     std::vector<std::string> names(); // of those that work here
+    std::string options(const std::string &name); // of one that was declared; throws PS_ESTATE
     void end_workers();
 
     // For the server's thread.

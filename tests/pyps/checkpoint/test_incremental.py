@@ -133,14 +133,14 @@ def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(any_keys: bool
     with Cluster(2, **space, value_length=LENGTH, dtype="float64") as cluster:
         with cluster.nodes[0].worker() as kv:
             kv.pull(keys)
-        work = Load(cluster, keys)
+        work = Load(cluster.nodes, keys)
         with work.running():
             for number in range(soak.times(4)):
                 before = work.acknowledged.sum(0)
                 saved = save(tmp_path, cluster.nodes, keep=2, full_every=3)
                 after = work.begun.sum(0)
                 assert Stored(saved).manifest.earlier == number % 3
-                pushes = pushes_in(Path(saved), keys, ramp=False)
+                pushes = pushes_in(Stored(saved), keys, ramp=False)
                 assert (before <= pushes).all()
                 assert (pushes <= after).all()
         assert work.acknowledged.sum() > 0
@@ -171,7 +171,7 @@ def test_without_changes_nothing_is_written(tmp_path: Path) -> None:
 def test_changed_rows_are_collected_in_shards_of_the_usual_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyps.checkpoint.saving.SHARD_BYTES", 1000)
+    monkeypatch.setattr("pyps.checkpoint.rounds.SHARD_BYTES", 1000)
     with pyps.Server(2000, [1, 3] * 1000) as server, server.worker() as kv:
         checkpoint.save(tmp_path, server, full_every=2)
         kv.push(np.arange(0, 2000, 100), np.ones(20, np.float32))
@@ -255,8 +255,8 @@ def test_a_ground_that_is_removed_meanwhile_is_named(tmp_path: Path, monkeypatch
             shutil.rmtree(first)
             return written(*arguments)
 
-        written = saving._write_rounds
-        monkeypatch.setattr(saving, "_write_rounds", remove)
+        written = saving.write_rounds
+        monkeypatch.setattr(saving, "write_rounds", remove)
         with pytest.raises(pyps.CheckpointError, match="was removed meanwhile"):
             checkpoint.save(tmp_path, server, full_every=2)
     assert list(tmp_path.iterdir()) == []

@@ -68,7 +68,7 @@ def test_the_library_of_safetensors_reads_shards(tmp_path: Path) -> None:
 
 
 def test_large_stores_have_several_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyps.checkpoint.saving.SHARD_BYTES", 1000)
+    monkeypatch.setattr("pyps.checkpoint.rounds.SHARD_BYTES", 1000)
     monkeypatch.setattr("pyps.checkpoint.rows.CHUNK", 64)
     with pyps.Server(300, [1, 7] * 150) as server, server.worker() as kv:
         kv.set(np.arange(300), np.arange(1200, dtype=np.float32))

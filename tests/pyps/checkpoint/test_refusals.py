@@ -53,8 +53,8 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "a foreign manifest": (lambda path: (path / "manifest.json").write_text('{"a": 1}'), "format"),
     "a later version": (
-        lambda path: (path / "manifest.json").write_text('{"format": "moontide checkpoint", "version": 3}'),
-        "version 3",
+        lambda path: (path / "manifest.json").write_text('{"format": "moontide checkpoint", "version": 4}'),
+        "version 4",
     ),
     "a missing part of the manifest": (
         lambda path: (path / "manifest.json").write_text('{"format": "moontide checkpoint", "version": 1}'),

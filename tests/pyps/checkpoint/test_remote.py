@@ -95,8 +95,8 @@ def test_a_checkpoint_that_is_removed_while_it_is_made_is_refused(
 
     from pyps.checkpoint import saving
 
-    written = saving._table
-    monkeypatch.setattr(saving, "_table", remove)
+    written = saving._complete
+    monkeypatch.setattr(saving, "_complete", remove)
     with pyps.Server(4, 2) as server, pytest.raises(pyps.CheckpointError, match="was removed while"):
         checkpoint.save(url, server)
     assert checkpoint.latest(url) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,13 +28,13 @@ RAMP = "sgd:lr=1,momentum=1"  # n pushes of ones: n steps, a buffer of n, and a 
 class Load:
     """Workers of all nodes that push ones to random keys, which move and get replicas meanwhile."""
 
-    def __init__(self, cluster: Cluster, keys: Any, workers: int = 2) -> None:
-        count = len(cluster) * workers
+    def __init__(self, nodes: Sequence[pyps.Node], keys: Any, workers: int = 2) -> None:
+        count = len(nodes) * workers
         self.begun, self.acknowledged = np.zeros((2, count, KEYS), np.int64)
         self.failures: list[Exception] = []
         self._stop = threading.Event()
         self._threads = [
-            threading.Thread(target=self._run, args=(cluster.nodes[number // workers], number, keys))
+            threading.Thread(target=self._run, args=(nodes[number // workers], number, keys))
             for number in range(count)
         ]
 
@@ -67,9 +67,8 @@ class Load:
         assert not self.failures, self.failures
 
 
-def pushes_in(saved: Path, keys: Any, *, ramp: bool) -> Any:
+def pushes_in(stored: Stored, keys: Any, *, ramp: bool) -> Any:
     """How many pushes of each key a checkpoint has; fails if a row is none that there was, or a key is missing."""
-    stored = Stored(saved)
     for shard in stored.table.shards:
         stored.verify(shard)
     stored.require_complete()
@@ -120,13 +119,13 @@ def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(
     ) as cluster:
         with cluster.nodes[0].worker() as kv:
             kv.pull(keys)  # all exist
-        load = Load(cluster, keys)
+        load = Load(cluster.nodes, keys)
         with load.running():
             for _ in range(soak.times(2)):
                 before = load.acknowledged.sum(0)
                 saved = save(tmp_path, cluster.nodes, keep=2)
                 after = load.begun.sum(0)
-                pushes = pushes_in(saved, keys, ramp=ramp)
+                pushes = pushes_in(Stored(saved), keys, ramp=ramp)
                 assert (before <= pushes).all()
                 assert (pushes <= after).all()
         assert (
