@@ -25,6 +25,8 @@
 -- A call with a wrong argument raises an error that begins with 'luaps: ' and changes nothing.
 local arguments = require 'luaps.arguments'
 local buffer = require 'luaps.buffer'
+local errors = require 'luaps.errors'
+local keys = require 'luaps.keys'
 local lengthclasses = require 'luaps.lengthclasses'
 local names = require 'luaps.names'
 local node = require 'luaps.node'
@@ -125,6 +127,14 @@ end
 -- size, a table of numbers a table of int64, and FFI memory an array of int64.
 function luaps.classed_keys(number, ids)
    return lengthclasses.keys(number, ids)
+end
+
+-- luaps.hashed_key(text): the key that stands for a string in a table with hash = 'xxh64', as an int64.
+function luaps.hashed_key(text)
+   if type(text) ~= 'string' then
+      errors.raise('text must be a string, got %s', errors.shown(text))
+   end
+   return keys.hashed(text)
 end
 
 names.add(luaps)

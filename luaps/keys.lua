@@ -11,15 +11,25 @@ local raise, shown = errors.raise, errors.shown
 local tensorclass, layout = elements.tensorclass, elements.layout
 
 local EXPECTED = '%s must be a number, a table of numbers, a torch tensor of whole numbers or a luaps.buffer; got %s'
+local HASHES = {xxh64 = function(text)
+   return C.ps_text_key(text, #text)
+end}
 local WHOLE = 2^53
 local memory = ffi.typeof('int64_t[?]')
 
 local keys = {}
 
--- Reusable memory for keys, which grows when needed.
-function keys.scratch()
-   return {data = memory(16), capacity = 16}
+-- Reusable memory for keys, which grows when needed. With the name of a hash, keys may be strings as well.
+function keys.scratch(hash)
+   local scratch = {data = memory(16), capacity = 16, hashed = HASHES[hash]}
+   if hash and not scratch.hashed then
+      raise("hash '%s' is not known to this luaps", hash)
+   end
+   return scratch
 end
+
+-- The key that stands for a string, as an int64_t.
+keys.hashed = HASHES.xxh64
 
 local function reserve(scratch, n, ...) -- luacheck: ignore 212
    if n > scratch.capacity then
@@ -101,10 +111,13 @@ local function readlist(scratch, list, base, what)
    local data = reserve(scratch, n)
    for i = 1, n do
       local key = list[i]
-      if not iswhole(key) and not isint64(key) then
+      if iswhole(key) or isint64(key) then
+         data[i - 1] = key - base
+      elseif type(key) == 'string' and scratch.hashed then
+         data[i - 1] = scratch.hashed(key)
+      else
          refuse(key, i, what)
       end
-      data[i - 1] = key - base
    end
    return data, n
 end
@@ -156,6 +169,9 @@ function keys.read(scratch, value, base, what, ...) -- luacheck: ignore 212
       return readlist(scratch, value, base, what)
    elseif kind == 'cdata' then
       return readmemory(scratch, buffer.new(value), base, what)
+   elseif kind == 'string' and scratch.hashed then
+      scratch.data[0] = scratch.hashed(value)
+      return scratch.data, 1
    end
    raise(EXPECTED, what, shown(value))
 end

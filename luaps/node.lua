@@ -26,8 +26,8 @@ local TECHNIQUES = {all = C.PS_ALL, replication_only = C.PS_REPLICATION_ONLY, re
 local Node = {}
 Node.__index = Node
 
--- `name` is that of a named table.
-local function new(handle, name)
+-- `name` is that of a named table, and `hash` by what its keys come from texts, if they do.
+local function new(handle, name, hash)
    waiting.prepare(handle)
    local info = ffi.new('ps_node_info')
    check(C.ps_node_get_info(handle, info, ffi.sizeof(info)))
@@ -37,7 +37,8 @@ local function new(handle, name)
       info = info,
       element = elements.bynumber[info.dtype],
       number = ffi.new('int64_t[1]'),
-      scratch = keys.scratch(),
+      hash = hash,
+      scratch = keys.scratch(hash),
    }, Node)
 end
 
@@ -96,8 +97,8 @@ function Node:worker(options)
 end
 
 -- server:table(name, {dim =, num_keys =, capacity =, dtype = 'float32', optimizer =, initializer =, memory_limit = 0,
--- timeout = 300}): a named table of the server, made on all nodes if there is none of the name. It is a node of its
--- own: its keys, values, optimizer and memory are apart from those of the server and of other tables. Its method
+-- hash =, timeout = 300}): a named table of the server, made on all nodes if there is none of the name. It is a node of
+-- its own: its keys, values, optimizer and memory are apart from those of the server and of other tables. Its method
 -- :worker gives it workers; kv:table(name) does so for a worker of the server. Every process of every node can name it,
 -- in Lua and in Python, with the same options or, to wait until another process has made it, with its name alone. The
 -- table ends with server:drop_table or with the server, not with this object.
@@ -105,6 +106,7 @@ end
 -- - name: 1 to 63 letters, digits, '_', '-' and '.'.
 -- - dim: the number of elements of each value; without num_keys also a table or tensor with the lengths of classes of
 --   keys: see luaps.classed_keys.
+-- - hash: 'xxh64': keys are strings, which stand for their hashes (see luaps.hashed_key).
 -- - timeout: seconds to wait for all nodes, or for another process to make the table.
 --
 -- The others are as for luaps.server: without num_keys, keys are arbitrary int64 except -1. The process that created
@@ -113,7 +115,8 @@ function Node:table(name, options)
    if self.was_created then
       check(C.ps_load_zmq(nil))
    end
-   return new(tables.open(self.handle, name, options), name)
+   local opened = tables.open(self.handle, name, options)
+   return new(opened, name, tables.options(self.handle, name):match(' hash=(%S+)'))
 end
 
 -- End a named table on all nodes: its values are gone, and calls of its workers raise an error. `timeout`: seconds to

@@ -8,7 +8,7 @@ local waiting = require 'luaps.waiting'
 
 local check = errors.check
 local ESIZE = tonumber(C.PS_ESIZE)
-local NAMES_BYTES = 4096
+local NAMES_BYTES, OPTIONS_BYTES = 4096, 2304
 local EXAMPLE = "server:table('users', {dim = 64})"
 local OPTIONS = {
    dim = false,
@@ -18,6 +18,7 @@ local OPTIONS = {
    optimizer = false,
    initializer = false,
    memory_limit = false,
+   hash = false,
    timeout = false,
 }
 
@@ -27,7 +28,9 @@ local tables = {}
 local function read(name, options)
    if options.dim then
       options.dtype = options.dtype or 'float32'
-      return contents.read(options, 'dim')
+      local fields = contents.read(options, 'dim')
+      fields.hash = options.hash and arguments.text('hash', options.hash) or nil
+      return fields
    end
    local given = {}
    for option, value in pairs(options) do
@@ -61,6 +64,13 @@ function tables.open(node, name, options)
    check(code, nil, fields) -- keeps the memory that `wanted` points at alive until here
    ffi.gc(opened, nil)
    return ffi.gc(opened[0], C.ps_node_free)
+end
+
+-- What the table `name` was made with, like 'capacity=1000000 lengths=64 dtype=float32'.
+function tables.options(node, name)
+   local text = ffi.new('char[?]', OPTIONS_BYTES)
+   check(C.ps_node_table_options(node, arguments.text('name', name), text, OPTIONS_BYTES))
+   return ffi.string(text)
 end
 
 function tables.drop(node, name, timeout)

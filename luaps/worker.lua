@@ -50,7 +50,7 @@ local function new(node, base, owns)
       stamp = ffi.cast('int64_t *', ffi.cast('char *', request) + ffi.offsetof('ps_request', 'timestamp')),
       others = node:has_server(),
       waits = false, -- true during an operation that is not asynchronous
-      scratch = keys.scratch(),
+      scratch = keys.scratch(node.hash),
       number = ffi.new('int64_t[1]'),
       flag = ffi.new('int32_t[1]'),
       pending = pending.new(node.element),

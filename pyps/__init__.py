@@ -23,13 +23,14 @@ from pyps.errors import (
     WaitTimeoutError,
 )
 from pyps.length_classes import classed_keys
-from pyps.node import Node, Table, Worker, attach
+from pyps.node import Node, Table, TextWorker, Worker, attach
 from pyps.periods import Periods
 from pyps.rendezvous.dmlc import scheduler
 from pyps.rendezvous.launch import init
 from pyps.server import LocalWorker, Server, local
 from pyps.sharing import share
 from pyps.spans import SpanWorker
+from pyps.text_keys import Collisions, hashed_keys
 from pyps.timestamps import Timestamp
 from pyps.tracing import TraceEvent
 
@@ -37,6 +38,7 @@ __all__ = [
     "AttachError",
     "CheckpointError",
     "ClosedError",
+    "Collisions",
     "Error",
     "LocalWorker",
     "Node",
@@ -46,6 +48,7 @@ __all__ = [
     "SpanWorker",
     "StartError",
     "Table",
+    "TextWorker",
     "Timestamp",
     "TraceEvent",
     "WaitTimeoutError",
@@ -53,6 +56,7 @@ __all__ = [
     "attach",
     "checkpoint",
     "classed_keys",
+    "hashed_keys",
     "init",
     "initializers",
     "local",

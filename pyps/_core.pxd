@@ -48,6 +48,7 @@ cdef extern from "ps.h" nogil:
         int64_t capacity
         const char *optimizer
         const char *initializer
+        const char *hash
 
     ctypedef struct ps_node_info:
         int64_t num_keys
@@ -157,6 +158,7 @@ cdef extern from "ps.h" nogil:
                           ps_node **table)
     int32_t ps_node_drop_table(ps_node *node, const char *name, double timeout)
     int32_t ps_node_table_names(ps_node *node, char *names, size_t capacity)
+    int64_t ps_text_key(const char *text, size_t bytes)
     int32_t ps_node_table_options(ps_node *node, const char *name, char *options, size_t capacity)
     int32_t ps_node_shutdown(ps_node *node)
     int32_t ps_node_is_open(ps_node *node)

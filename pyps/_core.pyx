@@ -132,6 +132,7 @@ include "binding/existence.pxi"
 include "binding/worker.pxi"
 include "binding/sampling.pxi"
 include "binding/rows.pxi"
+include "binding/texts.pxi"
 
 
 def latency_limits():

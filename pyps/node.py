@@ -17,6 +17,7 @@ from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.latencies import OPERATIONS, PLACES, Latencies
 from pyps.named_settings import initializer_text, optimizer_text
+from pyps.text_keys import TextOperations
 
 if TYPE_CHECKING:
     from pyps.initializers import Initializer
@@ -117,6 +118,7 @@ class Node(_core.Node):
         optimizer: Optimizer | str | None = None,
         initializer: Initializer | str | None = None,
         memory_limit: int | None = None,
+        hash: str | None = None,  # noqa: A002
         timeout: float | None = None,
     ) -> Table:
         """Return a named table of the server, and make it on all nodes if there is none of the name.
@@ -133,6 +135,8 @@ class Node(_core.Node):
             Without it, wait until another process has made the table.
         num_keys, capacity, dtype, optimizer, initializer, memory_limit
             As for `Server`. Without `num_keys`, keys may be any int64 but -1.
+        hash : str, optional
+            "xxh64": keys are texts, which stand for their hashes (see `hashed_keys`).
         timeout : float, optional
             Seconds to wait for all nodes, or for another process to make it; default 300.
 
@@ -166,6 +170,7 @@ class Node(_core.Node):
                 "optimizer": optimizer,
                 "initializer": initializer,
                 "memory_limit": memory_limit,
+                "hash": hash,
             }
             if given := [option for option, value in options.items() if value is not None]:
                 raise TypeError(f"{', '.join(given)} of table {name!r} need dim, the elements of its values")
@@ -179,6 +184,7 @@ class Node(_core.Node):
             dtype=find_dtype(dtype),
             memory_limit=memory_limit or 0,
             initializer=initializer_text(initializer),
+            hash=hash or "",
             timeout=timeout,
         )
 
@@ -249,6 +255,15 @@ class Table(Node):
             raise
         except RuntimeError:
             raise ClosedError(f"table {name!r} was dropped") from None
+
+    @property
+    def hash(self) -> str:
+        """By what texts become keys; empty where keys are numbers."""
+        return next((option[5:] for option in self.options.split() if option.startswith("hash=")), "")
+
+    def worker(self) -> Worker:
+        """Return a new worker of this table, for one thread."""
+        return TextWorker(self) if self.hash else Worker(self)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, table {self.name!r} of {self.node!r}>"
@@ -361,6 +376,10 @@ class Worker(_core.SamplingWorker):
 
     def __repr__(self) -> str:
         return f"<pyps.{type(self).__name__} {self.id or 'finalized'} of {self.node!r}>"
+
+
+class TextWorker(TextOperations, Worker):
+    """A worker of a table whose keys are texts."""
 
 
 def attach(address: str, *, timeout: float = 10.0) -> Node:

@@ -8,7 +8,7 @@ cdef class Node:
         Attach to the server at this address; then all other parameters but `timeout` are ignored.
     beside : Node, optional
         Be the named table of this node that is called `name`; made if there is none and `value_lengths` is given. Then
-        only the keys, values, `dtype`, `memory_limit`, `optimizer` and `initializer` count.
+        only the keys, values, `dtype`, `memory_limit`, `optimizer`, `initializer` and `hash` count.
     name : str
     num_keys : int
         The keys are [0, num_keys). If it is 0, keys may be any numbers, and `capacity` is how many there is room for.
@@ -27,12 +27,14 @@ cdef class Node:
         As ps_node_options has it; empty if pushes add.
     initializer : str
         As ps_node_options has it; empty where values begin as zeros.
+    hash : str
+        Of a table whose keys are texts; empty where they are numbers.
     """
 
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
-                 optimizer="", initializer="", Node beside=None, name=""):
+                 optimizer="", initializer="", hash="", Node beside=None, name=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -40,6 +42,7 @@ cdef class Node:
         cdef const char *text
         cdef bytes rule = encoded(optimizer, "optimizer")
         cdef bytes first = encoded(initializer, "initializer")
+        cdef bytes of_texts = encoded(hash, "hash")
         cdef bytes table = encoded(name, "name")
         cdef const char *called = table
         cdef const ps_node_options *wanted = &options
@@ -65,6 +68,7 @@ cdef class Node:
             options.memory_limit = whole(memory_limit, "memory_limit", INT64_MAX)
             options.optimizer = rule
             options.initializer = first
+            options.hash = of_texts
             if beside is None:
                 options.latch_timeout = seconds(latch_timeout, "latch_timeout")
                 options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)

@@ -39,6 +39,7 @@ int32_t ps_element_bytes(int32_t dtype) { return int32_t(element_bytes(dtype)); 
 int32_t ps_node_create(const ps_node_options *options, ps_node **node) {
     return guarded([&] {
         const ps_node_options wanted = known(options);
+        if (wanted.hash && wanted.hash[0]) fail(PS_EINVAL, Where{}, "hash is %s; only a table has one", wanted.hash);
         require(node, "node") = ps_node::create(wanted, PushRule::read(wanted.optimizer ? wanted.optimizer : ""),
                                                 Initializer::read(wanted.initializer ? wanted.initializer : ""));
         return int32_t(PS_OK);

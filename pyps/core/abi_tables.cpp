@@ -6,6 +6,7 @@
 #include "node.h"
 #include "ps.h"
 #include "tables/options.h"
+#include "text_key.h"
 
 using namespace ps;
 
@@ -44,5 +45,7 @@ int32_t ps_node_table_options(ps_node *node, const char *name, char *options, si
     return with_node(
         node, [&](ps_node &n) { copy_text(n.table_options(&require(name, "name")), "options", options, capacity); });
 }
+
+int64_t ps_text_key(const char *text, size_t bytes) { return text_key(text, bytes); }
 
 } // extern "C"

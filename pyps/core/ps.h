@@ -111,6 +111,9 @@ typedef struct ps_node_options {
     /* What values begin with, for example "uniform:low=-0.1,high=0.1,seed=7"; null or empty: zeros. It depends on the
      * seed and the key only. The kinds and their settings: pyps/core/store/initializer.cpp. */
     const char *initializer;
+    /* Of a table whose keys are texts: by what programs turn these into numbers, "xxh64" (see ps_text_key). It is kept
+     * with the table, so that all programs know; the node itself has numbers. Null or empty: keys are numbers. */
+    const char *hash;
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -323,8 +326,8 @@ int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_key
 /* Named tables of a node that is connected. A table is a node of its own with the same place in the cluster: its keys,
  * values, optimizer and memory are apart from those of the node and of other tables. All processes of all nodes use the
  * same tables. The first that names one makes it, on all nodes; the options are num_keys or capacity, value_lengths,
- * dtype, memory_limit, optimizer and initializer, all others are as for the node. PS_EINVAL: the table is there with
- * other options. With null for options the call waits until some process has made the table.
+ * dtype, memory_limit, optimizer, initializer and hash, all others are as for the node. PS_EINVAL: the table is there
+ * with other options. With null for options the call waits until some process has made the table.
  *
  * The caller owns the handle `table`, which every function for nodes takes but those that bind, connect, listen or wait
  * for other nodes; its end does not end the table. ps_node_drop_table does, for all: the values are gone, and calls of
@@ -387,6 +390,9 @@ int32_t ps_find_keys(ps_worker *worker, int32_t which, int64_t *next, int64_t *k
  * its end is not. PS_EINVAL: the keys are of a range. */
 int32_t ps_contains(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *found, int64_t *timestamp);
 int32_t ps_delete(ps_worker *worker, const int64_t *keys, int64_t num_keys, uint8_t *deleted, int64_t *timestamp);
+
+/* The key that stands for a text: XXH64 of its bytes with seed 0, where -1 becomes 0. */
+int64_t ps_text_key(const char *text, size_t bytes);
 
 /* to[i] = from[i] - first, for clients whose first key is `first` instead of 0. `to` and `from` must not overlap. */
 void ps_shift_keys(int64_t *to, const int64_t *from, int64_t num_keys, int64_t first);

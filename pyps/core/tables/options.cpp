@@ -10,6 +10,7 @@
 #include "errors.h"
 #include "protocol/key_space.h"
 #include "segment/segment.h"
+#include "text_key.h"
 
 namespace ps {
 
@@ -30,18 +31,31 @@ int64_t number(const std::string &text, const std::string &name) {
 
 } // namespace
 
+static void require_hashed(const TableOptions &table) {
+    if (table.hash != text_hash)
+        fail(PS_EINVAL, Where{}, "hash %.80s is unknown; texts are hashed by %s", table.hash.c_str(), text_hash);
+    if (table.num_keys)
+        fail(PS_EINVAL, Where{-1, table.num_keys, 0},
+             "num_keys is %lld, but the hash of a text may be any number: give a capacity instead",
+             static_cast<long long>(table.num_keys));
+    if (table.lengths.size() != 1)
+        fail(PS_EINVAL, Where{-1, int64_t(table.lengths.size()), 1},
+             "%zu value lengths were given; with a hash a table has one, as a text does not say its class",
+             table.lengths.size());
+}
+
 TableOptions TableOptions::of(const ps_node_options &options) {
     ps_node_options others = options;
     others.size = others.num_keys = others.capacity = others.memory_limit = others.num_lengths = 0;
     others.dtype = 0;
     others.value_lengths = nullptr;
-    others.optimizer = others.initializer = nullptr;
+    others.optimizer = others.initializer = others.hash = nullptr;
     const ps_node_options none{};
     if (std::memcmp(&others, &none, sizeof none) != 0)
-        fail(
-            PS_EINVAL, Where{},
-            "a table has num_keys or capacity, value_lengths, dtype, memory_limit, optimizer and initializer; all else "
-            "is as for its node");
+        fail(PS_EINVAL, Where{},
+             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, optimizer, initializer and hash; "
+             "all "
+             "else is as for its node");
     if (options.num_lengths < 1 || !options.value_lengths ||
         options.num_lengths > (options.capacity ? int64_t(most_key_classes) : 1))
         fail(PS_EINVAL, Where{-1, options.num_lengths, most_key_classes},
@@ -60,6 +74,8 @@ TableOptions TableOptions::of(const ps_node_options &options) {
     found.lengths.assign(options.value_lengths, options.value_lengths + options.num_lengths);
     found.optimizer = described(push);
     found.initializer = initializer.describe();
+    found.hash = options.hash ? options.hash : "";
+    if (!found.hash.empty()) require_hashed(found);
     return found;
 }
 
@@ -74,6 +90,7 @@ std::string TableOptions::text() const {
     out << " dtype=" << dtypes[dtype];
     if (!optimizer.empty()) out << " optimizer=" << optimizer;
     if (!initializer.empty()) out << " initializer=" << initializer;
+    if (!hash.empty()) out << " hash=" << hash;
     if (memory_limit) out << " memory_limit=" << memory_limit;
     return out.str();
 }
@@ -95,6 +112,8 @@ TableOptions TableOptions::read(const std::string &text) {
             found.optimizer = described(PushRule::read(value));
         else if (name == "initializer")
             found.initializer = Initializer::read(value).describe();
+        else if (name == "hash")
+            found.hash = value;
         else if (name == "dtype") {
             auto row = std::find(std::begin(dtypes), std::end(dtypes), value);
             if (row == std::end(dtypes)) fail(PS_EINVAL, Where{}, "there is no dtype %s", value.c_str());
@@ -120,6 +139,7 @@ ps_node_options TableOptions::for_node() const {
     options.num_lengths = int64_t(lengths.size());
     options.optimizer = optimizer.c_str();
     options.initializer = initializer.c_str();
+    options.hash = hash.c_str();
     return options;
 }
 

@@ -15,6 +15,7 @@ struct TableOptions {
     int32_t dtype = PS_FLOAT32;
     std::vector<int64_t> lengths; // one, or with a capacity those of the classes of keys
     std::string optimizer, initializer; // with all settings
+    std::string hash; // of texts; empty if keys are numbers
 
     // Both throw PS_EINVAL.
     static TableOptions of(const ps_node_options &options); // options that a table does not have must be 0
