@@ -11,7 +11,7 @@ class Error(Exception):
 
 
 class ClosedError(Error, RuntimeError):
-    """The worker is finalized, or its server was shut down."""
+    """The worker is finalized, its server was shut down, or its table was dropped."""
 
 
 class WaitTimeoutError(Error, TimeoutError):

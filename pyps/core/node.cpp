@@ -238,14 +238,12 @@ int32_t ps_node::barrier(double timeout) {
     return code;
 }
 
-void ps_node::end_workers() {
+void ps_node::end_workers(const std::string &why) {
     std::shared_ptr<Tables> tables;
     {
         std::lock_guard<std::mutex> lock(mutex_);
         if (!attachment_ || !is_creator()) return;
-        State open = State::open;
-        attachment_->segment->header().state.compare_exchange_strong(open, State::closed, std::memory_order_acq_rel);
-        attachment_->segment->wake_barriers();
+        close_node(*attachment_->segment, why);
         tables = tables_;
     }
     if (tables) tables->end_workers();

@@ -67,7 +67,7 @@ public:
     int32_t drop_table(const std::string &name, double timeout);
     std::string table_names(); // a line for each
     std::string table_options(const std::string &name); // throws PS_ESTATE if there is no such table
-    void end_workers(); // the node itself goes on for other nodes
+    void end_workers(const std::string &why = ""); // see TableNode
     void end_together(); // all nodes end now: no farewell
     void shutdown() noexcept;
     bool is_open();

@@ -52,7 +52,7 @@ public:
     void connect(const std::vector<std::string> &endpoints) override {
         if (beside_->header().num_nodes > 1) node_->connect(endpoints);
     }
-    void end_workers() override { node_->end_workers(); }
+    void end_workers(const std::string &why) override { node_->end_workers(why); }
     void shut_down(bool with_others) override {
         node_->end_workers();
         if (with_others || beside_->header().leave_rounds.load(std::memory_order_acquire)) node_->end_together();

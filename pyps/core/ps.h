@@ -35,7 +35,7 @@ enum ps_code {
     PS_ESIZE = 3,     /* the buffer has error.value elements, the keys need error.limit */
     PS_ENOMEM = 4,    /* the host, or the server's memory limit, has no room */
     PS_ETIMEDOUT = 5, /* what was waited for did not happen in time */
-    PS_ECLOSED = 6,   /* this handle is finalized or its server was shut down */
+    PS_ECLOSED = 6,   /* this handle is finalized, its server was shut down, or its table was dropped */
     PS_ELOST = 7,     /* a node was lost, this one or another: error.value is its number */
     PS_EFORKED = 8,   /* the worker belongs to the parent process: make a new one from the node, which works here */
     PS_EBUSY = 9,     /* going on means waiting: only with PS_NOWAIT, or after ps_node_set_patience */

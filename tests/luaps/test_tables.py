@@ -204,7 +204,7 @@ def test_calls_on_a_dropped_table_are_refused_and_the_rest_goes_on(start: Any) -
         server.table("users", dim=2)
         pulled, pushed, dropped, anew = start(source, server.address).finish()
         for line in (pulled, pushed):
-            assert line == "luaps: the server was shut down (PS_ECLOSED)"
+            assert line == "luaps: table 'users' was dropped (PS_ECLOSED)"
         assert dropped.startswith("1 0 luaps: there is no table 'users' (PS_ESTATE)")
         assert anew == "false 1 users"
         with server.worker() as kv:

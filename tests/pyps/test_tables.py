@@ -147,12 +147,40 @@ def test_a_dropped_table_is_gone_everywhere_and_can_be_made_anew(nodes: int) -> 
             while any(node.table_names() for node in cluster.nodes):
                 assert time.monotonic() < end
             for kv in workers:
-                with pytest.raises((pyps.ClosedError, pyps.NodeLost)):
+                with pytest.raises(pyps.ClosedError, match="table 'users' was dropped"):
                     kv.pull([5])
                 kv.finalize(timeout=0)
             assert not table.is_open
         with pytest.raises(RuntimeError, match="there is no table 'users'"):
             last.drop_table("users")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_calls_that_a_drop_ends_say_so(count: int) -> None:
+    """Never that a node was lost: the other parts of a table stay until no node's workers use it."""
+    said: list[str] = []
+
+    def use(kv: pyps.Worker, number: int) -> None:
+        random = np.random.default_rng(number)
+        try:
+            while True:
+                kv.push(random.choice(50, 5), ones(5, 1))
+                kv.localize(random.choice(50, 5), asynchronous=True)
+        except pyps.Error as error:
+            said.append(f"{type(error).__name__}: {error}")
+
+    with Cluster(count, 10) as cluster, ThreadPoolExecutor(2 * count) as pool:
+        for turn in range(5):
+            workers = [node.table("users", dim=1).worker() for node in cluster.nodes for _ in range(2)]
+            running = [pool.submit(use, kv, number) for number, kv in enumerate(workers)]
+            time.sleep(0.05)
+            cluster.nodes[turn % count].drop_table("users", timeout=TIMEOUT)
+            for one in running:
+                one.result(TIMEOUT)
+            for kv in workers:
+                kv.finalize(timeout=0)
+    assert len(said) == 10 * count
+    assert set(said) == {"ClosedError: table 'users' was dropped"}
 
 
 def test_clocks_and_ends_of_a_worker_s_tables() -> None:

@@ -13,7 +13,8 @@ public:
     virtual ~TableNode() = default;
     virtual std::string bind() = 0; // returns the endpoint
     virtual void connect(const std::vector<std::string> &endpoints) = 0; // of all nodes
-    virtual void end_workers() = 0; // the node itself goes on for other nodes
+    // Their calls fail with `why`, or as after a server's end if it is empty. The node itself goes on for other nodes.
+    virtual void end_workers(const std::string &why) = 0;
     virtual void shut_down(bool with_others) = 0; // all nodes do, at about the same time
 };
 

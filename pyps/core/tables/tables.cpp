@@ -151,7 +151,7 @@ std::string Tables::options(const std::string &name) {
 void Tables::end_workers() {
     Lock lock(mutex_);
     for (const auto &[name, table] : tables_)
-        if (table->node) table->node->end_workers();
+        if (table->node) table->node->end_workers("");
 }
 
 void Tables::receive(NodeId from, const BoardMessage &message) {
@@ -236,7 +236,7 @@ void Tables::adopted(const Notice &notice) {
     if (table->state < State::works) table->failure = failure_of(*table);
     table->state = table->failure.empty() ? State::dropped : State::failed;
     tables_.erase(notice.name);
-    if (table->node) table->node->end_workers(); // before other nodes' parts go
+    if (table->node) table->node->end_workers("table '" + table->name + "' was dropped");
     ended_.push_back(table);
 }
 
@@ -271,7 +271,10 @@ void Tables::run() {
 
 // Does one of the things that are to be done; false if there is none.
 bool Tables::step(Lock &lock) {
-    if (!ended_.empty()) return shut_down(lock), true;
+    for (const std::shared_ptr<Table> &table : std::deque<std::shared_ptr<Table>>(ended_)) {
+        if (!table->has_ended && may_end(*table)) return end(table), true;
+        if (table->has_ended && !is_used(*table)) return shut_down(lock, table), true;
+    }
     for (const auto &[name, found] : tables_) {
         const std::shared_ptr<Table> table = found;
         if (table->state == State::declared) return bind(lock, table), true;
@@ -293,6 +296,7 @@ void Tables::bind(Lock &lock, const std::shared_ptr<Table> &table) {
     }
     lock.lock();
     table->node = node;
+    table->has_bound = true;
     begin({0, place(table->number, self_), said});
 }
 
@@ -311,6 +315,7 @@ void Tables::connect(Lock &lock, const std::shared_ptr<Table> &table) {
         lock.lock();
     }
     if (table->state == State::bound) table->state = failure.empty() ? State::works : State::failed;
+    table->has_worked = table->state == State::works;
     if (table->state == State::failed) {
         if (table->failure.empty()) table->failure = failure;
         begin({table->number, table->name, ""}, table);
@@ -318,16 +323,32 @@ void Tables::connect(Lock &lock, const std::shared_ptr<Table> &table) {
     changed_.notify_all();
 }
 
-void Tables::shut_down(Lock &lock) {
-    const std::shared_ptr<Table> table = ended_.front();
-    ended_.pop_front();
+void Tables::end(const std::shared_ptr<Table> &table) {
+    table->has_ended = true;
+    const std::string name = place(table->number, self_);
+    if (const Notice *part = board_.find(name)) begin({part->number, name, ""});
+}
+
+// Whether its part stands on the board, if it was proposed.
+bool Tables::may_end(const Table &table) const {
+    return !table.has_bound || lost_ || board_.find(place(table.number, self_));
+}
+
+// Whether workers of some node may still use a dropped table.
+bool Tables::is_used(const Table &table) const {
+    if (!table.has_worked || lost_) return false;
+    for (NodeId node = 0; node < nodes_; node++)
+        if (board_.find(place(table.number, node))) return true;
+    return false;
+}
+
+void Tables::shut_down(Lock &lock, const std::shared_ptr<Table> &table) {
+    ended_.erase(std::find(ended_.begin(), ended_.end(), table));
     const std::shared_ptr<TableNode> node = table->node;
     lock.unlock();
     if (node) node->shut_down(true);
     lock.lock();
     table->is_shut_down = true;
-    const std::string name = place(table->number, self_);
-    if (const Notice *part = board_.find(name)) begin({part->number, name, ""});
     changed_.notify_all();
 }
 

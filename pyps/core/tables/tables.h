@@ -3,7 +3,8 @@
 //
 // Which tables there are is agreed upon by a Board. Under a table's name stand its options; under "NUMBER/NODE" the
 // endpoint at which that node has bound its part, or '!' and why it could not. A thread of this class, which begins
-// with the first table, makes and connects the parts and ends them.
+// with the first table, makes and connects the parts and ends them. A dropped table's parts go when all nodes have
+// taken theirs off the board, which they do when their workers have ended: so no worker finds another node gone.
 #pragma once
 
 #include <condition_variable>
@@ -57,6 +58,9 @@ private:
         State state = State::declared;
         std::string failure; // why it failed
         std::shared_ptr<TableNode> node;
+        bool has_bound = false; // this node has proposed its part for the board
+        bool has_worked = false; // so other nodes may still use this part
+        bool has_ended = false; // no worker of this node uses it any more, and the board says so
         bool is_shut_down = false;
     };
     struct Proposal {
@@ -84,7 +88,10 @@ private:
     bool step(Lock &lock);
     void bind(Lock &lock, const std::shared_ptr<Table> &table);
     void connect(Lock &lock, const std::shared_ptr<Table> &table);
-    void shut_down(Lock &lock);
+    void end(const std::shared_ptr<Table> &table);
+    void shut_down(Lock &lock, const std::shared_ptr<Table> &table);
+    bool may_end(const Table &table) const;
+    bool is_used(const Table &table) const;
     std::string failure_of(const Table &table) const;
     std::optional<NodeId> missing(const Table &table) const; // a node that has not said where its part is
 

@@ -7,6 +7,17 @@
 
 namespace ps {
 
+namespace {
+
+// Who writes Header::failure, in Header::ending.
+constexpr uint32_t by_nobody = 0, by_ending = 1, by_closing = 2;
+
+bool is_closed_for_a_reason(const Segment &segment) {
+    return segment.header().ending.load(std::memory_order_acquire) == by_closing && !segment.is_open();
+}
+
+} // namespace
+
 std::string describe_loss(const Segment &segment, uint32_t node) {
     const Header &header = segment.header();
     const MemberSlot &slot = segment.member(node);
@@ -34,12 +45,14 @@ std::string describe_loss(const Segment &segment, uint32_t node) {
 }
 
 void fail_lost(const Segment &segment, uint32_t node) {
+    if (is_closed_for_a_reason(segment)) fail_as_ended(segment); // the others have closed it as well, and left
     fail(PS_ELOST, Where{-1, node, 0}, "%s", describe_loss(segment, node).c_str());
 }
 
 void end_node(Segment &segment, State state, uint32_t node, const std::string &why) {
     Header &header = segment.header();
-    if (header.ending.exchange(1)) return;
+    uint32_t before = by_nobody;
+    if (!header.ending.compare_exchange_strong(before, by_ending)) return;
     header.lost_node = node;
     std::snprintf(header.failure, sizeof header.failure, "%s", why.c_str());
     header.ended.store(1, std::memory_order_release);
@@ -49,17 +62,29 @@ void end_node(Segment &segment, State state, uint32_t node, const std::string &w
     segment.doorbell().ring();
 }
 
+void close_node(Segment &segment, const std::string &why) {
+    Header &header = segment.header();
+    uint32_t before = by_nobody;
+    if (!why.empty() && header.ending.compare_exchange_strong(before, by_closing))
+        std::snprintf(header.failure, sizeof header.failure, "%s", why.c_str());
+    State open = State::open;
+    header.state.compare_exchange_strong(open, State::closed, std::memory_order_acq_rel);
+    segment.wake_barriers();
+}
+
 void fail_as_ended(const Segment &segment) {
     const Header &header = segment.header();
     switch (header.state.load(std::memory_order_acquire)) {
     case State::failed: fail(PS_ELOST, Where{-1, header.lost_node, 0}, "the node's server ended: %s", header.failure);
     case State::lost: fail(PS_ELOST, Where{-1, header.lost_node, 0}, "%s", header.failure);
-    default: fail(PS_ECLOSED, Where{}, "the server was shut down");
+    default:
+        fail(PS_ECLOSED, Where{}, "%s", is_closed_for_a_reason(segment) ? header.failure : "the server was shut down");
     }
 }
 
 void require_nobody_left(const Segment &segment) {
     uint32_t parted = segment.header().parted.load(std::memory_order_acquire);
+    if (parted && is_closed_for_a_reason(segment)) fail_as_ended(segment);
     if (parted)
         fail(PS_ELOST, Where{-1, int64_t(parted) - 1, 0}, "node %u has shut down: what needs other nodes is over",
              parted - 1);

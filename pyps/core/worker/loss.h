@@ -11,6 +11,9 @@ namespace ps {
 // From now on every call fails with PS_ELOST, which names `node`. Only the first call of this counts.
 void end_node(Segment &segment, State state, uint32_t node, const std::string &why);
 
+// From now on every call fails with PS_ECLOSED and the reason; an empty one: the server was shut down.
+void close_node(Segment &segment, const std::string &why);
+
 [[noreturn]] void fail_as_ended(const Segment &segment); // the node must not be open
 
 inline void require_open(const Segment &segment) {
