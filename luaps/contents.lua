@@ -1,5 +1,6 @@
 -- What a server or a named table holds: its keys, values, memory, optimizer and initializer.
 local ffi = require 'ffi'
+local C = require 'luaps.library'
 local arguments = require 'luaps.arguments'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
@@ -9,6 +10,7 @@ local namedsettings = require 'luaps.namedsettings'
 local raise, whole = errors.raise, arguments.whole
 
 local DEFAULT_CAPACITY = 1000000
+local EVICTIONS = {lru = C.PS_EVICT_LRU, lfu = C.PS_EVICT_LFU, age = C.PS_EVICT_AGE}
 
 local contents = {}
 
@@ -25,6 +27,10 @@ function contents.read(options, length)
    if num_keys and capacity then
       raise('capacity is for keys that may be any numbers, and num_keys is %d: give one of them', num_keys)
    end
+   local eviction = options.eviction and EVICTIONS[options.eviction] or C.PS_EVICT_NONE
+   if options.eviction and eviction == C.PS_EVICT_NONE then
+      raise("eviction is %s; it must be 'lru', 'lfu' or 'age', or left out", errors.shown(options.eviction))
+   end
    local lengths, count = keys.read(keys.scratch(), options[length], 0, length)
    return {
       size = ffi.sizeof('ps_node_options'),
@@ -38,6 +44,7 @@ function contents.read(options, length)
          "a text like 'adagrad:lr=0.1' or a table like {'adagrad', lr = 0.1}"),
       initializer = namedsettings.text(options.initializer, 'initializer',
          "a text like 'normal:std=0.1' or a table like {'normal', std = 0.1}"),
+      eviction = eviction,
    }
 end
 

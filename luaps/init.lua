@@ -67,6 +67,7 @@ local SERVER = {
    server_threads = 1,
    optimizer = false,
    initializer = false,
+   eviction = false,
    trace_keys = {},
 }
 
@@ -93,6 +94,9 @@ local SERVER = {
 --   {'adagrad', lr = 0.1}; without it pushes add. The same on all nodes. See :optimizer and :tune.
 -- - initializer: what values begin with, instead of zeros, for example 'normal:std=0.01,seed=7' or
 --   {'uniform', low = -0.1, high = 0.1}; it depends on the seed and the key only. The same on all nodes.
+-- - eviction: without num_keys, which keys go when new ones need room that capacity or memory_limit does not leave:
+--   'lru' (not used for the longest time), 'lfu' (used the fewest times) or 'age' (not pushed or set for the longest
+--   time); without it such a call raises an error. The same on all nodes.
 -- - trace_keys: keys, counted from 1, or 'all', whose history on this node :trace returns.
 --
 -- With several nodes, without num_keys and for named tables the ZeroMQ library is needed: the file that the environment

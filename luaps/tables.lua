@@ -19,6 +19,7 @@ local OPTIONS = {
    initializer = false,
    memory_limit = false,
    hash = false,
+   eviction = false,
    timeout = false,
 }
 

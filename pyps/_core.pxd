@@ -49,6 +49,7 @@ cdef extern from "ps.h" nogil:
         const char *optimizer
         const char *initializer
         const char *hash
+        int32_t eviction
 
     ctypedef struct ps_node_info:
         int64_t num_keys
@@ -86,6 +87,7 @@ cdef extern from "ps.h" nogil:
         int64_t keys_without_room
         int64_t operations_pending
         int64_t nodes_lost
+        int64_t keys_evicted
 
     ctypedef struct ps_trace_event:
         int64_t time_ns

@@ -58,6 +58,7 @@ class Node:
         optimizer: str = "",
         initializer: str = "",
         hash: str = "",  # noqa: A002
+        eviction: int = 0,
         beside: Node | None = None,
         name: str = "",
     ) -> None: ...

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyps.optim import Optimizer
 
 DEFAULT_CAPACITY = 1_000_000
+EVICTIONS = ("lru", "lfu", "age")  # from 1, as ps_eviction has them
 KEYS_AT_ONCE = 1 << 16  # that `Worker.keys` yields
 
 
@@ -44,6 +45,21 @@ def capacity_of(num_keys: int | None, capacity: int | None) -> int:
     if num_keys is not None:
         return 0
     return DEFAULT_CAPACITY if capacity is None else capacity
+
+
+def eviction_number(eviction: str | None) -> int:
+    """Return the number that the core has for a kind of eviction.
+
+    Raises
+    ------
+    ValueError
+        There is no such kind.
+    """
+    if eviction is None:
+        return 0
+    if eviction not in EVICTIONS:
+        raise ValueError(f"eviction is {eviction!r}; it must be None or one of {', '.join(EVICTIONS)}")
+    return EVICTIONS.index(eviction) + 1
 
 
 @dataclass(frozen=True)
@@ -119,6 +135,7 @@ class Node(_core.Node):
         initializer: Initializer | str | None = None,
         memory_limit: int | None = None,
         hash: str | None = None,  # noqa: A002
+        eviction: str | None = None,
         timeout: float | None = None,
     ) -> Table:
         """Return a named table of the server, and make it on all nodes if there is none of the name.
@@ -133,7 +150,7 @@ class Node(_core.Node):
         dim : int or array of int, optional
             Elements of each value. With `capacity`, also the lengths of up to 128 classes of keys, see `classed_keys`.
             Without it, wait until another process has made the table.
-        num_keys, capacity, dtype, optimizer, initializer, memory_limit
+        num_keys, capacity, dtype, optimizer, initializer, memory_limit, eviction
             As for `Server`. Without `num_keys`, keys may be any int64 but -1.
         hash : str, optional
             "xxh64": keys are texts, which stand for their hashes (see `hashed_keys`).
@@ -171,6 +188,7 @@ class Node(_core.Node):
                 "initializer": initializer,
                 "memory_limit": memory_limit,
                 "hash": hash,
+                "eviction": eviction,
             }
             if given := [option for option, value in options.items() if value is not None]:
                 raise TypeError(f"{', '.join(given)} of table {name!r} need dim, the elements of its values")
@@ -185,6 +203,7 @@ class Node(_core.Node):
             memory_limit=memory_limit or 0,
             initializer=initializer_text(initializer),
             hash=hash or "",
+            eviction=eviction_number(eviction),
             timeout=timeout,
         )
 

@@ -16,7 +16,7 @@ from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
 from pyps.named_settings import initializer_text
-from pyps.node import Node, Worker, capacity_of
+from pyps.node import Node, Worker, capacity_of, eviction_number
 from pyps.tracing import TraceEvent, begin_trace, take_trace
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Server(Node):
     capacity : int
         Without `num_keys`: most keys that this node has room for, both those whose value is here and those of which it
         only knows where they are. A call that would use more raises MemoryError, as one beyond `memory_limit` does;
-        other calls are not affected. The room of a key is given back only when the server ends.
+        other calls are not affected. See `eviction`.
     optimizer : pyps.optim.Optimizer or str, optional
         What is done with pushes, which then bring gradients; a text like "adagrad:lr=0.1" is another way to write it.
         Without it pushes add. The same on all nodes. It needs a floating-point dtype. If keys come several times in a
@@ -96,6 +96,12 @@ class Server(Node):
     initializer : pyps.initializers.Initializer or str, optional
         What values begin with; a text like "uniform:low=-0.1,high=0.1,seed=7" is another way to write it. Without it
         they begin with zeros. The same on all nodes.
+    eviction : str, optional
+        Without `num_keys` and with one value length: which keys go when new ones need room that `capacity` or
+        `memory_limit` does not leave, instead of a MemoryError. "lru": those whose last pull, push or set was the
+        longest ago. "lfu": those that were used the fewest times, where uses of long ago count less. "age": those
+        whose last push or set was the longest ago. Only keys go that live on the node where they began, without
+        replicas and intents; their next use makes them anew. The same on all nodes.
     trace_keys : array of int, or "all"
         The keys whose events `trace` returns.
     curve : tuple of str, optional
@@ -147,6 +153,7 @@ class Server(Node):
         capacity: int | None = None,
         optimizer: Optimizer | str | None = None,
         initializer: Initializer | str | None = None,
+        eviction: str | None = None,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
         metrics_port: int | None = None,
@@ -192,6 +199,7 @@ class Server(Node):
             server_threads=server_threads,
             optimizer=self.use_optimizer(optimizer),
             initializer=initializer_text(initializer),
+            eviction=eviction_number(eviction),
         )
         if curve is not None:
             zeromq.load()

@@ -69,6 +69,11 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="TEXT",
         help="what values begin with, like uniform:low=-0.1,high=0.1,seed=7 (zeros)",
     )
+    shape.add_argument(
+        "--eviction",
+        metavar="NAME",
+        help="with --capacity: which keys go where room is needed, lru, lfu or age (none)",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
     limits.add_argument(
@@ -190,7 +195,7 @@ def _lengths(text: str) -> tuple[int, ...]:
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    shape = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "initializer")
+    shape = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "initializer", "eviction")
     names = (*shape, "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
     options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_host")}

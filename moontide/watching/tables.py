@@ -113,6 +113,7 @@ def _cells(label: str, now: Reading, before: Reading | None) -> dict[str, str]:
         "local": share(did["keys_local"], sum(did[name] for name in KEYS)),
         f"in{per}": rate(moved["relocations_in"]),
         f"out{per}": rate(moved["relocations_out"]),
+        f"evicted{per}": rate(moved["keys_evicted"]),
         "pending": count(now.stats["operations_pending"]),
         "intents": f"{count(now.stats['intents_active'])}+{count(now.stats['intents_waiting'])}",
         "refused": count(now.stats["refused"] + now.stats["peers_refused"]),

@@ -8,7 +8,7 @@ cdef class Node:
         Attach to the server at this address; then all other parameters but `timeout` are ignored.
     beside : Node, optional
         Be the named table of this node that is called `name`; made if there is none and `value_lengths` is given. Then
-        only the keys, values, `dtype`, `memory_limit`, `optimizer`, `initializer` and `hash` count.
+        only the keys, values, `dtype`, `memory_limit`, `optimizer`, `initializer`, `eviction` and `hash` count.
     name : str
     num_keys : int
         The keys are [0, num_keys). If it is 0, keys may be any numbers, and `capacity` is how many there is room for.
@@ -29,12 +29,14 @@ cdef class Node:
         As ps_node_options has it; empty where values begin as zeros.
     hash : str
         Of a table whose keys are texts; empty where they are numbers.
+    eviction : int
+        As ps_node_options has it.
     """
 
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
-                 optimizer="", initializer="", hash="", Node beside=None, name=""):
+                 optimizer="", initializer="", eviction=0, hash="", Node beside=None, name=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -69,6 +71,7 @@ cdef class Node:
             options.optimizer = rule
             options.initializer = first
             options.hash = of_texts
+            options.eviction = eviction
             if beside is None:
                 options.latch_timeout = seconds(latch_timeout, "latch_timeout")
                 options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)

@@ -59,6 +59,11 @@ enum ps_techniques { PS_ALL = 0, PS_REPLICATION_ONLY = 1, PS_RELOCATION_ONLY = 2
 /* What follows when a node is lost: every call fails, or only calls that need a value of the lost node fail. */
 enum ps_on_loss { PS_ON_LOSS_FAIL = 0, PS_ON_LOSS_CONTINUE = 1 };
 
+/* Which keys a full node lets go when new ones need their room. PS_EVICT_NONE: none, a call that needs room fails. LRU:
+ * those whose last pull, push or set was the longest ago. LFU: those that were used the fewest times. AGE: those whose
+ * last push or set was the longest ago. */
+enum ps_eviction { PS_EVICT_NONE = 0, PS_EVICT_LRU = 1, PS_EVICT_LFU = 2, PS_EVICT_AGE = 3 };
+
 typedef struct ps_node ps_node;     /* a node's store: created by this process or attached to */
 typedef struct ps_worker ps_worker; /* one worker of a node: the handle through which parameters are used */
 
@@ -114,6 +119,11 @@ typedef struct ps_node_options {
     /* Of a table whose keys are texts: by what programs turn these into numbers, "xxh64" (see ps_text_key). It is kept
      * with the table, so that all programs know; the node itself has numbers. Null or empty: keys are numbers. */
     const char *hash;
+    /* ps_eviction, only with a capacity and one value length: where the capacity or memory_limit is used up, keys go
+     * that live where they began, have no replicas and no intents. Their next use makes them anew, from the first
+     * value. Only if none can go, there is PS_ENOMEM. The same on all nodes. */
+    int32_t eviction;
+    int32_t reserved5;
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -154,6 +164,7 @@ typedef struct ps_node_stats {
     int64_t keys_without_room; /* keys of intents that stayed where they were, as this node had no room for them */
     int64_t operations_pending; /* of living workers: pulls, pushes, sets and localizes on their way to other nodes */
     int64_t nodes_lost; /* as this node sees the cluster */
+    int64_t keys_evicted; /* keys that went to make room for others */
 } ps_node_stats;
 
 /* What happens to a key on a node. */

@@ -111,6 +111,7 @@ class Wanted:
         """Return what must be the same on all nodes."""
         defaults = inspect.signature(Server).parameters
         options = {name: self.options.get(name, defaults[name].default) for name in ALIKE}
+        options["eviction"] = self.options.get("eviction") or "none"
         options["optimizer"] = optimizer_text(self.options.get("optimizer")) or "none"
         options["initializer"] = initializer_text(self.options.get("initializer")) or "zeros"
         return describe(

@@ -39,6 +39,7 @@ COUNTERS = (
         "Keys of intents that stayed where they were, as here was no room",
         "keys_without_room",
     ),
+    ("keys_evicted", "Keys that went to make room for others", "keys_evicted"),
     ("workers_joined", "Workers that have joined", "workers_joined"),
     ("workers_reclaimed", "Slots of dead workers that were freed", "workers_reclaimed"),
     ("latches_recovered", "Latches taken over from dead workers", "latches_recovered"),

@@ -18,6 +18,28 @@ def of_the_environment(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYPS_ZMQ", library)
 
 
+def test_a_full_server_and_a_full_table_let_keys_go(luajit: Any) -> None:
+    source = """
+    local server = luaps.server{capacity = 100, eviction = 'lru'}
+    server:table('users', {dim = 1, capacity = 50, eviction = 'lfu'})
+    local kv = server:worker()
+    local users = kv:table('users')
+    for key = 1, 1000 do
+       kv:push(key, {1})
+       users:push(key, {1})
+    end
+    local v = ffi.new('float[1]')
+    kv:pull(1, v)
+    for _, node in ipairs{server, users.node} do
+       say(node:stats().keys_held, node:stats().keys_evicted, v[0])
+    end
+    kv:finalize()
+    server:shutdown()
+    """
+    lines = luajit(source).finish()
+    assert lines == ["100 901 0", "50 950 0"]
+
+
 def test_keys_are_what_they_are_called(luajit: Any) -> None:
     source = """
     local server = luaps.server{capacity = 1000, value_length = 2, dtype = 'int64', num_workers = 2}

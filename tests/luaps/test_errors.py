@@ -154,6 +154,8 @@ CALLS = {
     "luaps.server{num_keys = 3, max_workers = 5000}": "max_workers is 5000",
     "luaps.server{num_keys = 3, num_workers = -1}": "num_workers is -1",
     "luaps.server{num_keys = 3, memory_limit = -1}": "memory_limit is -1",
+    "luaps.server{eviction = 'fifo'}": "eviction is 'fifo'; it must be 'lru', 'lfu' or 'age', or left out",
+    "luaps.server{num_keys = 3, eviction = 'lru'}": "any numbers, and num_keys is 3: give a capacity instead",
     "luaps.server{num_keys = 2^30, value_length = 1000, memory_limit = 2^20}": r"PS_ENOMEM",
     "luaps.server{num_keys = 3, latch_timeout = 'x'}": "latch_timeout is 'x'",
 }

@@ -27,16 +27,23 @@ namespace {
 constexpr int64_t length = 3;
 
 struct Node {
-    explicit Node(int64_t capacity, uint32_t workers = 4) {
+    explicit Node(int64_t capacity, uint32_t workers = 4, int32_t eviction = PS_EVICT_NONE) {
         ps_node_options options{};
         options.capacity = capacity;
         options.value_lengths = &length;
         options.num_lengths = 1;
         options.dtype = PS_INT64;
         options.max_workers = int32_t(workers);
+        options.eviction = eviction;
         segment = Segment::create(options);
         slabs = std::make_unique<Slabs>(*segment);
         values = std::make_unique<StoreValues>(*segment, *slabs, 0);
+        values->let_go_by([this](Key key) {
+            if (!values->latch(key)) return false;
+            values->erase(key);
+            values->unlatch();
+            return true;
+        });
     }
 
     void erase(Key key) {
@@ -152,7 +159,8 @@ uint64_t set_and_read(Segment &segment, Latches &latches, std::mt19937_64 &rando
     return keys.size() - unknown.positions.size();
 }
 
-// Half of the keys are there at a time, so that every row is used again and again.
+// Half of the keys are there at a time, so that every row is used again and again. A store that lets keys go makes room
+// by itself.
 void come_and_go(Node &node, std::mt19937_64 &random, uint64_t steps) {
     std::vector<Key> there;
     for (Key key : keys_from(0, coming))
@@ -160,7 +168,7 @@ void come_and_go(Node &node, std::mt19937_64 &random, uint64_t steps) {
     for (uint64_t step = 0; step < steps; step++) {
         const Key key = spread(random() % coming);
         if (node.values->has_row(key)) continue;
-        if (there.size() >= coming / 2) {
+        if (there.size() >= coming / 2 && !node.segment->uses().are_kept()) {
             std::swap(there[random() % there.size()], there.back());
             node.erase(there.back());
             there.pop_back();
@@ -169,8 +177,8 @@ void come_and_go(Node &node, std::mt19937_64 &random, uint64_t steps) {
     }
 }
 
-void workers_meet_their_own_keys_only() {
-    Node node(int64_t(coming / 2 + 8));
+void workers_meet_their_own_keys_only(int32_t eviction) {
+    Node node(int64_t(coming / 2 + 8), 4, eviction);
     std::atomic<bool> stop{false};
     std::atomic<uint64_t> met{0};
     std::vector<std::thread> workers;
@@ -187,8 +195,8 @@ void workers_meet_their_own_keys_only() {
     for (std::thread &worker : workers) worker.join();
 }
 
-void also_if_some_are_killed(int kills) {
-    Node node(int64_t(coming / 2 + 8), 64);
+void also_if_some_are_killed(int kills, int32_t eviction) {
+    Node node(int64_t(coming / 2 + 8), 64, eviction);
     std::mt19937_64 random(11);
     for (int kill_number = 0; kill_number < kills; kill_number++) {
         std::vector<pid_t> children;
@@ -245,12 +253,13 @@ void keys_that_stay_are_found_once() {
 
 int main(int count, char **arguments) {
     CHECK(count == 2);
-    also_if_some_are_killed(std::atoi(arguments[1])); // forks, so before there are threads
+    for (int32_t eviction : {PS_EVICT_NONE, PS_EVICT_LRU, PS_EVICT_LFU})
+        also_if_some_are_killed(std::atoi(arguments[1]), eviction); // forks, so before there are threads
     a_full_store_takes_new_keys_for_those_that_went();
     a_key_that_went_begins_anew();
     a_row_that_was_found_too_early_is_not_the_next_keys();
     a_row_whose_latch_is_held_is_passed_over();
-    workers_meet_their_own_keys_only();
+    for (int32_t eviction : {PS_EVICT_NONE, PS_EVICT_LRU, PS_EVICT_LFU}) workers_meet_their_own_keys_only(eviction);
     keys_that_stay_are_found_once();
     std::puts("ok");
 }

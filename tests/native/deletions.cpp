@@ -1,6 +1,7 @@
-// Keys that are deleted while workers of all nodes push to them, pull them, move them and have replicas of them, in any
-// order of messages and with workers that stop. What was acknowledged before a deletion began is not read after it
-// has ended; nothing else gets lost; when all keys were deleted and are not used any more, no row is left.
+// Keys that are deleted, or let go by nodes that need room, while workers of all nodes push to them, pull them, move
+// them and have replicas of them, in any order of messages and with workers that stop. What was acknowledged before a
+// deletion began is not read after it has ended; nothing else gets lost; when all keys were deleted and are not used
+// any more, no row is left.
 //
 // deletions FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
 #include <cstdio>
@@ -30,8 +31,10 @@ public:
 
 private:
     bool step() {
-        const uint64_t what = world_.draw(10);
-        if (what < 3) {
+        const uint64_t what = world_.draw(11);
+        if (what == 10) {
+            let_go();
+        } else if (what < 3) {
             act(world_.draw(world_.workers.size()));
         } else if (what == 3) {
             world_.nodes[world_.draw(world_.num_nodes)]->protocol.exchange();
@@ -70,6 +73,17 @@ private:
         } else {
             remove(number, key);
         }
+    }
+
+    // Any node may need room for other keys at any time.
+    void let_go() {
+        Node &node = *world_.nodes[world_.draw(world_.num_nodes)];
+        const Key key = world_.draw(world_.num_keys);
+        const bool is_needed = node.intents[key] > 0 || node.values.at[key];
+        if (!node.protocol.let_go(key)) return;
+        trace("a node lets key %d go", int(key));
+        REQUIRE(!is_needed);
+        world_.account.let_go(key);
     }
 
     void intend(uint64_t number, Key key, bool begin) {

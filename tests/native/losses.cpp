@@ -1,7 +1,8 @@
 // The protocol when nodes are lost: as in interleavings.cpp, but now and then a node is killed, with a part of what it
 // has sent, or cut off and goes on by itself. The others hear of the epoch without it one by one, their workers before
 // their servers, and what is on its way belongs to whatever epoch its sender was in. At times a worker stops with a
-// key's latch, and a worker's connection to a node breaks. Some keys are deleted, which may take along what was pushed.
+// key's latch, and a worker's connection to a node breaks. Some keys are deleted or let go, which may take along what
+// was pushed.
 //
 // Always: a key has at most one owner among the members. In the end: every operation was answered or given up, every
 // key has one owner with each push that was acknowledged, once, or is lost for everybody; replicas equal the owner's
@@ -78,10 +79,20 @@ private:
             exchange(NodeId(world_.draw(world_.num_nodes)));
         } else if (what == 10 && world_.losses_left > 0 && actions_left_ < 250 && world_.draw(10) == 0) {
             lose(world_, world_.members()[world_.draw(world_.members().size())]);
+        } else if (what == 11 && world_.draw(4) == 0) {
+            let_go(NodeId(world_.draw(world_.num_nodes)), world_.draw(world_.num_keys));
         } else {
             deliver(world_);
         }
         check_owners(world_);
+    }
+
+    // A node that is full may need the room of a key.
+    void let_go(NodeId id, Key key) {
+        Node &node = *world_.nodes[id];
+        if (node.dead || !node.protocol.let_go(key)) return;
+        trace("%d lets key %d go", id, int(key));
+        world_.may_be_deleted[key] = true;
     }
 
     void exchange(NodeId id) {

@@ -72,7 +72,7 @@ public:
     };
 
     NumberStore(NodeId self, const HomeRule &homes, uint64_t num_keys)
-        : Stops(num_keys), values(num_keys), rows(num_keys, true) {
+        : Stops(num_keys), is_range(homes.space().is_range()), values(num_keys), rows(num_keys, true) {
         for (Key key = 0; key < num_keys; key++)
             if (homes.base(key) == self) values[key].standing = Standing::owned;
     }
@@ -80,7 +80,8 @@ public:
     std::unique_ptr<Whereabouts> whereabouts();
 
     void for_each_here(const std::function<void(Key)> &body) const override {
-        for (Key key = 0; key < values.size(); key++) body(key);
+        for (Key key = 0; key < values.size(); key++)
+            if (rows[key] || is_range) body(key);
     }
 
     bool latch(Key key) override {
@@ -178,6 +179,7 @@ private:
     friend class NumberWhereabouts;
     static constexpr Key nobody = UINT64_MAX;
 
+    const bool is_range; // a range's rows stay
     std::vector<Value> values;
     std::vector<bool> rows; // by key
     bool erased = false; // the key whose latch is held, and nothing was done to it since

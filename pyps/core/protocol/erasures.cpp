@@ -4,6 +4,8 @@
 // A key that is to be erased first comes home, as if the home had localized it. There it waits until every replica has
 // ended in the usual way, with its last delta: so a worker sees either everything that it has pushed, or nothing. Then
 // the key is again what it was before its first use.
+//
+// A key that is let go, because others need its room, is erased at once, but only where nothing has to be waited for.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -34,6 +36,14 @@ void Protocol::receive_about_row(Key key, Request request) {
         post_.answer(request.origin, key, yes_or_no(!begins_here(key) || values_.has_row(key)), false);
     else
         step(key, [this, key, request = std::move(request)]() mutable { take_erasure(key, std::move(request)); });
+}
+
+bool Protocol::let_go(Key key) {
+    if (!begins_here(key) || values_.standing(key) != Standing::owned || knows(key)) return false;
+    return do_now(key, [&] {
+        values_.erase(key);
+        homes_.forget(key);
+    });
 }
 
 void Protocol::take_erasure(Key key, Request request) {

@@ -9,7 +9,8 @@
 //   only once.
 // - A replica has at most one delta on its way, and keeps that delta until the owner's value has it. So what this
 //   node's workers read has everything that they pushed.
-// - A key is erased at its home, when no other node has a replica of it. What is still on its way of deltas is part of
+// - A key is erased, or let go, at its home, when no other node has a replica of it. What is still on its way of deltas
+// is part of
 //   the value that goes, so nothing of what was acknowledged before can come back.
 // - A node that asked for the end of a replica gets an answer before it asks for another replica of the key.
 // - What happens to a key happens in steps, each under the key's latch. A worker that holds the latch and does not go
@@ -71,6 +72,10 @@ public:
     void receive(Key key, const Holds &message);
     void settle(NodeId lost); // `lost`: the node to name for keys of which no node knows where they were
     void receive(Key key, const Gone &message);
+
+    // Makes a key that lives here, where it began, what it was before its first use. False: another node has a replica,
+    // a worker of this node has an intent for it, something about it is on its way, or its latch is busy.
+    bool let_go(Key key);
 
     const HomeRule &home_rule() const { return homes_.rule(); }
 

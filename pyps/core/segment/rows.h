@@ -117,6 +117,8 @@ public:
     uint64_t key(Row row) const { return key_word(row).load(std::memory_order_acquire); }
     // Whether a row that was found for the key is still its row.
     bool is_of(Row row, uint64_t key) const { return this->key(row) == key; }
+    // Of the next table, if there are so many rows then.
+    static uint64_t bytes_of_next_table(uint64_t rows) { return size(table_for(rows)) * sizeof(Bucket); }
     uint64_t count() const { return head_->rows.load(std::memory_order_acquire); } // rows that have or had a key
     template <class Body>
     void for_each(Body &&body) const { // body(row, key), of the rows that have a key now

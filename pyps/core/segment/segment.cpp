@@ -49,6 +49,21 @@ void check_key_space(const ps_node_options &options) {
              static_cast<long long>(options.num_lengths), most_key_classes);
 }
 
+void check_eviction(const ps_node_options &options) {
+    if (options.eviction < PS_EVICT_NONE || options.eviction > PS_EVICT_AGE)
+        fail(PS_EINVAL, Where{-1, options.eviction, PS_EVICT_AGE}, "eviction %d is unknown", options.eviction);
+    if (options.eviction == PS_EVICT_NONE) return;
+    if (options.capacity == 0)
+        fail(PS_EINVAL, Where{-1, options.num_keys, 0},
+             "eviction is for keys that may be any numbers, and num_keys is %lld: give a capacity instead, or no "
+             "eviction",
+             static_cast<long long>(options.num_keys));
+    if (options.num_lengths != 1)
+        fail(PS_EINVAL, Where{-1, options.num_lengths, 1},
+             "eviction is for values of one length, and %lld were given: make a table for each length",
+             static_cast<long long>(options.num_lengths));
+}
+
 void check_options(const ps_node_options &options) {
     check_key_space(options);
     if (!options.value_lengths ||
@@ -92,6 +107,7 @@ void check_options(const ps_node_options &options) {
     if (lost_after_of(options) < 3 * heartbeat_of(options))
         fail(PS_EINVAL, Where{}, "lost_after is %g; it must be at least three times heartbeat, which is %g",
              lost_after_of(options), heartbeat_of(options));
+    check_eviction(options);
     if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
         fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
     if (options.in_flight < 0)
@@ -123,6 +139,13 @@ std::vector<LengthClass> classify(const ps_node_options &options, const PushRule
              "%zu different value lengths were given; at most %u are possible: round some up", classes.size(),
              most_classes);
     return classes;
+}
+
+// For how many keys there is room, about.
+uint64_t most_keys(const Header &plan, const LengthClass &c) {
+    constexpr uint64_t beside = 32; // bytes of a key beside its value
+    const auto capacity = uint64_t(plan.capacity);
+    return plan.memory_limit ? std::min(capacity, plan.memory_limit / (c.slot_bytes + beside)) : capacity;
 }
 
 } // namespace
@@ -199,6 +222,12 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     uint64_t blocks = (rows + here_block - 1) / here_block;
     plan.changes_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 64);
     plan.undo_at = round_up(plan.changes_at + plan.num_channels * changes_bytes(rows), 4096);
+    plan.eviction = Eviction(options.eviction);
+    if (plan.eviction != Eviction::none) {
+        plan.uses_at = plan.undo_at;
+        plan.undo_at = round_up(plan.uses_at + uint64_t(plan.capacity), 4096);
+        plan.rows_per_tick = std::max<uint64_t>(1, most_keys(plan, classes[0]) / Uses::ticks_per_room);
+    }
     plan.values_at = round_up(plan.undo_at + slots * plan.undo_bytes, 4096);
     uint64_t end = plan.values_at;
     for (LengthClass &c : classes) {
@@ -290,6 +319,7 @@ void Segment::commit_rows() {
         mapping_.commit(at + lowest, all - lowest);
         columns.push_back({at, sizeof(uint64_t), 64 / HashedRows::row_words});
     }
+    if (header_->uses_at) columns.push_back({header_->uses_at, sizeof(Uses::Mark)});
     if (header_->is_range())
         commit_range();
     else
@@ -337,6 +367,7 @@ uint64_t Segment::directory_bytes() const {
 void Segment::find_parts() {
     rows_ = RangeRows(uint64_t(header_->num_keys), header_->num_nodes);
     if (!header_->is_range()) hashed_rows_.emplace(base_ + header_->rows_at, base_ + header_->directory_at);
+    if (header_->uses_at) uses_ = Uses(header_->eviction, base_ + header_->uses_at, header_->ticks);
     classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
     slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);

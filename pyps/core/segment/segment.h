@@ -1,7 +1,7 @@
 // A node's shared memory. Its parts, in this order: header | length classes | endpoints and state of the nodes | slots
 // of workers and of the server's channels | directory | how many keys are here, per block of rows | per channel, which
-// shared keys were changed | undo areas, one per slot | values: for each length class a region for keys that only this
-// node has, and one for shared keys | what is known about sampling.
+// shared keys were changed | how rows were used, if keys are let go | undo areas, one per slot | values: for each
+// length class a region for keys that only this node has, and one for shared keys | what is known about sampling.
 //
 // The directory, the counts and the changes go by rows (see rows.h). For other nodes' keys of a range, these three are
 // the only memory that is used without being committed before: a page comes into being with the first use of one of its
@@ -30,6 +30,7 @@
 #include "segment/process.h"
 #include "segment/row_maker.h"
 #include "segment/rows.h"
+#include "segment/uses.h"
 #include "store/initializer.h"
 #include "store/push_rule.h"
 
@@ -98,6 +99,9 @@ struct Header {
     uint32_t num_channels; // channels of the server
     uint64_t channels_at;
     Initializer initializer;
+    Eviction eviction;
+    uint64_t uses_at; // 0 if no key is let go
+    uint64_t rows_per_tick; // see Uses
 
     bool is_range() const { return num_keys > 0; }
     // Whether workers need a server, for keys of other nodes or keys that have no row yet.
@@ -109,6 +113,7 @@ struct Header {
     Rounds node_rounds, leave_rounds; // of the nodes' barriers: Server.barrier(), and the one at their common end
     ArrivalWord node_arrival, leave_arrival; // this node's words at these two
     std::atomic<uint32_t> sampling; // see sampling/enabling.cpp
+    std::atomic<uint32_t> ticks; // see Uses; written by the server process
     std::atomic<uint32_t> slots_used; // slots 1 to slots_used were claimed at least once
     // How often the version of a latch has started again at 0: see latch.h.
     alignas(64) std::atomic<uint64_t> version_turns;
@@ -133,6 +138,7 @@ struct Header {
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // counts of keys
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
+    std::atomic<uint64_t> keys_evicted, rows_given; // rows_given: to keys, since the node was created
     alignas(64) Latencies latencies[PS_LOCALIZE + 1][2]; // by ps_operation, and whether another node was needed
     // Of the rule for pushes, in its order; any process may change one at any time, and then sets its bit in the
     // second.
@@ -240,6 +246,8 @@ public:
     Place unused(uint64_t key) const { return Place(Residence::absent, key_space().length_class(key), 0); }
     // Only where keys may be any numbers: how many more keys can get a row.
     uint64_t rows_left() const { return uint64_t(header_->capacity) - maker_->live(); }
+    uint64_t made_rows() const { return hashed_rows_->count(); } // only where keys may be any numbers
+    const Uses &uses() const { return uses_; }
     // Where keys may be any numbers: the row of a key, made if there is none. A new one has the entry that `prepare`
     // gives it, which returns false if it cannot now because the latch of the row's former key is still held.
     // Only in the process that made the segment. Throws PS_ENOMEM; then nothing has changed.
@@ -347,6 +355,7 @@ private:
     RangeRows rows_{0, 1};
     std::optional<HashedRows> hashed_rows_; // only where keys may be any numbers
     Entry *directory_ = nullptr;
+    Uses uses_;
     std::atomic<uint32_t> *here_ = nullptr;
     ChannelRule channel_rule_;
     ChannelWords *channels_ = nullptr;

@@ -25,6 +25,7 @@ Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &prom
       inbox_(ChannelParts{segment, outbound_, mailbox_, protocol_, serving_, epoch_change_, settling_, intents_}),
       last_round_(monotonic_seconds()) {
     values_.keep_rows_of([this](Key key) { return protocol_.knows(key); });
+    values_.let_go_by([this](Key key) { return protocol_.let_go(key); });
     epoch_change_.when_more_fits([this] { inbox_.take_held_back(); });
 }
 

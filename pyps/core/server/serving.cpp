@@ -116,7 +116,8 @@ bool Serving::make_rows(const FrameHeader &header, const std::vector<Key> &keys)
             bytes += segment_.class_of(key).slot_bytes;
         }
     if (rowless.empty()) return true;
-    return promises_.promise(channel_, Kept::alone, promised(), bytes) && values_.make_rows(rowless);
+    auto has_room = [&] { return promises_.promise(channel_, Kept::alone, promised(), bytes); };
+    return values_.make_room(has_room, keys) && values_.make_rows(rowless, keys);
 }
 
 uint64_t Serving::promised() const { return admitted_ + protocol_.asked() * segment_.header().undo_bytes; }
@@ -162,7 +163,8 @@ void Serving::localize(const FrameHeader &header, const RequestBatch &batch) {
         parts[channel].positions.push_back(batch.position(i));
         bytes[channel] += bytes_of_absent(segment_, &batch.keys[i], 1);
     }
-    if (!promises_.promise_to(batch.worker, batch.number, bytes)) return refuse(batch);
+    auto has_room = [&] { return promises_.promise_to(batch.worker, batch.number, bytes); };
+    if (!values_.make_room(has_room, batch.keys)) return refuse(batch);
     pass_on(header, batch, std::move(parts));
 }
 
@@ -176,8 +178,10 @@ void Serving::refuse(const RequestBatch &batch) {
 void Serving::localize_here(const RequestBatch &batch) {
     if (trace_) trace_->note(batch.keys, PS_TRACE_LOCALIZE);
     uint64_t bytes = bytes_of_absent(segment_, batch.keys.data(), batch.keys.size());
-    bool has_room = promises_.take(channel_, batch.worker, batch.number, promised(), bytes);
-    if ((bytes > 0 && !has_room) || !values_.make_rows(batch.keys)) return refuse(batch);
+    auto has_room = [&] {
+        return promises_.take(channel_, batch.worker, batch.number, promised(), bytes) || bytes == 0;
+    };
+    if (!values_.make_room(has_room, batch.keys) || !values_.make_rows(batch.keys)) return refuse(batch);
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
     waiter.bytes = bytes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "errors.h"
 #include "store/push_rule.h"
@@ -181,9 +182,9 @@ inline Visit visit_at_a_glance(const Rows &rows, const Segment &segment, Row row
     return Visit::busy;
 }
 
-template <class Rows, class Action>
+template <class Rows, class Action, class Notes>
 int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere,
-                 Action action) {
+                 Action action, Notes notes) {
     const int64_t *keys = request.keys;
     const int64_t count = request.num_keys, done = request.done;
     const uint64_t element = segment.header().element_bytes;
@@ -228,6 +229,8 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
             }
             if (!elsewhere) return PS_ENOTLOCAL;
             elsewhere->positions.push_back(i);
+        } else {
+            notes.note(row);
         }
         buffer += c->value_bytes;
     }
@@ -239,9 +242,14 @@ template <class Action>
 int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
     const Header &header = segment.header();
     if (header.is_range() && header.num_nodes == 1)
-        return run_rows(OwnRows(uint64_t(header.num_keys)), segment, latches, request, elsewhere, action);
-    return segment.with_rows(
-        [&](const auto &rows) { return run_rows(rows, segment, latches, request, elsewhere, action); });
+        return run_rows(OwnRows(uint64_t(header.num_keys)), segment, latches, request, elsewhere, action, NoNotes{});
+    return segment.with_rows([&](const auto &rows) {
+        if constexpr (std::decay_t<decltype(rows)>::has_slots)
+            if (segment.uses().are_kept())
+                return run_rows(rows, segment, latches, request, elsewhere, action,
+                                UseNotes(segment.uses(), Action::writes));
+        return run_rows(rows, segment, latches, request, elsewhere, action, NoNotes{});
+    });
 }
 
 } // namespace

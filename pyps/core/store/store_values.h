@@ -4,12 +4,14 @@
 // Where keys may be any numbers, only those that were used here have rows. This class makes the rows, with their first
 // values where the keys begin. latch() fails for a key that has no room for a row, so such a key is refused before
 // (make_rows, admit). A row of a key that neither lives nor began here only tells where the key was seen last, and goes
-// when its room is needed. Any other goes with unlatch(), if its value was erased and nothing was done to the key after
+// when its room is needed. If the node lets keys go, those that nobody needs go as well then, see victims.h. Any other
+// row goes with unlatch(), if its value was erased and nothing was done to the key after
 // that.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "flat_map.h"
@@ -17,6 +19,7 @@
 #include "protocol/ports.h"
 #include "store/latch.h"
 #include "store/slabs.h"
+#include "store/victims.h"
 
 namespace ps {
 
@@ -30,6 +33,10 @@ public:
     bool make_rows(const std::vector<Key> &keys) { return make_rows(keys, keys); }
     // Keys with rows that must stay though the keys do not live here.
     void keep_rows_of(std::function<bool(Key key)> keys) { keeps_row_ = std::move(keys); }
+    // How a key that lives here is let go: false if it is needed.
+    void let_go_by(std::function<bool(Key key)> let_go) { let_go_ = std::move(let_go); }
+    // Let keys go until there is room, at most so many and none of the needed ones; false if there is none then.
+    bool make_room(const std::function<bool()> &has_room, const std::vector<Key> &needed, size_t most = SIZE_MAX);
 
     bool admit(Key key) override;
     bool latch(Key key) override;
@@ -68,8 +75,10 @@ protected:
 
 private:
     Row make_row(Key key); // no_row if there is no room
-    bool make_room(uint64_t rows, std::vector<Key> needed);
+    bool make_room_for_rows(uint64_t rows, std::vector<Key> needed);
     bool give_up(Row row, Key key);
+    bool let_one_go(const std::vector<Key> &needed); // which are sorted
+    void pass_time(); // a key has got a row
     void note_elsewhere(Key key);
     bool enter(Row row, Place place); // into a row that no key has; false: its latch is held
     void remove_row();
@@ -93,7 +102,8 @@ private:
     Row row_{no_row}; // the row of that key
     Place place_{0}; // the place of that key
     bool erased_ = false; // and nothing was done to it since
-    std::function<bool(Key key)> keeps_row_ = [](Key) { return false; };
+    std::function<bool(Key key)> keeps_row_ = [](Key) { return false; }, let_go_ = keeps_row_;
+    std::optional<Victims> victims_; // if the node lets keys go
     // Keys that neither lived nor began here when they were listed, once each; they may have come since.
     std::deque<Key> elsewhere_;
     FlatMap<bool> is_elsewhere_;

@@ -17,6 +17,14 @@ namespace ps {
 namespace {
 
 const char *const dtypes[] = {"float32", "float64", "float16", "bfloat16", "int32", "int64"}; // by ps_dtype
+const char *const evictions[] = {"none", "lru", "lfu", "age"}; // by ps_eviction
+
+template <size_t count>
+int32_t number_in(const char *const (&names)[count], const std::string &name, const char *what) {
+    auto row = std::find(std::begin(names), std::end(names), name);
+    if (row == std::end(names)) fail(PS_EINVAL, Where{}, "there is no %s %s", what, name.c_str());
+    return int32_t(row - std::begin(names));
+}
 
 std::string described(const PushRule &push) {
     return push.rule().settings.empty() ? "" : push.rule().describe(push.settings);
@@ -47,15 +55,14 @@ static void require_hashed(const TableOptions &table) {
 TableOptions TableOptions::of(const ps_node_options &options) {
     ps_node_options others = options;
     others.size = others.num_keys = others.capacity = others.memory_limit = others.num_lengths = 0;
-    others.dtype = 0;
+    others.dtype = others.eviction = 0;
     others.value_lengths = nullptr;
     others.optimizer = others.initializer = others.hash = nullptr;
     const ps_node_options none{};
     if (std::memcmp(&others, &none, sizeof none) != 0)
         fail(PS_EINVAL, Where{},
-             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, optimizer, initializer and hash; "
-             "all "
-             "else is as for its node");
+             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, eviction, optimizer, initializer and "
+             "hash; all else is as for its node");
     if (options.num_lengths < 1 || !options.value_lengths ||
         options.num_lengths > (options.capacity ? int64_t(most_key_classes) : 1))
         fail(PS_EINVAL, Where{-1, options.num_lengths, most_key_classes},
@@ -71,6 +78,7 @@ TableOptions TableOptions::of(const ps_node_options &options) {
     found.capacity = options.capacity;
     found.memory_limit = options.memory_limit;
     found.dtype = options.dtype;
+    found.eviction = options.eviction;
     found.lengths.assign(options.value_lengths, options.value_lengths + options.num_lengths);
     found.optimizer = described(push);
     found.initializer = initializer.describe();
@@ -92,6 +100,7 @@ std::string TableOptions::text() const {
     if (!initializer.empty()) out << " initializer=" << initializer;
     if (!hash.empty()) out << " hash=" << hash;
     if (memory_limit) out << " memory_limit=" << memory_limit;
+    if (eviction) out << " eviction=" << evictions[eviction];
     return out.str();
 }
 
@@ -114,11 +123,11 @@ TableOptions TableOptions::read(const std::string &text) {
             found.initializer = Initializer::read(value).describe();
         else if (name == "hash")
             found.hash = value;
-        else if (name == "dtype") {
-            auto row = std::find(std::begin(dtypes), std::end(dtypes), value);
-            if (row == std::end(dtypes)) fail(PS_EINVAL, Where{}, "there is no dtype %s", value.c_str());
-            found.dtype = int32_t(row - std::begin(dtypes));
-        } else if (name == "lengths") {
+        else if (name == "dtype")
+            found.dtype = number_in(dtypes, value, "dtype");
+        else if (name == "eviction")
+            found.eviction = number_in(evictions, value, "eviction");
+        else if (name == "lengths") {
             std::istringstream each(value);
             for (std::string one; std::getline(each, one, ',');) found.lengths.push_back(number(one, name));
         } else {
@@ -135,6 +144,7 @@ ps_node_options TableOptions::for_node() const {
     options.capacity = capacity;
     options.memory_limit = memory_limit;
     options.dtype = dtype;
+    options.eviction = eviction;
     options.value_lengths = lengths.data();
     options.num_lengths = int64_t(lengths.size());
     options.optimizer = optimizer.c_str();

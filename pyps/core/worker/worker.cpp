@@ -300,7 +300,7 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
     end = end_of(start, end);
     if (num_keys == 0 || segment.header().num_nodes == 1) return;
     uint64_t bytes = bytes_of_absent(segment, reinterpret_cast<const uint64_t *>(keys), uint64_t(num_keys));
-    if (!has_room(segment, Kept::alone, bytes))
+    if (!segment.uses().are_kept() && !has_room(segment, Kept::alone, bytes))
         fail(PS_ENOMEM, Where{-1, int64_t(bytes), int64_t(segment.header().memory_limit)},
              "the keys that are not on this node would take %llu bytes, and %llu of %llu, its memory_limit, are used",
              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(segment.mapping().committed()),

@@ -34,6 +34,10 @@ public:
         deletions_[key].push_back({worker, now(), never});
         return deletions_[key].size() - 1;
     }
+    void let_go(Key key) { // in one step
+        const uint64_t time = now();
+        deletions_[key].push_back({0, time, time});
+    }
     void end_deletion(Key key, size_t deletion) { deletions_[key][deletion].end = now(); }
 
     // A worker has read a value between `begin` and now. It has nothing that was deleted before, and all that this
