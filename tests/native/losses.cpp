@@ -79,7 +79,7 @@ private:
             exchange(NodeId(world_.draw(world_.num_nodes)));
         } else if (what == 10 && world_.losses_left > 0 && actions_left_ < 250 && world_.draw(10) == 0) {
             lose(world_, world_.members()[world_.draw(world_.members().size())]);
-        } else if (what == 11 && world_.draw(4) == 0) {
+        } else if (what == 11) {
             let_go(NodeId(world_.draw(world_.num_nodes)), world_.draw(world_.num_keys));
         } else {
             deliver(world_);

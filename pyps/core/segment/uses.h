@@ -58,6 +58,11 @@ public:
         : uses_(uses), tick_(uses.tick()), notes_(uses.count(writes)), counts_(uses.are_counted()),
           random_(counts_ ? mix(uint64_t(std::chrono::steady_clock::now().time_since_epoch().count())) : 0) {}
 
+    static constexpr bool are_kept = true;
+
+    void prefetch(Row row) const {
+        if (notes_ && row != no_row) __builtin_prefetch(&uses_.mark(row));
+    }
     void note(Row row) {
         if (!notes_) return;
         std::atomic<Uses::Mark> &mark = uses_.mark(row);
@@ -90,6 +95,7 @@ private:
 };
 
 struct NoNotes { // of a node that lets no key go
+    static constexpr bool are_kept = false;
     void note(Row) const {}
 };
 

@@ -200,6 +200,7 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
     RowsAhead<Rows, Action::writes ? Ahead::values_to_write : Ahead::values> rows(segment, all, keys, done, count);
     for (int64_t i = done; i < count; i++) {
         const Row row = rows.take(i);
+        if constexpr (Notes::are_kept) notes.prefetch(rows.soon(i));
         if (row == no_row && !Rows::has_slots) fail_at_key(i, keys[i], segment.header());
         request.done = i;
         const uint64_t room = uint64_t(end - buffer);

@@ -49,6 +49,8 @@ public:
         if (i + values_ahead < count_) ask_for_value(i + values_ahead);
         return row;
     }
+    // After take(i): the row of a key that comes soon; no_row if there is none.
+    Row soon(int64_t i) { return i + values_ahead < count_ ? row(i + values_ahead) : no_row; }
 
 private:
     static constexpr uint64_t places = Rows::has_slots ? slots_ahead : entries_ahead;
