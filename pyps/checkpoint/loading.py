@@ -284,9 +284,8 @@ def _write_rows(part: _Part, rows: Rows, meeting: Meeting) -> None:
             written = np.frombuffer(rows.write_rows(mine.keys, _as_rows(mine, part)), np.bool_)
             done.append(mine.keys[written])
             seen.append(group.keys)
-        if (
-            left is not None and node.num_keys is None
-        ):  # what has gone again, as its room was needed, is left out
+        # What has gone again, as its room was needed, is left out.
+        if left is not None and node.num_keys is None:
             others = np.setdiff1d(np.concatenate(seen), np.concatenate(done))
             done.append(others[~rows.contains(others)])
         every = [

@@ -61,7 +61,8 @@ TableOptions TableOptions::of(const ps_node_options &options) {
     const ps_node_options none{};
     if (std::memcmp(&others, &none, sizeof none) != 0)
         fail(PS_EINVAL, Where{},
-             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, eviction, optimizer, initializer and "
+             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, eviction, optimizer, initializer "
+             "and "
              "hash; all else is as for its node");
     if (options.num_lengths < 1 || !options.value_lengths ||
         options.num_lengths > (options.capacity ? int64_t(most_key_classes) : 1))
