@@ -53,11 +53,12 @@ def test_values_and_optimizers_are_apart(space: str) -> None:
 @pytest.mark.parametrize("maker", [0, 2])
 def test_all_nodes_see_a_table_that_one_makes(maker: int, space: str, transport: str) -> None:
     keys = spread(20)
-    with Cluster(3, **SPACES[space], transport=transport) as cluster:
+    with Cluster(3, **SPACES[space], transport=transport, num_workers=2) as cluster:
         cluster.nodes[maker].table("users", dim=4)
 
         def work(kv: pyps.Worker, _: int) -> Any:
             table = kv.table("users")
+            kv.barrier(TIMEOUT)  # from here on the table's barrier waits for all of them
             for clock in range(5):
                 table.intent(keys[:10], clock, clock + 1)
                 table.localize(keys[15:])

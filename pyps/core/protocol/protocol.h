@@ -10,8 +10,7 @@
 // - A replica has at most one delta on its way, and keeps that delta until the owner's value has it. So what this
 //   node's workers read has everything that they pushed.
 // - A key is erased, or let go, at its home, when no other node has a replica of it. What is still on its way of deltas
-// is part of
-//   the value that goes, so nothing of what was acknowledged before can come back.
+//   is part of the value that goes, so nothing of what was acknowledged before can come back.
 // - A node that asked for the end of a replica gets an answer before it asks for another replica of the key.
 // - What happens to a key happens in steps, each under the key's latch. A worker that holds the latch and does not go
 //   on delays the steps of this key only.
