@@ -19,7 +19,7 @@ void Slabs::expect(const std::vector<uint64_t> &keys) {
 }
 
 Place Slabs::hold(Place place, const char *whole) {
-    auto lock = alone();
+    auto lock = alone(mutex_);
     uint64_t bytes = segment_.length_class(place.length_class()).whole_bytes;
     uint32_t index = owned_[place.length_class()].allocate(whole, bytes);
     count(segment_.header().keys_held, 1, bytes);
@@ -27,7 +27,7 @@ Place Slabs::hold(Place place, const char *whole) {
 }
 
 Place Slabs::drop(Place place) {
-    auto lock = alone();
+    auto lock = alone(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
     bool shared = place.residence() == Residence::shared;
     bool replica = shared && segment_.shared(c, place.index())->is_replica;
@@ -37,7 +37,7 @@ Place Slabs::drop(Place place) {
 }
 
 Place Slabs::hold_replica(Place place) {
-    auto lock = alone();
+    auto lock = alone(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
     uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
     *segment_.shared(c, index) = SharedHead{1, 0};
@@ -46,7 +46,7 @@ Place Slabs::hold_replica(Place place) {
 }
 
 Place Slabs::share(Place place) {
-    auto lock = alone();
+    auto lock = alone(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
     uint32_t index = shared_[place.length_class()].allocate(nullptr, 0);
     SharedHead *head = segment_.shared(c, index);
@@ -57,7 +57,7 @@ Place Slabs::share(Place place) {
 }
 
 Place Slabs::unshare(Place place) {
-    auto lock = alone();
+    auto lock = alone(mutex_);
     const LengthClass &c = segment_.length_class(place.length_class());
     SharedHead *head = segment_.shared(c, place.index());
     uint32_t index = owned_[place.length_class()].allocate(Segment::value(head), c.whole_bytes);
@@ -69,8 +69,8 @@ Place Slabs::unshare(Place place) {
     return place_at(place, Residence::owned, index);
 }
 
-std::unique_lock<std::mutex> Slabs::alone() {
-    std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
+std::unique_lock<std::mutex> Slabs::alone(std::mutex &mutex) const {
+    std::unique_lock<std::mutex> lock(mutex, std::defer_lock);
     if (segment_.header().num_channels > 1) lock.lock();
     return lock;
 }

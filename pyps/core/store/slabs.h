@@ -26,14 +26,18 @@ public:
     Place share(Place place); // owned -> shared; copies the value
     Place unshare(Place place); // shared -> owned; copies the value; a replica's delta is forgotten
 
+    // For the thread that makes room and takes it: if there are several channels, no other one takes it in between.
+    std::unique_lock<std::mutex> alone_with_room() { return alone(room_mutex_); }
+
 private:
-    std::unique_lock<std::mutex> alone(); // locks the mutex if there are several channels
+    std::unique_lock<std::mutex> alone(std::mutex &mutex) const; // locks the mutex if there are several channels
 
     Place place_at(Place place, Residence residence, uint32_t index) const;
     void count(std::atomic<uint64_t> &what, int change, uint64_t bytes);
 
     Segment &segment_;
     std::mutex mutex_; // guards the pools and their counters if there are several channels
+    std::mutex room_mutex_; // is taken before the other one
     std::vector<Pool> owned_, shared_; // by length class
 };
 

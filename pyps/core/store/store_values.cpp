@@ -46,6 +46,8 @@ bool StoreValues::make_rows(const std::vector<Key> &keys, const std::vector<Key>
     std::vector<Key> rowless;
     for (Key key : keys)
         if (segment_.row(key) == no_row) rowless.push_back(key);
+    if (rowless.empty()) return true;
+    auto alone = slabs_.alone_with_room();
     if (rowless.size() > segment_.rows_left()) { // look first, so that what is refused takes no rows
         std::sort(rowless.begin(), rowless.end());
         rowless.erase(std::unique(rowless.begin(), rowless.end()), rowless.end());
