@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pyps import _core, zeromq
 from pyps.arrays import as_keys, read_lengths
+from pyps.contents import capacity_of, eviction_number, options_in
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.latencies import OPERATIONS, PLACES, Latencies
@@ -23,43 +24,7 @@ if TYPE_CHECKING:
     from pyps.initializers import Initializer
     from pyps.optim import Optimizer
 
-DEFAULT_CAPACITY = 1_000_000
-EVICTIONS = ("lru", "lfu", "age")  # from 1, as ps_eviction has them
 KEYS_AT_ONCE = 1 << 16  # that `Worker.keys` yields
-
-
-def capacity_of(num_keys: int | None, capacity: int | None) -> int:
-    """Return for how many keys a server or a table has room; 0 if they are a range.
-
-    Raises
-    ------
-    ValueError
-        Both are given, or the capacity is 0.
-    """
-    if num_keys is not None and capacity is not None:
-        raise ValueError(
-            f"capacity is for keys that may be any numbers, and num_keys is {num_keys}: give one of them"
-        )
-    if capacity == 0:
-        raise ValueError("capacity must be above 0")
-    if num_keys is not None:
-        return 0
-    return DEFAULT_CAPACITY if capacity is None else capacity
-
-
-def eviction_number(eviction: str | None) -> int:
-    """Return the number that the core has for a kind of eviction.
-
-    Raises
-    ------
-    ValueError
-        There is no such kind.
-    """
-    if eviction is None:
-        return 0
-    if eviction not in EVICTIONS:
-        raise ValueError(f"eviction is {eviction!r}; it must be None or one of {', '.join(EVICTIONS)}")
-    return EVICTIONS.index(eviction) + 1
 
 
 @dataclass(frozen=True)
@@ -278,7 +243,7 @@ class Table(Node):
     @property
     def hash(self) -> str:
         """By what texts become keys; empty where keys are numbers."""
-        return next((option[5:] for option in self.options.split() if option.startswith("hash=")), "")
+        return options_in(self.options).get("hash", "")
 
     def worker(self) -> Worker:
         """Return a new worker of this table, for one thread."""

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 
 from pyps import zeromq
 from pyps.arrays import as_weights, read_lengths
+from pyps.contents import capacity_of, eviction_number
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
 from pyps.named_settings import initializer_text
-from pyps.node import Node, Worker, capacity_of, eviction_number
+from pyps.node import Node, Worker
 from pyps.tracing import TraceEvent, begin_trace, take_trace
 
 if TYPE_CHECKING:

@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         tables = stored.each() if arguments.table is None else [stored.named(arguments.table)]
         if arguments.action == "verify":
             for table in tables:
-                verify(table)
+                table.require_whole()
+                print(f"{table} is whole: {table.table.keys:,} keys in {len(table.table.shards)} shards")
         elif arguments.json:
             manifest = replace(stored.manifest, tables=tuple(one.table for one in tables))
             print(json.dumps({"path": str(stored.path), **asdict(manifest)}, indent=1))
@@ -64,14 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
     except (OSError, pyps.Error) as error:
         raise CommandError(str(error)) from error
     return 0
-
-
-def verify(stored: Stored) -> None:
-    """Compare a table's shards with their checksums, and look for missing keys."""
-    for shard in stored.table.shards:
-        stored.verify(shard)
-    stored.require_complete()
-    print(f"{stored} is whole: {stored.table.keys:,} keys in {len(stored.table.shards)} shards")
 
 
 def described(stored: Stored) -> str:

@@ -64,9 +64,7 @@ def export(path: str | Path, file: str | Path, *, table: str | None = None) -> P
     elif len(stored.manifest.tables) > 1:
         names = shown(one.name for one in stored.manifest.tables)
         raise CheckpointError(f"{stored.path} has tables {names}; one file has one of them: say which")
-    for shard in stored.table.shards:
-        stored.verify(shard)
-    stored.require_complete()
+    stored.require_whole()
     with _replacing(target) as beside:
         WRITERS[target.suffix](stored, beside)
         LocalFolder(beside.parent).sync(beside.name)

@@ -101,7 +101,7 @@ def load(
     ):
         missing = _missing(wanted, node, meeting)
         for one in wanted:
-            _check_files(one, node)
+            one.require_whole(slice(node.rank, None, node.num_nodes))  # the nodes divide the shards
         parts = {
             one.table.name: _Part(one, opened(node, _name_in(node, one), timeout), keys, values_only)
             for one in wanted
@@ -165,13 +165,6 @@ def _are_in(keys: Keys, wanted: range) -> NDArray[np.bool_]:
     low, high = sorted((wanted[0], wanted[-1]))
     are_in: NDArray[np.bool_] = (keys >= low) & (keys <= high) & ((keys - low) % abs(wanted.step) == 0)
     return are_in
-
-
-def _check_files(stored: Stored, node: Node) -> None:
-    """Raise CheckpointError unless a table is whole; nodes divide its shards."""
-    for shard in stored.table.shards[node.rank :: node.num_nodes]:
-        stored.verify(shard)
-    stored.require_complete()
 
 
 def _check(part: _Part) -> None:

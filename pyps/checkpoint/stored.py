@@ -80,6 +80,23 @@ class Stored:
         """Compare a shard with its checksum; CheckpointError if it is missing or damaged."""
         shards.verify(self.folder_of(shard), shard)
 
+    def require_whole(self, share: slice = slice(None)) -> None:
+        """Look whether every key is there, once, and compare shards with their checksums.
+
+        Parameters
+        ----------
+        share : slice
+            Which of the shards, all if it is not given: several processes may divide them.
+
+        Raises
+        ------
+        CheckpointError
+            A shard is missing or damaged, or keys are missing or there twice.
+        """
+        for shard in self.table.shards[share]:
+            self.verify(shard)
+        self.require_complete()
+
     def require_complete(self) -> None:
         """Look whether every key is there, once; reads the keys of all shards.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pyps.checkpoint.manifest import OWN_KEYS, Table
 from pyps.checkpoint.stored import Stored
+from pyps.contents import options_in
 from pyps.errors import CheckpointError, ClosedError, WaitTimeoutError
 from pyps.node import Node
 from pyps.node import Table as NamedTable
@@ -123,7 +124,7 @@ def made(node: Node, table: Table, nodes: int, timeout: float) -> Node:
     CheckpointError
         The checkpoint does not say what it was made with, or these options are not possible here.
     """
-    options: dict[str, Any] = dict(option.split("=", 1) for option in table.options.split())
+    options: dict[str, Any] = {**options_in(table.options)}
     try:
         dim = [int(length) for length in options.pop("lengths").split(",")]
         for name in NUMBERS:

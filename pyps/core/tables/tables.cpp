@@ -271,7 +271,8 @@ void Tables::run() {
 
 // Does one of the things that are to be done; false if there is none.
 bool Tables::step(Lock &lock) {
-    for (const std::shared_ptr<Table> &table : std::deque<std::shared_ptr<Table>>(ended_)) {
+    for (const std::shared_ptr<Table> &found : ended_) {
+        const std::shared_ptr<Table> table = found; // the list changes below
         if (!table->has_ended && may_end(*table)) return end(table), true;
         if (table->has_ended && !is_used(*table)) return shut_down(lock, table), true;
     }

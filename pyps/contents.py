@@ -1,0 +1,45 @@
+"""What a server or a named table holds, as its options say it."""
+
+from __future__ import annotations
+
+DEFAULT_CAPACITY = 1_000_000
+EVICTIONS = ("lru", "lfu", "age")  # from 1, as ps_eviction has them
+
+
+def capacity_of(num_keys: int | None, capacity: int | None) -> int:
+    """Return for how many keys a server or a table has room; 0 if they are a range.
+
+    Raises
+    ------
+    ValueError
+        Both are given, or the capacity is 0.
+    """
+    if num_keys is not None and capacity is not None:
+        raise ValueError(
+            f"capacity is for keys that may be any numbers, and num_keys is {num_keys}: give one of them"
+        )
+    if capacity == 0:
+        raise ValueError("capacity must be above 0")
+    if num_keys is not None:
+        return 0
+    return DEFAULT_CAPACITY if capacity is None else capacity
+
+
+def eviction_number(eviction: str | None) -> int:
+    """Return the number that the core has for a kind of eviction.
+
+    Raises
+    ------
+    ValueError
+        There is no such kind.
+    """
+    if eviction is None:
+        return 0
+    if eviction not in EVICTIONS:
+        raise ValueError(f"eviction is {eviction!r}; it must be None or one of {', '.join(EVICTIONS)}")
+    return EVICTIONS.index(eviction) + 1
+
+
+def options_in(text: str) -> dict[str, str]:
+    """Return what a table was made with, by the names of options, from a text as `Node.table_options` returns it."""
+    return dict(option.split("=", 1) for option in text.split())
