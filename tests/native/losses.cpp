@@ -133,6 +133,7 @@ int main(int count, char **arguments) {
     Met met;
     seeds.for_each([&](uint64_t seed) { met += Simulation(seed).run(); });
     if (seeds.last >= seeds.first + 200)
-        REQUIRE(met.keys_lost > 0 && met.keys_rehomed > 0 && met.taken_late > 0 && met.refused > 0 && met.broken > 0);
+        REQUIRE(met.keys_lost > 0 && met.keys_rehomed > 0 && met.taken_late > 0 && met.refused > 0 && met.broken > 0 &&
+                met.secure > 0 && met.taken_over > 0);
     std::printf("ok\n");
 }

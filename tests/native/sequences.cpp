@@ -29,6 +29,10 @@ public:
     void send(NodeId, Moves &&) override { REQUIRE(false); }
     void send(NodeId, Key, const Holds &) override { REQUIRE(false); }
     void send(NodeId, Key, const Gone &) override { REQUIRE(false); }
+    void send(NodeId, Key, const Backup &) override { REQUIRE(false); }
+    void send(NodeId, Key, const Backed &) override { REQUIRE(false); }
+    void send(NodeId, Key, const TakeOver &) override { REQUIRE(false); }
+    void tell(NodeId, News) override { REQUIRE(false); }
     void answer(const Origin &, Key, const Bytes &, bool) override { REQUIRE(false); }
     void landed(uint64_t, Key) override {}
     void refuse(const Origin &, Key, NodeId) override { REQUIRE(false); }

@@ -121,6 +121,12 @@ public:
         values[key].number = number_of(value);
         note_changed(key);
     }
+    void read(Key key, Bytes *whole) override {
+        require(key, {Standing::owned, Standing::shared});
+        *whole = bytes_of(values[key].number);
+    }
+    void replace(Key key, const Bytes &whole) override { set(key, whole); }
+    Bytes first_whole(Key) const override { return bytes_of(0); }
     void await(Key key) override { become(key, {Standing::absent}, Standing::awaited); }
     void forget(Key key) override { become(key, {Standing::awaited}, Standing::absent); }
     void own(Key key, const char *value) override {
@@ -174,6 +180,7 @@ public:
     void apply(Bytes *whole, const Bytes &delta, Key) const override {
         *whole = bytes_of(number_of(*whole) + number_of(delta));
     }
+    void assign(Bytes *whole, const Bytes &value, Key) const override { *whole = value; }
 
 private:
     friend class NumberWhereabouts;

@@ -40,6 +40,7 @@ void Protocol::begin_epoch(const std::vector<NodeId> &members) {
         master.ghosts.clear();
         forget_outsiders(&master.replicas);
     }
+    if (backups_) begin_epoch_of_backups(members);
 }
 
 void Protocol::forget_awaited(Key key) {
@@ -57,29 +58,29 @@ void Protocol::take_late(Key key, Transfer message) {
 }
 
 void Protocol::report() {
-    auto report = [&](Key key) {
-        if (homes_.is_here(key))
-            receive(key, Holds{self_});
-        else
-            post_.send(homes_.home(key), key, Holds{self_});
-    };
-    values_.for_each_here([&](Key key) {
-        if (channel_.has(key) && (owns(key) || parked_.brings(key))) report(key);
-    });
-    for (Key key : parked_.keys())
-        if (parked_.brings(key) && !owns(key)) report(key);
-    former_->for_each([&](Key key) {
-        if (!former_->is_lost(key)) return;
-        Holds message{former_->lost_with(key), true};
+    auto report = [&](Key key, const Holds &message) {
         if (homes_.is_here(key))
             receive(key, message);
         else
             post_.send(homes_.home(key), key, message);
+    };
+    values_.for_each_here([&](Key key) {
+        if (channel_.has(key) && (owns(key) || parked_.brings(key))) report(key, Holds{self_});
     });
+    for (Key key : parked_.keys())
+        if (parked_.brings(key) && !owns(key)) report(key, Holds{self_});
+    former_->for_each([&](Key key) {
+        if (former_->is_lost(key)) report(key, Holds{former_->lost_with(key), true});
+    });
+    claim(report);
 }
 
 void Protocol::receive(Key key, const Holds &message) {
     if (!homes_.is_here(key)) throw Unexpected("a key is reported to a node that is not its home");
+    if (message.backup) {
+        claims_[key].push_back(message);
+        return;
+    }
     bool has_owner = !homes_.is_unknown(key) && !homes_.is_lost(key);
     // Where keys may be any numbers, the home knows the owner of a key that never moved without a report.
     bool is_known = has_owner && homes_.owner(key) == message.node;
@@ -87,7 +88,12 @@ void Protocol::receive(Key key, const Holds &message) {
     if (!message.lost && !is_known)
         homes_.move(key, message.node);
     else if (!has_owner)
-        homes_.lose(key, message.node);
+        lose(key, message.node);
+}
+
+void Protocol::lose(Key key, NodeId with) {
+    homes_.lose(key, with);
+    knows_lost_keys_ = true;
 }
 
 void Protocol::settle(NodeId lost) {
@@ -97,13 +103,18 @@ void Protocol::settle(NodeId lost) {
         if (homes_.is_unknown(key)) missing.push_back(key);
     });
     for (Key key : missing) {
+        if (find_again(key)) continue;
         bool known = former_->is_here(key) && !former_->is_unknown(key) && !former_->is_lost(key);
         NodeId owner = known ? former_->owner(key) : rule.base(key);
-        homes_.lose(key, rule.is_member(owner) ? lost : owner);
+        lose(key, rule.is_member(owner) ? lost : owner);
     }
     former_.reset();
+    if (backups_) settle_backups();
     std::vector<Key> keys;
-    for (auto &[key, held] : replicas_) keys.push_back(key);
+    for (auto &[key, held] : replicas_) {
+        keys.push_back(key);
+        held.version = 0; // an owner that has the key from a backup counts anew
+    }
     for (Key key : keys) step(key, [=] { send_again(key); });
     // Keys owned here may have fewer replicas now; those that are left must get the value again.
     for (auto &[key, master] : masters_) list(key, master);
@@ -123,7 +134,7 @@ void Protocol::send_again(Key key) {
     // No intent needs the replica any more, but its end may not have been asked for: the key itself was to come here.
     if (!wanted_.count(key)) held.ending = true;
     held.owner = homes_.home(key);
-    take(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, not_from_home);
+    take(key, Delta{self_, held.number, held.sent, held.ended, held.delta, backups_ > 0}, not_from_home);
 }
 
 void Protocol::send_gone(NodeId to, Key key) {

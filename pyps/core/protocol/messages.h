@@ -27,6 +27,7 @@ public:
 // has a row anywhere; and that it is to have none any more, answered by whether it had one.
 enum class Operation : uint8_t { pull, push, set, localize, contains, erase };
 constexpr Operation last_operation = Operation::erase;
+constexpr bool is_write(Operation operation) { return operation == Operation::push || operation == Operation::set; }
 constexpr bool is_about_rows(Operation operation) { return operation >= Operation::contains; }
 // Whether each key must be sent to its own channel: two sets of a key keep their order.
 constexpr bool goes_by_channel(Operation operation) { return operation == Operation::set || is_about_rows(operation); }
@@ -40,6 +41,10 @@ struct Origin {
     uint32_t position = 0;
     uint64_t operation = 0;
 };
+
+inline bool operator==(const Origin &a, const Origin &b) {
+    return a.node == b.node && a.worker == b.worker && a.position == b.position && a.operation == b.operation;
+}
 
 // One key of an operation, on its way to the key's owner.
 struct Request {
@@ -61,6 +66,7 @@ struct Delta {
     uint64_t sequence = 0; // counts the replica's deltas, from 1
     bool last = false;
     Bytes value = {}; // empty if nothing was pushed
+    bool in_new_epoch = false; // the first one of an epoch, whose owner may not know the replica
 };
 
 // The owner's value for a replica; the first one makes the replica. `version` grows with each Refresh that is sent for
@@ -108,10 +114,11 @@ struct Ghost {
     uint64_t sequence;
 };
 
-// To the home, at the beginning of an epoch: this node has the key, or it was lost with this node.
+// To the home, at the beginning of an epoch: this node has the key, or a backup of it; or it was lost with this node.
 struct Holds {
     NodeId node;
     bool lost = false;
+    uint64_t backup = 0; // the version of the backup
 };
 
 // From the home: the key was lost with this node. Or no_room: the key was never used, and the home has no room for it.
@@ -119,12 +126,40 @@ struct Gone {
     NodeId with;
 };
 
+// A key's whole, from its owner to a node that keeps a backup of it. `version` grows with each one of the key, whoever
+// owns it.
+struct Backup {
+    NodeId owner;
+    uint64_t version;
+    std::vector<Origin> written; // the writes that came since the last one
+    Bytes whole;
+};
+
+// The answer: the node has the backup.
+struct Backed {
+    NodeId keeper;
+    uint64_t version;
+};
+
+// From the home, at the beginning of an epoch: the key's owner was lost, and this node's backup is the key now.
+struct TakeOver {
+    std::vector<NodeId> keepers; // of other backups
+};
+
+// What a node tells all others in each epoch, with backups: homes have said which backups are keys now; and each of the
+// node's keys has its backups.
+enum class News : uint8_t { settled, secure };
+
 // The key itself. At any time a key exists once: as the owner's value, or in this message.
 struct Transfer {
     uint64_t version;
     std::vector<Replica> replicas;
     std::vector<Ghost> ghosts;
     Bytes value;
+    // With backups: the version of the last one, their nodes, and writes that workers may ask for again.
+    uint64_t backup = 0;
+    std::vector<NodeId> keepers = {};
+    std::vector<Origin> written = {};
 };
 
 // When many keys are to move, they are sent in groups of this size, so that the next node can begin while this one goes

@@ -32,6 +32,7 @@ public:
     // Whether this node's memory_limit leaves room for what sharing the key takes.
     virtual bool has_room_to_share(Key) const = 0;
     virtual void apply(Bytes *whole, const Bytes &delta, Key key) const = 0; // does what a push does
+    virtual void assign(Bytes *whole, const Bytes &value, Key key) const = 0; // does what a set does
 
     // The place of the key, or its value, will be used soon, so its memory may be fetched.
     virtual void prefetch_place(Key) const {}
@@ -52,11 +53,14 @@ public:
     virtual void pull(Key key, Bytes *value) = 0;
     virtual void push(Key key, const Bytes &delta) = 0; // also adds to a replica's delta
     virtual void set(Key key, const Bytes &value) = 0;
+    virtual void read(Key key, Bytes *whole) = 0; // of an owned or shared key
+    virtual void replace(Key key, const Bytes &whole) = 0; // likewise
 
     virtual void await(Key key) = 0; // absent -> awaited
     virtual void forget(Key key) = 0; // awaited -> absent
     // Absent, awaited -> owned; of a replica: its delta is applied to the value.
     virtual void own(Key key, const char *whole) = 0;
+    virtual Bytes first_whole(Key key) const = 0; // of a key that was never used
     virtual void give(Key key, NodeId to, Bytes *wholes) = 0; // owned, shared -> absent; appends the key's whole
     virtual void share(Key key) = 0; // owned -> shared
     virtual void unshare(Key key) = 0; // shared -> owned
@@ -92,6 +96,10 @@ public:
     virtual void send(NodeId to, Moves &&message) = 0;
     virtual void send(NodeId to, Key key, const Holds &message) = 0;
     virtual void send(NodeId to, Key key, const Gone &message) = 0;
+    virtual void send(NodeId to, Key key, const Backup &message) = 0;
+    virtual void send(NodeId to, Key key, const Backed &message) = 0;
+    virtual void send(NodeId to, Key key, const TakeOver &message) = 0;
+    virtual void tell(NodeId to, News news) = 0;
 
     // `after_refresh`: the answer must come after what was sent to the worker's node before. `value`: of a pull; of
     // what is about rows (see Operation) one byte, 0 or 1; else it is empty.

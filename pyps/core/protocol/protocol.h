@@ -12,6 +12,7 @@
 // - A key is erased, or let go, at its home, when no other node has a replica of it. What is still on its way of deltas
 //   is part of the value that goes, so nothing of what was acknowledged before can come back.
 // - A node that asked for the end of a replica gets an answer before it asks for another replica of the key.
+// - With backups, a write is seen and acknowledged when all nodes that keep a backup of the key have it (backups.cpp).
 // - What happens to a key happens in steps, each under the key's latch. A worker that holds the latch and does not go
 //   on delays the steps of this key only.
 //
@@ -26,10 +27,12 @@
 #include "arrivals.h"
 #include "channels.h"
 #include "homes.h"
+#include "keepers.h"
 #include "marks.h"
 #include "messages.h"
 #include "parked.h"
 #include "ports.h"
+#include "recent.h"
 
 namespace ps {
 
@@ -38,9 +41,10 @@ enum class Techniques : uint8_t { all, replication_only, relocation_only };
 class Protocol {
 public:
     Protocol(NodeId self, NodeId nodes, const KeySpace &space, Techniques techniques, Values &values, Post &post,
-             const ChannelKeys &channel = {})
-        : self_(self), techniques_(techniques), channel_(channel), homes_(self, nodes, space, channel), values_(values),
-          post_(post) {}
+             const ChannelKeys &channel = {}, NodeId backups = 0)
+        : self_(self), techniques_(techniques), channel_(channel), backups_(backups),
+          homes_(self, nodes, space, channel), values_(values), post_(post),
+          keepers_(self, backups, homes_.rule().members()), settled_(nodes, true), secure_(nodes, true) {}
 
     // Messages from other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
@@ -49,6 +53,10 @@ public:
     void receive(Key key, const Ended &message);
     void receive(Key key, const Recall &message);
     void receive(Key key, Transfer message);
+    void receive(Key key, Backup message);
+    void receive(Key key, const Backed &message);
+    void receive(Key key, const TakeOver &message);
+    void hear(NodeId from, News news);
 
     // Messages about many keys (runs.cpp); the keys are handled in their order.
     void receive_run(const std::vector<Key> &keys, const Localize &message);
@@ -80,7 +88,7 @@ public:
 
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
     void exchange();
-    bool is_idle() const { return due_.empty(); } // a round does nothing until a key is changed or a message comes
+    bool is_idle() const { return due_.empty() && next_lacking_.empty(); } // a round does nothing until a key is changed or a message comes
 
     void hear_from(NodeId sender) { parked_.hear_from(sender); } // call it before messages of this node are received
 
@@ -97,11 +105,19 @@ public:
     bool is_quiet() const; // no key is awaited, no delta and no Want is on its way, and no replica waits for a Refresh
     // Whether there is more to know about the key than where it lives.
     bool knows(Key key) const {
-        return is_coming(key) || replicas_.count(key) || masters_.count(key) || wanted_.count(key);
+        return is_coming(key) || replicas_.count(key) || masters_.count(key) || wanted_.count(key) ||
+               writes_.count(key);
     }
+    bool is_secure() const { return secure_[self_]; }
+    const Backup *backup(Key key) const { // of a key of another node, that is kept here
+        auto found = kept_.find(key);
+        return found == kept_.end() ? nullptr : &found->second;
+    }
+    const Keepers &keepers() const { return keepers_; }
+    bool knows_secure(NodeId node) const { return secure_[node]; }
     bool remembers_nothing() const {
         return arrivals_.empty() && replicas_.empty() && masters_.empty() && erasures_.empty() && asked_.empty() &&
-               parked_.empty();
+               parked_.empty() && writes_.empty() && lacking_.empty() && taking_over_.empty();
     }
 
 private:
@@ -135,6 +151,27 @@ private:
         std::vector<Request> requests;
         std::vector<Want> wants; // that came meanwhile
         std::vector<Relocate> next; // orders to hand the key on afterwards
+    };
+
+    // A key that is written here, or gets new backups. What comes while a backup is on its way is in the next one.
+    struct Write {
+        struct Request { // of a worker
+            Origin origin;
+            bool is_asked; // a worker waits for its answer
+        };
+        bool is_on_its_way = false; // a backup is
+        uint64_t version = 0; // of that one
+        Bytes sent, whole; // as in that backup, and with what came since
+        std::vector<Request> written, next; // what is new in that backup, and in `whole`
+        std::vector<NodeId> missing; // nodes that have not answered
+        std::vector<Relocate> orders; // for afterwards; what comes behind them waits
+        std::vector<ps::Request> later;
+    };
+
+    // A key that this node takes over. Other backups may be older, so it is not here before they are as new.
+    struct TakingOver {
+        uint64_t version = 0;
+        std::vector<NodeId> missing;
     };
 
     struct Found {
@@ -210,6 +247,30 @@ private:
     void erase_if_alone(Key key);
     void send_end(Key key, uint32_t number);
     bool is_being_erased(Key key) const { return !erasures_.empty() && erasures_.count(key); }
+    void write(Key key, const Request &request);
+    bool is_known(Key key, const Origin &origin);
+    Write &begin_write(Key key);
+    void send_backup(Key key, Write &write);
+    void send_to_keepers(Key key, Write &write);
+    void take(Key key, const Backed &message);
+    void commit(Key key);
+    void finish(Key key);
+    bool waits_for_backup(Key key);
+    void back_up(Key key);
+    void back_up_lacking();
+    void lack(Key key);
+    void pass_backups_on(Key key, NodeId to, Transfer *message);
+    void take_backups_in(Key key, const Transfer &message);
+    void take(Key key, const TakeOver &message);
+    void take_over_if_backed(Key key);
+    void adopt(Key key, const Delta &delta);
+    void begin_epoch_of_backups(const std::vector<NodeId> &members);
+    void claim(const std::function<void(Key, const Holds &)> &report) const;
+    bool find_again(Key key);
+    void settle_backups();
+    void tell(News news);
+    void lose(Key key, NodeId with);
+
     void exchange(Key key);
     void exchange(Key key, Held &held);
     void exchange(Key key, Master &master);
@@ -220,6 +281,7 @@ private:
     const NodeId self_;
     const Techniques techniques_;
     const ChannelKeys channel_;
+    const NodeId backups_; // of each key
     Homes homes_;
     std::optional<Homes> former_; // of the last settled epoch, until the new one is settled
     Values &values_;
@@ -232,6 +294,18 @@ private:
     std::unordered_map<Key, Erasure> erasures_;
     std::vector<Key> due_; // keys that the next round looks at, besides those that workers have changed
     FlatMap<uint32_t> asked_; // numbers of the Wants that are on their way
+    Keepers keepers_;
+    std::unordered_map<Key, Write> writes_;
+    std::unordered_map<Key, Backup> kept_; // backups of keys of other nodes
+    std::unordered_map<Key, TakingOver> taking_over_;
+    std::unordered_map<Key, std::vector<Holds>> claims_; // of backups, in a new epoch, by key whose home is here
+    Recent recent_;
+    FlatMap<bool> lacking_; // keys here that need backups at nodes that have none
+    std::vector<Key> next_lacking_; // those for which nothing is on its way yet, and perhaps others
+    std::vector<bool> settled_, secure_; // by node: what it has told in this epoch
+    bool knows_lost_keys_ = false; // other nodes cannot tell these from keys that were never written
+    bool were_secure_ = true; // the nodes that were lost, and they were not more than there are backups
+    uint64_t last_version_ = 1; // of all backups that this node has sent or seen
     FlatMap<bool> wanted_; // keys for which this node has an intent
     size_t roomless_ = 0;
     Parked parked_;

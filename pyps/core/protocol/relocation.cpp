@@ -42,7 +42,7 @@ void Protocol::take(Key key, const Relocate &message) {
     if (is_being_erased(key))
         erasures_[key].next.push_back(message);
     else if (owns(key))
-        transfer(key, message);
+        hand_on(key, {message});
     else
         expect(key).next.push_back(message);
 }
@@ -57,6 +57,7 @@ void Protocol::transfer(Key key, const Relocate &relocate) {
         masters_.erase(found);
     }
     values_.give(key, relocate.to, &message.value);
+    if (backups_) pass_backups_on(key, relocate.to, &message);
     post_.send(relocate.to, key, message);
     // Ask for a replica, not for the key: else two nodes that want a key would take it from each other for ever.
     if (wanted_.count(key) && techniques_ != Techniques::relocation_only) ask(key);
@@ -78,6 +79,7 @@ void Protocol::take_in(Key key, Transfer message) {
     take_over(key, master, message.value, arrival);
     asked_.erase(key);
     values_.own(key, message.value.data());
+    if (backups_) take_backups_in(key, message);
     if (!master.replicas.empty()) values_.share(key);
     if (!master.replicas.empty() || !master.ghosts.empty()) {
         for (Replica &replica : master.replicas) replica.due = true; // they must learn that this node is the owner now
@@ -136,6 +138,11 @@ void Protocol::land(Key key) {
 // The first order is for now, the others for later, each after the key has come again.
 void Protocol::hand_on(Key key, std::vector<Relocate> orders) {
     if (orders.empty()) return;
+    if (waits_for_backup(key)) {
+        std::vector<Relocate> &later = writes_[key].orders;
+        later.insert(later.end(), orders.begin(), orders.end());
+        return;
+    }
     Relocate relocate = orders.front();
     orders.erase(orders.begin());
     if (!orders.empty()) arrivals_[key].next = std::move(orders);

@@ -168,6 +168,7 @@ bool Protocol::take_ghost(Key key, const Delta &delta) {
 
 void Protocol::serve(Key key, const Delta &delta) {
     if (take_ghost(key, delta)) return;
+    bool is_known = false;
     auto found = masters_.find(key);
     if (found != masters_.end()) { // if the replica is not known, this is its last delta, sent a second time
         std::vector<Replica> &replicas = found->second.replicas;
@@ -181,8 +182,10 @@ void Protocol::serve(Key key, const Delta &delta) {
             replica->due = true;
             if (delta.last) replicas.erase(replica);
             list(key, found->second);
+            is_known = true;
         }
     }
+    if (!is_known && delta.in_new_epoch && !delta.last && delta.node != self_) adopt(key, delta);
     if (delta.last && delta.node != self_) post_.send(delta.node, key, Ended{delta.number});
     erase_if_alone(key);
 }
@@ -214,6 +217,7 @@ void Protocol::exchange() {
         else
             list_master(key);
     }
+    if (backups_) back_up_lacking();
     keys = std::exchange(due_, {});
     for (Key key : keys) {
         if (!values_.has_row(key))
@@ -296,6 +300,7 @@ void Protocol::forget_if_plain(Key key) {
 
 bool Protocol::is_quiet() const {
     if (!arrivals_.empty() || !erasures_.empty() || !asked_.empty() || !parked_.empty()) return false;
+    if (!writes_.empty() || !lacking_.empty() || !taking_over_.empty()) return false;
     for (const auto &[key, held] : replicas_)
         if (held.on_its_way || held.ending) return false;
     for (const auto &[key, master] : masters_) {

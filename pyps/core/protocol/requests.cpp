@@ -45,6 +45,7 @@ void Protocol::take(Key key, Request request, bool from_home) {
 }
 
 void Protocol::serve(Key key, const Request &request) {
+    if (backups_ && is_write(request.operation)) return write(key, request);
     Bytes value;
     switch (request.operation) {
     case Operation::pull: values_.pull(key, &value); break;
@@ -80,6 +81,7 @@ bool Protocol::refresh_origin(Key key, NodeId node) {
 bool Protocol::serve_by_replica(Key key, Request &request) {
     auto found = replicas_.find(key);
     if (found == replicas_.end() || request.origin.node != self_) return false;
+    if (backups_ && is_write(request.operation)) return false; // only the owner has the backups
     Held &held = found->second;
     if (values_.standing(key) == Standing::replica && values_.fits_replica(key, request.operation)) {
         serve(key, request);

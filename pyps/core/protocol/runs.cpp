@@ -25,9 +25,9 @@ void Protocol::for_each(const std::vector<Key> &keys, Body &&body) {
     }
 }
 
-// Whether the key is owned here, has no replicas, and is not wanted by this node's workers.
+// Whether the key is owned here, has no replicas and no backups, and is not wanted by this node's workers.
 bool Protocol::is_plain(Key key) const {
-    return values_.standing(key) == Standing::owned && (masters_.empty() || !masters_.count(key)) &&
+    return backups_ == 0 && values_.standing(key) == Standing::owned && (masters_.empty() || !masters_.count(key)) &&
            !wanted_.count(key);
 }
 

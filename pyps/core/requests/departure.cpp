@@ -49,7 +49,7 @@ FrameHeader Departure::header_of(size_t first, size_t count) const {
 }
 
 bool Departure::is_whole() const {
-    if (!is_one_message(keys.size(), value_bytes, most)) return false;
+    if (!positions.empty() || !is_one_message(keys.size(), value_bytes, most)) return false;
     if (!std::all_of(targets.begin(), targets.end(), [&](NodeId node) { return node == targets[0]; })) return false;
     if (!is_by_channel()) return true;
     uint32_t first = channels.channel(keys[0]);
@@ -104,7 +104,7 @@ void Departure::write(NodeId num_nodes, Outbox &outbox) const {
         uint32_t &at = first[lane[i]];
         Part &part = parts[at];
         put(&part.key, keys[i]);
-        put(&part.position, uint32_t(i));
+        put(&part.position, positions.empty() ? uint32_t(i) : positions[i]);
         if (--part.left == 0) at = part.next;
         if (has_values()) put(&part.value, spans.empty() ? values + i * each : spans[i].at, length(i));
     }

@@ -25,6 +25,7 @@ struct Departure {
     uint64_t each; // bytes of each value, if there are no spans
     uint64_t value_bytes; // of all values, in the request or in the answer
     uint64_t most; // most bytes of a message; see is_one_message
+    std::vector<uint32_t> positions = {}; // of the keys in the operation; empty: they are all its keys
 
     void write(NodeId num_nodes, Outbox &outbox) const;
 

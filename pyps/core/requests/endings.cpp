@@ -23,12 +23,57 @@ size_t Requests::pending() const {
 void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId lost) {
     header_.epoch = epoch;
     rule_ = HomeRule(shape_.num_nodes(), std::move(members), shape_.keys());
+    if (settings_.asks_again) return ask_again(lost);
     for (const auto &[timestamp, sent] : sent_) failures_.add(timestamp, lost);
     sent_.clear();
     in_flight_.clear();
     keys_ = {};
     buffers_.clear();
     std::fill(std::begin(underway_), std::end(underway_), 0);
+}
+
+// No node answers requests of a former epoch, so keys that are not answered are asked for again. An operation that was
+// abandoned has no buffer any more.
+void Requests::ask_again(NodeId lost) {
+    std::vector<int64_t> timestamps;
+    for (const auto &[timestamp, sent] : sent_) timestamps.push_back(timestamp);
+    std::sort(timestamps.begin(), timestamps.end());
+    for (int64_t timestamp : timestamps) {
+        auto found = sent_.find(timestamp);
+        const Sent &sent = found->second;
+        if (sent.abandoned) {
+            forget_keys(sent);
+            failures_.add(timestamp, lost);
+            drop(found);
+        } else if (sent.left == sent.keys.size()) {
+            depart(timestamp, sent);
+        } else {
+            std::vector<uint32_t> positions;
+            Sent rest = unanswered(sent, &positions);
+            depart(timestamp, rest, std::move(positions));
+        }
+    }
+}
+
+// What is left of an operation, and its positions.
+Requests::Sent Requests::unanswered(const Sent &sent, std::vector<uint32_t> *positions) const {
+    Sent rest;
+    rest.operation = sent.operation;
+    for (uint32_t i = 0; i < sent.keys.size(); i++) {
+        if (sent.is_answered(i)) continue;
+        positions->push_back(i);
+        rest.keys.push_back(sent.keys[i]);
+        const uint64_t bytes = sent.operation == Operation::localize ? 0 : length(sent, i);
+        rest.bytes += sizeof(Key) + bytes;
+        if (bytes) rest.spans.push_back(sent.spans.empty() ? ValueSpan{sent.values + i * each_, each_} : sent.spans[i]);
+    }
+    return rest;
+}
+
+// Of an operation that ends before all its keys are answered.
+void Requests::forget_keys(const Sent &sent) {
+    for (size_t i = 0; sent.noted && i < sent.keys.size(); i++)
+        if (!sent.is_answered(i)) keys_.remove(sent.keys[i]);
 }
 
 void Requests::note_break(NodeId node, double now) { breaks_.push_back({node, now, next_}); }
@@ -56,9 +101,7 @@ void Requests::give_up(const Break &broken) {
         auto found = next++;
         Sent &sent = found->second;
         if (found->first >= broken.before || (!is_own && sent.operation == Operation::localize)) continue;
-        if (sent.noted)
-            for (size_t i = 0; i < sent.keys.size(); i++)
-                if (!sent.is_answered(i)) keys_.remove(sent.keys[i]);
+        forget_keys(sent);
         failures_.add(found->first, broken.node);
         drop(found);
     }

@@ -2,6 +2,7 @@
 #include "requests/requests.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "errors.h"
 #include "wire/replicas.h"
@@ -129,28 +130,43 @@ int64_t Requests::ask_about_rows(Operation operation, const int64_t *keys, int64
 }
 
 int64_t Requests::send(Sent sent, double now) {
-    bool is_own = sent.operation == Operation::localize;
-    uint64_t key_bytes = sent.keys.size() * sizeof(Key);
-    sent.bytes = key_bytes + (is_about_rows(sent.operation) ? sent.keys.size()
+    sent.bytes = sent.keys.size() * sizeof(Key) + (is_about_rows(sent.operation) ? sent.keys.size()
                               : each_                       ? each_ * sent.keys.size()
                                                             : shape_.total_bytes(sent.keys));
     sent.left = sent.keys.size();
     sent.began = now;
-    RequestBatch head;
-    head.operation = sent.operation;
-    head.node = header_.from;
-    head.worker = settings_.worker;
-    head.number = uint64_t(next_);
-    uint64_t value_bytes = is_own ? 0 : sent.bytes - key_bytes;
-    std::vector<NodeId> targets = targets_of(sent);
-    Departure departure{header_,     head,  shape_.channels(), sent.keys,        targets, sent.spans,
-                        sent.values, each_, value_bytes,       settings_.longest};
-    departure.write(shape_.num_nodes(), outbox_);
-    outbox_.send_reserved();
+    if (settings_.asks_again && is_write(sent.operation)) keep_values(sent);
+    depart(next_, sent);
     underway_[int(sent.operation)]++;
     in_flight_.add(sent.bytes);
     sent_.emplace(next_, std::move(sent));
     return next_++;
+}
+
+void Requests::keep_values(Sent &sent) const {
+    if (sent.spans.empty()) {
+        sent.kept.assign(sent.values, sent.values + sent.keys.size() * each_);
+    } else {
+        for (const ValueSpan &span : sent.spans) sent.kept.insert(sent.kept.end(), span.at, span.at + span.bytes);
+        char *at = sent.kept.data();
+        for (ValueSpan &span : sent.spans) span.at = std::exchange(at, at + span.bytes);
+    }
+    sent.values = sent.kept.data();
+}
+
+void Requests::depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t> positions) {
+    RequestBatch head;
+    head.operation = sent.operation;
+    head.node = header_.from;
+    head.worker = settings_.worker;
+    head.number = uint64_t(timestamp);
+    const bool is_own = sent.operation == Operation::localize;
+    uint64_t value_bytes = is_own ? 0 : sent.bytes - sent.keys.size() * sizeof(Key);
+    std::vector<NodeId> targets = targets_of(sent);
+    Departure departure{header_,     head,  shape_.channels(), sent.keys,         targets, sent.spans,
+                        sent.values, each_, value_bytes,       settings_.longest, std::move(positions)};
+    departure.write(shape_.num_nodes(), outbox_);
+    outbox_.send_reserved();
 }
 
 // The nodes to ask: where each key was seen last, or its home. Keys that are on their way to this node or have a

@@ -37,13 +37,15 @@ public:
         uint64_t in_flight; // most bytes of keys and values; see in_flight.h
         double break_patience; // seconds after a connection broke until what it may have lost is given up
         uint64_t longest = most_for_worker; // most bytes of a message; see is_one_message
+        bool asks_again = false; // in a new epoch, as keys have backups; else what is on its way fails
     };
 
     // `header`: has the node and the cluster that messages come from.
     Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
              Outbox &outbox);
 
-    // Call it before anything else, and whenever the epoch changes. What is on its way fails because of `lost`.
+    // Call it before anything else, and whenever the epoch changes. What is on its way is asked again, or fails because
+    // of `lost`.
     void begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId lost);
     bool is_in(uint32_t epoch) const { return header_.epoch == epoch; }
 
@@ -107,6 +109,7 @@ private:
         // Each key's value; empty: the values lie one after another from `values` on, all of one length.
         std::vector<ValueSpan> spans;
         char *values = nullptr; // null for a pull that was abandoned: the values are dropped
+        Bytes kept; // the values of a write that may be asked for again: the caller's memory may change meanwhile
         std::vector<bool> answered; // empty: no key is answered
         uint64_t left = 0;
         double began = 0;
@@ -131,11 +134,16 @@ private:
         return uint64_t(request.num_values) * settings_.element_bytes;
     }
     int64_t send(Sent sent, double now);
+    void keep_values(Sent &sent) const;
+    void depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t> positions = {});
+    void ask_again(NodeId lost);
+    Sent unanswered(const Sent &sent, std::vector<uint32_t> *positions) const;
     std::vector<NodeId> targets_of(const Sent &sent) const;
     void announce(uint32_t channel, const int64_t *keys, int64_t num_keys, int64_t first, int64_t end);
     template <class Message>
     void send_to_own_channels(Message &&message);
     void note_keys(Sent &sent);
+    void forget_keys(const Sent &sent);
     void drop(Known found);
     void give_up(const Break &broken);
 

@@ -245,6 +245,21 @@ void StoreValues::push(Key key, const Bytes &delta) { run(key, PS_PUSH, const_ca
 
 void StoreValues::set(Key key, const Bytes &value) { run(key, PS_SET, const_cast<char *>(value.data())); }
 
+void StoreValues::read(Key key, Bytes *whole) {
+    require_latched(key);
+    const LengthClass &c = class_of(place_);
+    const char *from = segment_.value(place_);
+    whole->assign(from, from + c.whole_bytes);
+}
+
+void StoreValues::replace(Key key, const Bytes &whole) {
+    run(key, PS_SET, const_cast<char *>(whole.data()));
+    const LengthClass &c = class_of(place_);
+    std::memcpy(segment_.value(place_) + c.value_bytes, whole.data() + c.value_bytes, c.whole_bytes - c.value_bytes);
+}
+
+Bytes StoreValues::first_whole(Key key) const { return Bytes(segment_.whole_bytes(key)); }
+
 void StoreValues::await(Key key) {
     with(key,
          [](Place place) { return Place(Residence::awaited, place.length_class(), place.index()).latched_as(place); });
@@ -367,6 +382,10 @@ void StoreValues::take_changes(std::vector<Key> *keys) {
 
 void StoreValues::apply(Bytes *whole, const Bytes &delta, Key key) const {
     apply(whole->data(), delta.data(), segment_.class_of(key));
+}
+
+void StoreValues::assign(Bytes *whole, const Bytes &value, Key) const {
+    std::memcpy(whole->data(), value.data(), value.size());
 }
 
 void StoreValues::apply(char *whole, const char *delta, const LengthClass &c) const {

@@ -52,6 +52,9 @@ public:
     void pull(Key key, Bytes *value) override;
     void push(Key key, const Bytes &delta) override;
     void set(Key key, const Bytes &value) override;
+    void read(Key key, Bytes *whole) override;
+    void replace(Key key, const Bytes &whole) override;
+    Bytes first_whole(Key key) const override;
     void await(Key key) override;
     void forget(Key key) override;
     void own(Key key, const char *whole) override;
@@ -67,6 +70,7 @@ public:
     bool retire(Key key, Bytes *delta) override;
     void erase(Key key) override;
     void apply(Bytes *whole, const Bytes &delta, Key key) const override;
+    void assign(Bytes *whole, const Bytes &value, Key key) const override;
 
     Latches &latches() { return latches_; }
 

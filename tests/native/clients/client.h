@@ -13,7 +13,8 @@ namespace ps::clients {
 
 class Client : private Whereabouts, private Outbox {
 public:
-    Client(Surroundings &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number);
+    Client(Surroundings &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number,
+           bool asks_again = false);
 
     // False: nothing was done, it has to wait or there is nothing to do.
     bool operate(Operation operation, std::vector<Key> keys);
@@ -54,7 +55,9 @@ private:
     uint64_t bytes_in_flight() const;
     bool has_room(uint64_t bytes) const;
     bool must_wait(const ps_request &request, const Record &record);
-    void check_sent(const Record &record, int64_t timestamp, const std::vector<NodeId> &targets);
+    void check_sent(const Record &record, int64_t timestamp, const std::vector<NodeId> &targets); // the first of sent_
+    void check_asked_again(int64_t timestamp, const Record &record);
+    bool is_done_here(Operation operation, Key key) const;
     std::vector<NodeId> expected_targets(const std::vector<Key> &keys) const;
     void start(const ps_request &request, Record record);
     void expect(const AnswerBatch &answer, NodeId from, ValueBytes values, Record &record);
@@ -80,6 +83,7 @@ private:
     const uint32_t slot_;
     const uint64_t in_flight_, longest_;
     const double patience_ = 5;
+    const bool asks_again_; // in a new epoch, and writes go to the servers
     Requests requests_;
     std::map<int64_t, Record> records_; // by timestamp
     std::vector<Memory> memories_;
@@ -88,8 +92,13 @@ private:
     std::vector<NodeId> members_;
     std::vector<Break> breaks_;
     int64_t next_ = 0, given_up_ = 0;
-    std::vector<Message> reserved_, sent_; // by the last operation
-    std::vector<NodeId> seen_; // of its keys, as they were found
+    struct Sent {
+        std::vector<Message> messages;
+        std::vector<NodeId> seen; // of the operation's keys, as they were found
+    };
+    std::vector<Message> reserved_;
+    std::vector<Sent> sent_; // by operation; those that were not checked yet
+    std::vector<NodeId> seen_;
     long told_ended_ = 0, expected_ended_ = 0;
     long noted_owners_ = 0, expected_owners_ = 0;
     uint64_t unread_ = 0; // bytes of intents

@@ -115,14 +115,33 @@ inline void Client::begin_epoch(uint32_t epoch, const std::vector<NodeId> &membe
     requests_.begin_epoch(epoch, members, lost);
     REQUIRE(requests_.is_in(epoch));
     for (auto &[timestamp, record] : records_) {
+        if (asks_again_ && !record.abandoned) {
+            check_asked_again(timestamp, record);
+            continue;
+        }
         record.given_up = true;
         record.failed = lost;
     }
+    REQUIRE(sent_.empty());
     if (!introduced_) {
         introduced_ = true;
         requests_.say_hello();
     }
     conclude();
+}
+
+inline void Client::check_asked_again(int64_t timestamp, const Record &record) {
+    std::vector<NodeId> targets(record.positions.size(), node_);
+    if (record.operation != Operation::localize) {
+        std::vector<Key> keys;
+        for (size_t i = 0; i < record.positions.size(); i++)
+            if (!record.answered[i]) keys.push_back(record.key(i));
+        seen_ = sent_.at(0).seen;
+        std::vector<NodeId> expected = expected_targets(keys);
+        for (size_t i = 0, next = 0; i < targets.size(); i++)
+            if (!record.answered[i]) targets[i] = expected[next++];
+    }
+    check_sent(record, timestamp, targets);
 }
 
 inline void Client::note_break(NodeId node) {

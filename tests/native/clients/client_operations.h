@@ -14,12 +14,18 @@ inline FrameHeader header_of(NodeId node) {
     return header;
 }
 
-inline Client::Client(Surroundings &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number)
+inline Client::Client(Surroundings &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number,
+                      bool asks_again)
     : world_(world), store_(store), shape_(shape), node_(node), number_(number), slot_(uint32_t(7 + number)),
       in_flight_(world.draw(3) ? 24 + world.draw(world.draw(2) ? 40 : 200) : 1 << 20),
-      longest_(world.draw(2) ? 20 + world.draw(60) : 1 << 20),
-      requests_(header_of(node), shape, {uint32_t(number), slot_, 8, in_flight_, patience_, longest_}, *this, *this),
+      longest_(world.draw(2) ? 20 + world.draw(60) : 1 << 20), asks_again_(asks_again),
+      requests_(header_of(node), shape, {uint32_t(number), slot_, 8, in_flight_, patience_, longest_, asks_again}, *this,
+                *this),
       memories_(4), welcome_(shape.num_channels), settled_(shape.num_channels) {}
+
+inline bool Client::is_done_here(Operation operation, Key key) const {
+    return !(asks_again_ && is_write(operation)) && is_here(*store_.values, operation, key);
+}
 
 inline bool Client::operate(Operation operation, std::vector<Key> keys) {
     Values &values = *store_.values;
@@ -48,7 +54,7 @@ inline bool Client::operate(Operation operation, std::vector<Key> keys) {
     if (must_wait(request, record)) return false;
     std::vector<size_t> elsewhere;
     for (size_t i = 0; i < keys.size(); i++)
-        if (!is_here(values, operation, keys[i])) elsewhere.push_back(i);
+        if (!is_done_here(operation, keys[i])) elsewhere.push_back(i);
     uint64_t bytes = keys.size() * sizeof(Key) + record.end - record.begin;
     REQUIRE(requests_.in_flight().has_room(bytes) == has_room(bytes));
     if (!elsewhere.empty() && !(requests_.questions().is_introduced() && has_room(bytes))) return false;
@@ -59,7 +65,7 @@ inline bool Client::operate(Operation operation, std::vector<Key> keys) {
                                                 : widen(shape_, keys[i], record.plans[i].operand));
     }
     for (size_t i = 0; i < keys.size(); i++) {
-        if (!is_here(values, operation, keys[i])) continue;
+        if (!is_done_here(operation, keys[i])) continue;
         int64_t number = do_here(values, operation, keys[i], record.plans[i].operand);
         if (operation == Operation::pull) memory.write(record.offsets[i], widen(shape_, keys[i], number));
         world_.finish(number_, operation, keys[i], record.plans[i], number);
@@ -115,6 +121,8 @@ inline void Client::start(const ps_request &request, Record record) {
                                 : requests_.start(request, positions, world_.now);
     trace("worker %d at %d starts operation %d, kind %d, %d keys, the first is %d", int(number_), node_, int(timestamp),
           int(record.operation), int(sent.size()), int(sent[0]));
+    REQUIRE(timestamp == next_++ && sent_.size() == 1);
+    seen_ = sent_[0].seen;
     check_sent(record, timestamp, expected_targets(sent));
     records_[timestamp] = std::move(record);
 }
@@ -135,9 +143,10 @@ inline std::vector<NodeId> Client::expected_targets(const std::vector<Key> &keys
 
 // The messages have each key once, in order, with its value, for the right node, and none is too long.
 inline void Client::check_sent(const Record &record, int64_t timestamp, const std::vector<NodeId> &targets) {
-    REQUIRE(timestamp == next_++);
     std::set<size_t> told;
-    for (auto &[to, bytes] : std::exchange(sent_, {})) {
+    std::vector<Message> messages = std::move(sent_.front().messages);
+    sent_.erase(sent_.begin());
+    for (auto &[to, bytes] : messages) {
         FrameReader reader(bytes.data(), bytes.size());
         FrameHeader header = decode_header(reader, cluster, shape_);
         ValueBytes values;
@@ -155,7 +164,7 @@ inline void Client::check_sent(const Record &record, int64_t timestamp, const st
             uint32_t position = batch.position(i);
             REQUIRE(position < record.positions.size() && batch.keys[i] == record.key(position));
             REQUIRE(i == 0 || batch.position(i - 1) < position);
-            REQUIRE(told.insert(position).second && to == targets[position]);
+            REQUIRE(!record.answered[position] && told.insert(position).second && to == targets[position]);
             bool is_localize = record.operation == Operation::localize;
             uint64_t length = is_localize ? 0 : shape_.value_bytes(batch.keys[i]);
             asked += bytes_per_key + length;
@@ -166,7 +175,7 @@ inline void Client::check_sent(const Record &record, int64_t timestamp, const st
         REQUIRE(batch.keys.size() == 1 || asked <= longest_);
         REQUIRE(value == values.at + values.bytes);
     }
-    REQUIRE(told.size() == record.positions.size());
+    REQUIRE(long(told.size()) == std::count(record.answered.begin(), record.answered.end(), false));
 }
 
 inline bool Client::localize(const std::vector<Key> &keys) {
@@ -183,6 +192,7 @@ inline bool Client::localize(const std::vector<Key> &keys) {
     int64_t timestamp = requests_.localize(reinterpret_cast<const int64_t *>(keys.data()), int64_t(keys.size()),
                                            world_.now);
     trace("worker %d at %d localizes %d keys, the first is %d", int(number_), node_, int(keys.size()), int(keys[0]));
+    REQUIRE(timestamp == next_++ && sent_.size() == 1);
     check_sent(record, timestamp, std::vector<NodeId>(keys.size(), node_));
     records_[timestamp] = std::move(record);
     return true;
@@ -251,8 +261,8 @@ inline char *Client::reserve(NodeId to, uint64_t bytes) {
 }
 
 inline void Client::send_reserved() {
-    sent_ = std::exchange(reserved_, {});
-    for (Message &message : sent_) world_.post_to_server(number_, message.to, message.bytes);
+    sent_.push_back({std::exchange(reserved_, {}), std::exchange(seen_, {})});
+    for (Message &message : sent_.back().messages) world_.post_to_server(number_, message.to, message.bytes);
 }
 
 inline void Client::send(NodeId to, Bytes message) {

@@ -75,6 +75,10 @@ public:
 
     void send(NodeId, Key, const Holds &) override { REQUIRE(!"nobody was lost"); }
     void send(NodeId, Key, const Gone &) override { REQUIRE(!"nobody was lost"); }
+    void send(NodeId, Key, const Backup &) override { REQUIRE(!"there are no backups"); }
+    void send(NodeId, Key, const Backed &) override { REQUIRE(!"there are no backups"); }
+    void send(NodeId, Key, const TakeOver &) override { REQUIRE(!"there are no backups"); }
+    void tell(NodeId, News) override { REQUIRE(!"there are no backups"); }
     void refuse(const Origin &, Key, NodeId) override { REQUIRE(!"nobody was lost"); }
     void gone(uint64_t, Key, NodeId) override { REQUIRE(!"nobody was lost"); }
 

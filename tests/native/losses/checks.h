@@ -13,17 +13,32 @@ inline void check_owners(World &world) {
     }
 }
 
+// Its keepers have the value, unless it was never written, and nobody else has a backup.
+inline void check_backups(World &world, Key key, const Node &owner, int64_t value) {
+    const std::vector<NodeId> &keepers = owner.protocol.keepers().of(key);
+    REQUIRE(keepers.size() == std::min<size_t>(world.backups, world.members().size() - 1));
+    for (NodeId node : world.members()) {
+        const Backup *backup = world.nodes[node]->protocol.backup(key);
+        bool keeps = std::find(keepers.begin(), keepers.end(), node) != keepers.end();
+        REQUIRE(keeps || !backup);
+        REQUIRE(!keeps || (backup ? number_of(backup->whole) == value : value == 0));
+    }
+}
+
 inline void check_value(World &world, Key key) {
     Node *owner = world.owner(key);
     int64_t value = 0;
     if (owner) {
         value = number_at(owner->values, key);
         world.pushes.check(key, value,
-                           [&](uint64_t worker) { return !world.node_of(worker).out && !world.may_be_deleted[key]; });
+                           [&](uint64_t worker) {
+            return (world.backups > 0 || !world.node_of(worker).out) && !world.may_be_deleted[key];
+        });
         REQUIRE(!world.said_lost[key]);
         world.met.keys_rehomed += world.nodes[world.shape.homes().base(key)]->out;
     }
     REQUIRE(owner || world.may_be_lost[key]);
+    if (owner) check_backups(world, key, *owner, value);
     world.met.keys_lost += !owner;
     for (NodeId node : world.members()) {
         Values &values = world.nodes[node]->values;

@@ -27,6 +27,16 @@ public:
     void send(NodeId to, Key key, const Ended &message) override { single(to, key, message, "ended"); }
     void send(NodeId to, Key key, const Recall &message) override { single(to, key, message, "recall"); }
     void send(NodeId to, Key key, const Gone &message) override { single(to, key, message, "gone"); }
+    void send(NodeId to, Key key, const Backup &message) override { single(to, key, message, "backup"); }
+    void send(NodeId to, Key key, const Backed &message) override { single(to, key, message, "backed"); }
+    void send(NodeId to, Key key, const TakeOver &message) override {
+        world_.met.taken_over++;
+        single(to, key, message, "take over");
+    }
+    void tell(NodeId to, News news) override {
+        NodeId self = self_;
+        post(to, Kind::plain, [=](Protocol &at) { at.hear(self, news); });
+    }
     void send(NodeId to, Key key, const Localize &message) override { in_run(to, key, message, "localize"); }
     void send(NodeId to, Key key, const Relocate &message) override { in_run(to, key, message, "relocate"); }
     void send(NodeId to, Key key, const Holds &message) override {
@@ -84,7 +94,7 @@ private:
     // What comes in a later epoch than it was sent in is late.
     template <class Deliver, class Late>
     void bring_keys(NodeId to, const std::vector<Key> &keys, const Deliver &in_time, const Late &late) {
-        if (world_.nodes[to]->out)
+        if (world_.nodes[to]->out && !world_.is_safe)
             for (Key key : keys) world_.may_be_lost[key] = true;
         uint32_t epoch = world_.nodes[self_]->crossing.epoch();
         const Crossing &there = world_.nodes[to]->crossing;

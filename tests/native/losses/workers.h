@@ -12,20 +12,26 @@ using clients::intend;
 
 // What a worker reads has what it pushed before.
 inline Plan World::plan(uint64_t number, Operation operation, Key key) {
-    if (operation == Operation::pull) return {0, pushes.acknowledged(key, number)};
+    if (operation == Operation::pull) return {0, pushes.acknowledged(key, number) | (is_linear ? seen[key] : 0)};
     int push = pushes.begin(key);
     return {Pushes::operand(push), push};
 }
 
 inline void World::finish(uint64_t number, Operation operation, Key key, const Plan &plan, int64_t value) {
-    if (operation == Operation::push) pushes.acknowledge(key, int(plan.floor), number);
+    if (operation == Operation::push) {
+        pushes.acknowledge(key, int(plan.floor), number);
+        seen[key] |= plan.operand;
+    }
     if (operation != Operation::pull || node_of(number).out) return;
     pushes.check(key, value);
     if (!may_be_deleted[key]) REQUIRE((value & plan.floor) == plan.floor);
+    seen[key] |= value;
 }
 
 inline void World::hear_lost(uint64_t number, Key key, NodeId lost_with) {
+    trace("worker %d hears that key %d was lost with %d", int(number), int(key), lost_with);
     met.refused++;
+    REQUIRE(backups == 0 || !is_safe);
     REQUIRE(lost_with < num_nodes && nodes[lost_with]->out);
     if (!node_of(number).out) said_lost[key] = true;
 }
@@ -66,7 +72,7 @@ inline void act(World &world, uint64_t number) {
     case 5: return worker.client->abandon_one();
     case 6: return worker.client->ask();
     case 7:
-        if (key % 2) return erase(world, number, key);
+        if (key % 2 && world.backups == 0) return erase(world, number, key);
         [[fallthrough]];
     default: operate(world, number, draw_keys(world), Operation(world.draw(2)));
     }

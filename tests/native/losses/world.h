@@ -45,7 +45,7 @@ struct Letter {
 };
 
 struct Node {
-    Node(World &world, const WideShape &shape, NodeId self, Techniques techniques);
+    Node(World &world, const WideShape &shape, NodeId self, Techniques techniques, NodeId backups);
 
     Store store;
     Values &values;
@@ -74,7 +74,7 @@ struct Epoch {
 };
 
 struct Met {
-    long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0, broken = 0;
+    long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0, broken = 0, secure = 0, taken_over = 0;
 
     void operator+=(const Met &other) {
         keys_lost += other.keys_lost;
@@ -82,6 +82,8 @@ struct Met {
         taken_late += other.taken_late;
         refused += other.refused;
         broken += other.broken;
+        secure += other.secure;
+        taken_over += other.taken_over;
     }
 };
 
@@ -95,7 +97,9 @@ struct World : clients::Surroundings {
     const uint64_t num_keys;
     const WideShape shape;
     const bool connections_break; // of workers
+    const NodeId backups; // of each key
     int losses_left;
+    bool is_safe = true; // each key had backups whenever a node was lost
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<Worker> workers;
     Paths<Letter> paths;
@@ -103,6 +107,8 @@ struct World : clients::Surroundings {
     Pushes pushes;
     std::vector<bool> said_lost; // by key: to a worker of a member
     std::vector<bool> may_be_lost; // by key: it was at a node that was lost, or on its way
+    bool is_linear = false; // what one worker was told or has read, all others read from then on
+    std::vector<int64_t> seen; // by key: that
     std::vector<bool> may_be_deleted; // by key: a worker asked for that
     std::vector<Epoch> epochs;
     Met met;
@@ -110,18 +116,20 @@ struct World : clients::Surroundings {
     explicit World(uint64_t seed)
         : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
           shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), connections_break(draw(2)),
+          backups(shape.is_range && draw(2) ? NodeId(1 + draw(2)) : NodeId(0)),
           losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),
-          may_be_lost(num_keys), may_be_deleted(num_keys), epochs{{{}, no_node}} {
+          may_be_lost(num_keys), seen(num_keys), may_be_deleted(num_keys), epochs{{{}, no_node}} {
         Techniques techniques = draw_techniques(*this);
+        is_linear = backups > 0 && techniques == Techniques::relocation_only;
         for (NodeId id = 0; id < num_nodes; id++) {
-            nodes.push_back(std::make_unique<Node>(*this, shape, id, techniques));
+            nodes.push_back(std::make_unique<Node>(*this, shape, id, techniques, backups));
             epochs[0].members.push_back(id);
         }
         for (NodeId id = 0; id < num_nodes; id++)
             for (uint64_t i = 0; i <= draw(2); i++)
                 workers.emplace_back(*this, nodes[id]->store, shape, id, workers.size());
         for (Worker &worker : workers) worker.client->begin_epoch(0, members(), no_node);
-        trace("%d nodes, %d keys", num_nodes, int(num_keys));
+        trace("%d nodes, %d keys, %d backups", num_nodes, int(num_keys), backups);
     }
 
     Node &node_of(uint64_t worker) { return *nodes[workers[worker].node]; }
@@ -131,6 +139,17 @@ struct World : clients::Surroundings {
         for (NodeId node : members())
             if (owns(nodes[node]->values, key)) return nodes[node].get();
         return nullptr;
+    }
+
+    // No loss of a node now can take anything along.
+    bool is_secure() const {
+        return backups > 0 && std::all_of(members().begin(), members().end(), [&](NodeId id) {
+                   const Node &node = *nodes[id];
+                   const Crossing &crossing = node.crossing;
+                   return crossing.epoch() + 1 == epochs.size() && crossing.is_settled() &&
+                          std::all_of(members().begin(), members().end(),
+                                      [&](NodeId other) { return node.protocol.knows_secure(other); });
+               });
     }
 
     bool is_at_a_member(Key key) const {
@@ -190,12 +209,12 @@ struct World : clients::Surroundings {
 };
 
 inline Worker::Worker(World &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number)
-    : node(node), client(std::make_unique<Client>(world, store, shape, node, number)), intends(shape.num_keys) {}
+    : node(node), client(std::make_unique<Client>(world, store, shape, node, number, world.backups > 0)), intends(shape.num_keys) {}
 
-inline Node::Node(World &world, const WideShape &shape, NodeId self, Techniques techniques)
+inline Node::Node(World &world, const WideShape &shape, NodeId self, Techniques techniques, NodeId backups)
     : store(make_store<NumberStore>(self, shape.homes(), shape.num_keys)), values(*store.values),
       mail(make_mail(world, self)), desk(world, shape, self),
-      protocol(self, shape.nodes, shape.keys(), techniques, values, *mail), crossing(shape.nodes),
+      protocol(self, shape.nodes, shape.keys(), techniques, values, *mail, {}, backups), crossing(shape.nodes),
       intents(shape.num_keys) {}
 
 // Intents and questions are no operations: nobody gives them up with a former epoch.

@@ -1,0 +1,288 @@
+// Backups. Each key's whole is kept by some other nodes as well, its keepers. The owner does not change the value at
+// once: it sends the whole, as the write makes it, to all keepers, and when all have it, changes the value and answers.
+// So what a worker has read or was told is nowhere lost with fewer nodes than have the key. Writes that come while a
+// backup is on its way are in the next one.
+//
+// When the owner is lost, the keeper with the newest backup takes the key over, and gives backups to other nodes.
+// Workers then ask again for what was not answered; what the value has already is known by its origin.
+#include <algorithm>
+#include <utility>
+
+#include "protocol.h"
+#include "step.h"
+
+namespace ps {
+
+namespace {
+
+constexpr auto is_at = [](const std::vector<NodeId> &nodes, NodeId node) {
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+};
+
+} // namespace
+
+// Whether the value has this write, or will have it.
+bool Protocol::is_known(Key key, const Origin &origin) {
+    if (recent_.has(key, origin)) {
+        post_.answer(origin, key, {}, refresh_origin(key, origin.node));
+        return true;
+    }
+    auto found = writes_.find(key);
+    if (found == writes_.end()) return false;
+    for (auto *known : {&found->second.written, &found->second.next})
+        for (Write::Request &request : *known)
+            if (request.origin == origin) return request.is_asked = true;
+    return false;
+}
+
+Protocol::Write &Protocol::begin_write(Key key) {
+    auto [found, is_new] = writes_.try_emplace(key);
+    if (is_new) values_.read(key, &found->second.whole);
+    return found->second;
+}
+
+void Protocol::write(Key key, const Request &request) {
+    if (is_known(key, request.origin)) return;
+    Write &write = begin_write(key);
+    if (!write.orders.empty()) {
+        write.later.push_back(request);
+        return;
+    }
+    if (request.operation == Operation::push)
+        values_.apply(&write.whole, request.value, key);
+    else
+        values_.assign(&write.whole, request.value, key);
+    write.next.push_back({request.origin, true});
+    if (!write.is_on_its_way) send_backup(key, write);
+}
+
+void Protocol::send_backup(Key key, Write &write) {
+    write.is_on_its_way = true;
+    write.version = ++last_version_;
+    write.written = std::exchange(write.next, {});
+    write.sent = write.whole;
+    send_to_keepers(key, write);
+}
+
+void Protocol::send_to_keepers(Key key, Write &write) {
+    write.missing = keepers_.of(key);
+    if (write.missing.empty()) return commit(key); // no other node is left
+    Backup message{self_, write.version, {}, write.sent};
+    if (lacking_.count(key)) message.written = recent_.of(key); // some keepers do not know earlier writes
+    for (const Write::Request &request : write.written) message.written.push_back(request.origin);
+    for (NodeId keeper : write.missing) post_.send(keeper, key, message);
+}
+
+void Protocol::receive(Key key, Backup message) {
+    if (owns(key)) throw Unexpected("a backup comes of a key that is here");
+    const Backed answer{self_, message.version};
+    const NodeId owner = message.owner;
+    last_version_ = std::max(last_version_, message.version);
+    recent_.note(key, std::exchange(message.written, {}));
+    Backup &kept = kept_[key];
+    if (message.version > kept.version) kept = std::move(message);
+    post_.send(owner, key, answer);
+}
+
+void Protocol::receive(Key key, const Backed &message) {
+    step(key, [=] { take(key, message); });
+}
+
+// If the version is another one, it was sent again.
+void Protocol::take(Key key, const Backed &message) {
+    auto remove = [&](std::vector<NodeId> &missing) {
+        missing.erase(std::remove(missing.begin(), missing.end(), message.keeper), missing.end());
+        return missing.empty();
+    };
+    auto write = writes_.find(key);
+    if (write != writes_.end() && write->second.version == message.version && remove(write->second.missing))
+        commit(key);
+    auto taking = taking_over_.find(key);
+    if (taking != taking_over_.end() && taking->second.version == message.version && remove(taking->second.missing))
+        take_over_if_backed(key);
+}
+
+// All keepers have the backup that was on its way.
+void Protocol::commit(Key key) {
+    Write &write = writes_.find(key)->second;
+    write.is_on_its_way = false;
+    if (!write.written.empty()) values_.replace(key, write.sent);
+    lacking_.erase(key);
+    for (const Write::Request &request : std::exchange(write.written, {})) {
+        recent_.note(key, request.origin);
+        if (request.is_asked) post_.answer(request.origin, key, {}, refresh_origin(key, request.origin.node));
+    }
+    write.next.empty() ? finish(key) : send_backup(key, write);
+}
+
+void Protocol::finish(Key key) {
+    Write write = std::move(writes_.extract(key).mapped());
+    hand_on(key, std::move(write.orders));
+    for (Request &request : write.later) take(key, std::move(request), not_from_home);
+}
+
+// Whether something is on its way to keepers that has to be there before the key may move.
+bool Protocol::waits_for_backup(Key key) {
+    if (lacking_.count(key)) back_up(key);
+    return !writes_.empty() && writes_.count(key);
+}
+
+void Protocol::back_up(Key key) {
+    Write &write = begin_write(key);
+    if (!write.is_on_its_way) send_backup(key, write);
+}
+
+void Protocol::lack(Key key) {
+    lacking_[key] = true;
+    next_lacking_.push_back(key);
+}
+
+// In each round some of the keys get new backups.
+void Protocol::back_up_lacking() {
+    while (!next_lacking_.empty() && writes_.size() < keys_at_once) {
+        Key key = next_lacking_.back();
+        next_lacking_.pop_back();
+        if (lacking_.count(key))
+            step(key, [=] {
+                if (lacking_.count(key)) back_up(key);
+            });
+    }
+    const bool is_settled = std::all_of(homes_.rule().members().begin(), homes_.rule().members().end(),
+                                        [&](NodeId node) { return settled_[node]; });
+    if (!secure_[self_] && is_settled && lacking_.empty() && taking_over_.empty() && parked_.empty() && !knows_lost_keys_)
+        tell(News::secure);
+}
+
+void Protocol::tell(News news) {
+    hear(self_, news);
+    for (NodeId node : homes_.rule().members())
+        if (node != self_) post_.tell(node, news);
+}
+
+void Protocol::hear(NodeId from, News news) { (news == News::settled ? settled_ : secure_)[from] = true; }
+
+// The key moves to a node. If that had a backup, this node has it now.
+void Protocol::pass_backups_on(Key key, NodeId to, Transfer *message) {
+    message->backup = last_version_;
+    message->keepers = keepers_.of(key);
+    message->written = recent_.of(key);
+    keepers_.forget(key);
+    auto found = std::find(message->keepers.begin(), message->keepers.end(), to);
+    if (found == message->keepers.end()) {
+        recent_.forget(key);
+    } else {
+        *found = self_;
+        kept_[key] = Backup{to, last_version_, {}, message->value};
+    }
+}
+
+void Protocol::take_backups_in(Key key, const Transfer &message) {
+    kept_.erase(key);
+    last_version_ = std::max(last_version_, message.backup);
+    recent_.note(key, message.written);
+    if (!keepers_.put(key, message.keepers)) lack(key);
+}
+
+// A new epoch (see epochs.cpp). Workers ask again for what was not answered, and what a home has ordered is over.
+void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
+    size_t lost = 0;
+    were_secure_ = true;
+    for (NodeId node : former_->rule().members()) {
+        if (is_at(members, node)) continue;
+        lost++;
+        were_secure_ = were_secure_ && secure_[node];
+    }
+    were_secure_ = were_secure_ && lost <= backups_;
+    keepers_.begin_epoch(members);
+    claims_.clear();
+    for (const auto &[key, taking] : std::exchange(taking_over_, {})) keepers_.forget(key);
+    for (auto &[key, write] : writes_) {
+        for (auto *requests : {&write.written, &write.next})
+            for (Write::Request &request : *requests) request.is_asked = false;
+        write.orders.clear();
+        write.later.clear();
+    }
+}
+
+void Protocol::claim(const std::function<void(Key, const Holds &)> &report) const {
+    for (const auto &[key, backup] : kept_) report(key, Holds{self_, false, backup.version});
+}
+
+// A key that no node has, whose home is here: it goes on from its newest backup. If no backup can have been lost, a key
+// without one was never written.
+bool Protocol::find_again(Key key) {
+    auto found = claims_.find(key);
+    if (found == claims_.end()) {
+        if (backups_ == 0 || !were_secure_) return false;
+        homes_.move(key, self_);
+        step(key, [=] { take_in(key, Transfer{0, {}, {}, values_.first_whole(key), 0, keepers_.of(key)}); });
+        return true;
+    }
+    std::vector<Holds> &claims = found->second;
+    auto newest = std::max_element(claims.begin(), claims.end(),
+                                   [](const Holds &a, const Holds &b) { return a.backup < b.backup; });
+    const NodeId node = newest->node;
+    claims.erase(newest);
+    TakeOver message;
+    for (const Holds &other : claims) message.keepers.push_back(other.node);
+    homes_.move(key, node);
+    if (node == self_)
+        receive(key, message);
+    else
+        post_.send(node, key, message);
+    return true;
+}
+
+void Protocol::receive(Key key, const TakeOver &message) {
+    step(key, [=] { take(key, message); });
+}
+
+void Protocol::take(Key key, const TakeOver &message) {
+    auto found = kept_.find(key);
+    if (owns(key) || found == kept_.end()) throw Unexpected("a key is to be taken over without a backup");
+    expect(key);
+    keepers_.put(key, message.keepers);
+    Backup backup{self_, ++last_version_, recent_.of(key), found->second.whole};
+    found->second.version = backup.version;
+    taking_over_[key] = {backup.version, keepers_.of(key)};
+    for (NodeId keeper : keepers_.of(key)) post_.send(keeper, key, backup);
+    take_over_if_backed(key);
+}
+
+void Protocol::take_over_if_backed(Key key) {
+    if (!taking_over_[key].missing.empty()) return;
+    taking_over_.erase(key);
+    Backup &kept = kept_[key];
+    take_in(key, Transfer{0, {}, {}, std::move(kept.whole), kept.version, keepers_.of(key)});
+}
+
+// A replica of a key whose owner was lost: the new owner does not know it yet.
+void Protocol::adopt(Key key, const Delta &delta) {
+    if (values_.standing(key) == Standing::owned) values_.share(key);
+    Master &master = masters_[key];
+    master.replicas.push_back(Replica{delta.node, delta.number, delta.sequence, true});
+    list(key, master);
+}
+
+// Keys get new backups where keepers were lost.
+void Protocol::settle_backups() {
+    claims_.clear();
+    settled_.assign(settled_.size(), false);
+    secure_.assign(secure_.size(), false);
+    values_.for_each_here([&](Key key) {
+        if (channel_.has(key) && owns(key) && keepers_.has_new(key)) lacking_[key] = true;
+    });
+    keepers_.settle();
+    next_lacking_.clear();
+    lacking_.for_each([&](Key key, bool) { next_lacking_.push_back(key); });
+    std::vector<Key> keys;
+    for (const auto &[key, write] : writes_) keys.push_back(key);
+    for (Key key : keys)
+        step(key, [=] {
+            auto found = writes_.find(key);
+            if (found != writes_.end()) send_to_keepers(key, found->second);
+        });
+    tell(News::settled);
+}
+
+} // namespace ps
