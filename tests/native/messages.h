@@ -6,6 +6,7 @@
 #include <random>
 
 #include "protocol/homes.h"
+#include "wire/backups.h"
 #include "wire/barriers.h"
 #include "wire/board.h"
 #include "wire/moves.h"
@@ -108,6 +109,28 @@ inline Bytes some_answer() {
     return batch.encode(header());
 }
 
+inline std::vector<Origin> some_origins() {
+    std::vector<Origin> origins(draw(4));
+    for (Origin &origin : origins)
+        origin = {NodeId(draw(4)), uint32_t(draw(1000)), uint32_t(draw(100'000)), some_sequence()};
+    return origins;
+}
+
+inline Bytes some_backup() {
+    BackupBatch batch;
+    batch.keys = some_keys();
+    for (Key key : batch.keys)
+        batch.backups.push_back(Backup{0, some_sequence(), some_origins(), some_bytes(shape.value_bytes(key))});
+    return batch.encode(header());
+}
+
+inline Bytes some_take_over() {
+    TakeOverBatch batch;
+    batch.keys = some_keys();
+    for (size_t i = 0; i < batch.keys.size(); i++) batch.orders.push_back({some_nodes()});
+    return batch.encode(header());
+}
+
 inline Bytes some_transfer() {
     TransferBatch batch;
     batch.keys = some_keys();
@@ -117,6 +140,9 @@ inline Bytes some_transfer() {
             transfer.replicas.push_back(Replica{NodeId(draw(4)), uint32_t(draw(99)), some_sequence(), false});
         for (uint64_t i = draw(3); i > 0; i--)
             transfer.ghosts.push_back(Ghost{NodeId(draw(4)), uint32_t(draw(99)), some_sequence()});
+        transfer.backup = draw(2) * some_sequence();
+        transfer.keepers = some_nodes();
+        transfer.written = some_origins();
         batch.transfers.push_back(std::move(transfer));
     }
     return batch.encode(header());
@@ -129,7 +155,7 @@ inline Bytes some_delta() {
     batch.keys = some_keys();
     for (Key key : batch.keys) {
         Bytes value = draw(2) ? some_bytes(shape.value_bytes(key)) : Bytes();
-        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), some_sequence(), draw(2) == 1, value});
+        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), some_sequence(), draw(2) == 1, value, draw(2) == 1});
     }
     return batch.encode(header());
 }
@@ -188,13 +214,15 @@ inline Bytes some_report() {
     batch.lost = draw(2);
     batch.node = batch.lost ? NodeId(draw(4)) : head.from;
     if (batch.phase == HoldsBatch::Phase::report) batch.keys = some_keys();
+    if (batch.phase == HoldsBatch::Phase::report && !batch.lost && draw(2))
+        for (size_t i = 0; i < batch.keys.size(); i++) batch.versions.push_back(1 + some_sequence());
     return batch.encode(head);
 }
 
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(21)) {
+    switch (draw(25)) {
     case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 16: return some_vote();
@@ -202,6 +230,10 @@ inline Bytes some_message() {
     case 18: return GoneBatch{draw(4) ? node : no_room, keys}.encode(header());
     case 19: return some_settings();
     case 20: return some_notice();
+    case 21: return some_backup();
+    case 22: return BackedBatch{keys, numbers<uint64_t>(keys.size())}.encode(header());
+    case 23: return some_take_over();
+    case 24: return NewsMessage{News(draw(2))}.encode(header());
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();

@@ -55,6 +55,10 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::epoch: return encode(decode_vote(header, reader, shape), header);
     case Kind::holds: return read<HoldsBatch>(header, reader);
     case Kind::gone: return read<GoneBatch>(header, reader);
+    case Kind::backup: return read<BackupBatch>(header, reader);
+    case Kind::backed: return read<BackedBatch>(header, reader);
+    case Kind::take_over: return read<TakeOverBatch>(header, reader);
+    case Kind::news: return NewsMessage::decode(header, reader).encode(header);
     default: throw Malformed("its kind is not known here");
     }
 }

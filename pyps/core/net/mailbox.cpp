@@ -12,7 +12,8 @@ namespace {
 
 // Bytes that a key takes in a message beside its value; see docs/wire.md.
 constexpr uint64_t key_bytes = sizeof(Key), number_bytes = sizeof(uint32_t), record_bytes = 16;
-constexpr uint64_t transfer_bytes = key_bytes + 16, delta_bytes = key_bytes + 14, refresh_bytes = key_bytes + 20;
+constexpr uint64_t origin_bytes = 24, node_bytes = sizeof(NodeId), version_bytes = sizeof(uint64_t);
+constexpr uint64_t transfer_bytes = key_bytes + 30, delta_bytes = key_bytes + 14, refresh_bytes = key_bytes + 20;
 
 void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), more.end()); }
 
@@ -107,7 +108,8 @@ void Mailbox::send(NodeId to, Key key, const Relocate &message) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Transfer &message) {
-    uint64_t bytes = transfer_bytes + (message.replicas.size() + message.ghosts.size()) * record_bytes;
+    uint64_t bytes = transfer_bytes + (message.replicas.size() + message.ghosts.size()) * record_bytes +
+                     message.keepers.size() * node_bytes + message.written.size() * origin_bytes;
     auto &batch = last<TransferBatch>(to, bytes + message.value.size(), [](const TransferBatch &) { return true; });
     batch.keys.push_back(key);
     batch.transfers.push_back(message);
@@ -116,6 +118,31 @@ void Mailbox::send(NodeId to, Key key, const Transfer &message) {
 void Mailbox::send(NodeId to, Moves &&message) {
     outgoing_[to].push_back({MovesBatch{{std::move(message)}}});
     flush();
+}
+
+void Mailbox::send(NodeId to, Key key, const Backup &message) {
+    uint64_t bytes = key_bytes + version_bytes + number_bytes + message.written.size() * origin_bytes;
+    auto &batch = last<BackupBatch>(to, bytes + message.whole.size(), [](const BackupBatch &) { return true; });
+    batch.keys.push_back(key);
+    batch.backups.push_back(message);
+}
+
+void Mailbox::send(NodeId to, Key key, const Backed &message) {
+    auto &batch = last<BackedBatch>(to, key_bytes + version_bytes, [](const BackedBatch &) { return true; });
+    batch.keys.push_back(key);
+    batch.versions.push_back(message.version);
+}
+
+void Mailbox::send(NodeId to, Key key, const TakeOver &message) {
+    uint64_t bytes = key_bytes + node_bytes + message.keepers.size() * node_bytes;
+    auto &batch = last<TakeOverBatch>(to, bytes, [](const TakeOverBatch &) { return true; });
+    batch.keys.push_back(key);
+    batch.orders.push_back(message);
+}
+
+void Mailbox::tell(NodeId to, News news) {
+    flush();
+    outbound_.send(to, NewsMessage{news}.encode(header_));
 }
 
 void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value) {
@@ -163,13 +190,14 @@ void Mailbox::refuse(const Origin &origin, Key, NodeId lost_with) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Holds &message) {
-    auto &batch = last<HoldsBatch>(to, key_bytes, [&](const HoldsBatch &known) {
-        return known.node == message.node && known.lost == message.lost;
+    auto &batch = last<HoldsBatch>(to, key_bytes + version_bytes, [&](const HoldsBatch &known) {
+        return known.node == message.node && known.lost == message.lost && known.versions.empty() == !message.backup;
     });
     batch.phase = HoldsBatch::Phase::report;
     batch.node = message.node;
     batch.lost = message.lost;
     batch.keys.push_back(key);
+    if (message.backup) batch.versions.push_back(message.backup);
 }
 
 void Mailbox::send(NodeId to, Key key, const Gone &message) {

@@ -11,6 +11,7 @@
 #include "net/outbound.h"
 #include "net/peer.h"
 #include "protocol/ports.h"
+#include "wire/backups.h"
 #include "wire/moves.h"
 #include "wire/operations.h"
 #include "wire/replicas.h"
@@ -38,6 +39,10 @@ public:
     void send(NodeId to, Moves &&message) override;
     void send(NodeId to, Key key, const Holds &message) override;
     void send(NodeId to, Key key, const Gone &message) override;
+    void send(NodeId to, Key key, const Backup &message) override;
+    void send(NodeId to, Key key, const Backed &message) override;
+    void send(NodeId to, Key key, const TakeOver &message) override;
+    void tell(NodeId to, News news) override; // sent at once, behind what was sent before
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
     bool takes_refreshes(NodeId to) const override { return rounds_[to].taken == rounds_[to].sent; }
     void landed(uint64_t waiter, Key key) override;
@@ -57,7 +62,8 @@ public:
 
 private:
     using Batch = std::variant<RequestBatch, AnswerBatch, LocalizeBatch, RelocateBatch, TransferBatch, WantBatch,
-                               DeltaBatch, RefreshBatch, EndedBatch, RecallBatch, MovesBatch, HoldsBatch, GoneBatch>;
+                               DeltaBatch, RefreshBatch, EndedBatch, RecallBatch, MovesBatch, HoldsBatch, GoneBatch,
+                               BackupBatch, BackedBatch, TakeOverBatch>;
 
     struct Outgoing {
         Batch batch;

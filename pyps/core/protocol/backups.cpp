@@ -74,6 +74,7 @@ void Protocol::send_to_keepers(Key key, Write &write) {
 }
 
 void Protocol::receive(Key key, Backup message) {
+    if (backups_ == 0) throw Unexpected("a backup comes, but keys have none");
     if (owns(key)) throw Unexpected("a backup comes of a key that is here");
     const Backed answer{self_, message.version};
     const NodeId owner = message.owner;

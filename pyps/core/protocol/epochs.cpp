@@ -78,6 +78,7 @@ void Protocol::report() {
 void Protocol::receive(Key key, const Holds &message) {
     if (!homes_.is_here(key)) throw Unexpected("a key is reported to a node that is not its home");
     if (message.backup) {
+        if (backups_ == 0) throw Unexpected("a backup is reported, but keys have none");
         claims_[key].push_back(message);
         return;
     }

@@ -89,6 +89,10 @@ private:
     void take_round(const Message &message);
     void take_taken(const Message &message);
     void take_moves(const Message &message);
+    void take_backup(const Message &message);
+    void take_backed(const Message &message);
+    void take_take_over(const Message &message);
+    void take_news(const Message &message);
 
     ChannelParts to_;
     StoreShape shape_;

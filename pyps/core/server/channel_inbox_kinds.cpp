@@ -21,6 +21,8 @@ const ChannelInbox::Row ChannelInbox::rows[] = {
     {Kind::gone, &ChannelInbox::take_gone},         {Kind::settle, &ChannelInbox::take_settle},
     {Kind::round, &ChannelInbox::take_round},       {Kind::taken, &ChannelInbox::take_taken},
     {Kind::moves, &ChannelInbox::take_moves},       {Kind::recall, &ChannelInbox::take_recall},
+    {Kind::backup, &ChannelInbox::take_backup},     {Kind::backed, &ChannelInbox::take_backed},
+    {Kind::take_over, &ChannelInbox::take_take_over}, {Kind::news, &ChannelInbox::take_news},
 };
 
 ChannelInbox::Take ChannelInbox::taker_of(Kind kind) {
@@ -184,6 +186,29 @@ void ChannelInbox::take_taken(const Message &message) {
 
 void ChannelInbox::take_holds(const Message &message) {
     to_.epoch_change.receive(message.header.from, decode_from_node<HoldsBatch>(message));
+}
+
+void ChannelInbox::take_backup(const Message &message) {
+    take_keys<BackupBatch>(message, [&](BackupBatch &batch, size_t i) {
+        to_.protocol.receive(batch.keys[i], std::move(batch.backups[i]));
+    });
+}
+
+void ChannelInbox::take_backed(const Message &message) {
+    take_keys<BackedBatch>(message, [&](BackedBatch &batch, size_t i) {
+        to_.protocol.receive(batch.keys[i], Backed{message.header.from, batch.versions[i]});
+    });
+}
+
+void ChannelInbox::take_take_over(const Message &message) {
+    take_keys<TakeOverBatch>(
+        message, [&](TakeOverBatch &batch, size_t i) { to_.protocol.receive(batch.keys[i], batch.orders[i]); });
+}
+
+void ChannelInbox::take_news(const Message &message) {
+    const NewsMessage heard = NewsMessage::decode(message.header, message.reader);
+    senders_.require_node(message.sender);
+    to_.protocol.hear(message.header.from, heard.news);
 }
 
 void ChannelInbox::take_gone(const Message &message) {

@@ -18,7 +18,7 @@ HoldsBatch step_of(NodeId node, HoldsBatch::Phase phase) {
 Crossing::Verdict EpochChange::judge(const FrameHeader &header) const {
     if (header.kind == Kind::holds) return crossing_.judge_crossing(header.from, header.epoch);
     bool lasts = header.kind == Kind::intent || header.kind == Kind::settle;
-    if (!is_about_keys(header.kind) && !lasts) return Crossing::Verdict::take;
+    if (!is_about_keys(header.kind) && header.kind != Kind::news && !lasts) return Crossing::Verdict::take;
     bool brings_keys = header.kind == Kind::transfer || header.kind == Kind::moves;
     return crossing_.judge(header.from, lasts ? crossing_.epoch() : header.epoch, brings_keys);
 }
@@ -51,7 +51,10 @@ void EpochChange::receive(NodeId from, const HoldsBatch &batch) {
     switch (batch.phase) {
     case HoldsBatch::Phase::report:
         take_each(segment_.header(), batch.keys,
-                  [&](size_t i) { protocol_.receive(batch.keys[i], Holds{batch.node, batch.lost}); });
+                  [&](size_t i) {
+                      uint64_t backup = batch.versions.empty() ? 0 : batch.versions[i];
+                      protocol_.receive(batch.keys[i], Holds{batch.node, batch.lost, backup});
+                  });
         break;
     case HoldsBatch::Phase::mark:
         if (!crossing_.mark(from)) break;

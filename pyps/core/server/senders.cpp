@@ -85,4 +85,13 @@ void Senders::check(const Sender &sender, const RecallBatch &batch) const {
     require_home(batch.keys, sender.node);
 }
 
+void Senders::check(const Sender &sender, const BackupBatch &) const { require_node(sender); }
+
+void Senders::check(const Sender &sender, const BackedBatch &) const { require_node(sender); }
+
+void Senders::check(const Sender &sender, const TakeOverBatch &batch) const {
+    require_node(sender);
+    require_home(batch.keys, sender.node);
+}
+
 } // namespace ps

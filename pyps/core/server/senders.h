@@ -5,6 +5,7 @@
 
 #include "net/peer.h"
 #include "protocol/homes.h"
+#include "wire/backups.h"
 #include "wire/moves.h"
 #include "wire/operations.h"
 #include "wire/replicas.h"
@@ -43,6 +44,9 @@ public:
     void check(const Sender &sender, const RefreshBatch &batch) const;
     void check(const Sender &sender, const EndedBatch &batch) const;
     void check(const Sender &sender, const RecallBatch &batch) const;
+    void check(const Sender &sender, const BackupBatch &batch) const;
+    void check(const Sender &sender, const BackedBatch &batch) const;
+    void check(const Sender &sender, const TakeOverBatch &batch) const;
 
 private:
     void require_home(const std::vector<Key> &keys, NodeId node) const;

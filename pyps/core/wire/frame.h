@@ -15,7 +15,7 @@
 namespace ps {
 
 constexpr uint32_t wire_magic = 0x5350544d; // "MTPS"
-constexpr uint8_t wire_version = 2;
+constexpr uint8_t wire_version = 3;
 
 enum class Kind : uint8_t {
     hello = 1, // a node or a worker introduces itself
@@ -46,12 +46,16 @@ enum class Kind : uint8_t {
     settings, // changed settings of the rule for pushes
     recall,
     board, // notices on which all nodes agree
+    backup = 30,
+    backed, // the answer to backup
+    take_over,
+    news, // about backups, in an epoch
 };
-constexpr Kind last_kind = Kind::board;
+constexpr Kind last_kind = Kind::news;
 constexpr bool is_from_vigil(Kind kind) { return kind >= Kind::alive && kind <= Kind::lost; }
 constexpr bool is_about_keys(Kind kind) {
     return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves ||
-           kind == Kind::recall;
+           kind == Kind::recall || (kind >= Kind::backup && kind <= Kind::take_over);
 }
 
 struct FrameHeader {

@@ -45,7 +45,8 @@ template struct KeysBatch<Kind::localize>;
 template struct KeysBatch<Kind::relocate>;
 template struct KeysBatch<Kind::gone>;
 
-// Per key: version, number of replicas, number of ghosts, replicas, ghosts, value.
+// Per key: version, number of replicas, number of ghosts, replicas, ghosts, version of the backups, their keepers, the
+// writes, value.
 Bytes TransferBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
     writer.put(keys);
@@ -56,6 +57,9 @@ Bytes TransferBatch::encode(FrameHeader header) const {
         for (const Replica &replica : transfer.replicas)
             writer.put(Record{replica.node, 0, replica.number, replica.applied});
         for (const Ghost &ghost : transfer.ghosts) writer.put(Record{ghost.node, 0, ghost.number, ghost.sequence});
+        writer.put(transfer.backup);
+        put_nodes(writer, transfer.keepers);
+        put_origins(writer, transfer.written);
         writer.put(transfer.value);
     }
     return writer.take();
@@ -76,6 +80,9 @@ TransferBatch TransferBatch::decode(const FrameHeader &header, FrameReader &read
             Record known = get_record(reader, shape);
             transfer.ghosts.push_back(Ghost{known.node, known.number, known.sequence});
         }
+        transfer.backup = reader.get<uint64_t>();
+        transfer.keepers = get_nodes(reader, shape);
+        transfer.written = get_origins(reader, shape);
         transfer.value = get_bytes(reader, shape.whole_bytes(key));
         batch.transfers.push_back(std::move(transfer));
     }
@@ -104,9 +111,10 @@ Bytes HoldsBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
     writer.put(uint16_t(phase));
     writer.put(node);
-    writer.put(uint16_t(lost ? lost_flag : 0));
+    writer.put(uint16_t((lost ? lost_flag : 0) | (versions.empty() ? 0 : backup_flag)));
     writer.zeros(2);
     writer.put(keys);
+    writer.put(versions);
     return writer.take();
 }
 
@@ -116,11 +124,17 @@ HoldsBatch HoldsBatch::decode(const FrameHeader &header, FrameReader &reader, co
     if (phase > uint16_t(Phase::done)) throw Malformed("phase " + std::to_string(phase) + " is unknown");
     batch.phase = Phase(phase);
     batch.node = get_node(reader, shape);
-    batch.lost = get_flags(reader, lost_flag);
+    const uint16_t flags = get_flags(reader, lost_flag | backup_flag);
+    batch.lost = flags & lost_flag;
+    const bool is_of_backups = flags & backup_flag;
     reader.zeros(2);
+    if (is_of_backups && (batch.lost || header.count == 0)) throw Malformed("it reports backups of no keys");
     if ((batch.phase == Phase::report) != (header.count > 0)) throw Malformed("only a report is about keys");
     if (!batch.lost && batch.node != header.from) throw Malformed("it reports for another node");
     get_keys(reader, header, shape, &batch.keys);
+    if (is_of_backups) reader.get(&batch.versions, header.count);
+    for (uint64_t version : batch.versions)
+        if (version == 0) throw Malformed("no backup has version 0");
     reader.require_end();
     return batch;
 }

@@ -39,7 +39,8 @@ struct MovesBatch : Moves {
 };
 
 // Between members at the beginning of an epoch. mark: later messages of the sender belong to the epoch. report, to the
-// home of these keys: the sender has them, or they were lost with `node`. done: the sender has reported everything.
+// home of these keys: the sender has them, or backups of them, or they were lost with `node`. done: the sender has
+// reported everything.
 struct HoldsBatch {
     enum class Phase : uint16_t { mark, report, done };
 
@@ -48,6 +49,7 @@ struct HoldsBatch {
     bool lost = false;
     NodeId node = 0; // the sender, or the node with which the keys were lost
     std::vector<Key> keys;
+    std::vector<uint64_t> versions; // of backups
 
     Bytes encode(FrameHeader header) const;
     static HoldsBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);

@@ -15,7 +15,9 @@ enum Flag : uint16_t {
     value_flag = 8,
     lost_flag = 16,
     forwarded_flag = 32,
-    refused_flag = 64
+    refused_flag = 64,
+    backup_flag = 128,
+    epoch_flag = 256
 };
 
 inline FrameHeader head(FrameHeader header, Kind kind, uint64_t count = 0) {
@@ -64,6 +66,44 @@ inline NodeId get_node_and_keys(FrameReader &reader, const FrameHeader &header, 
     reader.zeros(6);
     get_keys(reader, header, shape, keys);
     return node;
+}
+
+inline void put_nodes(FrameWriter &writer, const std::vector<NodeId> &nodes) {
+    writer.put(uint16_t(nodes.size()));
+    writer.put(nodes);
+}
+
+inline std::vector<NodeId> get_nodes(FrameReader &reader, const Shape &shape) {
+    std::vector<NodeId> nodes;
+    reader.get(&nodes, reader.get<uint16_t>());
+    for (NodeId node : nodes) checked(node, shape);
+    return nodes;
+}
+
+// Writes of workers, by their origins.
+struct OriginRecord {
+    NodeId node;
+    uint16_t unused;
+    uint32_t worker, position, unused_too;
+    uint64_t operation;
+};
+static_assert(sizeof(OriginRecord) == 24, "as in docs/wire.md");
+
+inline void put_origins(FrameWriter &writer, const std::vector<Origin> &origins) {
+    writer.put(uint32_t(origins.size()));
+    for (const Origin &origin : origins)
+        writer.put(OriginRecord{origin.node, 0, origin.worker, origin.position, 0, origin.operation});
+}
+
+inline std::vector<Origin> get_origins(FrameReader &reader, const Shape &shape) {
+    std::vector<OriginRecord> records;
+    reader.get(&records, reader.get<uint32_t>());
+    std::vector<Origin> origins;
+    for (const OriginRecord &record : records) {
+        if (record.unused || record.unused_too) throw Malformed("bytes that are not used are not zero");
+        origins.push_back({checked(record.node, shape), record.worker, record.position, record.operation});
+    }
+    return origins;
 }
 
 inline Bytes get_bytes(FrameReader &reader, uint64_t bytes) {

@@ -1,0 +1,44 @@
+// Messages about backups of keys: what a keeper is to have, that it has it, which backups become the keys, and how far
+// a node has come with its backups in the present epoch.
+#pragma once
+
+#include "wire/frame.h"
+#include "wire/shape.h"
+
+namespace ps {
+
+struct BackupBatch {
+    static constexpr Kind kind = Kind::backup;
+    std::vector<Key> keys;
+    std::vector<Backup> backups; // their owner is the sender
+
+    Bytes encode(FrameHeader header) const;
+    static BackupBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+};
+
+struct BackedBatch {
+    static constexpr Kind kind = Kind::backed;
+    std::vector<Key> keys;
+    std::vector<uint64_t> versions;
+
+    Bytes encode(FrameHeader header) const;
+    static BackedBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+};
+
+struct TakeOverBatch {
+    static constexpr Kind kind = Kind::take_over;
+    std::vector<Key> keys;
+    std::vector<TakeOver> orders;
+
+    Bytes encode(FrameHeader header) const;
+    static TakeOverBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+};
+
+struct NewsMessage {
+    News news;
+
+    Bytes encode(FrameHeader header) const;
+    static NewsMessage decode(const FrameHeader &header, FrameReader &reader);
+};
+
+} // namespace ps
