@@ -89,6 +89,7 @@ inline Bytes some_request() {
     batch.node = NodeId(draw(4));
     batch.worker = uint32_t(draw(1000));
     batch.number = draw(1'000'000);
+    batch.behind = uint32_t(draw(4096));
     batch.keys = some_keys();
     if (draw(2)) batch.positions = numbers<uint32_t>(batch.keys.size());
     if (batch.operation != Operation::pull) batch.values = values_of(batch.keys);
@@ -112,7 +113,7 @@ inline Bytes some_answer() {
 inline std::vector<Origin> some_origins() {
     std::vector<Origin> origins(draw(4));
     for (Origin &origin : origins)
-        origin = {NodeId(draw(4)), uint32_t(draw(1000)), uint32_t(draw(100'000)), some_sequence()};
+        origin = {NodeId(draw(4)), uint32_t(draw(1000)), uint32_t(draw(100'000)), some_sequence(), uint32_t(draw(99))};
     return origins;
 }
 

@@ -46,6 +46,7 @@ void Mailbox::send(NodeId to, Key key, const Request &message, bool from_home) {
     batch.node = origin.node;
     batch.worker = origin.worker;
     batch.number = origin.operation;
+    batch.behind = origin.behind;
     batch.keys.push_back(key);
     batch.positions.push_back(origin.position);
     append(&batch.values, message.value);

@@ -40,6 +40,7 @@ struct Origin {
     uint32_t worker = 0;
     uint32_t position = 0;
     uint64_t operation = 0;
+    uint32_t behind = 0; // so many operations before this one, and all earlier ones, may not be answered yet
 };
 
 inline bool operator==(const Origin &a, const Origin &b) {

@@ -35,6 +35,7 @@ void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId l
 // No node answers requests of a former epoch, so keys that are not answered are asked for again. An operation that was
 // abandoned has no buffer any more.
 void Requests::ask_again(NodeId lost) {
+    first_given_up_ = INT64_MAX;
     std::vector<int64_t> timestamps;
     for (const auto &[timestamp, sent] : sent_) timestamps.push_back(timestamp);
     std::sort(timestamps.begin(), timestamps.end());
@@ -102,6 +103,7 @@ void Requests::give_up(const Break &broken) {
         Sent &sent = found->second;
         if (found->first >= broken.before || (!is_own && sent.operation == Operation::localize)) continue;
         forget_keys(sent);
+        first_given_up_ = std::min(first_given_up_, found->first);
         failures_.add(found->first, broken.node);
         drop(found);
     }

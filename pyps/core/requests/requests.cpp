@@ -154,12 +154,19 @@ void Requests::keep_values(Sent &sent) const {
     sent.values = sent.kept.data();
 }
 
+// How far back the first operation is that a server may be asked for again or still.
+uint32_t Requests::behind(int64_t timestamp) {
+    while (oldest_ < timestamp && !sent_.count(oldest_)) oldest_++;
+    return uint32_t(std::min<int64_t>(timestamp - std::min(oldest_, first_given_up_), UINT32_MAX));
+}
+
 void Requests::depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t> positions) {
     RequestBatch head;
     head.operation = sent.operation;
     head.node = header_.from;
     head.worker = settings_.worker;
     head.number = uint64_t(timestamp);
+    if (settings_.asks_again) head.behind = behind(timestamp);
     const bool is_own = sent.operation == Operation::localize;
     uint64_t value_bytes = is_own ? 0 : sent.bytes - sent.keys.size() * sizeof(Key);
     std::vector<NodeId> targets = targets_of(sent);

@@ -135,6 +135,7 @@ private:
     }
     int64_t send(Sent sent, double now);
     void keep_values(Sent &sent) const;
+    uint32_t behind(int64_t timestamp);
     void depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t> positions = {});
     void ask_again(NodeId lost);
     Sent unanswered(const Sent &sent, std::vector<uint32_t> *positions) const;
@@ -174,6 +175,9 @@ private:
     KeyTable keys_; // keys of operations on their way; only filled when a request may conflict with them
     Buffers buffers_;
     int64_t next_ = 0;
+    int64_t oldest_ = 0; // all operations before this one have ended
+    // Those that were given up in this epoch may still be done.
+    int64_t first_given_up_ = INT64_MAX;
 };
 
 } // namespace ps

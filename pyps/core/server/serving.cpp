@@ -35,7 +35,8 @@ void Serving::serve(const FrameHeader &header, const RequestBatch &batch, ValueB
     elsewhere.for_server = true;
     ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
                        int64_t(bytes / element), 0, -1,   0};
-    if (has_parked(batch.keys)) { // leave all to the protocol, so that a key that comes twice keeps its order
+    const bool is_backed_up = segment_.header().replicas > 0 && is_write(batch.operation);
+    if (is_backed_up || has_parked(batch.keys)) { // all to the protocol: a key that comes twice keeps its order
         elsewhere.positions.resize(batch.keys.size());
         std::iota(elsewhere.positions.begin(), elsewhere.positions.end(), 0);
     } else {
@@ -77,7 +78,7 @@ void Serving::leave_to_protocol(const FrameHeader &header, const RequestBatch &b
             ++next;
             uint32_t channel = is_for_any ? segment_.channel_rule().channel(key) : channel_;
             if (channel == channel_) {
-                Request single{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
+                Request single{batch.operation, batch.origin(i), {}};
                 if (!pull) single.value.assign(value, end);
                 protocol_.receive(key, std::move(single), batch.from_home);
             } else {
@@ -99,6 +100,7 @@ void Serving::pass_on(FrameHeader header, const RequestBatch &of, Parts parts) {
         part.node = of.node;
         part.worker = of.worker;
         part.number = of.number;
+        part.behind = of.behind;
         header.channel = channel & 0xff;
         channel == channel_ ? localize_here(part) : pass_on_(channel, of.node, of.worker, part.encode(header));
     }
@@ -147,10 +149,7 @@ void Serving::want(const std::vector<Key> &keys) {
 void Serving::serve_about_rows(const RequestBatch &batch) {
     if (segment_.header().is_range()) throw Malformed("it is about rows, which keys of a range always have");
     for (uint32_t i = 0; i < batch.keys.size(); i++)
-        protocol_.receive(
-            batch.keys[i],
-            Request{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}},
-            not_from_home);
+        protocol_.receive(batch.keys[i], Request{batch.operation, batch.origin(i), {}}, not_from_home);
 }
 
 void Serving::localize(const FrameHeader &header, const RequestBatch &batch) {

@@ -16,7 +16,7 @@ Operation get_operation(FrameReader &reader) {
 
 OperationHead RequestBatch::head(FrameHeader header, uint64_t count, bool whole) const {
     auto flags = uint16_t((from_home ? from_home_flag : 0) | (whole ? whole_flag : 0));
-    return {ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
+    return {ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), 0, behind};
 }
 
 Bytes RequestBatch::encode(FrameHeader header) const {
@@ -37,7 +37,8 @@ RequestBatch RequestBatch::decode(const FrameHeader &header, FrameReader &reader
     uint16_t flags = get_flags(reader, from_home_flag | whole_flag);
     batch.from_home = flags & from_home_flag;
     batch.operation = get_operation(reader);
-    reader.zeros(6);
+    reader.zeros(2);
+    batch.behind = reader.get<uint32_t>();
     if (header.channel == any_channel && (goes_by_channel(batch.operation) || batch.from_home))
         throw Malformed("it is for no channel in particular, and is no pull, push or localize, or comes from a home");
     get_keys(reader, header, shape, &batch.keys);
@@ -64,8 +65,8 @@ OperationHead AnswerBatch::head(FrameHeader header) const {
     bool lost = lost_with != no_node;
     auto flags = uint16_t((whole ? whole_flag : 0) | (lost ? lost_flag : 0) | (forwarded ? forwarded_flag : 0) |
                           (refused ? refused_flag : 0));
-    OperationHead head{ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), {}};
-    if (lost) std::memcpy(head.unused, &lost_with, sizeof lost_with);
+    OperationHead head{ps::head(header, kind, count), number, worker, node, flags, uint16_t(operation), 0, 0};
+    if (lost) head.lost_with = lost_with;
     return head;
 }
 

@@ -12,8 +12,8 @@ struct OperationHead {
     FrameHeader frame;
     uint64_t number; // of the worker's operation
     uint32_t worker;
-    uint16_t node, flags, operation;
-    char unused[6];
+    uint16_t node, flags, operation, lost_with;
+    uint32_t behind; // of a request; see Origin
 };
 static_assert(sizeof(OperationHead) == 48, "as in docs/wire.md");
 
@@ -24,6 +24,7 @@ struct RequestBatch {
     NodeId node = no_node; // the worker's node
     uint32_t worker = 0;
     uint64_t number = 0; // of the worker's operation
+    uint32_t behind = 0; // see Origin
     std::vector<Key> keys;
     std::vector<uint32_t> positions; // of the keys in the operation; empty: 0, 1, 2, ...
     Bytes values;
@@ -33,6 +34,7 @@ struct RequestBatch {
     Bytes encode(FrameHeader header) const;
     static RequestBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape, ValueBytes *values);
     uint32_t position(uint32_t index) const { return positions.empty() ? index : positions[index]; }
+    Origin origin(uint32_t index) const { return {node, worker, position(index), number, behind}; }
 };
 
 struct AnswerBatch {

@@ -84,7 +84,7 @@ inline std::vector<NodeId> get_nodes(FrameReader &reader, const Shape &shape) {
 struct OriginRecord {
     NodeId node;
     uint16_t unused;
-    uint32_t worker, position, unused_too;
+    uint32_t worker, position, behind;
     uint64_t operation;
 };
 static_assert(sizeof(OriginRecord) == 24, "as in docs/wire.md");
@@ -92,7 +92,7 @@ static_assert(sizeof(OriginRecord) == 24, "as in docs/wire.md");
 inline void put_origins(FrameWriter &writer, const std::vector<Origin> &origins) {
     writer.put(uint32_t(origins.size()));
     for (const Origin &origin : origins)
-        writer.put(OriginRecord{origin.node, 0, origin.worker, origin.position, 0, origin.operation});
+        writer.put(OriginRecord{origin.node, 0, origin.worker, origin.position, origin.behind, origin.operation});
 }
 
 inline std::vector<Origin> get_origins(FrameReader &reader, const Shape &shape) {
@@ -100,8 +100,9 @@ inline std::vector<Origin> get_origins(FrameReader &reader, const Shape &shape) 
     reader.get(&records, reader.get<uint32_t>());
     std::vector<Origin> origins;
     for (const OriginRecord &record : records) {
-        if (record.unused || record.unused_too) throw Malformed("bytes that are not used are not zero");
-        origins.push_back({checked(record.node, shape), record.worker, record.position, record.operation});
+        if (record.unused) throw Malformed("bytes that are not used are not zero");
+        origins.push_back({checked(record.node, shape), record.worker, record.position, record.operation,
+                           record.behind});
     }
     return origins;
 }

@@ -78,7 +78,7 @@ inline void Desk::take(Protocol &protocol, uint64_t worker, const Bytes &message
     }
     const char *value = values.at;
     for (uint32_t i = 0; i < batch.keys.size(); i++) {
-        Request request{batch.operation, Origin{batch.node, batch.worker, batch.position(i), batch.number}, {}};
+        Request request{batch.operation, batch.origin(i), {}};
         if (batch.operation != Operation::pull) {
             request.value = bytes_of(narrow(shape_, batch.keys[i], value));
             value += shape_.value_bytes(batch.keys[i]);

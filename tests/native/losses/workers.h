@@ -14,12 +14,14 @@ using clients::intend;
 inline Plan World::plan(uint64_t number, Operation operation, Key key) {
     if (operation == Operation::pull) return {0, pushes.acknowledged(key, number) | (is_linear ? seen[key] : 0)};
     int push = pushes.begin(key);
+    trace("    worker %d: push %d of key %d", int(number), push, int(key));
     return {Pushes::operand(push), push};
 }
 
 inline void World::finish(uint64_t number, Operation operation, Key key, const Plan &plan, int64_t value) {
     if (operation == Operation::push) {
         pushes.acknowledge(key, int(plan.floor), number);
+        trace("    worker %d: push %d of key %d is acknowledged", int(number), int(plan.floor), int(key));
         seen[key] |= plan.operand;
     }
     if (operation != Operation::pull || node_of(number).out) return;
