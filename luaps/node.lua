@@ -75,9 +75,10 @@ function node.create(options)
    fields.cluster = arguments.whole('cluster', options.cluster, 0)
    fields.heartbeat = arguments.seconds('heartbeat', options.heartbeat)
    fields.lost_after = arguments.seconds('lost_after', options.lost_after)
-   fields.on_loss = on_loss
+   fields.on_loss = options.replicas == 0 and on_loss or ON_LOSS.continue
    fields.in_flight = arguments.whole('in_flight', options.in_flight, 0)
    fields.server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1)
+   fields.replicas = arguments.whole('replicas', options.replicas, 0, 2^31 - 1)
    if not options.num_keys then
       check(C.ps_load_zmq(nil)) -- without num_keys even a single node has a server
    end

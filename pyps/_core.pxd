@@ -45,6 +45,7 @@ cdef extern from "ps.h" nogil:
         int32_t on_loss
         int64_t in_flight
         int32_t server_threads
+        int32_t replicas
         int64_t capacity
         const char *optimizer
         const char *initializer

@@ -55,6 +55,7 @@ class Node:
         on_loss: int = 0,
         in_flight: int = 0,
         server_threads: int = 1,
+        replicas: int = 0,
         optimizer: str = "",
         initializer: str = "",
         hash: str = "",  # noqa: A002

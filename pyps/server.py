@@ -86,6 +86,11 @@ class Server(Node):
         Threads of this node's server, among which its keys are shared; the same number on all nodes. One thread serves
         some hundred thousand keys a second or more. More threads help only if the node has processors for them beside
         those for its workers.
+    replicas : int
+        How many other nodes keep a copy of each key and of what the optimizer keeps for it; the same on all nodes, which
+        then have `num_keys`. A push or set is acknowledged, and seen by pulls, when all of these have it. So nothing
+        that was acknowledged is lost with as many nodes: the keys of a lost node go on from a copy, new copies are
+        made, and calls that were on their way wait for that instead of raising. `on_loss` is "continue" then.
     capacity : int
         Without `num_keys`: most keys that this node has room for, both those whose value is here and those of which it
         only knows where they are. A call that would use more raises MemoryError, as one beyond `memory_limit` does;
@@ -151,6 +156,7 @@ class Server(Node):
         on_loss: str = "fail",
         in_flight: int = 0,
         server_threads: int = 1,
+        replicas: int = 0,
         capacity: int | None = None,
         optimizer: Optimizer | str | None = None,
         initializer: Initializer | str | None = None,
@@ -195,9 +201,10 @@ class Server(Node):
             cluster=cluster,
             heartbeat=heartbeat,
             lost_after=lost_after,
-            on_loss=ON_LOSS.index(on_loss),
+            on_loss=ON_LOSS.index("continue" if replicas else on_loss),
             in_flight=in_flight,
             server_threads=server_threads,
+            replicas=replicas,
             optimizer=self.use_optimizer(optimizer),
             initializer=initializer_text(initializer),
             eviction=eviction_number(eviction),

@@ -60,6 +60,13 @@ def add_arguments(parser: CommandParser) -> None:
         help="threads of each node among which its keys are shared (%(default)s)",
     )
     shape.add_argument(
+        "--replicas",
+        type=int,
+        default=0,
+        metavar="N",
+        help="other nodes that keep a copy of each key, so that nothing is lost with N nodes (%(default)s)",
+    )
+    shape.add_argument(
         "--optimizer",
         metavar="TEXT",
         help="what is done with pushed gradients, like adagrad:lr=0.1 (pushes add)",
@@ -195,7 +202,7 @@ def _lengths(text: str) -> tuple[int, ...]:
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    shape = ("capacity", "dtype", "techniques", "server_threads", "optimizer", "initializer", "eviction")
+    shape = ("capacity", "dtype", "techniques", "server_threads", "replicas", "optimizer", "initializer", "eviction")
     names = (*shape, "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
     options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_host")}

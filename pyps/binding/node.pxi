@@ -19,8 +19,8 @@ cdef class Node:
     max_workers, num_workers, memory_limit : int
     latch_timeout, timeout : float
         Seconds.
-    num_nodes, rank, techniques, cluster, on_loss, in_flight, server_threads : int
-        See `pyps.Server`; the last five only matter in a cluster.
+    num_nodes, rank, techniques, cluster, on_loss, in_flight, server_threads, replicas : int
+        See `pyps.Server`; the last six only matter in a cluster.
     heartbeat, lost_after : float
         Seconds.
     optimizer : str
@@ -36,7 +36,7 @@ cdef class Node:
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
-                 optimizer="", initializer="", eviction=0, hash="", Node beside=None, name=""):
+                 replicas=0, optimizer="", initializer="", eviction=0, hash="", Node beside=None, name=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -83,6 +83,7 @@ cdef class Node:
                 options.on_loss = on_loss
                 options.in_flight = whole(in_flight, "in_flight", INT64_MAX)
                 options.server_threads = <int32_t> whole(server_threads, "server_threads", INT32_MAX)
+                options.replicas = <int32_t> whole(replicas, "replicas", INT32_MAX)
             memset(&lengths, 0, sizeof(lengths))
             if value_lengths is not None:
                 open_keys(value_lengths, &lengths)

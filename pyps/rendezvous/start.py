@@ -38,7 +38,7 @@ from pyps.rendezvous.watch import Watch
 from pyps.server import Server
 
 # Options that must be the same on all nodes.
-ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss", "server_threads")
+ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss", "server_threads", "replicas")
 START_TIMEOUT = 120.0  # seconds
 PATIENCE_WITH_GUESTS = 300.0  # seconds that a shutdown waits for processes that attached
 PATIENCE_AT_THE_END = 2.0  # seconds that the host of the store gives others to read what they still need

@@ -31,16 +31,22 @@ std::unique_ptr<WorkerTransport> make_transport(const Segment &segment, const st
     return inside ? inside->connect(end) : make_worker_transport(end, segment.endpoint(node));
 }
 
+// Where keys have replicas, a broken connection is followed by an epoch without the node, in which all is asked again.
+Requests::Settings settings_of(const Segment &segment, uint32_t worker, uint32_t slot) {
+    const Header &header = segment.header();
+    Requests::Settings settings{worker, slot, header.element_bytes, header.in_flight, 2 * header.heartbeat};
+    settings.asks_again = header.replicas > 0;
+    if (settings.asks_again) settings.break_patience += header.lost_after;
+    return settings;
+}
+
 } // namespace
 
 Remote::Remote(Segment &segment, std::shared_ptr<Inside> inside, uint32_t worker, uint32_t slot, double patience,
                std::function<void()> check)
     : segment_(segment), shape_(connected(segment)), whereabouts_(segment), header_(header_from(segment)), slot_(slot),
       patience_(patience), check_(std::move(check)), transport_(make_transport(segment, inside, worker)),
-      requests_(
-          header_, shape_,
-          {worker, slot, segment.header().element_bytes, segment.header().in_flight, 2 * segment.header().heartbeat},
-          whereabouts_, *this) {
+      requests_(header_, shape_, settings_of(segment, worker, slot), whereabouts_, *this) {
     look_at_epoch();
     requests_.say_hello();
 }
@@ -116,6 +122,7 @@ void Remote::look_at_epoch() {
     for (NodeId node = 0; node < shape_.num_nodes(); node++)
         if (is_member(segment_, node)) members.push_back(node);
     auto lost = NodeId(segment_.header().lost_last.load(std::memory_order_acquire));
+    expects_nothing_ = false; // operations may be asked again
     requests_.begin_epoch(epoch, std::move(members), lost);
 }
 

@@ -64,6 +64,21 @@ void check_eviction(const ps_node_options &options) {
              static_cast<long long>(options.num_lengths));
 }
 
+void check_replicas(const ps_node_options &options) {
+    const int32_t others = std::max(options.num_nodes, 1) - 1;
+    if (options.replicas < 0 || options.replicas > others)
+        fail(PS_EINVAL, Where{-1, options.replicas, others},
+             "replicas is %d; it must be in [0, %d], as %d nodes have %d others each", options.replicas, others,
+             others + 1, others);
+    if (options.replicas && options.on_loss != PS_ON_LOSS_CONTINUE)
+        fail(PS_EINVAL, Where{-1, options.replicas, 0}, "replicas is %d, which needs on_loss \"continue\"",
+             options.replicas);
+    if (options.replicas && options.capacity)
+        fail(PS_EINVAL, Where{-1, options.replicas, 0},
+             "replicas is %d, which needs num_keys: keys that may be any numbers have no replicas yet",
+             options.replicas);
+}
+
 void check_options(const ps_node_options &options) {
     check_key_space(options);
     if (!options.value_lengths ||
@@ -110,6 +125,7 @@ void check_options(const ps_node_options &options) {
     check_eviction(options);
     if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
         fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
+    check_replicas(options);
     if (options.in_flight < 0)
         fail(PS_EINVAL, Where{-1, options.in_flight, 0}, "in_flight is %lld; it must not be negative",
              static_cast<long long>(options.in_flight));
@@ -199,6 +215,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     for (const LengthClass &c : classes)
         plan.undo_bytes = std::max(plan.undo_bytes, round_up(plan.num_nodes > 1 ? c.shared_bytes : c.whole_bytes, 64));
     plan.techniques = uint32_t(options.techniques);
+    plan.replicas = uint32_t(options.replicas);
     plan.cluster = options.cluster;
     plan.heartbeat = heartbeat_of(options);
     plan.lost_after = lost_after_of(options);

@@ -89,6 +89,7 @@ struct Header {
     uint64_t cluster; // the number that the cluster's nodes have in common
     uint32_t num_nodes, node; // 1 and 0 for the only node
     uint32_t techniques;
+    uint32_t replicas; // other nodes that keep a backup of each key
     char curve_public[41], curve_secret[41]; // may be empty; written before `connected`
     double latch_timeout;
     Process server;

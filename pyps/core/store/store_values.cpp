@@ -258,7 +258,12 @@ void StoreValues::replace(Key key, const Bytes &whole) {
     std::memcpy(segment_.value(place_) + c.value_bytes, whole.data() + c.value_bytes, c.whole_bytes - c.value_bytes);
 }
 
-Bytes StoreValues::first_whole(Key key) const { return Bytes(segment_.whole_bytes(key)); }
+Bytes StoreValues::first_whole(Key key) const {
+    const LengthClass &c = segment_.class_of(key);
+    Bytes whole;
+    if (!segment_.first_value(key, c, &whole)) whole.resize(c.whole_bytes);
+    return whole;
+}
 
 void StoreValues::await(Key key) {
     with(key,

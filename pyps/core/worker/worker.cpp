@@ -170,11 +170,20 @@ int32_t ps_worker::pull_from_here(ps_request &request) {
     return code;
 }
 
+uint64_t ps_worker::bytes_of(const ps_request &request) const {
+    return uint64_t(request.num_keys) * sizeof(Key) +
+           uint64_t(request.num_values) * attachment_->segment->header().element_bytes;
+}
+
+// Where keys have replicas, only the server writes: it changes a value when the replicas have the change.
+bool ps_worker::is_for_server(const ps_request &request) const {
+    return attachment_->segment->header().replicas > 0 && request.operation != PS_PULL && request.num_keys > 0;
+}
+
 // Wait until the request can be sent: until the server knows this worker, and there is room.
 void ps_worker::get_ready(const ps_request &request, Deadline &deadline) {
     const Segment &segment = *attachment_->segment;
-    uint64_t bytes = uint64_t(request.num_keys) * sizeof(Key) +
-                     uint64_t(request.num_values) * segment.header().element_bytes;
+    const uint64_t bytes = bytes_of(request);
     if (remote_ && remote_->is_introduced() && remote_->has_room(bytes)) return;
     if (all_local(segment, request.keys, request.num_keys)) return;
     remote(patience_, deadline.left()).make_room(bytes, deadline.left());
@@ -187,13 +196,19 @@ int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
     bool may_wait = !(request.flags & PS_NOWAIT);
     if (!wait_for_order(request, deadline)) return PS_EBUSY;
     if (!may_wait) {
-        if (!all_local(segment, request.keys, request.num_keys)) return PS_EBUSY;
+        if (is_for_server(request) || !all_local(segment, request.keys, request.num_keys)) return PS_EBUSY;
         int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
     if (request.operation == PS_PULL && (!remote_ || segment.header().num_nodes == 1)) {
         int32_t code = pull_from_here(request);
         if (code != PS_ENOTLOCAL) return code;
+    }
+    if (is_for_server(request)) {
+        remote(patience_, deadline.left()).make_room(bytes_of(request), deadline.left());
+        count(request, size_t(request.num_keys));
+        request.timestamp = remote().start(request);
+        return PS_OK;
     }
     get_ready(request, deadline);
     // Else its first keys were done here before, though they may have moved away since.

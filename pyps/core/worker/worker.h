@@ -71,6 +71,8 @@ private:
     int32_t submit(ps_request &request, ps::Deadline &deadline);
     int32_t submit_gradients(ps_request &request, ps::Deadline &deadline);
     int32_t wait_for_answers(ps_request &request, ps::Deadline &deadline);
+    uint64_t bytes_of(const ps_request &request) const;
+    bool is_for_server(const ps_request &request) const;
     void get_ready(const ps_request &request, ps::Deadline &deadline);
     int32_t run_here(ps_request &request);
     int32_t pull_from_here(ps_request &request);
