@@ -92,7 +92,7 @@ local SERVER = {
 -- - in_flight: how many bytes each worker may have under way between nodes before its calls wait; 0: 64 MiB.
 -- - server_threads: how many threads divide this node's keys among them; the same on all nodes.
 -- - replicas: how many other nodes keep a copy of each key, so that nothing that was acknowledged is lost with as many
---   nodes; needs num_keys, and on_loss is 'continue' then. The same on all nodes.
+--   nodes; on_loss is 'continue' then, and there is no eviction. The same on all nodes.
 -- - optimizer: what is done with pushes, which then bring gradients, for example 'adagrad:lr=0.1' or
 --   {'adagrad', lr = 0.1}; without it pushes add. The same on all nodes. See :optimizer and :tune.
 -- - initializer: what values begin with, instead of zeros, for example 'normal:std=0.01,seed=7' or

@@ -28,7 +28,7 @@ ps_node_options beside(const Header &header, const TableOptions &table, uint64_t
     options.num_nodes = int32_t(header.num_nodes);
     options.node = int32_t(header.node);
     options.techniques = int32_t(header.techniques);
-    options.replicas = options.capacity ? 0 : int32_t(header.replicas);
+    options.replicas = int32_t(header.replicas);
     options.cluster = mix(header.cluster + number);
     options.heartbeat = header.heartbeat;
     options.lost_after = header.lost_after;

@@ -104,7 +104,7 @@ typedef struct ps_node_options {
     int64_t in_flight; /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
     int32_t server_threads; /* that share a node's keys, as many on each node of a cluster; 0: 1; at most 64 */
     int32_t replicas; /* other nodes that keep a copy of each key: nothing that was acknowledged is lost with as many
-                       * nodes. Needs num_keys, and PS_ON_LOSS_CONTINUE; the same on all nodes */
+                       * nodes. Needs PS_ON_LOSS_CONTINUE, and no eviction; the same on all nodes */
     int64_t capacity; /* more than 0: keys may be any numbers but -1, and num_keys is 0. This node has room for so
                        * many keys, whether their values are here or it only remembers where they are: PS_ENOMEM
                        * beyond. With several value_lengths, at most 128, the topmost byte of a key says which of

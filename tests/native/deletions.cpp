@@ -1,7 +1,7 @@
 // Keys that are deleted, or let go by nodes that need room, while workers of all nodes push to them, pull them, move
 // them and have replicas of them, in any order of messages and with workers that stop. What was acknowledged before a
 // deletion began is not read after it has ended; nothing else gets lost; when all keys were deleted and are not used
-// any more, no row is left.
+// any more, no row is left, and no backup.
 //
 // deletions FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
 #include <cstdio>
@@ -106,6 +106,7 @@ private:
 
     bool does_it_here(uint64_t number, Operation operation, Key key) {
         NumberStore &values = world_.nodes[world_.workers[number].node]->values;
+        if (world_.backups > 0 && is_write(operation)) return false;
         return values.has_row(key) && is_here(values, operation, key);
     }
 
@@ -200,6 +201,10 @@ private:
         REQUIRE(owner);
         const int64_t number = number_of_key(owner->values, key);
         world_.account.check_final(key, number);
+        for (NodeId keeper : owner->protocol.keepers().of(key)) {
+            const Backup *backup = world_.nodes[keeper]->protocol.backup(key);
+            REQUIRE((backup ? number_of(backup->whole) : 0) == number);
+        }
         for (auto &node : world_.nodes) {
             const Standing standing = node->values.standing(key);
             REQUIRE(standing != Standing::awaited);
@@ -225,6 +230,7 @@ private:
         for (Key key = 0; key < world_.num_keys; key++) {
             Node &home = *world_.nodes[world_.home(key)];
             REQUIRE(world_.owner(key) == &home && !home.values.has_row(key));
+            for (auto &node : world_.nodes) REQUIRE(!node->protocol.backup(key));
         }
         for (auto &node : world_.nodes) REQUIRE(node->protocol.remembers_nothing());
         world_.account.start_anew();

@@ -120,8 +120,11 @@ inline std::vector<Origin> some_origins() {
 inline Bytes some_backup() {
     BackupBatch batch;
     batch.keys = some_keys();
-    for (Key key : batch.keys)
-        batch.backups.push_back(Backup{0, some_sequence(), some_origins(), some_bytes(shape.value_bytes(key))});
+    for (Key key : batch.keys) {
+        const bool erases = draw(4) == 0;
+        Bytes whole = erases ? Bytes() : some_bytes(shape.value_bytes(key));
+        batch.backups.push_back(Backup{0, some_sequence(), some_origins(), std::move(whole), erases});
+    }
     return batch.encode(header());
 }
 

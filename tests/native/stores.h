@@ -72,9 +72,12 @@ public:
     };
 
     NumberStore(NodeId self, const HomeRule &homes, uint64_t num_keys)
-        : Stops(num_keys), is_range(homes.space().is_range()), values(num_keys), rows(num_keys, true) {
-        for (Key key = 0; key < num_keys; key++)
-            if (homes.base(key) == self) values[key].standing = Standing::owned;
+        : Stops(num_keys), is_range(homes.space().is_range()), begins_here(num_keys), values(num_keys),
+          rows(num_keys, true) {
+        for (Key key = 0; key < num_keys; key++) {
+            begins_here[key] = homes.base(key) == self;
+            if (begins_here[key]) values[key].standing = Standing::owned;
+        }
     }
 
     std::unique_ptr<Whereabouts> whereabouts();
@@ -123,6 +126,7 @@ public:
     }
     void read(Key key, Bytes *whole) override {
         require(key, {Standing::owned, Standing::shared});
+        erased = false;
         *whole = bytes_of(values[key].number);
     }
     void replace(Key key, const Bytes &whole) override { set(key, whole); }
@@ -175,6 +179,7 @@ public:
     void erase(Key key) override {
         require(key, {Standing::owned});
         values[key].number = 0;
+        if (!begins_here[key]) values[key].standing = Standing::absent;
         erased = true;
     }
     void apply(Bytes *whole, const Bytes &delta, Key) const override {
@@ -187,6 +192,7 @@ private:
     static constexpr Key nobody = UINT64_MAX;
 
     const bool is_range; // a range's rows stay
+    std::vector<bool> begins_here; // by key
     std::vector<Value> values;
     std::vector<bool> rows; // by key
     bool erased = false; // the key whose latch is held, and nothing was done to it since

@@ -76,7 +76,7 @@ def knock(endpoint: str, server: str | None, own: Keys | None) -> bool:
                 socket.curve_publickey, socket.curve_secretkey = (key.encode() for key in own)
             socket.routing_id = b"W" + struct.pack("<HIQ", 0, 77, CLUSTER)
             socket.connect(endpoint)
-            socket.send(struct.pack("<4sBBHQQ", b"MTPS", 2, HELLO, 0, CLUSTER, 0))
+            socket.send(struct.pack("<4sBBHQQ", b"MTPS", 3, HELLO, 0, CLUSTER, 0))
             return bool(socket.poll(500))
     finally:
         context.term()

@@ -19,11 +19,15 @@ MANY = 900_000  # keys of one int64: with positions more than 16 MiB
 
 
 def header(kind: int, count: int = 0, *, sender: int = 1, cluster: int = CLUSTER) -> bytes:
-    return struct.pack("<4sBBHQII", b"MTPS", 2, kind, sender, cluster, 0, count)
+    return struct.pack("<4sBBHQII", b"MTPS", 3, kind, sender, cluster, 0, count)
 
 
 def push(key: int, value: int, *, node: int = 1, worker: int = 3) -> bytes:
     return header(4, 1, sender=node) + struct.pack("<QIHHHxxxxxxQq", 0, worker, node, 2, 1, key, value)
+
+
+# of key 0
+TRANSFER = header(8, 1) + struct.pack("<QQIIQHIq", 0, 9, 0, 0, 0, 0, 0, 5)
 
 
 @pytest.fixture
@@ -102,13 +106,18 @@ SENDERS = {
     "another worker": (worker_name(1, 4), push(0, 1), "another one's request"),
     "a worker that plays a node": (
         worker_name(1, 3),
-        header(8, 1) + struct.pack("<QQIIq", 0, 9, 0, 0, 5),
+        TRANSFER,
         "from no other node",
     ),
     "a node that sends a key that is here": (
         node_name(1),
-        header(8, 1) + struct.pack("<QQIIq", 0, 9, 0, 0, 5),
+        TRANSFER,
         "a key comes that is here",
+    ),
+    "a node that sends a backup": (
+        node_name(1),
+        header(30, 1) + struct.pack("<QQHxxIq", 1, 9, 0, 0, 5),
+        "a backup comes, but keys have none",
     ),
     "a node that moves keys of another home": (
         node_name(1),

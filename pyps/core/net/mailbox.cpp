@@ -122,7 +122,7 @@ void Mailbox::send(NodeId to, Moves &&message) {
 }
 
 void Mailbox::send(NodeId to, Key key, const Backup &message) {
-    uint64_t bytes = key_bytes + version_bytes + number_bytes + message.written.size() * origin_bytes;
+    uint64_t bytes = key_bytes + version_bytes + 2 * number_bytes + message.written.size() * origin_bytes;
     auto &batch = last<BackupBatch>(to, bytes + message.whole.size(), [](const BackupBatch &) { return true; });
     batch.keys.push_back(key);
     batch.backups.push_back(message);

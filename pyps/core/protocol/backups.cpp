@@ -22,16 +22,18 @@ constexpr auto is_at = [](const std::vector<NodeId> &nodes, NodeId node) {
 } // namespace
 
 // Whether the value has this write, or will have it.
-bool Protocol::is_known(Key key, const Origin &origin) {
+bool Protocol::is_known(Key key, const Request &request) {
+    const Origin &origin = request.origin;
     if (recent_.has(key, origin)) {
-        post_.answer(origin, key, {}, refresh_origin(key, origin.node));
+        const bool erases = request.operation == Operation::erase;
+        post_.answer(origin, key, erases ? Bytes{1} : Bytes{}, !erases && refresh_origin(key, origin.node));
         return true;
     }
     auto found = writes_.find(key);
     if (found == writes_.end()) return false;
     for (auto *known : {&found->second.written, &found->second.next})
-        for (Write::Request &request : *known)
-            if (request.origin == origin) return request.is_asked = true;
+        for (Write::Request &other : *known)
+            if (other.origin == origin) return other.is_asked = true;
     return false;
 }
 
@@ -42,9 +44,10 @@ Protocol::Write &Protocol::begin_write(Key key) {
 }
 
 void Protocol::write(Key key, const Request &request) {
-    if (is_known(key, request.origin)) return;
+    if (is_known(key, request)) return;
+    if (is_being_erased(key)) return erasures_[key].later.push_back(request);
     Write &write = begin_write(key);
-    if (!write.orders.empty()) {
+    if (!write.orders.empty() || write.erases_backups) {
         write.later.push_back(request);
         return;
     }
@@ -67,9 +70,11 @@ void Protocol::send_backup(Key key, Write &write) {
 void Protocol::send_to_keepers(Key key, Write &write) {
     write.missing = keepers_.of(key);
     if (write.missing.empty()) return commit(key); // no other node is left
-    Backup message{self_, write.version, {}, write.sent};
+    Backup message{self_, write.version, {}, write.erases_backups ? Bytes() : write.sent,
+                   write.erases_backups};
     if (lacking_.count(key)) message.written = recent_.of(key); // some keepers do not know earlier writes
-    for (const Write::Request &request : write.written) message.written.push_back(request.origin);
+    if (!write.erases_backups)
+        for (const Write::Request &request : write.written) message.written.push_back(request.origin);
     for (NodeId keeper : write.missing) post_.send(keeper, key, message);
 }
 
@@ -80,8 +85,12 @@ void Protocol::receive(Key key, Backup message) {
     const NodeId owner = message.owner;
     last_version_ = std::max(last_version_, message.version);
     recent_.note(key, std::exchange(message.written, {}));
-    Backup &kept = kept_[key];
-    if (message.version > kept.version) kept = std::move(message);
+    auto found = kept_.find(key);
+    const bool is_new = found == kept_.end() || message.version > found->second.version;
+    if (is_new && message.erases)
+        kept_.erase(key);
+    else if (is_new)
+        kept_[key] = std::move(message);
     post_.send(owner, key, answer);
 }
 
@@ -105,13 +114,16 @@ void Protocol::take(Key key, const Backed &message) {
 
 // All keepers have the backup that was on its way.
 void Protocol::commit(Key key) {
-    Write &write = writes_.find(key)->second;
+    auto found = writes_.find(key);
+    Write &write = found->second;
     write.is_on_its_way = false;
+    if (write.erases) return end_erasure(key, std::move(writes_.extract(found).mapped()));
+    const Bytes done = std::exchange(write.erases_backups, false) ? Bytes{1} : Bytes();
     if (!write.written.empty()) values_.replace(key, write.sent);
     lacking_.erase(key);
     for (const Write::Request &request : std::exchange(write.written, {})) {
         recent_.note(key, request.origin);
-        if (request.is_asked) post_.answer(request.origin, key, {}, refresh_origin(key, request.origin.node));
+        if (request.is_asked) post_.answer(request.origin, key, done, refresh_origin(key, request.origin.node));
     }
     write.next.empty() ? finish(key) : send_backup(key, write);
 }
@@ -119,7 +131,20 @@ void Protocol::commit(Key key) {
 void Protocol::finish(Key key) {
     Write write = std::move(writes_.extract(key).mapped());
     hand_on(key, std::move(write.orders));
-    for (Request &request : write.later) take(key, std::move(request), not_from_home);
+    Erasure erasure;
+    for (Request &request : write.later) {
+        if (request.operation == Operation::erase)
+            erasure.requests.push_back(std::move(request));
+        else
+            take(key, std::move(request), not_from_home);
+    }
+    if (!owns(key)) {
+        for (Request &request : erasure.requests) take_erasure(key, std::move(request));
+    } else if (!erasure.requests.empty()) {
+        begin_erasure(key, std::move(erasure));
+    } else {
+        erase_if_alone(key);
+    }
 }
 
 // Whether something is on its way to keepers that has to be there before the key may move.
@@ -202,11 +227,28 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
             for (Write::Request &request : *requests) request.is_asked = false;
         write.orders.clear();
         write.later.clear();
+        write.erases = false;
     }
 }
 
 void Protocol::claim(const std::function<void(Key, const Holds &)> &report) const {
     for (const auto &[key, backup] : kept_) report(key, Holds{self_, false, backup.version});
+}
+
+// Where keys may be any numbers, a home has no entry for a key that never moved.
+void Protocol::find_unlisted(std::vector<Key> *keys) const {
+    for (const auto &[key, claims] : claims_)
+        if (homes_.is_lost(key) && !homes_.has_entry(key)) keys->push_back(key);
+}
+
+// As where it began, at its first use.
+void Protocol::bear(Key key) {
+    homes_.move(key, self_);
+    make(key);
+}
+
+void Protocol::make(Key key) {
+    take_in(key, Transfer{0, {}, {}, values_.first_whole(key), 0, keepers_.usual()});
 }
 
 // A key that no node has, whose home is here: it goes on from its newest backup. If no backup can have been lost, a key
@@ -216,7 +258,7 @@ bool Protocol::find_again(Key key) {
     if (found == claims_.end()) {
         if (backups_ == 0 || !were_secure_) return false;
         homes_.move(key, self_);
-        step(key, [=] { take_in(key, Transfer{0, {}, {}, values_.first_whole(key), 0, keepers_.of(key)}); });
+        step(key, [=] { bear(key); });
         return true;
     }
     std::vector<Holds> &claims = found->second;
@@ -268,6 +310,8 @@ void Protocol::adopt(Key key, const Delta &delta) {
 // Keys get new backups where keepers were lost.
 void Protocol::settle_backups() {
     claims_.clear();
+    is_whole_ = is_whole_ && were_secure_;
+    if (!is_whole_ && !homes_.rule().space().is_range()) knows_lost_keys_ = true;
     settled_.assign(settled_.size(), false);
     secure_.assign(secure_.size(), false);
     values_.for_each_here([&](Key key) {

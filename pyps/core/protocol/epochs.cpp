@@ -103,6 +103,7 @@ void Protocol::settle(NodeId lost) {
     homes_.for_each([&](Key key) {
         if (homes_.is_unknown(key)) missing.push_back(key);
     });
+    find_unlisted(&missing);
     for (Key key : missing) {
         if (find_again(key)) continue;
         bool known = former_->is_here(key) && !former_->is_unknown(key) && !former_->is_lost(key);

@@ -21,25 +21,27 @@ Bytes yes_or_no(bool yes) { return {char(yes)}; }
 
 } // namespace
 
-// A key that began on a lost node cannot become what it was at first, as no node can make it anew.
+// A key that began on a lost node can become what it was at first only if it is known which keys that node had.
 void Protocol::receive_about_row(Key key, Request request) {
     if (!homes_.is_here(key)) {
         post_.send(homes_.home(key), key, request, not_from_home);
         return;
     }
     const bool asks = request.operation == Operation::contains;
-    if (homes_.is_lost(key))
+    if (!asks && recent_.has(key, request.origin))
+        post_.answer(request.origin, key, yes_or_no(true), false);
+    else if (homes_.is_lost(key) && !is_unborn(key))
         post_.refuse(request.origin, key, homes_.lost_with(key));
-    else if (!asks && !begins_here(key))
+    else if (!asks && !begins_here(key) && !is_whole_)
         post_.refuse(request.origin, key, homes_.rule().base(key));
-    else if (asks || !values_.has_row(key))
-        post_.answer(request.origin, key, yes_or_no(!begins_here(key) || values_.has_row(key)), false);
+    else if (asks || is_unused(key))
+        post_.answer(request.origin, key, yes_or_no(!is_unused(key)), false);
     else
         step(key, [this, key, request = std::move(request)]() mutable { take_erasure(key, std::move(request)); });
 }
 
 bool Protocol::let_go(Key key) {
-    if (!begins_here(key) || values_.standing(key) != Standing::owned || knows(key)) return false;
+    if (backups_ || !begins_here(key) || values_.standing(key) != Standing::owned || knows(key)) return false;
     return do_now(key, [&] {
         values_.erase(key);
         homes_.forget(key);
@@ -47,6 +49,12 @@ bool Protocol::let_go(Key key) {
 }
 
 void Protocol::take_erasure(Key key, Request request) {
+    if (is_known(key, request)) return;
+    auto write = writes_.find(key);
+    if (write != writes_.end() && !write->second.orders.empty()) {
+        write->second.later.push_back(std::move(request));
+        return;
+    }
     if (owns(key)) {
         Erasure erasure;
         erasure.requests.push_back(std::move(request));
@@ -108,14 +116,49 @@ void Protocol::erase_if_alone(Key key) {
     if (found == erasures_.end()) return;
     auto master = masters_.find(key);
     if (master != masters_.end() && !master->second.replicas.empty()) return;
-    Erasure erasure = std::move(found->second);
-    erasures_.erase(found);
+    if (backups_ == 0)
+        erase_here(key, std::move(erasures_.extract(found).mapped()), true);
+    else if (!writes_.count(key))
+        erase_backups(key, found->second.requests);
+}
+
+// The keepers erase their backups before the value goes: what was deleted must not come back when this node is lost.
+// They do not note who asked for it: another keeper may have the key again, if this node is lost before all have done so.
+void Protocol::erase_backups(Key key, const std::vector<Request> &requests) {
+    Write &write = begin_write(key);
+    write.erases_backups = write.erases = true;
+    write.whole = values_.first_whole(key);
+    for (const Request &request : requests) write.next.push_back({request.origin, true});
+    erasures_[key].requests.clear();
+    send_backup(key, write);
+}
+
+void Protocol::end_erasure(Key key, Write write) {
+    Erasure erasure;
+    if (is_being_erased(key)) erasure = std::move(erasures_.extract(key).mapped());
+    bool had_row = true;
+    for (const Write::Request &request : write.written) {
+        recent_.note(key, request.origin);
+        if (request.is_asked) post_.answer(request.origin, key, yes_or_no(std::exchange(had_row, false)), false);
+    }
+    std::move(write.later.begin(), write.later.end(), std::back_inserter(erasure.later));
+    std::move(write.orders.begin(), write.orders.end(), std::back_inserter(erasure.next));
+    keepers_.forget(key);
+    lacking_.erase(key);
+    erase_here(key, std::move(erasure), false);
+}
+
+// What was to be done to the key after its erasure uses it again.
+void Protocol::erase_here(Key key, Erasure erasure, bool had_row) {
     forget_if_plain(key);
     values_.erase(key);
-    if (homes_.owner(key) == self_ && erasure.next.empty()) homes_.forget(key);
-    bool had_row = true;
+    if (!erasure.next.empty() && !owns(key))
+        make(key);
+    else if (homes_.owner(key) == self_ && erasure.next.empty())
+        homes_.forget(key);
     for (const Request &request : erasure.requests)
         post_.answer(request.origin, key, yes_or_no(std::exchange(had_row, false)), false);
+    for (Request &request : erasure.later) take(key, std::move(request), not_from_home);
     hand_on(key, std::move(erasure.next));
     for (const Want &want : erasure.wants) take(key, want, not_from_home);
 }

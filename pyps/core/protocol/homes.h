@@ -75,6 +75,8 @@ public:
         rule_.space().is_range() ? put(key, self_) : (void)moved_.erase(key);
     }
 
+    // Whether more is known of the key than the rule says.
+    bool has_entry(Key key) const { return rule_.space().is_range() || moved_.find(key); }
     bool is_lost(Key key) const { return entry(key) & lost; }
     NodeId lost_with(Key key) const { return entry(key) & ~lost; }
     bool is_unknown(Key key) const { return entry(key) == unknown; }

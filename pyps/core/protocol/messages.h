@@ -134,6 +134,7 @@ struct Backup {
     uint64_t version;
     std::vector<Origin> written; // the writes that came since the last one
     Bytes whole;
+    bool erases = false; // there is no value any more: the key is to be erased
 };
 
 // The answer: the node has the backup.

@@ -72,8 +72,8 @@ public:
     virtual void refresh(Key key, const Bytes &value, const Bytes &sent) = 0;
     virtual bool take_delta(Key key, Bytes *delta) = 0; // false if nothing was pushed
     virtual bool retire(Key key, Bytes *delta) = 0; // the same, and then replica -> awaited
-    // Of an owned key, where it began: as if it had never been used. Its row goes with the latch, unless something is
-    // done to the key before.
+    // Of an owned key: as if it had never been used, so it is absent unless it began here. Its row goes with the latch,
+    // unless something is done to the key before.
     virtual void erase(Key key) = 0;
 };
 

@@ -44,7 +44,8 @@ public:
              const ChannelKeys &channel = {}, NodeId backups = 0)
         : self_(self), techniques_(techniques), channel_(channel), backups_(backups),
           homes_(self, nodes, space, channel), values_(values), post_(post),
-          keepers_(self, backups, homes_.rule().members()), settled_(nodes, true), secure_(nodes, true) {}
+          keepers_(self, backups, homes_.rule().members()), settled_(nodes, true), secure_(nodes, true),
+          is_whole_(backups > 0) {}
 
     // Messages from other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
@@ -108,6 +109,10 @@ public:
         return is_coming(key) || replicas_.count(key) || masters_.count(key) || wanted_.count(key) ||
                writes_.count(key);
     }
+    // Of a key whose home is here: it began at a node that was lost, and certainly was never used, or was erased.
+    bool is_unborn(Key key) const {
+        return is_whole_ && !former_ && homes_.is_here(key) && !begins_here(key) && !homes_.has_entry(key);
+    }
     bool is_secure() const { return secure_[self_]; }
     const Backup *backup(Key key) const { // of a key of another node, that is kept here
         auto found = kept_.find(key);
@@ -150,6 +155,7 @@ private:
     struct Erasure {
         std::vector<Request> requests;
         std::vector<Want> wants; // that came meanwhile
+        std::vector<Request> later; // writes that did, with backups
         std::vector<Relocate> next; // orders to hand the key on afterwards
     };
 
@@ -160,6 +166,8 @@ private:
             bool is_asked; // a worker waits for its answer
         };
         bool is_on_its_way = false; // a backup is
+        bool erases_backups = false; // which is the last step of an erasure
+        bool erases = false; // and then the key, but not in a later epoch: other nodes may have replicas again
         uint64_t version = 0; // of that one
         Bytes sent, whole; // as in that backup, and with what came since
         std::vector<Request> written, next; // what is new in that backup, and in `whole`
@@ -206,7 +214,7 @@ private:
     bool owns(Key key) const;
     bool is_coming(Key key) const; // whether a key or replica that was asked for is on its way
     void mark_replica(Key key, Held &held, Mark *mark);
-    Found find(Key key, bool from_home) const;
+    Found find(Key key, bool from_home);
     Arrival &expect(Key key);
 
     void serve(Key key, const Request &request);
@@ -241,14 +249,20 @@ private:
     void forget_if_plain(Key key);
     void forget_erased(Key key);
     bool begins_here(Key key) const { return homes_.rule().base(key) == self_; }
+    bool is_unused(Key key) const { return begins_here(key) ? !values_.has_row(key) : is_unborn(key); }
+    void bear(Key key);
+    void make(Key key);
     void receive_about_row(Key key, Request request);
     void take_erasure(Key key, Request request);
     void begin_erasure(Key key, Erasure erasure);
     void erase_if_alone(Key key);
+    void erase_backups(Key key, const std::vector<Request> &requests);
+    void end_erasure(Key key, Write write);
+    void erase_here(Key key, Erasure erasure, bool had_row);
     void send_end(Key key, uint32_t number);
     bool is_being_erased(Key key) const { return !erasures_.empty() && erasures_.count(key); }
     void write(Key key, const Request &request);
-    bool is_known(Key key, const Origin &origin);
+    bool is_known(Key key, const Request &request);
     Write &begin_write(Key key);
     void send_backup(Key key, Write &write);
     void send_to_keepers(Key key, Write &write);
@@ -266,6 +280,7 @@ private:
     void adopt(Key key, const Delta &delta);
     void begin_epoch_of_backups(const std::vector<NodeId> &members);
     void claim(const std::function<void(Key, const Holds &)> &report) const;
+    void find_unlisted(std::vector<Key> *keys) const;
     bool find_again(Key key);
     void settle_backups();
     void tell(News news);
@@ -305,6 +320,7 @@ private:
     std::vector<bool> settled_, secure_; // by node: what it has told in this epoch
     bool knows_lost_keys_ = false; // other nodes cannot tell these from keys that were never written
     bool were_secure_ = true; // the nodes that were lost, and they were not more than there are backups
+    bool is_whole_; // they were so in all epochs
     uint64_t last_version_ = 1; // of all backups that this node has sent or seen
     FlatMap<bool> wanted_; // keys for which this node has an intent
     size_t roomless_ = 0;

@@ -119,10 +119,11 @@ void Protocol::land(Key key) {
     for (Waiting &waiting : arrival.queue) {
         if (auto *delta = std::get_if<Delta>(&waiting)) serve(key, *delta);
         auto *request = std::get_if<Request>(&waiting);
-        if (request && request->operation == Operation::erase)
-            erasure.requests.push_back(std::move(*request));
-        else if (request)
+        if (!request) continue;
+        if (request->operation != Operation::erase)
             serve(key, *request);
+        else if (!is_known(key, *request))
+            erasure.requests.push_back(std::move(*request));
     }
     for (uint64_t waiter : arrival.waiters) post_.landed(waiter, key);
     if (erasure.requests.empty()) {

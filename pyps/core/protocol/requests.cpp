@@ -9,7 +9,8 @@ bool Protocol::owns(Key key) const {
 }
 
 // Where a message for the key's owner goes from here.
-Protocol::Found Protocol::find(Key key, bool from_home) const {
+Protocol::Found Protocol::find(Key key, bool from_home) {
+    if (is_unborn(key)) bear(key);
     Found found;
     if (owns(key)) {
         found.here = true;

@@ -24,6 +24,7 @@ template <class Body>
 bool Protocol::do_now(Key key, Body &&body) {
     if (parked_.count(key) || !values_.latch(key)) return false;
     Latched latched(values_);
+    if (is_unborn(key)) bear(key);
     body();
     return true;
 }

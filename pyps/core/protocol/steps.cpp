@@ -12,9 +12,10 @@ void Protocol::receive(Key key, Request message, bool from_home) {
 }
 
 // What is about replicas and comes to a node where the key has no row is about replicas that have ended. It must not
-// make a row again.
+// make a row again, unless the owner was lost, with a value that was only read.
 void Protocol::receive(Key key, Delta message, bool from_home) {
-    if (begins_here(key) && !values_.has_row(key)) {
+    const bool lost_its_owner = message.in_new_epoch && !message.last && is_unborn(key);
+    if (is_unused(key) && !lost_its_owner) {
         if (!take_ghost(key, message) && message.last) post_.send(message.node, key, Ended{message.number});
         return;
     }
@@ -59,6 +60,7 @@ void Protocol::retry(const std::function<void(const Unexpected &)> &refuse) {
     for (Key key : parked_.keys()) {
         if (!values_.latch(key)) continue;
         Latched latched(values_);
+        if (is_unborn(key)) bear(key);
         for (Step &step : parked_.extract(key)) {
             try {
                 step.take();

@@ -73,9 +73,9 @@ void check_replicas(const ps_node_options &options) {
     if (options.replicas && options.on_loss != PS_ON_LOSS_CONTINUE)
         fail(PS_EINVAL, Where{-1, options.replicas, 0}, "replicas is %d, which needs on_loss \"continue\"",
              options.replicas);
-    if (options.replicas && options.capacity)
+    if (options.replicas && options.eviction)
         fail(PS_EINVAL, Where{-1, options.replicas, 0},
-             "replicas is %d, which needs num_keys: keys that may be any numbers have no replicas yet",
+             "replicas is %d, and eviction lets keys go: a node that has both could bring back what was let go",
              options.replicas);
 }
 

@@ -247,6 +247,7 @@ void StoreValues::set(Key key, const Bytes &value) { run(key, PS_SET, const_cast
 
 void StoreValues::read(Key key, Bytes *whole) {
     require_latched(key);
+    erased_ = false;
     const LengthClass &c = class_of(place_);
     const char *from = segment_.value(place_);
     whole->assign(from, from + c.whole_bytes);
@@ -363,6 +364,7 @@ bool StoreValues::retire(Key key, Bytes *delta) {
 
 void StoreValues::erase(Key key) {
     with(key, [&](Place place) {
+        if (!begins_here(key)) return absent(slabs_.drop(place), 0);
         const LengthClass &c = class_of(place);
         const char *first = segment_.first_value(key, c, &first_);
         char *value = segment_.value(place);
@@ -374,7 +376,7 @@ void StoreValues::erase(Key key) {
 
 void StoreValues::remove_row() {
     const Key key = latched_;
-    with(key, [&](Place place) { return absent(slabs_.drop(place), 0); });
+    if (place_.is_here()) with(key, [&](Place place) { return absent(slabs_.drop(place), 0); });
     segment_.remove_row(key);
 }
 

@@ -4,12 +4,14 @@
 
 namespace ps {
 
-// Per key: version, number of writes, the writes, the whole.
+// Per key: version, flags, 2 unused, number of writes, the writes; the whole, if the key is not to be erased.
 Bytes BackupBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));
     writer.put(keys);
     for (const Backup &backup : backups) {
         writer.put(backup.version);
+        writer.put(uint16_t(backup.erases ? last_flag : 0));
+        writer.zeros(2);
         put_origins(writer, backup.written);
         writer.put(backup.whole);
     }
@@ -20,8 +22,11 @@ BackupBatch BackupBatch::decode(const FrameHeader &header, FrameReader &reader, 
     BackupBatch batch;
     get_keys(reader, header, shape, &batch.keys);
     for (Key key : batch.keys) {
-        Backup backup{header.from, reader.get<uint64_t>(), get_origins(reader, shape), {}};
-        backup.whole = get_bytes(reader, shape.whole_bytes(key));
+        Backup backup{header.from, reader.get<uint64_t>(), {}, {}};
+        backup.erases = get_flags(reader, last_flag);
+        reader.zeros(2);
+        backup.written = get_origins(reader, shape);
+        if (!backup.erases) backup.whole = get_bytes(reader, shape.whole_bytes(key));
         batch.backups.push_back(std::move(backup));
     }
     reader.require_end();

@@ -54,10 +54,14 @@ public:
     }
     void send(NodeId, Key, const Holds &) override { REQUIRE(!"nobody was lost"); }
     void send(NodeId, Key, const Gone &) override { REQUIRE(!"nobody was lost"); }
-    void send(NodeId, Key, const Backup &) override { REQUIRE(!"there are no backups"); }
-    void send(NodeId, Key, const Backed &) override { REQUIRE(!"there are no backups"); }
-    void send(NodeId, Key, const TakeOver &) override { REQUIRE(!"there are no backups"); }
-    void tell(NodeId, News) override { REQUIRE(!"there are no backups"); }
+    void send(NodeId to, Key key, const Backup &message) override {
+        post(to, key, message.erases ? "the end of a backup" : "backup", [=](Protocol &at) { at.receive(key, message); });
+    }
+    void send(NodeId to, Key key, const Backed &message) override {
+        post(to, key, "backed", [=](Protocol &at) { at.receive(key, message); });
+    }
+    void send(NodeId, Key, const TakeOver &) override { REQUIRE(!"nobody was lost"); }
+    void tell(NodeId, News) override { REQUIRE(!"nobody was lost"); }
 
     // An answer that must come after a refresh goes the same way as that, and from there to the worker.
     void answer(const Origin &origin, Key, const Bytes &value, bool after_refresh) override {

@@ -1,6 +1,7 @@
 // A cluster whose keys are deleted, of which every step is drawn: its nodes, what is on its way, and what workers ask.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,7 +22,7 @@ struct World;
 inline std::unique_ptr<Post> make_mail(World &world, NodeId self); // mail.h
 
 struct Node {
-    Node(World &world, NodeId self, Techniques techniques);
+    Node(World &world, NodeId self, Techniques techniques, NodeId backups);
 
     NumberStore values;
     std::unique_ptr<Post> mail;
@@ -43,6 +44,7 @@ struct World : Chance {
     const NodeId num_nodes;
     const uint64_t num_keys;
     const KeySpace space;
+    const NodeId backups; // of each key
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<Worker> workers;
     Paths<Letter> paths;
@@ -53,13 +55,16 @@ struct World : Chance {
 
     explicit World(uint64_t seed)
         : Chance(seed), num_nodes(NodeId(1 + draw(4))), num_keys(1 + draw(3)),
-          space(draw(2) ? KeySpace::range(num_keys) : KeySpace::any()), in_transfer(num_keys), account(num_keys) {
+          space(draw(2) ? KeySpace::range(num_keys) : KeySpace::any()),
+          backups(space.is_range() ? NodeId(0) : NodeId(draw(std::min<NodeId>(num_nodes, 3)))), in_transfer(num_keys),
+          account(num_keys) {
         const Techniques techniques = draw_techniques(*this);
-        for (NodeId id = 0; id < num_nodes; id++) nodes.push_back(std::make_unique<Node>(*this, id, techniques));
+        for (NodeId id = 0; id < num_nodes; id++)
+            nodes.push_back(std::make_unique<Node>(*this, id, techniques, backups));
         for (NodeId id = 0; id < num_nodes; id++)
             for (uint64_t i = 0; i <= draw(2); i++) workers.push_back({id, std::vector<bool>(num_keys)});
-        trace("%d nodes, %d keys, %d workers, techniques %d", num_nodes, int(num_keys), int(workers.size()),
-              int(techniques));
+        trace("%d nodes, %d keys, %d workers, techniques %d, %d backups", num_nodes, int(num_keys),
+              int(workers.size()), int(techniques), backups);
     }
 
     NodeId home(Key key) const { return HomeRule(num_nodes, {}, space).base(key); }
@@ -112,8 +117,8 @@ struct World : Chance {
     }
 };
 
-inline Node::Node(World &world, NodeId self, Techniques techniques)
+inline Node::Node(World &world, NodeId self, Techniques techniques, NodeId backups)
     : values(self, HomeRule(world.num_nodes, {}, world.space), world.num_keys), mail(make_mail(world, self)),
-      protocol(self, world.num_nodes, world.space, techniques, values, *mail), intents(world.num_keys) {}
+      protocol(self, world.num_nodes, world.space, techniques, values, *mail, {}, backups), intents(world.num_keys) {}
 
 } // namespace ps::deletions

@@ -27,9 +27,13 @@ inline void check_backups(World &world, Key key, const Node &owner, int64_t valu
 
 inline void check_value(World &world, Key key) {
     Node *owner = world.owner(key);
+    const bool is_unused = !owner && std::any_of(world.members().begin(), world.members().end(), [&](NodeId node) {
+        return world.nodes[node]->protocol.is_unborn(key);
+    });
     int64_t value = 0;
-    if (owner) {
-        value = number_at(owner->values, key);
+    if (owner || is_unused) {
+        if (owner) value = number_at(owner->values, key);
+        if (world.backups > 0 && world.is_safe) REQUIRE((value & world.gone[key]) == 0);
         world.pushes.check(key, value,
                            [&](uint64_t worker) {
             return (world.backups > 0 || !world.node_of(worker).out) && !world.may_be_deleted[key];
@@ -37,9 +41,9 @@ inline void check_value(World &world, Key key) {
         REQUIRE(!world.said_lost[key]);
         world.met.keys_rehomed += world.nodes[world.shape.homes().base(key)]->out;
     }
-    REQUIRE(owner || world.may_be_lost[key]);
+    REQUIRE(owner || is_unused || world.may_be_lost[key]);
     if (owner) check_backups(world, key, *owner, value);
-    world.met.keys_lost += !owner;
+    world.met.keys_lost += !owner && !is_unused;
     for (NodeId node : world.members()) {
         Values &values = world.nodes[node]->values;
         REQUIRE(values.standing(key) != Standing::awaited);

@@ -62,10 +62,13 @@ public:
     }
 
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override {
-        if (origin.operation != of_a_deletion) desk().answer(origin, key, value, after_refresh);
+        if (origin.worker < deleters) return desk().answer(origin, key, value, after_refresh);
+        const Deletion &deletion = world_.deletions[origin.operation];
+        trace("  key %d is deleted: %d", int(key), value[0]);
+        if (value[0]) world_.gone[key] |= deletion.before;
     }
     void refuse(const Origin &origin, Key, NodeId lost_with) override {
-        if (origin.operation != of_a_deletion) desk().refuse(origin, lost_with);
+        if (origin.worker < deleters) desk().refuse(origin, lost_with);
     }
     void landed(uint64_t waiter, Key) override { desk().land(waiter); }
     void gone(uint64_t waiter, Key, NodeId lost_with) override { desk().land(waiter, lost_with); }

@@ -30,6 +30,12 @@ public:
         return all;
     }
 
+    int64_t acknowledged(Key key) const {
+        int64_t all = 0;
+        for (auto [push, worker] : acknowledged_[key]) all |= operand(push);
+        return all;
+    }
+
     // It has nothing twice, and nothing that was never pushed.
     void check(Key key, int64_t value) const {
         REQUIRE((value & 0x2aaaaaaaaaaaaaaa) == 0 && value >= 0);

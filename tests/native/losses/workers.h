@@ -56,7 +56,9 @@ inline void erase(World &world, uint64_t number, Key key) {
     const NodeId from = world.workers[number].node, to = NodeId(world.draw(world.num_nodes));
     trace("worker %d at %d deletes key %d, and asks %d", int(number), from, int(key), to);
     world.may_be_deleted[key] = true;
-    Request request{Operation::erase, Origin{from, uint32_t(number), 0, of_a_deletion}, {}};
+    const Origin origin{from, deleters + uint32_t(number), 0, world.deletions.size(), UINT32_MAX};
+    Request request{Operation::erase, origin, {}};
+    world.deletions.push_back({key, world.pushes.acknowledged(key)});
     auto deliver = [=, &world] { world.nodes[to]->protocol.receive(key, request, false); };
     world.paths[{worker_end(number), to}].push_back({from, to, world.nodes[from]->heard, Kind::plain, deliver});
 }
@@ -74,7 +76,7 @@ inline void act(World &world, uint64_t number) {
     case 5: return worker.client->abandon_one();
     case 6: return worker.client->ask();
     case 7:
-        if (key % 2 && world.backups == 0) return erase(world, number, key);
+        if (key % 2 && !(world.backups > 0 && world.shape.is_range)) return erase(world, number, key);
         [[fallthrough]];
     default: operate(world, number, draw_keys(world), Operation(world.draw(2)));
     }

@@ -73,6 +73,11 @@ struct Epoch {
     NodeId lost;
 };
 
+struct Deletion {
+    Key key;
+    int64_t before; // pushes that were acknowledged
+};
+
 struct Met {
     long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0, broken = 0, secure = 0, taken_over = 0;
 
@@ -89,7 +94,7 @@ struct Met {
 
 // Paths from whoever decides that a node is lost, and from a node's workers, who hear it first, to its server; and of
 // workers' intents and hellos, which no broken connection takes here.
-constexpr uint64_t of_a_deletion = UINT64_MAX; // number of an operation for which no worker waits
+constexpr uint32_t deleters = 1000; // number of a worker, for its deletions, for whose answers it does not wait
 constexpr int decider_end = 2000, hearsay_end = 2001, intents_end = 3000;
 
 struct World : clients::Surroundings {
@@ -110,15 +115,17 @@ struct World : clients::Surroundings {
     bool is_linear = false; // what one worker was told or has read, all others read from then on
     std::vector<int64_t> seen; // by key: that
     std::vector<bool> may_be_deleted; // by key: a worker asked for that
+    std::vector<Deletion> deletions;
+    std::vector<int64_t> gone; // by key: pushes that were acknowledged before a deletion began that was, too
     std::vector<Epoch> epochs;
     Met met;
 
     explicit World(uint64_t seed)
         : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
           shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), connections_break(draw(2)),
-          backups(shape.is_range && draw(2) ? NodeId(1 + draw(2)) : NodeId(0)),
+          backups(draw(2) ? NodeId(1 + draw(2)) : NodeId(0)),
           losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),
-          may_be_lost(num_keys), seen(num_keys), may_be_deleted(num_keys), epochs{{{}, no_node}} {
+          may_be_lost(num_keys), seen(num_keys), may_be_deleted(num_keys), gone(num_keys), epochs{{{}, no_node}} {
         Techniques techniques = draw_techniques(*this);
         is_linear = backups > 0 && techniques == Techniques::relocation_only;
         for (NodeId id = 0; id < num_nodes; id++) {
