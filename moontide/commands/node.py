@@ -202,7 +202,16 @@ def _lengths(text: str) -> tuple[int, ...]:
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    shape = ("capacity", "dtype", "techniques", "server_threads", "replicas", "optimizer", "initializer", "eviction")
+    shape = (
+        "capacity",
+        "dtype",
+        "techniques",
+        "server_threads",
+        "replicas",
+        "optimizer",
+        "initializer",
+        "eviction",
+    )
     names = (*shape, "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
     options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_host")}

@@ -80,7 +80,9 @@ private:
         } else if (what == 10 && world_.losses_left > 0 && actions_left_ < 250 && world_.draw(10) == 0) {
             lose(world_, world_.members()[world_.draw(world_.members().size())]);
         } else if (what == 11) {
-            let_go(NodeId(world_.draw(world_.num_nodes)), world_.draw(world_.num_keys));
+            const NodeId node = NodeId(world_.draw(world_.num_nodes));
+            const Key key = world_.draw(world_.num_keys);
+            world_.backups > 0 ? load(node, key) : let_go(node, key);
         } else {
             deliver(world_);
         }
@@ -93,6 +95,16 @@ private:
         if (node.dead || !node.protocol.let_go(key)) return;
         trace("%d lets key %d go", id, int(key));
         world_.may_be_deleted[key] = true;
+    }
+
+    // A checkpoint is loaded while nobody uses the key: a new value that the protocol does not hear of before a round.
+    void load(NodeId id, Key key) {
+        Node &node = *world_.nodes[id];
+        if (node.dead || world_.is_linear || !owns(node.values, key) || node.protocol.knows(key)) return;
+        if (!node.values.has_row(key) || !world_.pushes.can_begin(key, 1)) return;
+        trace("%d loads key %d", id, int(key));
+        const int64_t loaded = Pushes::operand(world_.pushes.begin(key));
+        dynamic_cast<NumberStore &>(node.values).write_whole(key, number_at(node.values, key) | loaded);
     }
 
     void exchange(NodeId id) {

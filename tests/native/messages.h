@@ -159,7 +159,8 @@ inline Bytes some_delta() {
     batch.keys = some_keys();
     for (Key key : batch.keys) {
         Bytes value = draw(2) ? some_bytes(shape.value_bytes(key)) : Bytes();
-        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), some_sequence(), draw(2) == 1, value, draw(2) == 1});
+        batch.deltas.push_back(
+            Delta{batch.node, uint32_t(draw(99)), some_sequence(), draw(2) == 1, value, draw(2) == 1});
     }
     return batch.encode(header());
 }

@@ -129,7 +129,17 @@ public:
         erased = false;
         *whole = bytes_of(values[key].number);
     }
-    void replace(Key key, const Bytes &whole) override { set(key, whole); }
+    void replace(Key key, const Bytes &whole) override {
+        require(key, {Standing::owned, Standing::shared});
+        erased = false;
+        values[key].number = number_of(whole);
+        if (values[key].standing == Standing::shared) values[key].changed = true;
+    }
+    void write_whole(Key key, int64_t number) { // as a worker does that loads a checkpoint
+        values[key].number = number;
+        if (values[key].standing == Standing::shared) values[key].changed = true;
+        changes.push_back(key);
+    }
     Bytes first_whole(Key) const override { return bytes_of(0); }
     void await(Key key) override { become(key, {Standing::absent}, Standing::awaited); }
     void forget(Key key) override { become(key, {Standing::awaited}, Standing::absent); }

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import pyps
 from tests.pyps.nodes import Actor, Cluster
 
-KEYS = list(range(40))
+COUNT = 40
 QUICK = {"heartbeat": 0.1, "lost_after": 1.0}
 LIMIT = 5.0  # seconds until the keys of a lost node go on
 PUSHES = 500
@@ -18,17 +22,41 @@ PUSHES = 500
 pytestmark = pytest.mark.slow
 
 
-def cluster(count: int, replicas: int = 1, **options: object) -> Cluster:
-    shape = {"num_keys": len(KEYS), "num_workers": 100, "on_loss": "continue"}
-    return Cluster(count, **{**shape, **QUICK, "replicas": replicas, **options})
+@dataclass(frozen=True)
+class Kind:
+    """Which keys a cluster has, and `COUNT` of them."""
+
+    options: dict[str, Any]
+    keys: list[int]
+
+    def cluster(self, count: int, replicas: int = 1, **options: Any) -> Cluster:
+        shape = {**self.options, "num_workers": 100, "on_loss": "continue"}
+        return Cluster(count, **{**shape, **QUICK, "replicas": replicas, **options})
+
+    @property
+    def push(self) -> str:
+        return f"kv.push({self.keys}, values({self.keys}))"
+
+    def ones(self, times: int) -> list[int]:
+        return [times] * COUNT
 
 
-def push(actor: Actor, times: int) -> None:
-    """Have it push ones to all keys so many times, and not wait for that."""
-    actor.write(f"[kv.push({KEYS}, values({KEYS})) for _ in range({times})] and None")
+RANGE = Kind({"num_keys": COUNT}, list(range(COUNT)))
+ANY = Kind({"capacity": 1000}, [key * 10**15 - 7 for key in range(COUNT)])
+
+
+@pytest.fixture(params=[RANGE, ANY], ids=["a range", "any numbers"])
+def kind(request: pytest.FixtureRequest) -> Kind:
+    found: Kind = request.param
+    return found
+
+
+def lose(nodes: Cluster, rank: int) -> None:
+    nodes.nodes[rank].send_signal(signal.SIGKILL)
 
 
 def check_done(actor: Actor) -> None:
+    """Its calls came back without an error, and soon."""
     report = actor.read()
     assert "error" not in report, report
     assert report["seconds"] < LIMIT + 20
@@ -36,76 +64,132 @@ def check_done(actor: Actor) -> None:
 
 @pytest.mark.parametrize("victim", [0, 2])
 @pytest.mark.parametrize("attached", [False, True])
-def test_each_push_counts_once_though_a_node_is_killed(victim: int, attached: bool) -> None:
-    with cluster(3) as nodes:
+def test_each_push_counts_once_though_a_node_is_killed(kind: Kind, victim: int, attached: bool) -> None:
+    with kind.cluster(3) as nodes:
         others = [actor for rank, actor in enumerate(nodes.nodes) if rank != victim]
         pushers = [nodes.attach(rank) for rank in range(3) if rank != victim] if attached else others
         for actor in pushers:
-            push(actor, PUSHES)
+            actor.write(f"[{kind.push} for _ in range({PUSHES})] and None")
         time.sleep(0.1)
-        nodes.nodes[victim].send_signal(signal.SIGKILL)
+        lose(nodes, victim)
         for actor in pushers:
             check_done(actor)
         for actor in others:
-            assert actor.value(f"pull({KEYS})") == [2 * PUSHES] * len(KEYS)
+            assert actor.value(f"pull({kind.keys})") == kind.ones(2 * PUSHES)
         for actor in reversed(pushers if attached else []):
             actor.end()
 
 
-def test_what_the_lost_node_itself_was_told_is_there() -> None:
-    with cluster(3) as nodes:
+def test_what_the_lost_node_itself_was_told_is_there(kind: Kind) -> None:
+    with kind.cluster(3) as nodes:
         for _ in range(20):
-            assert nodes.nodes[2].value(f"kv.push({KEYS}, values({KEYS}))") is None
-        nodes.nodes[2].send_signal(signal.SIGKILL)
-        assert nodes.nodes[0].value(f"pull({KEYS})") == [20] * len(KEYS)
+            assert nodes.nodes[2].value(kind.push) is None
+        lose(nodes, 2)
+        assert nodes.nodes[0].value(f"pull({kind.keys})") == kind.ones(20)
 
 
-def test_one_node_after_the_other_may_be_lost() -> None:
+def test_one_node_after_the_other_may_be_lost(kind: Kind) -> None:
     """Keys get new replicas at the nodes that are left, as long as there are any."""
-    with cluster(4) as nodes:
-        total = 0
-        for victim in (3, 1, 2):
-            assert nodes.nodes[0].value(f"kv.push({KEYS}, values({KEYS}))") is None
-            total += 1
-            nodes.nodes[victim].send_signal(signal.SIGKILL)
-            assert nodes.nodes[0].value(f"pull({KEYS})") == [total] * len(KEYS)
+    with kind.cluster(4) as nodes:
+        for total, victim in enumerate((3, 1, 2), 1):
+            assert nodes.nodes[0].value(kind.push) is None
+            lose(nodes, victim)
+            assert nodes.nodes[0].value(f"pull({kind.keys})") == kind.ones(total)
             time.sleep(1)  # for the new replicas
 
 
-def test_with_two_replicas_two_nodes_may_be_lost_at_once() -> None:
-    with cluster(5, replicas=2) as nodes:
-        assert nodes.nodes[4].value(f"kv.push({KEYS}, values({KEYS}))") is None
+def test_with_two_replicas_two_nodes_may_be_lost_at_once(kind: Kind) -> None:
+    with kind.cluster(5, replicas=2) as nodes:
+        assert nodes.nodes[4].value(kind.push) is None
         for victim in (3, 4):
-            nodes.nodes[victim].send_signal(signal.SIGKILL)
-        assert nodes.nodes[0].value(f"pull({KEYS})") == [1] * len(KEYS)
+            lose(nodes, victim)
+        assert nodes.nodes[0].value(f"pull({kind.keys})") == kind.ones(1)
 
 
-@pytest.mark.parametrize("move", ["kv.localize", "kv.intent"])
-def test_keys_that_have_moved_to_the_lost_node_come_back(move: str) -> None:
-    with cluster(3) as nodes:
+@pytest.mark.parametrize("move", ["localize", "intent"])
+def test_keys_that_have_moved_to_the_lost_node_come_back(kind: Kind, move: str) -> None:
+    with kind.cluster(3) as nodes:
         a, b, c = nodes.nodes
-        assert a.value(f"kv.push({KEYS}, values({KEYS}))") is None
-        arguments = f"({KEYS})" if move == "kv.localize" else f"({KEYS}, 0, 1000)"
-        assert c.value(f"{move}{arguments} and None") is None
+        assert a.value(kind.push) is None
+        arguments = f"({kind.keys})" if move == "localize" else f"({kind.keys}, 0, 1000)"
+        assert c.value(f"kv.{move}{arguments} and None") is None
         assert c.value("kv.wait_sync()") is None
-        assert c.value(f"kv.push({KEYS}, values({KEYS}))") is None
-        c.send_signal(signal.SIGKILL)
-        assert b.value(f"kv.push({KEYS}, values({KEYS}))") is None
-        assert a.value(f"pull({KEYS})") == [3] * len(KEYS)
+        assert c.value(kind.push) is None
+        lose(nodes, 2)
+        assert b.value(kind.push) is None
+        assert a.value(f"pull({kind.keys})") == kind.ones(3)
 
 
-def test_keys_that_were_never_written_have_their_first_values() -> None:
-    with pyps.Server(len(KEYS), 3, dtype="int64") as alone, alone.worker() as kv:
-        first = kv.pull(KEYS)[:, 0].tolist()
-    with cluster(3) as nodes:
-        nodes.nodes[2].send_signal(signal.SIGKILL)
-        assert nodes.nodes[0].value(f"pull({KEYS})") == first
+def test_keys_that_were_never_written_have_their_first_values(kind: Kind) -> None:
+    with kind.cluster(3) as nodes:
+        lose(nodes, 2)
+        for actor in nodes.nodes[:2]:
+            assert actor.value(f"pull({kind.keys})") == kind.ones(0)
+        assert nodes.nodes[0].value(kind.push) is None
+        assert nodes.nodes[1].value(f"pull({kind.keys})") == kind.ones(1)
+
+
+def test_what_was_deleted_stays_deleted() -> None:
+    gone, kept = ANY.keys[::2], ANY.keys[1::2]
+    with ANY.cluster(3) as nodes:
+        a, b, _ = nodes.nodes
+        assert a.value(ANY.push) is None
+        assert a.value(f"kv.delete({gone})") == len(gone)
+        lose(nodes, 2)
+        assert b.value(f"kv.contains({gone}).tolist()") == [False] * len(gone)
+        assert b.value(f"kv.contains({kept}).tolist()") == [True] * len(kept)
+        assert a.value(f"pull({kept})") == [1] * len(kept)
+        assert b.value(f"kv.delete({kept})") == len(kept)
+        assert a.value(f"kv.contains({ANY.keys}).tolist()") == [False] * COUNT
+        assert a.value(f"pull({ANY.keys})") == ANY.ones(0)
+
+
+@pytest.mark.parametrize("shape", ["num_keys=40", "capacity=1000"])
+def test_a_table_has_replicas_of_its_optimizer_too(shape: str) -> None:
+    keys = list(range(COUNT))
+    options = 'dtype="float32", optimizer="adagrad:lr=0.1"'
+    table = f'node.table("t", 2, {shape}, {options})'
+    push = f'kv.table("t").push({keys}, np.ones((40, 2), np.float32))'
+    with pyps.Server(COUNT, 2, optimizer="adagrad:lr=0.1") as server, server.worker() as kv:
+        for _ in range(4):
+            kv.push(keys, np.ones((COUNT, 2), np.float32))
+        expected = kv.pull(keys)
+    with RANGE.cluster(3) as nodes:
+        a, b, c = nodes.nodes
+        for actor in nodes.nodes:
+            actor.write(f"{table} and None")
+        for actor in nodes.nodes:
+            check_done(actor)
+        for actor in (a, c):
+            assert actor.value(push) is None
+        lose(nodes, 2)
+        for actor in (b, a):
+            assert actor.value(push) is None
+        assert (np.array(b.value(f'kv.table("t").pull({keys}).tolist()'), np.float32) == expected).all()
+
+
+@pytest.mark.parametrize("wants", [False, True])
+def test_a_loaded_checkpoint_has_replicas(kind: Kind, wants: bool, tmp_path: Path) -> None:
+    first = np.arange(3 * COUNT).reshape(COUNT, 3) + 1
+    with pyps.Server(**kind.options, value_length=3, dtype="int64") as server, server.worker() as kv:
+        kv.push(kind.keys, first)
+        pyps.checkpoint.save(tmp_path, server)
+    with kind.cluster(3) as nodes:
+        for actor in nodes.nodes:  # so that other nodes have replicas of keys, too
+            if wants:
+                assert actor.value(f"kv.intent({kind.keys}, 0, 1000) and None") is None
+        for actor in nodes.nodes:
+            actor.write(f"pyps.checkpoint.load({str(tmp_path)!r}, node) and None")
+        for actor in nodes.nodes:
+            check_done(actor)
+        lose(nodes, 2)
+        assert nodes.nodes[0].value(f"pull({kind.keys})") == first[:, 0].tolist()
 
 
 def test_replicas_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match=r"replicas is 2; it must be in \[0, 1\]"):
         pyps.Server(10, num_nodes=2, replicas=2)
-    with pytest.raises(ValueError, match="no replicas yet"):
-        pyps.Server(num_nodes=2, capacity=10, replicas=1)
+    with pytest.raises(ValueError, match="bring back what was let go"):
+        pyps.Server(num_nodes=2, capacity=10, replicas=1, eviction="lru")
     with pytest.raises(ValueError, match="negative|must be in"):
         pyps.Server(10, num_nodes=2, replicas=-1)

@@ -70,8 +70,7 @@ void Protocol::send_backup(Key key, Write &write) {
 void Protocol::send_to_keepers(Key key, Write &write) {
     write.missing = keepers_.of(key);
     if (write.missing.empty()) return commit(key); // no other node is left
-    Backup message{self_, write.version, {}, write.erases_backups ? Bytes() : write.sent,
-                   write.erases_backups};
+    Backup message{self_, write.version, {}, write.erases_backups ? Bytes() : write.sent, write.erases_backups};
     if (lacking_.count(key)) message.written = recent_.of(key); // some keepers do not know earlier writes
     if (!write.erases_backups)
         for (const Write::Request &request : write.written) message.written.push_back(request.origin);
@@ -114,12 +113,14 @@ void Protocol::take(Key key, const Backed &message) {
 
 // All keepers have the backup that was on its way.
 void Protocol::commit(Key key) {
-    auto found = writes_.find(key);
-    Write &write = found->second;
+    Write &write = writes_.find(key)->second;
     write.is_on_its_way = false;
-    if (write.erases) return end_erasure(key, std::move(writes_.extract(found).mapped()));
+    if (write.erases) return erase_if_alone(key);
     const Bytes done = std::exchange(write.erases_backups, false) ? Bytes{1} : Bytes();
-    if (!write.written.empty()) values_.replace(key, write.sent);
+    if (!write.written.empty()) {
+        values_.replace(key, write.sent);
+        list_master(key);
+    }
     lacking_.erase(key);
     for (const Write::Request &request : std::exchange(write.written, {})) {
         recent_.note(key, request.origin);
@@ -149,13 +150,14 @@ void Protocol::finish(Key key) {
 
 // Whether something is on its way to keepers that has to be there before the key may move.
 bool Protocol::waits_for_backup(Key key) {
+    if (backups_) take_changes();
     if (lacking_.count(key)) back_up(key);
     return !writes_.empty() && writes_.count(key);
 }
 
 void Protocol::back_up(Key key) {
     Write &write = begin_write(key);
-    if (!write.is_on_its_way) send_backup(key, write);
+    if (!write.is_on_its_way && !write.erases_backups) send_backup(key, write);
 }
 
 void Protocol::lack(Key key) {
@@ -175,7 +177,8 @@ void Protocol::back_up_lacking() {
     }
     const bool is_settled = std::all_of(homes_.rule().members().begin(), homes_.rule().members().end(),
                                         [&](NodeId node) { return settled_[node]; });
-    if (!secure_[self_] && is_settled && lacking_.empty() && taking_over_.empty() && parked_.empty() && !knows_lost_keys_)
+    if (!secure_[self_] && is_settled && lacking_.empty() && taking_over_.empty() && parked_.empty() &&
+        !knows_lost_keys_)
         tell(News::secure);
 }
 
@@ -247,9 +250,7 @@ void Protocol::bear(Key key) {
     make(key);
 }
 
-void Protocol::make(Key key) {
-    take_in(key, Transfer{0, {}, {}, values_.first_whole(key), 0, keepers_.usual()});
-}
+void Protocol::make(Key key) { take_in(key, Transfer{0, {}, {}, values_.first_whole(key), 0, keepers_.usual()}); }
 
 // A key that no node has, whose home is here: it goes on from its newest backup. If no backup can have been lost, a key
 // without one was never written.
@@ -305,6 +306,10 @@ void Protocol::adopt(Key key, const Delta &delta) {
     Master &master = masters_[key];
     master.replicas.push_back(Replica{delta.node, delta.number, delta.sequence, true});
     list(key, master);
+    if (!is_being_erased(key)) return;
+    Bytes value;
+    values_.pull(key, &value);
+    recall(key, master, master.replicas.back(), value);
 }
 
 // Keys get new backups where keepers were lost.

@@ -66,7 +66,6 @@ void Protocol::take_erasure(Key key, Request request) {
     if (!is_coming) take(key, Localize{self_});
 }
 
-// Each replica gets the value first: then it certainly exists when the node is asked to end it.
 void Protocol::begin_erasure(Key key, Erasure erasure) {
     if (is_being_erased(key)) {
         std::vector<Request> &requests = erasures_[key].requests;
@@ -78,12 +77,15 @@ void Protocol::begin_erasure(Key key, Erasure erasure) {
     if (found != masters_.end()) {
         Bytes value;
         values_.pull(key, &value);
-        for (Replica &replica : found->second.replicas) {
-            send_refresh(key, found->second, replica, value);
-            post_.send(replica.node, key, Recall{replica.number});
-        }
+        for (Replica &replica : found->second.replicas) recall(key, found->second, replica, value);
     }
     erase_if_alone(key);
+}
+
+// The replica gets the value first: then it certainly exists when the node is asked to end it.
+void Protocol::recall(Key key, Master &master, Replica &replica, const Bytes &value) {
+    send_refresh(key, master, replica, value);
+    post_.send(replica.node, key, Recall{replica.number});
 }
 
 // A delta that is on its way is sent once more, as it may have come to a node that keeps it until the key is there: the
@@ -116,14 +118,17 @@ void Protocol::erase_if_alone(Key key) {
     if (found == erasures_.end()) return;
     auto master = masters_.find(key);
     if (master != masters_.end() && !master->second.replicas.empty()) return;
-    if (backups_ == 0)
-        erase_here(key, std::move(erasures_.extract(found).mapped()), true);
-    else if (!writes_.count(key))
+    if (backups_ == 0) return erase_here(key, std::move(erasures_.extract(found).mapped()), true);
+    auto write = writes_.find(key);
+    if (write == writes_.end())
         erase_backups(key, found->second.requests);
+    else if (write->second.erases && !write->second.is_on_its_way)
+        end_erasure(key, std::move(writes_.extract(write).mapped()));
 }
 
 // The keepers erase their backups before the value goes: what was deleted must not come back when this node is lost.
-// They do not note who asked for it: another keeper may have the key again, if this node is lost before all have done so.
+// They do not note who asked for it: another keeper may have the key again, if this node is lost before all have done
+// so.
 void Protocol::erase_backups(Key key, const std::vector<Request> &requests) {
     Write &write = begin_write(key);
     write.erases_backups = write.erases = true;

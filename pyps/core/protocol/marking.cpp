@@ -5,6 +5,8 @@ namespace ps {
 
 Mark Protocol::mark() {
     Mark mark;
+    if (backups_) take_changes();
+    lacking_.for_each([&](Key key, bool) { mark.lacking.push_back(key); });
     // These may be on their way even if no intent needs them any more.
     asked_.for_each([&](Key key, uint32_t) { mark.coming.push_back(key); });
     wanted_.for_each([&](Key key, bool) {
@@ -40,7 +42,8 @@ bool Protocol::reached(Mark *mark) {
         mark->coming.pop_back();
     }
     while (!mark->replicas.empty() && met(mark->replicas.back())) mark->replicas.pop_back();
-    return mark->coming.empty() && mark->replicas.empty();
+    while (!mark->lacking.empty() && !lacking_.count(mark->lacking.back())) mark->lacking.pop_back();
+    return mark->coming.empty() && mark->replicas.empty() && mark->lacking.empty();
 }
 
 } // namespace ps

@@ -89,7 +89,9 @@ public:
 
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
     void exchange();
-    bool is_idle() const { return due_.empty() && next_lacking_.empty(); } // a round does nothing until a key is changed or a message comes
+    bool is_idle() const {
+        return due_.empty() && next_lacking_.empty();
+    } // a round does nothing until a key is changed or a message comes
 
     void hear_from(NodeId sender) { parked_.hear_from(sender); } // call it before messages of this node are received
 
@@ -255,6 +257,7 @@ private:
     void receive_about_row(Key key, Request request);
     void take_erasure(Key key, Request request);
     void begin_erasure(Key key, Erasure erasure);
+    void recall(Key key, Master &master, Replica &replica, const Bytes &value);
     void erase_if_alone(Key key);
     void erase_backups(Key key, const std::vector<Request> &requests);
     void end_erasure(Key key, Write write);
@@ -286,6 +289,7 @@ private:
     void tell(News news);
     void lose(Key key, NodeId with);
 
+    void take_changes();
     void exchange(Key key);
     void exchange(Key key, Held &held);
     void exchange(Key key, Master &master);

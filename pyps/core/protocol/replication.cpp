@@ -207,7 +207,7 @@ void Protocol::take(Key key, const Ended &message) {
     if (wanted_.count(key) && !owns(key) && !asked_.count(key)) ask(key);
 }
 
-void Protocol::exchange() {
+void Protocol::take_changes() {
     std::vector<Key> keys;
     values_.take_changes(&keys);
     for (Key key : keys) {
@@ -216,9 +216,14 @@ void Protocol::exchange() {
             list(key, found->second);
         else
             list_master(key);
+        if (backups_ && owns(key)) lack(key); // a worker has written the whole of it, without the protocol
     }
+}
+
+void Protocol::exchange() {
+    take_changes();
     if (backups_) back_up_lacking();
-    keys = std::exchange(due_, {});
+    const std::vector<Key> keys = std::exchange(due_, {});
     for (Key key : keys) {
         if (!values_.has_row(key))
             forget_erased(key);

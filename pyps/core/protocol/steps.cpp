@@ -60,9 +60,9 @@ void Protocol::retry(const std::function<void(const Unexpected &)> &refuse) {
     for (Key key : parked_.keys()) {
         if (!values_.latch(key)) continue;
         Latched latched(values_);
-        if (is_unborn(key)) bear(key);
         for (Step &step : parked_.extract(key)) {
             try {
+                if (is_unborn(key)) bear(key);
                 step.take();
             } catch (const Unexpected &error) {
                 refuse(error);

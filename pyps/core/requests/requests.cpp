@@ -131,8 +131,8 @@ int64_t Requests::ask_about_rows(Operation operation, const int64_t *keys, int64
 
 int64_t Requests::send(Sent sent, double now) {
     sent.bytes = sent.keys.size() * sizeof(Key) + (is_about_rows(sent.operation) ? sent.keys.size()
-                              : each_                       ? each_ * sent.keys.size()
-                                                            : shape_.total_bytes(sent.keys));
+                                                   : each_                       ? each_ * sent.keys.size()
+                                                                                 : shape_.total_bytes(sent.keys));
     sent.left = sent.keys.size();
     sent.began = now;
     if (settings_.asks_again && is_write(sent.operation)) keep_values(sent);
@@ -170,8 +170,8 @@ void Requests::depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t>
     const bool is_own = sent.operation == Operation::localize;
     uint64_t value_bytes = is_own ? 0 : sent.bytes - sent.keys.size() * sizeof(Key);
     std::vector<NodeId> targets = targets_of(sent);
-    Departure departure{header_,     head,  shape_.channels(), sent.keys,         targets, sent.spans,
-                        sent.values, each_, value_bytes,       settings_.longest, std::move(positions)};
+    Departure departure{header_, head,        shape_.channels(), sent.keys,           targets, sent.spans, sent.values,
+                        each_,   value_bytes, settings_.longest, std::move(positions)};
     departure.write(shape_.num_nodes(), outbox_);
     outbox_.send_reserved();
 }

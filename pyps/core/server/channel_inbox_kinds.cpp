@@ -12,16 +12,16 @@
 namespace ps {
 
 const ChannelInbox::Row ChannelInbox::rows[] = {
-    {Kind::hello, &ChannelInbox::take_hello},       {Kind::request, &ChannelInbox::take_request},
-    {Kind::answer, &ChannelInbox::take_answer},     {Kind::localize, &ChannelInbox::take_localize},
-    {Kind::relocate, &ChannelInbox::take_relocate}, {Kind::transfer, &ChannelInbox::take_transfer},
-    {Kind::want, &ChannelInbox::take_want},         {Kind::delta, &ChannelInbox::take_delta},
-    {Kind::refresh, &ChannelInbox::take_refresh},   {Kind::ended, &ChannelInbox::take_ended},
-    {Kind::intent, &ChannelInbox::take_intent},     {Kind::holds, &ChannelInbox::take_holds},
-    {Kind::gone, &ChannelInbox::take_gone},         {Kind::settle, &ChannelInbox::take_settle},
-    {Kind::round, &ChannelInbox::take_round},       {Kind::taken, &ChannelInbox::take_taken},
-    {Kind::moves, &ChannelInbox::take_moves},       {Kind::recall, &ChannelInbox::take_recall},
-    {Kind::backup, &ChannelInbox::take_backup},     {Kind::backed, &ChannelInbox::take_backed},
+    {Kind::hello, &ChannelInbox::take_hello},         {Kind::request, &ChannelInbox::take_request},
+    {Kind::answer, &ChannelInbox::take_answer},       {Kind::localize, &ChannelInbox::take_localize},
+    {Kind::relocate, &ChannelInbox::take_relocate},   {Kind::transfer, &ChannelInbox::take_transfer},
+    {Kind::want, &ChannelInbox::take_want},           {Kind::delta, &ChannelInbox::take_delta},
+    {Kind::refresh, &ChannelInbox::take_refresh},     {Kind::ended, &ChannelInbox::take_ended},
+    {Kind::intent, &ChannelInbox::take_intent},       {Kind::holds, &ChannelInbox::take_holds},
+    {Kind::gone, &ChannelInbox::take_gone},           {Kind::settle, &ChannelInbox::take_settle},
+    {Kind::round, &ChannelInbox::take_round},         {Kind::taken, &ChannelInbox::take_taken},
+    {Kind::moves, &ChannelInbox::take_moves},         {Kind::recall, &ChannelInbox::take_recall},
+    {Kind::backup, &ChannelInbox::take_backup},       {Kind::backed, &ChannelInbox::take_backed},
     {Kind::take_over, &ChannelInbox::take_take_over}, {Kind::news, &ChannelInbox::take_news},
 };
 

@@ -50,11 +50,10 @@ void EpochChange::take_own(HoldsBatch::Phase phase) {
 void EpochChange::receive(NodeId from, const HoldsBatch &batch) {
     switch (batch.phase) {
     case HoldsBatch::Phase::report:
-        take_each(segment_.header(), batch.keys,
-                  [&](size_t i) {
-                      uint64_t backup = batch.versions.empty() ? 0 : batch.versions[i];
-                      protocol_.receive(batch.keys[i], Holds{batch.node, batch.lost, backup});
-                  });
+        take_each(segment_.header(), batch.keys, [&](size_t i) {
+            uint64_t backup = batch.versions.empty() ? 0 : batch.versions[i];
+            protocol_.receive(batch.keys[i], Holds{batch.node, batch.lost, backup});
+        });
         break;
     case HoldsBatch::Phase::mark:
         if (!crossing_.mark(from)) break;

@@ -254,9 +254,11 @@ void StoreValues::read(Key key, Bytes *whole) {
 }
 
 void StoreValues::replace(Key key, const Bytes &whole) {
-    run(key, PS_SET, const_cast<char *>(whole.data()));
-    const LengthClass &c = class_of(place_);
-    std::memcpy(segment_.value(place_) + c.value_bytes, whole.data() + c.value_bytes, c.whole_bytes - c.value_bytes);
+    with(key, [&](Place place) {
+        if (place.residence() == Residence::shared) head_of(place)->changed = 1;
+        std::memcpy(segment_.value(place), whole.data(), whole.size());
+        return place;
+    });
 }
 
 Bytes StoreValues::first_whole(Key key) const {

@@ -79,10 +79,9 @@ void write_rows(const Segment &segment, Latches &latches, const RowBatch &batch)
         else
             latches.keep_for_undo(row, value, c.whole_bytes);
         std::memcpy(value, from, c.whole_bytes);
-        if (head && !head->changed) { // the replicas get the new value
-            head->changed = 1;
-            segment.note_changed(row);
-        }
+        const bool is_news = head && !head->changed; // for replicas
+        if (is_news) head->changed = 1;
+        if (is_news || segment.header().replicas) segment.note_changed(row);
         latches.drop_undo();
     });
 }

@@ -101,8 +101,8 @@ inline std::vector<Origin> get_origins(FrameReader &reader, const Shape &shape) 
     std::vector<Origin> origins;
     for (const OriginRecord &record : records) {
         if (record.unused) throw Malformed("bytes that are not used are not zero");
-        origins.push_back({checked(record.node, shape), record.worker, record.position, record.operation,
-                           record.behind});
+        origins.push_back(
+            {checked(record.node, shape), record.worker, record.position, record.operation, record.behind});
     }
     return origins;
 }

@@ -49,10 +49,5 @@ void ps_worker::read_rows(const RowBatch &batch) {
 
 void ps_worker::write_rows(const RowBatch &batch) {
     auto held = lock();
-    Segment &segment = require_open();
-    if (segment.header().replicas)
-        fail(PS_EINVAL, Where{-1, segment.header().replicas, 0},
-             "whole rows are written beside the replicas, of which keys have %u here: set the values instead",
-             segment.header().replicas);
-    ps::write_rows(segment, latches_, batch);
+    ps::write_rows(require_open(), latches_, batch);
 }

@@ -19,8 +19,8 @@ inline Client::Client(Surroundings &world, const Store &store, const WideShape &
     : world_(world), store_(store), shape_(shape), node_(node), number_(number), slot_(uint32_t(7 + number)),
       in_flight_(world.draw(3) ? 24 + world.draw(world.draw(2) ? 40 : 200) : 1 << 20),
       longest_(world.draw(2) ? 20 + world.draw(60) : 1 << 20), asks_again_(asks_again),
-      requests_(header_of(node), shape, {uint32_t(number), slot_, 8, in_flight_, patience_, longest_, asks_again}, *this,
-                *this),
+      requests_(header_of(node), shape, {uint32_t(number), slot_, 8, in_flight_, patience_, longest_, asks_again},
+                *this, *this),
       memories_(4), welcome_(shape.num_channels), settled_(shape.num_channels) {}
 
 inline bool Client::is_done_here(Operation operation, Key key) const {

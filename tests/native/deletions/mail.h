@@ -55,7 +55,8 @@ public:
     void send(NodeId, Key, const Holds &) override { REQUIRE(!"nobody was lost"); }
     void send(NodeId, Key, const Gone &) override { REQUIRE(!"nobody was lost"); }
     void send(NodeId to, Key key, const Backup &message) override {
-        post(to, key, message.erases ? "the end of a backup" : "backup", [=](Protocol &at) { at.receive(key, message); });
+        post(to, key, message.erases ? "the end of a backup" : "backup",
+             [=](Protocol &at) { at.receive(key, message); });
     }
     void send(NodeId to, Key key, const Backed &message) override {
         post(to, key, "backed", [=](Protocol &at) { at.receive(key, message); });

@@ -63,8 +63,8 @@ struct World : Chance {
             nodes.push_back(std::make_unique<Node>(*this, id, techniques, backups));
         for (NodeId id = 0; id < num_nodes; id++)
             for (uint64_t i = 0; i <= draw(2); i++) workers.push_back({id, std::vector<bool>(num_keys)});
-        trace("%d nodes, %d keys, %d workers, techniques %d, %d backups", num_nodes, int(num_keys),
-              int(workers.size()), int(techniques), backups);
+        trace("%d nodes, %d keys, %d workers, techniques %d, %d backups", num_nodes, int(num_keys), int(workers.size()),
+              int(techniques), backups);
     }
 
     NodeId home(Key key) const { return HomeRule(num_nodes, {}, space).base(key); }

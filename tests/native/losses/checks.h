@@ -34,8 +34,7 @@ inline void check_value(World &world, Key key) {
     if (owner || is_unused) {
         if (owner) value = number_at(owner->values, key);
         if (world.backups > 0 && world.is_safe) REQUIRE((value & world.gone[key]) == 0);
-        world.pushes.check(key, value,
-                           [&](uint64_t worker) {
+        world.pushes.check(key, value, [&](uint64_t worker) {
             return (world.backups > 0 || !world.node_of(worker).out) && !world.may_be_deleted[key];
         });
         REQUIRE(!world.said_lost[key]);

@@ -216,7 +216,8 @@ struct World : clients::Surroundings {
 };
 
 inline Worker::Worker(World &world, const Store &store, const WideShape &shape, NodeId node, uint64_t number)
-    : node(node), client(std::make_unique<Client>(world, store, shape, node, number, world.backups > 0)), intends(shape.num_keys) {}
+    : node(node), client(std::make_unique<Client>(world, store, shape, node, number, world.backups > 0)),
+      intends(shape.num_keys) {}
 
 inline Node::Node(World &world, const WideShape &shape, NodeId self, Techniques techniques, NodeId backups)
     : store(make_store<NumberStore>(self, shape.homes(), shape.num_keys)), values(*store.values),
