@@ -87,10 +87,11 @@ class Server(Node):
         some hundred thousand keys a second or more. More threads help only if the node has processors for them beside
         those for its workers.
     replicas : int
-        How many other nodes keep a copy of each key and of what the optimizer keeps for it; the same on all nodes, which
-        then have `num_keys`. A push or set is acknowledged, and seen by pulls, when all of these have it. So nothing
-        that was acknowledged is lost with as many nodes: the keys of a lost node go on from a copy, new copies are
-        made, and calls that were on their way wait for that instead of raising. `on_loss` is "continue" then.
+        How many other nodes keep a copy of each key and of what the optimizer keeps for it; the same on all nodes. A
+        push or set is acknowledged, and seen by pulls, when all of these have it. So nothing that was acknowledged is
+        lost with as many nodes: the keys of a lost node go on from a copy, new copies are made, and calls that were on
+        their way wait for that instead of raising. `on_loss` is "continue" then, and there is no `eviction`. A node
+        alone has none.
     capacity : int
         Without `num_keys`: most keys that this node has room for, both those whose value is here and those of which it
         only knows where they are. A call that would use more raises MemoryError, as one beyond `memory_limit` does;

@@ -143,13 +143,17 @@ say(pcall(kv.current_clock, kv))
 """
 
 
-def test_lua_processes_are_nodes_themselves(
-    luajit: Any, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def pipes(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Return named pipes by which two nodes are told something."""
     monkeypatch.setenv("PYPS_ZMQ", library)
-    pipes = [tmp_path / str(rank) for rank in range(2)]
-    for pipe in pipes:
+    found = [tmp_path / str(rank) for rank in range(2)]
+    for pipe in found:
         os.mkfifo(pipe)
+    return found
+
+
+def test_lua_processes_are_nodes_themselves(luajit: Any, pipes: list[Path]) -> None:
     programs = [luajit(NODE, "", rank, pipe) for rank, pipe in enumerate(pipes)]
     endpoints = [program.line() for program in programs]
     with ExitStack() as stack:
@@ -163,3 +167,35 @@ def test_lua_processes_are_nodes_themselves(
             assert (node.num_nodes, node.rank) == (2, 1)
     for program in programs:
         assert program.finish() == ["false luaps: the worker is finalized (PS_ECLOSED)"]
+
+
+LASTING = """
+local server = luaps.server{num_keys = 10, value_length = 2, dtype = 'int64', num_nodes = 2, rank = number,
+   cluster = 5, heartbeat = 0.1, lost_after = 1, replicas = 1}
+say(server:bind('tcp://127.0.0.1:*'))
+local questions = io.open(select(3, ...))
+server:connect{questions:read(), questions:read()}
+local kv, found = server:worker(), {}
+kv:push({1, 2}, {1, 1, number, number})
+server:barrier(20)
+say('pushed')
+questions:read()
+kv:pull({1, 2}, found)
+say(table.concat(found, ' '))
+kv:finalize()
+server:shutdown(20)
+"""
+
+
+def test_with_replicas_the_keys_of_a_killed_lua_node_go_on(luajit: Any, pipes: list[Path]) -> None:
+    programs = [luajit(LASTING, "", rank, pipe) for rank, pipe in enumerate(pipes)]
+    endpoints = [program.line() for program in programs]
+    with ExitStack() as stack:
+        answers = [stack.enter_context(pipe.open("w")) for pipe in pipes]
+        for answer in answers:
+            print(*endpoints, sep="\n", file=answer, flush=True)
+        assert [program.line() for program in programs] == ["pushed", "pushed"]
+        programs[1].kill()
+        print("go on", file=answers[0], flush=True)
+        assert programs[0].line() == "2 2 1 1"
+        assert programs[0].finish() == []

@@ -160,6 +160,19 @@ def test_nodes_meet_and_end_together(node: Start) -> None:
         assert process.returncode == 0
 
 
+@pytest.mark.slow
+def test_with_replicas_the_keys_of_a_killed_node_go_on(node: Start) -> None:
+    with listen("127.0.0.4", 0) as probe:
+        port = probe.getsockname()[1]
+    shared = ("--num-keys=10", f"--rendezvous=tcp://127.0.0.4:{port}", "--num-nodes=2", "--replicas=1")
+    processes = [node(*shared, f"--rank={rank}", "--dtype=int64") for rank in range(2)]
+    addresses = [lines(process, 3)[1].removeprefix("attach to ") for process in processes]
+    with pyps.attach(addresses[0]) as attached, attached.worker() as kv:
+        kv.push(np.arange(10), np.arange(10))
+        processes[1].kill()
+        assert kv.pull(np.arange(10))[:, 0].tolist() == list(range(10))
+
+
 def test_new_keys_are_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["node", "--generate-keys"]) == 0
     script = capsys.readouterr().out

@@ -44,8 +44,15 @@ class Kind:
 RANGE = Kind({"num_keys": COUNT}, list(range(COUNT)))
 ANY = Kind({"capacity": 1000}, [key * 10**15 - 7 for key in range(COUNT)])
 
+KINDS = {
+    "a range": RANGE,
+    "any numbers": ANY,
+    "two threads": Kind({"num_keys": COUNT, "server_threads": 2}, RANGE.keys),
+    "two lengths": Kind({"capacity": 1000, "lengths": [3, 2]}, RANGE.keys),
+}
 
-@pytest.fixture(params=[RANGE, ANY], ids=["a range", "any numbers"])
+
+@pytest.fixture(params=KINDS.values(), ids=KINDS)
 def kind(request: pytest.FixtureRequest) -> Kind:
     found: Kind = request.param
     return found
@@ -171,7 +178,9 @@ def test_a_table_has_replicas_of_its_optimizer_too(shape: str) -> None:
 @pytest.mark.parametrize("wants", [False, True])
 def test_a_loaded_checkpoint_has_replicas(kind: Kind, wants: bool, tmp_path: Path) -> None:
     first = np.arange(3 * COUNT).reshape(COUNT, 3) + 1
-    with pyps.Server(**kind.options, value_length=3, dtype="int64") as server, server.worker() as kv:
+    options = {**kind.options, "value_length": kind.options.get("lengths", 3)}
+    options.pop("lengths", None)
+    with pyps.Server(**options, dtype="int64") as server, server.worker() as kv:
         kv.push(kind.keys, first)
         pyps.checkpoint.save(tmp_path, server)
     with kind.cluster(3) as nodes:
@@ -186,10 +195,16 @@ def test_a_loaded_checkpoint_has_replicas(kind: Kind, wants: bool, tmp_path: Pat
         assert nodes.nodes[0].value(f"pull({kind.keys})") == first[:, 0].tolist()
 
 
+def test_a_node_alone_has_no_replicas() -> None:
+    with pyps.Server(10, 2, replicas=1) as server, server.worker() as kv:
+        kv.push([3], np.ones((1, 2), np.float32))
+        assert kv.pull([3]).tolist() == [[1, 1]]
+
+
 def test_replicas_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match=r"replicas is 2; it must be in \[0, 1\]"):
         pyps.Server(10, num_nodes=2, replicas=2)
     with pytest.raises(ValueError, match="bring back what was let go"):
         pyps.Server(num_nodes=2, capacity=10, replicas=1, eviction="lru")
-    with pytest.raises(ValueError, match="negative|must be in"):
+    with pytest.raises(ValueError, match=r"replicas is -1; it must be in"):
         pyps.Server(10, num_nodes=2, replicas=-1)

@@ -65,8 +65,8 @@ void check_eviction(const ps_node_options &options) {
 }
 
 void check_replicas(const ps_node_options &options) {
-    const int32_t others = std::max(options.num_nodes, 1) - 1;
-    if (options.replicas < 0 || options.replicas > others)
+    const int32_t others = std::max(options.num_nodes, 1) - 1; // one node alone, to try a program, has no replicas
+    if (options.replicas < 0 || (others > 0 && options.replicas > others))
         fail(PS_EINVAL, Where{-1, options.replicas, others},
              "replicas is %d; it must be in [0, %d], as %d nodes have %d others each", options.replicas, others,
              others + 1, others);
@@ -215,7 +215,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     for (const LengthClass &c : classes)
         plan.undo_bytes = std::max(plan.undo_bytes, round_up(plan.num_nodes > 1 ? c.shared_bytes : c.whole_bytes, 64));
     plan.techniques = uint32_t(options.techniques);
-    plan.replicas = uint32_t(options.replicas);
+    plan.replicas = plan.num_nodes > 1 ? uint32_t(options.replicas) : 0;
     plan.cluster = options.cluster;
     plan.heartbeat = heartbeat_of(options);
     plan.lost_after = lost_after_of(options);
