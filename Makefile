@@ -26,7 +26,7 @@ CPP := $(wildcard $(foreach p,pyps/core pyps/core/* pyps/core/*/* pyps/wholememo
 LUA := $(wildcard bridge luaps examples)
 CYTHON := $(wildcard $(foreach p,bridge pyps,$p/_*.pyx $p/*/_*.pyx))
 MODULES := $(subst /,.,$(CYTHON:.pyx=))
-COMPILED := $(filter-out %.pyc,$(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.pyx $p/*/*/*.pxi $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*)))
+COMPILED := $(filter-out %.pyc %.so,$(wildcard $(foreach p,bridge pyps,$p/*.px[di] $p/*.pyx $p/*/*.px[di] $p/*/*.pyx $p/*/*/*.pxi $p/*/*.[ch]* $p/*/*/*.[ch]* $p/*/*/*/*.[ch]*)))
 
 # A sanitizer's library, and the C++ library that it watches, must be loaded before the interpreter's own.
 SANITIZER_address := libasan.so
