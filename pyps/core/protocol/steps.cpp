@@ -12,10 +12,10 @@ void Protocol::receive(Key key, Request message, bool from_home) {
 }
 
 // What is about replicas and comes to a node where the key has no row is about replicas that have ended. It must not
-// make a row again, unless the owner was lost, with a value that was only read.
+// make a row again, unless a replica that outlived its owner has no other.
 void Protocol::receive(Key key, Delta message, bool from_home) {
-    const bool lost_its_owner = message.in_new_epoch && !message.last && is_unborn(key);
-    if (is_unused(key) && !lost_its_owner) {
+    const bool wants_an_owner = message.in_new_epoch && !message.last;
+    if (is_unused(key) && !wants_an_owner) {
         if (!take_ghost(key, message) && message.last) post_.send(message.node, key, Ended{message.number});
         return;
     }
