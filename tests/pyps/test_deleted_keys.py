@@ -189,6 +189,7 @@ def churn(node: pyps.Node, keys: Numbers, kind_values: Numbers, stop: threading.
     return turns
 
 
+@pytest.mark.slow
 def test_others_keep_their_values_while_keys_come_and_go(any_cluster: AnyKeys) -> None:
     kind, nodes = any_cluster.kind, any_cluster.nodes
     staying, stop, turns = kind.keys(1000, first=100_001), threading.Event(), []

@@ -126,6 +126,7 @@ def test_a_key_that_was_deleted_does_not_come_back_from_an_earlier_checkpoint(
         assert kv.pull(keys[:3])[:, 0].tolist() == [2, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("any_keys", [False, True])
 def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(any_keys: bool, tmp_path: Path) -> None:
     keys = spread(KEYS) if any_keys else np.arange(KEYS)

@@ -94,6 +94,7 @@ with pyps.Server(20_000, 50) as server, server.worker() as kv:
 """
 
 
+@pytest.mark.slow
 def test_killed_processes_leave_a_whole_checkpoint(program: Program, tmp_path: Path) -> None:
     """The n-th checkpoint has the value n everywhere."""
     random = np.random.default_rng(os.getpid())

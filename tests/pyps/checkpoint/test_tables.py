@@ -108,6 +108,7 @@ def test_what_a_table_alone_needs_of_an_earlier_checkpoint_is_kept(tmp_path: Pat
         assert contents([server]) == before
 
 
+@pytest.mark.slow
 def test_pushes_to_a_table_that_were_acknowledged_before_are_in_and_later_ones_are_not(
     tmp_path: Path,
 ) -> None:
@@ -128,6 +129,7 @@ def test_pushes_to_a_table_that_were_acknowledged_before_are_in_and_later_ones_a
         assert work.acknowledged.sum() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_a_table_that_is_dropped_meanwhile_is_whole_or_left_out(count: int, tmp_path: Path) -> None:
     random = np.random.default_rng(count)

@@ -59,6 +59,7 @@ WRONG = {
 AFTERWARDS = "wm.barrier(); " + CREATE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", DIFFERENT)
 def test_different_arguments_raise_on_all_ranks_and_the_next_call_works(case: str) -> None:
     arguments, text = DIFFERENT[case]
