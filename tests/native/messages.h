@@ -11,6 +11,7 @@
 #include "wire/board.h"
 #include "wire/moves.h"
 #include "wire/notes.h"
+#include "wire/numbers.h"
 #include "wire/operations.h"
 #include "wire/replicas.h"
 #include "wire/settings.h"

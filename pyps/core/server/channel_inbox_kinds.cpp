@@ -196,7 +196,7 @@ void ChannelInbox::take_backup(const Message &message) {
 
 void ChannelInbox::take_backed(const Message &message) {
     take_keys<BackedBatch>(message, [&](BackedBatch &batch, size_t i) {
-        to_.protocol.receive(batch.keys[i], Backed{message.header.from, batch.versions[i]});
+        to_.protocol.receive(batch.keys[i], Backed{message.header.from, batch.numbers[i]});
     });
 }
 

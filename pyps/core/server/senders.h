@@ -7,6 +7,7 @@
 #include "protocol/homes.h"
 #include "wire/backups.h"
 #include "wire/moves.h"
+#include "wire/numbers.h"
 #include "wire/operations.h"
 #include "wire/replicas.h"
 

@@ -33,21 +33,6 @@ BackupBatch BackupBatch::decode(const FrameHeader &header, FrameReader &reader, 
     return batch;
 }
 
-Bytes BackedBatch::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(keys);
-    writer.put(versions);
-    return writer.take();
-}
-
-BackedBatch BackedBatch::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
-    BackedBatch batch;
-    get_keys(reader, header, shape, &batch.keys);
-    reader.get(&batch.versions, header.count);
-    reader.require_end();
-    return batch;
-}
-
 // Per key: number of nodes, the nodes.
 Bytes TakeOverBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));

@@ -1,4 +1,4 @@
-// Messages about backups of keys: what a keeper is to have, that it has it, which backups become the keys, and how far
+// Messages about backups of keys: what a keeper is to have, which backups become the keys, and how far
 // a node has come with its backups in the present epoch.
 #pragma once
 
@@ -14,15 +14,6 @@ struct BackupBatch {
 
     Bytes encode(FrameHeader header) const;
     static BackupBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
-};
-
-struct BackedBatch {
-    static constexpr Kind kind = Kind::backed;
-    std::vector<Key> keys;
-    std::vector<uint64_t> versions;
-
-    Bytes encode(FrameHeader header) const;
-    static BackedBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 
 struct TakeOverBatch {

@@ -125,25 +125,4 @@ IntentBatch IntentBatch::decode(const FrameHeader &header, FrameReader &reader, 
     return batch;
 }
 
-template <Kind of_kind>
-Bytes ReplicasBatch<of_kind>::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, kind, keys.size()));
-    writer.put(keys);
-    writer.put(numbers);
-    return writer.take();
-}
-
-template <Kind of_kind>
-ReplicasBatch<of_kind> ReplicasBatch<of_kind>::decode(const FrameHeader &header, FrameReader &reader,
-                                                      const Shape &shape) {
-    ReplicasBatch batch;
-    get_keys(reader, header, shape, &batch.keys);
-    reader.get(&batch.numbers, header.count);
-    reader.require_end();
-    return batch;
-}
-
-template struct ReplicasBatch<Kind::ended>;
-template struct ReplicasBatch<Kind::recall>;
-
 } // namespace ps

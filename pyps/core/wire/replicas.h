@@ -1,4 +1,4 @@
-// Messages about replicas of keys: which node wants them, what was pushed to them, their new values, and their end.
+// Messages about replicas of keys: which node wants them, what was pushed to them, and their new values.
 // Also intents, because of which nodes want them.
 #pragma once
 
@@ -49,18 +49,5 @@ struct IntentBatch {
     Bytes encode(FrameHeader header) const;
     static IntentBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
-
-// Names replicas by their numbers.
-template <Kind of_kind>
-struct ReplicasBatch {
-    static constexpr Kind kind = of_kind;
-    std::vector<Key> keys;
-    std::vector<uint32_t> numbers;
-
-    Bytes encode(FrameHeader header) const;
-    static ReplicasBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
-};
-using EndedBatch = ReplicasBatch<Kind::ended>;
-using RecallBatch = ReplicasBatch<Kind::recall>;
 
 } // namespace ps
