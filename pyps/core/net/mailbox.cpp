@@ -131,7 +131,7 @@ void Mailbox::send(NodeId to, Key key, const Backup &message) {
 void Mailbox::send(NodeId to, Key key, const Backed &message) {
     auto &batch = last<BackedBatch>(to, key_bytes + version_bytes, [](const BackedBatch &) { return true; });
     batch.keys.push_back(key);
-    batch.versions.push_back(message.version);
+    batch.numbers.push_back(message.version);
 }
 
 void Mailbox::send(NodeId to, Key key, const TakeOver &message) {

@@ -13,6 +13,7 @@
 #include "protocol/ports.h"
 #include "wire/backups.h"
 #include "wire/moves.h"
+#include "wire/numbers.h"
 #include "wire/operations.h"
 #include "wire/replicas.h"
 

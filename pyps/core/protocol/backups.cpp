@@ -13,14 +13,6 @@
 
 namespace ps {
 
-namespace {
-
-constexpr auto is_at = [](const std::vector<NodeId> &nodes, NodeId node) {
-    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
-};
-
-} // namespace
-
 // Whether the value has this write, or will have it.
 bool Protocol::is_known(Key key, const Request &request) {
     const Origin &origin = request.origin;
@@ -217,7 +209,7 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
     size_t lost = 0;
     were_secure_ = true;
     for (NodeId node : former_->rule().members()) {
-        if (is_at(members, node)) continue;
+        if (homes_.rule().is_member(node)) continue;
         lost++;
         were_secure_ = were_secure_ && secure_[node];
     }
@@ -259,7 +251,7 @@ bool Protocol::find_again(Key key) {
     if (found == claims_.end()) {
         if (backups_ == 0 || !were_secure_) return false;
         homes_.move(key, self_);
-        step(key, [=] { bear(key); });
+        step(key, [=] { make(key); });
         return true;
     }
     std::vector<Holds> &claims = found->second;

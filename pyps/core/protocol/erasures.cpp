@@ -123,7 +123,7 @@ void Protocol::erase_if_alone(Key key) {
     if (write == writes_.end())
         erase_backups(key, found->second.requests);
     else if (write->second.erases && !write->second.is_on_its_way)
-        end_erasure(key, std::move(writes_.extract(write).mapped()));
+        end_erasure(key, writes_.extract(write).mapped().written);
 }
 
 // The keepers erase their backups before the value goes: what was deleted must not come back when this node is lost.
@@ -138,19 +138,15 @@ void Protocol::erase_backups(Key key, const std::vector<Request> &requests) {
     send_backup(key, write);
 }
 
-void Protocol::end_erasure(Key key, Write write) {
-    Erasure erasure;
-    if (is_being_erased(key)) erasure = std::move(erasures_.extract(key).mapped());
+void Protocol::end_erasure(Key key, const std::vector<Write::Request> &requests) {
     bool had_row = true;
-    for (const Write::Request &request : write.written) {
+    for (const Write::Request &request : requests) {
         recent_.note(key, request.origin);
         if (request.is_asked) post_.answer(request.origin, key, yes_or_no(std::exchange(had_row, false)), false);
     }
-    std::move(write.later.begin(), write.later.end(), std::back_inserter(erasure.later));
-    std::move(write.orders.begin(), write.orders.end(), std::back_inserter(erasure.next));
     keepers_.forget(key);
     lacking_.erase(key);
-    erase_here(key, std::move(erasure), false);
+    erase_here(key, std::move(erasures_.extract(key).mapped()), false);
 }
 
 // What was to be done to the key after its erasure uses it again.

@@ -38,7 +38,6 @@ public:
         auto found = moved_.find(key);
         return found == moved_.end() ? usual_ : found->second;
     }
-    bool has(Key key, NodeId node) const { return contains(of(key), node); }
     const std::vector<NodeId> &usual() const { return usual_; } // of a key that is used for the first time here
 
     // The key has come here, and these nodes keep backups. Returns whether these are all that it needs.

@@ -89,9 +89,8 @@ public:
 
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
     void exchange();
-    bool is_idle() const {
-        return due_.empty() && next_lacking_.empty();
-    } // a round does nothing until a key is changed or a message comes
+    // A round does nothing until a key is changed or a message comes.
+    bool is_idle() const { return due_.empty() && next_lacking_.empty(); }
 
     void hear_from(NodeId sender) { parked_.hear_from(sender); } // call it before messages of this node are received
 
@@ -115,7 +114,6 @@ public:
     bool is_unborn(Key key) const {
         return is_whole_ && !former_ && homes_.is_here(key) && !begins_here(key) && !homes_.has_entry(key);
     }
-    bool is_secure() const { return secure_[self_]; }
     const Backup *backup(Key key) const { // of a key of another node, that is kept here
         auto found = kept_.find(key);
         return found == kept_.end() ? nullptr : &found->second;
@@ -260,7 +258,7 @@ private:
     void recall(Key key, Master &master, Replica &replica, const Bytes &value);
     void erase_if_alone(Key key);
     void erase_backups(Key key, const std::vector<Request> &requests);
-    void end_erasure(Key key, Write write);
+    void end_erasure(Key key, const std::vector<Write::Request> &requests);
     void erase_here(Key key, Erasure erasure, bool had_row);
     void send_end(Key key, uint32_t number);
     bool is_being_erased(Key key) const { return !erasures_.empty() && erasures_.count(key); }

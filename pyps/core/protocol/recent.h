@@ -38,7 +38,6 @@ public:
         return found == by_key_.end() ? std::vector<Origin>() : found->second;
     }
     void forget(Key key) { by_key_.erase(key); }
-    size_t size() const { return by_key_.size(); } // keys
 
 private:
     struct Done {
