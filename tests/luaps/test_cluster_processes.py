@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import pytest
@@ -153,13 +154,20 @@ def pipes(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list
     return found
 
 
-def test_lua_processes_are_nodes_themselves(luajit: Any, pipes: list[Path]) -> None:
-    programs = [luajit(NODE, "", rank, pipe) for rank, pipe in enumerate(pipes)]
+@contextmanager
+def met(programs: list[Any], pipes: list[Path]) -> Iterator[list[TextIO]]:
+    """Tell each node where all of them are; give what they read from."""
     endpoints = [program.line() for program in programs]
     with ExitStack() as stack:
         answers = [stack.enter_context(pipe.open("w")) for pipe in pipes]
         for answer in answers:
             print(*endpoints, sep="\n", file=answer, flush=True)
+        yield answers
+
+
+def test_lua_processes_are_nodes_themselves(luajit: Any, pipes: list[Path]) -> None:
+    programs = [luajit(NODE, "", rank, pipe) for rank, pipe in enumerate(pipes)]
+    with met(programs, pipes):
         addresses = [program.line() for program in programs]
         assert [program.line() for program in programs] == ["2 0 true 0", "2 1 true 0"]
         with pyps.attach(addresses[1]) as node:
@@ -189,11 +197,7 @@ server:shutdown(20)
 
 def test_with_replicas_the_keys_of_a_killed_lua_node_go_on(luajit: Any, pipes: list[Path]) -> None:
     programs = [luajit(LASTING, "", rank, pipe) for rank, pipe in enumerate(pipes)]
-    endpoints = [program.line() for program in programs]
-    with ExitStack() as stack:
-        answers = [stack.enter_context(pipe.open("w")) for pipe in pipes]
-        for answer in answers:
-            print(*endpoints, sep="\n", file=answer, flush=True)
+    with met(programs, pipes) as answers:
         assert [program.line() for program in programs] == ["pushed", "pushed"]
         programs[1].kill()
         print("go on", file=answers[0], flush=True)
