@@ -26,6 +26,7 @@ from tests.system import descendants, is_running
 # The others take 3 to 50 s, in long runs only.
 SHORT = [
     "autograd",
+    "backups",
     "bridge",
     "checkpoint",
     "cutorch",

@@ -202,8 +202,8 @@ private:
         const int64_t number = number_of_key(owner->values, key);
         world_.account.check_final(key, number);
         for (NodeId keeper : owner->protocol.keepers().of(key)) {
-            const Backup *backup = world_.nodes[keeper]->protocol.backup(key);
-            REQUIRE((backup ? number_of(backup->whole) : 0) == number);
+            const Copy *copy = world_.nodes[keeper]->protocol.copies().find(key);
+            REQUIRE((copy ? number_at(*copy) : 0) == number);
         }
         for (auto &node : world_.nodes) {
             const Standing standing = node->values.standing(key);
@@ -230,7 +230,7 @@ private:
         for (Key key = 0; key < world_.num_keys; key++) {
             Node &home = *world_.nodes[world_.home(key)];
             REQUIRE(world_.owner(key) == &home && !home.values.has_row(key));
-            for (auto &node : world_.nodes) REQUIRE(!node->protocol.backup(key));
+            for (auto &node : world_.nodes) REQUIRE(!node->protocol.copies().find(key));
         }
         for (auto &node : world_.nodes) REQUIRE(node->protocol.remembers_nothing());
         world_.account.start_anew();

@@ -129,6 +129,13 @@ inline Bytes some_backup() {
     return batch.encode(header());
 }
 
+inline Bytes some_backup_run() {
+    Origin origin{NodeId(draw(4)), uint32_t(draw(1000)), 0, some_sequence(), uint32_t(draw(99))};
+    const std::vector<Key> keys = some_keys();
+    return BackupRunMessage::encode({0, some_sequence(), origin, keys, numbers<uint32_t>(keys.size()), values_of(keys)},
+                                    header());
+}
+
 inline Bytes some_take_over() {
     TakeOverBatch batch;
     batch.keys = some_keys();
@@ -228,7 +235,7 @@ inline Bytes some_report() {
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(25)) {
+    switch (draw(27)) {
     case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 16: return some_vote();
@@ -239,6 +246,8 @@ inline Bytes some_message() {
     case 21: return some_backup();
     case 22: return BackedBatch{keys, numbers<uint64_t>(keys.size())}.encode(header());
     case 23: return some_take_over();
+    case 25: return some_backup_run();
+    case 26: return BackedRunMessage::encode({0, draw(1000)}, header());
     case 24: return NewsMessage{News(draw(2))}.encode(header());
     case 9: return some_attend();
     case 10: return some_opened();

@@ -31,6 +31,9 @@ public:
     void send(NodeId, Key, const Gone &) override { REQUIRE(false); }
     void send(NodeId, Key, const Backup &) override { REQUIRE(false); }
     void send(NodeId, Key, const Backed &) override { REQUIRE(false); }
+    void send(NodeId, const BackupRun &) override { REQUIRE(false); }
+    void send(NodeId, const BackedRun &) override { REQUIRE(false); }
+    void answer(const Origin &, const std::vector<uint32_t> &) override { REQUIRE(false); }
     void send(NodeId, Key, const TakeOver &) override { REQUIRE(false); }
     void tell(NodeId, News) override { REQUIRE(false); }
     void answer(const Origin &, Key, const Bytes &, bool) override { REQUIRE(false); }

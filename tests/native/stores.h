@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/copies.h"
 #include "protocol/homes.h"
 #include "ps.h"
 #include "require.h"
@@ -56,6 +57,8 @@ inline int64_t number_at(Values &values, Key key) {
     under_latch(values, key, [&] { values.pull(key, &value); });
     return number_of(value);
 }
+
+inline int64_t number_at(const Copy &copy) { return number_of(Bytes(copy.whole.get(), copy.whole.get() + 8)); }
 
 inline bool owns(const Values &values, Key key) {
     Standing standing = values.standing(key);
@@ -104,6 +107,7 @@ public:
     Standing standing(Key key) const override { return values[key].standing; }
     bool has_row(Key key) const override { return rows[key]; }
     uint64_t whole_bytes(Key) const override { return 8; }
+    uint64_t value_bytes(Key) const override { return 8; }
     bool fits_replica(Key, Operation operation) const override { return operation != Operation::set; }
     void pull(Key key, Bytes *value) override {
         require(key, {Standing::owned, Standing::shared, Standing::replica});
@@ -129,10 +133,10 @@ public:
         erased = false;
         *whole = bytes_of(values[key].number);
     }
-    void replace(Key key, const Bytes &whole) override {
+    void replace(Key key, const char *whole) override {
         require(key, {Standing::owned, Standing::shared});
         erased = false;
-        values[key].number = number_of(whole);
+        values[key].number = number_of(Bytes(whole, whole + 8));
         if (values[key].standing == Standing::shared) values[key].changed = true;
     }
     void write_whole(Key key, int64_t number) { // as a worker does that loads a checkpoint
@@ -192,10 +196,10 @@ public:
         if (!begins_here[key]) values[key].standing = Standing::absent;
         erased = true;
     }
-    void apply(Bytes *whole, const Bytes &delta, Key) const override {
-        *whole = bytes_of(number_of(*whole) + number_of(delta));
+    void apply(Bytes *whole, const char *delta, Key) const override {
+        *whole = bytes_of(number_of(*whole) + number_of(Bytes(delta, delta + 8)));
     }
-    void assign(Bytes *whole, const Bytes &value, Key) const override { *whole = value; }
+    void assign(Bytes *whole, const char *value, Key) const override { whole->assign(value, value + 8); }
 
 private:
     friend class NumberWhereabouts;

@@ -58,6 +58,8 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::backup: return read<BackupBatch>(header, reader);
     case Kind::backed: return read<BackedBatch>(header, reader);
     case Kind::take_over: return read<TakeOverBatch>(header, reader);
+    case Kind::backup_run: return BackupRunMessage::encode(BackupRunMessage::decode(header, reader, shape), header);
+    case Kind::backed_run: return BackedRunMessage::encode(BackedRunMessage::decode(header, reader), header);
     case Kind::news: return NewsMessage::decode(header, reader).encode(header);
     default: throw Malformed("its kind is not known here");
     }

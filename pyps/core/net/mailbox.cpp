@@ -141,10 +141,21 @@ void Mailbox::send(NodeId to, Key key, const TakeOver &message) {
     batch.orders.push_back(message);
 }
 
-void Mailbox::tell(NodeId to, News news) {
+void Mailbox::send_at_once(NodeId to, Bytes message) {
     flush();
-    outbound_.send(to, NewsMessage{news}.encode(header_));
+    rounds_[to].is_used = true;
+    outbound_.send(to, std::move(message));
 }
+
+void Mailbox::send(NodeId to, const BackupRun &message) {
+    send_at_once(to, BackupRunMessage::encode(message, header_));
+}
+
+void Mailbox::send(NodeId to, const BackedRun &message) {
+    send_at_once(to, BackedRunMessage::encode(message, header_));
+}
+
+void Mailbox::tell(NodeId to, News news) { send_at_once(to, NewsMessage{news}.encode(header_)); }
 
 void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value) {
     batch.node = origin.node;
@@ -178,6 +189,18 @@ void Mailbox::answer(const Origin &origin, Key, const Bytes &value, bool after_r
     });
     batch.operation = operation;
     add_answer(batch, origin, value);
+}
+
+void Mailbox::answer(const Origin &origin, const std::vector<uint32_t> &positions) {
+    AnswerBatch batch;
+    batch.operation = Operation::push;
+    batch.node = origin.node;
+    batch.worker = origin.worker;
+    batch.number = origin.operation;
+    batch.forwarded = true;
+    batch.count = uint32_t(positions.size());
+    batch.positions = positions;
+    answer_whole(batch);
 }
 
 void Mailbox::landed(uint64_t waiter, Key) { landed_(waiter, no_node); }

@@ -43,8 +43,12 @@ public:
     void send(NodeId to, Key key, const Backup &message) override;
     void send(NodeId to, Key key, const Backed &message) override;
     void send(NodeId to, Key key, const TakeOver &message) override;
-    void tell(NodeId to, News news) override; // sent at once, behind what was sent before
+    // The next three are sent at once, behind what was sent before.
+    void send(NodeId to, const BackupRun &message) override;
+    void send(NodeId to, const BackedRun &message) override;
+    void tell(NodeId to, News news) override;
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
+    void answer(const Origin &origin, const std::vector<uint32_t> &positions) override;
     bool takes_refreshes(NodeId to) const override { return rounds_[to].taken == rounds_[to].sent; }
     void landed(uint64_t waiter, Key key) override;
     void refuse(const Origin &origin, Key key, NodeId lost_with) override;
@@ -71,6 +75,7 @@ private:
         uint64_t bytes = 0;
     };
 
+    void send_at_once(NodeId to, Bytes message);
     template <class Kind, class Fits>
     Kind &last(NodeId to, uint64_t bytes, Fits &&fits);
     AnswerBatch &last_answer(const Origin &origin, NodeId lost_with, uint64_t value_bytes);

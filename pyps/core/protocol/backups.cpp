@@ -21,18 +21,25 @@ bool Protocol::is_known(Key key, const Request &request) {
         post_.answer(origin, key, erases ? Bytes{1} : Bytes{}, !erases && refresh_origin(key, origin.node));
         return true;
     }
-    auto found = writes_.find(key);
-    if (found == writes_.end()) return false;
-    for (auto *known : {&found->second.written, &found->second.next})
+    Write *write = find_write(key);
+    if (!write) return false;
+    for (auto *known : {&write->written, &write->next})
         for (Write::Request &other : *known)
             if (other.origin == origin) return other.is_asked = true;
     return false;
 }
 
+Protocol::Write *Protocol::find_write(Key key) {
+    leave_run(key);
+    auto found = writes_.find(key);
+    return found == writes_.end() ? nullptr : &found->second;
+}
+
 Protocol::Write &Protocol::begin_write(Key key) {
-    auto [found, is_new] = writes_.try_emplace(key);
-    if (is_new) values_.read(key, &found->second.whole);
-    return found->second;
+    if (Write *write = find_write(key)) return *write;
+    Write &write = writes_[key];
+    values_.read(key, &write.whole);
+    return write;
 }
 
 void Protocol::write(Key key, const Request &request) {
@@ -44,9 +51,9 @@ void Protocol::write(Key key, const Request &request) {
         return;
     }
     if (request.operation == Operation::push)
-        values_.apply(&write.whole, request.value, key);
+        values_.apply(&write.whole, request.value.data(), key);
     else
-        values_.assign(&write.whole, request.value, key);
+        values_.assign(&write.whole, request.value.data(), key);
     write.next.push_back({request.origin, true});
     if (!write.is_on_its_way) send_backup(key, write);
 }
@@ -76,12 +83,10 @@ void Protocol::receive(Key key, Backup message) {
     const NodeId owner = message.owner;
     last_version_ = std::max(last_version_, message.version);
     recent_.note(key, std::exchange(message.written, {}));
-    auto found = kept_.find(key);
-    const bool is_new = found == kept_.end() || message.version > found->second.version;
-    if (is_new && message.erases)
-        kept_.erase(key);
-    else if (is_new)
-        kept_[key] = std::move(message);
+    if (!message.erases)
+        copies_.put(key, message.version, message.whole.data(), message.whole.size());
+    else if (!copies_.has_newer(key, message.version))
+        copies_.erase(key);
     post_.send(owner, key, answer);
 }
 
@@ -95,9 +100,8 @@ void Protocol::take(Key key, const Backed &message) {
         missing.erase(std::remove(missing.begin(), missing.end(), message.keeper), missing.end());
         return missing.empty();
     };
-    auto write = writes_.find(key);
-    if (write != writes_.end() && write->second.version == message.version && remove(write->second.missing))
-        commit(key);
+    Write *write = find_write(key);
+    if (write && write->version == message.version && remove(write->missing)) commit(key);
     auto taking = taking_over_.find(key);
     if (taking != taking_over_.end() && taking->second.version == message.version && remove(taking->second.missing))
         take_over_if_backed(key);
@@ -110,7 +114,7 @@ void Protocol::commit(Key key) {
     if (write.erases) return erase_if_alone(key);
     const Bytes done = std::exchange(write.erases_backups, false) ? Bytes{1} : Bytes();
     if (!write.written.empty()) {
-        values_.replace(key, write.sent);
+        values_.replace(key, write.sent.data());
         list_master(key);
     }
     lacking_.erase(key);
@@ -144,7 +148,7 @@ void Protocol::finish(Key key) {
 bool Protocol::waits_for_backup(Key key) {
     if (backups_) take_changes();
     if (lacking_.count(key)) back_up(key);
-    return !writes_.empty() && writes_.count(key);
+    return find_write(key);
 }
 
 void Protocol::back_up(Key key) {
@@ -189,16 +193,13 @@ void Protocol::pass_backups_on(Key key, NodeId to, Transfer *message) {
     message->written = recent_.of(key);
     keepers_.forget(key);
     auto found = std::find(message->keepers.begin(), message->keepers.end(), to);
-    if (found == message->keepers.end()) {
-        recent_.forget(key);
-    } else {
-        *found = self_;
-        kept_[key] = Backup{to, last_version_, {}, message->value};
-    }
+    if (found == message->keepers.end()) return;
+    *found = self_;
+    copies_.put(key, last_version_, message->value.data(), message->value.size());
 }
 
 void Protocol::take_backups_in(Key key, const Transfer &message) {
-    kept_.erase(key);
+    copies_.erase(key);
     last_version_ = std::max(last_version_, message.backup);
     recent_.note(key, message.written);
     if (!keepers_.put(key, message.keepers)) lack(key);
@@ -215,6 +216,8 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
     }
     were_secure_ = were_secure_ && lost <= backups_;
     keepers_.begin_epoch(members);
+    recent_.forget_all_but(members);
+    leave_runs();
     claims_.clear();
     for (const auto &[key, taking] : std::exchange(taking_over_, {})) keepers_.forget(key);
     for (auto &[key, write] : writes_) {
@@ -227,7 +230,7 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
 }
 
 void Protocol::claim(const std::function<void(Key, const Holds &)> &report) const {
-    for (const auto &[key, backup] : kept_) report(key, Holds{self_, false, backup.version});
+    copies_.for_each([&](Key key, const Copy &copy) { report(key, Holds{self_, false, copy.version}); });
 }
 
 // Where keys may be any numbers, a home has no entry for a key that never moved.
@@ -274,12 +277,13 @@ void Protocol::receive(Key key, const TakeOver &message) {
 }
 
 void Protocol::take(Key key, const TakeOver &message) {
-    auto found = kept_.find(key);
-    if (owns(key) || found == kept_.end()) throw Unexpected("a key is to be taken over without a backup");
+    const Copy *copy = copies_.find(key);
+    if (owns(key) || !copy) throw Unexpected("a key is to be taken over without a backup");
     expect(key);
     keepers_.put(key, message.keepers);
-    Backup backup{self_, ++last_version_, recent_.of(key), found->second.whole};
-    found->second.version = backup.version;
+    const char *whole = copy->whole.get();
+    Backup backup{self_, ++last_version_, recent_.of(key), Bytes(whole, whole + values_.whole_bytes(key))};
+    copies_.note_version(key, backup.version);
     taking_over_[key] = {backup.version, keepers_.of(key)};
     for (NodeId keeper : keepers_.of(key)) post_.send(keeper, key, backup);
     take_over_if_backed(key);
@@ -288,8 +292,9 @@ void Protocol::take(Key key, const TakeOver &message) {
 void Protocol::take_over_if_backed(Key key) {
     if (!taking_over_[key].missing.empty()) return;
     taking_over_.erase(key);
-    Backup &kept = kept_[key];
-    take_in(key, Transfer{0, {}, {}, std::move(kept.whole), kept.version, keepers_.of(key)});
+    const Copy *copy = copies_.find(key);
+    const char *whole = copy->whole.get();
+    take_in(key, Transfer{0, {}, {}, Bytes(whole, whole + values_.whole_bytes(key)), copy->version, keepers_.of(key)});
 }
 
 // A replica of a key whose owner was lost: the new owner does not know it yet.

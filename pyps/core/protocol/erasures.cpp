@@ -50,9 +50,9 @@ bool Protocol::let_go(Key key) {
 
 void Protocol::take_erasure(Key key, Request request) {
     if (is_known(key, request)) return;
-    auto write = writes_.find(key);
-    if (write != writes_.end() && !write->second.orders.empty()) {
-        write->second.later.push_back(std::move(request));
+    Write *write = find_write(key);
+    if (write && !write->orders.empty()) {
+        write->later.push_back(std::move(request));
         return;
     }
     if (owns(key)) {
@@ -119,11 +119,11 @@ void Protocol::erase_if_alone(Key key) {
     auto master = masters_.find(key);
     if (master != masters_.end() && !master->second.replicas.empty()) return;
     if (backups_ == 0) return erase_here(key, std::move(erasures_.extract(found).mapped()), true);
-    auto write = writes_.find(key);
-    if (write == writes_.end())
+    const Write *write = find_write(key);
+    if (!write)
         erase_backups(key, found->second.requests);
-    else if (write->second.erases && !write->second.is_on_its_way)
-        end_erasure(key, writes_.extract(write).mapped().written);
+    else if (write->erases && !write->is_on_its_way)
+        end_erasure(key, writes_.extract(key).mapped().written);
 }
 
 // The keepers erase their backups before the value goes: what was deleted must not come back when this node is lost.

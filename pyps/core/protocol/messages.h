@@ -143,6 +143,22 @@ struct Backed {
     uint64_t version;
 };
 
+// The same for keys that one operation of a worker writes.
+struct BackupRun {
+    NodeId owner;
+    uint64_t version; // of each of them
+    Origin origin; // its position is not used
+    std::vector<Key> keys;
+    std::vector<uint32_t> positions; // of the keys in the operation
+    Bytes wholes; // one after another
+};
+
+// The answer: the node has all of them.
+struct BackedRun {
+    NodeId keeper;
+    uint64_t version;
+};
+
 // From the home, at the beginning of an epoch: the key's owner was lost, and this node's backup is the key now.
 struct TakeOver {
     std::vector<NodeId> keepers; // of other backups
@@ -167,6 +183,7 @@ struct Transfer {
 // When many keys are to move, they are sent in groups of this size, so that the next node can begin while this one goes
 // on.
 constexpr size_t keys_at_once = 400;
+constexpr uint64_t most_bytes_at_once = 1 << 20; // of values in one message; a longer value has a message of its own
 
 // Transfers of many keys without replicas and ghosts.
 struct Moves {

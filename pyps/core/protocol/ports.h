@@ -28,11 +28,12 @@ public:
     // Calls it for each key that is owned or shared here, and perhaps for others.
     virtual void for_each_here(const std::function<void(Key key)> &body) const = 0;
     virtual uint64_t whole_bytes(Key key) const = 0;
+    virtual uint64_t value_bytes(Key key) const = 0;
     virtual bool fits_replica(Key key, Operation operation) const = 0; // if not, only the owner can do it
     // Whether this node's memory_limit leaves room for what sharing the key takes.
     virtual bool has_room_to_share(Key) const = 0;
-    virtual void apply(Bytes *whole, const Bytes &delta, Key key) const = 0; // does what a push does
-    virtual void assign(Bytes *whole, const Bytes &value, Key key) const = 0; // does what a set does
+    virtual void apply(Bytes *whole, const char *delta, Key key) const = 0; // does what a push does
+    virtual void assign(Bytes *whole, const char *value, Key key) const = 0; // does what a set does
 
     // The place of the key, or its value, will be used soon, so its memory may be fetched.
     virtual void prefetch_place(Key) const {}
@@ -54,7 +55,7 @@ public:
     virtual void push(Key key, const Bytes &delta) = 0; // also adds to a replica's delta
     virtual void set(Key key, const Bytes &value) = 0;
     virtual void read(Key key, Bytes *whole) = 0; // of an owned or shared key
-    virtual void replace(Key key, const Bytes &whole) = 0; // likewise; take_changes does not name it for this
+    virtual void replace(Key key, const char *whole) = 0; // likewise; take_changes does not name it for this
 
     virtual void await(Key key) = 0; // absent -> awaited
     virtual void forget(Key key) = 0; // awaited -> absent
@@ -98,12 +99,16 @@ public:
     virtual void send(NodeId to, Key key, const Gone &message) = 0;
     virtual void send(NodeId to, Key key, const Backup &message) = 0;
     virtual void send(NodeId to, Key key, const Backed &message) = 0;
+    virtual void send(NodeId to, const BackupRun &message) = 0;
+    virtual void send(NodeId to, const BackedRun &message) = 0;
     virtual void send(NodeId to, Key key, const TakeOver &message) = 0;
     virtual void tell(NodeId to, News news) = 0;
 
     // `after_refresh`: the answer must come after what was sent to the worker's node before. `value`: of a pull; of
     // what is about rows (see Operation) one byte, 0 or 1; else it is empty.
     virtual void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) = 0;
+    // Many keys that one operation has written; the position in `origin` is not used.
+    virtual void answer(const Origin &origin, const std::vector<uint32_t> &positions) = 0;
     // False: the node is slow and has not taken in the last refreshes. Further ones should wait until it has; they will
     // then have newer values.
     virtual bool takes_refreshes(NodeId to) const = 0;

@@ -26,6 +26,7 @@
 
 #include "arrivals.h"
 #include "channels.h"
+#include "copies.h"
 #include "homes.h"
 #include "keepers.h"
 #include "marks.h"
@@ -56,6 +57,8 @@ public:
     void receive(Key key, Transfer message);
     void receive(Key key, Backup message);
     void receive(Key key, const Backed &message);
+    void receive(const BackupRun &message);
+    void receive(const BackedRun &message);
     void receive(Key key, const TakeOver &message);
     void hear(NodeId from, News news);
 
@@ -64,6 +67,9 @@ public:
     void receive_run(const std::vector<Key> &keys, const Relocate &message);
     void receive_wants(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers, bool from_home);
     void receive_moves(const std::vector<Key> &keys, const char *values);
+    // An operation that writes, with its values one after another; no `positions`: 0, 1, 2, ... (write_runs.cpp)
+    void receive_writes(const std::vector<Key> &keys, const std::vector<uint32_t> &positions, Operation operation,
+                        Origin origin, const char *values, bool from_home);
 
     // What this node's workers cannot do by themselves.
     void localize(const std::vector<Key> &keys, uint64_t waiter);
@@ -108,21 +114,18 @@ public:
     // Whether there is more to know about the key than where it lives.
     bool knows(Key key) const {
         return is_coming(key) || replicas_.count(key) || masters_.count(key) || wanted_.count(key) ||
-               writes_.count(key);
+               writes_.count(key) || in_run_.count(key);
     }
     // Of a key whose home is here: it began at a node that was lost, and certainly was never used, or was erased.
     bool is_unborn(Key key) const {
         return is_whole_ && !former_ && homes_.is_here(key) && !begins_here(key) && !homes_.has_entry(key);
     }
-    const Backup *backup(Key key) const { // of a key of another node, that is kept here
-        auto found = kept_.find(key);
-        return found == kept_.end() ? nullptr : &found->second;
-    }
+    const Copies &copies() const { return copies_; } // of keys of other nodes
     const Keepers &keepers() const { return keepers_; }
     bool knows_secure(NodeId node) const { return secure_[node]; }
     bool remembers_nothing() const {
         return arrivals_.empty() && replicas_.empty() && masters_.empty() && erasures_.empty() && asked_.empty() &&
-               parked_.empty() && writes_.empty() && lacking_.empty() && taking_over_.empty();
+               parked_.empty() && writes_.empty() && runs_.empty() && lacking_.empty() && taking_over_.empty();
     }
 
 private:
@@ -174,6 +177,18 @@ private:
         std::vector<NodeId> missing; // nodes that have not answered
         std::vector<Relocate> orders; // for afterwards; what comes behind them waits
         std::vector<ps::Request> later;
+    };
+
+    // Keys whose backups of one operation's writes are on their way to the same nodes. If anything else is to be done
+    // to one of them, it leaves the run and becomes a Write.
+    struct Run {
+        BackupRun message;
+        std::vector<NodeId> missing; // nodes that have not answered
+        std::vector<Key> left;
+    };
+    struct InRun {
+        uint64_t version; // of the run
+        uint32_t index, offset; // of the key, and of its whole
     };
 
     // A key that this node takes over. Other backups may be older, so it is not here before they are as new.
@@ -265,6 +280,13 @@ private:
     void write(Key key, const Request &request);
     bool is_known(Key key, const Request &request);
     Write &begin_write(Key key);
+    Write *find_write(Key key);
+    bool may_run(Key key) const;
+    Run &begin_run(const std::vector<NodeId> &keepers, const Origin &origin);
+    void send(const Run &run);
+    void commit(const Run &run);
+    void leave_run(Key key);
+    void leave_runs();
     void send_backup(Key key, Write &write);
     void send_to_keepers(Key key, Write &write);
     void take(Key key, const Backed &message);
@@ -313,7 +335,9 @@ private:
     FlatMap<uint32_t> asked_; // numbers of the Wants that are on their way
     Keepers keepers_;
     std::unordered_map<Key, Write> writes_;
-    std::unordered_map<Key, Backup> kept_; // backups of keys of other nodes
+    std::unordered_map<uint64_t, Run> runs_; // by version
+    FlatMap<InRun> in_run_;
+    Copies copies_; // of keys of other nodes
     std::unordered_map<Key, TakingOver> taking_over_;
     std::unordered_map<Key, std::vector<Holds>> claims_; // of backups, in a new epoch, by key whose home is here
     Recent recent_;

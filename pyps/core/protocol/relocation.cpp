@@ -101,7 +101,7 @@ void Protocol::take_over(Key key, Master &master, Bytes &value, Arrival &arrival
                           return replica.node == self_ && replica.number == held.number && replica.applied != held.sent;
                       });
         if (missed) {
-            if (!held.delta.empty()) values_.apply(&value, held.delta, key);
+            if (!held.delta.empty()) values_.apply(&value, held.delta.data(), key);
             master.ghosts.push_back(Ghost{self_, held.number, held.sent});
         }
         for (Request &request : held.queue) arrival.queue.emplace_back(std::move(request));

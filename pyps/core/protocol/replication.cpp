@@ -305,7 +305,7 @@ void Protocol::forget_if_plain(Key key) {
 
 bool Protocol::is_quiet() const {
     if (!arrivals_.empty() || !erasures_.empty() || !asked_.empty() || !parked_.empty()) return false;
-    if (!writes_.empty() || !lacking_.empty() || !taking_over_.empty()) return false;
+    if (!writes_.empty() || !runs_.empty() || !lacking_.empty() || !taking_over_.empty()) return false;
     for (const auto &[key, held] : replicas_)
         if (held.on_its_way || held.ending) return false;
     for (const auto &[key, master] : masters_) {

@@ -1,29 +1,13 @@
 // Messages about many keys. Most keys are plain: nothing is known about them but where they live. Such keys go to their
 // new owner in one message. Any other key is handled by itself, as everywhere else.
-#include "protocol.h"
-#include "step.h"
-
 #include <algorithm>
 #include <cstddef>
 
+#include "each_key.h"
+#include "protocol.h"
+#include "step.h"
+
 namespace ps {
-
-namespace {
-constexpr uint64_t most_bytes = 1 << 20; // of values in one message; a longer value has a message of its own
-constexpr size_t entries_ahead = 24, values_ahead = 12; // how many keys ahead memory is prefetched
-} // namespace
-
-template <class Body>
-void Protocol::for_each(const std::vector<Key> &keys, Body &&body) {
-    for (size_t i = 0; i < keys.size(); i++) {
-        if (i + entries_ahead < keys.size()) {
-            values_.prefetch_place(keys[i + entries_ahead]);
-            homes_.prefetch(keys[i + entries_ahead]);
-        }
-        if (i + values_ahead < keys.size()) values_.prefetch(keys[i + values_ahead]);
-        body(i, keys[i]);
-    }
-}
 
 // Whether the key is owned here, has no replicas and no backups, and is not wanted by this node's workers.
 bool Protocol::is_plain(Key key) const {
@@ -32,10 +16,11 @@ bool Protocol::is_plain(Key key) const {
 }
 
 void Protocol::give(Key key, NodeId to, Moves *moves) {
-    if (moves->keys.empty()) moves->values.reserve(std::min(most_bytes, keys_at_once * values_.whole_bytes(key)));
+    if (moves->keys.empty())
+        moves->values.reserve(std::min(most_bytes_at_once, keys_at_once * values_.whole_bytes(key)));
     moves->keys.push_back(key);
     values_.give(key, to, &moves->values);
-    if (moves->keys.size() >= keys_at_once || moves->values.size() >= most_bytes) send_moves(to, moves);
+    if (moves->keys.size() >= keys_at_once || moves->values.size() >= most_bytes_at_once) send_moves(to, moves);
 }
 
 void Protocol::send_moves(NodeId to, Moves *moves) {

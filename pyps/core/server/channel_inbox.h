@@ -91,6 +91,8 @@ private:
     void take_moves(const Message &message);
     void take_backup(const Message &message);
     void take_backed(const Message &message);
+    void take_backup_run(const Message &message);
+    void take_backed_run(const Message &message);
     void take_take_over(const Message &message);
     void take_news(const Message &message);
 

@@ -12,17 +12,30 @@
 namespace ps {
 
 const ChannelInbox::Row ChannelInbox::rows[] = {
-    {Kind::hello, &ChannelInbox::take_hello},         {Kind::request, &ChannelInbox::take_request},
-    {Kind::answer, &ChannelInbox::take_answer},       {Kind::localize, &ChannelInbox::take_localize},
-    {Kind::relocate, &ChannelInbox::take_relocate},   {Kind::transfer, &ChannelInbox::take_transfer},
-    {Kind::want, &ChannelInbox::take_want},           {Kind::delta, &ChannelInbox::take_delta},
-    {Kind::refresh, &ChannelInbox::take_refresh},     {Kind::ended, &ChannelInbox::take_ended},
-    {Kind::intent, &ChannelInbox::take_intent},       {Kind::holds, &ChannelInbox::take_holds},
-    {Kind::gone, &ChannelInbox::take_gone},           {Kind::settle, &ChannelInbox::take_settle},
-    {Kind::round, &ChannelInbox::take_round},         {Kind::taken, &ChannelInbox::take_taken},
-    {Kind::moves, &ChannelInbox::take_moves},         {Kind::recall, &ChannelInbox::take_recall},
-    {Kind::backup, &ChannelInbox::take_backup},       {Kind::backed, &ChannelInbox::take_backed},
-    {Kind::take_over, &ChannelInbox::take_take_over}, {Kind::news, &ChannelInbox::take_news},
+    {Kind::hello, &ChannelInbox::take_hello},
+    {Kind::request, &ChannelInbox::take_request},
+    {Kind::answer, &ChannelInbox::take_answer},
+    {Kind::localize, &ChannelInbox::take_localize},
+    {Kind::relocate, &ChannelInbox::take_relocate},
+    {Kind::transfer, &ChannelInbox::take_transfer},
+    {Kind::want, &ChannelInbox::take_want},
+    {Kind::delta, &ChannelInbox::take_delta},
+    {Kind::refresh, &ChannelInbox::take_refresh},
+    {Kind::ended, &ChannelInbox::take_ended},
+    {Kind::intent, &ChannelInbox::take_intent},
+    {Kind::holds, &ChannelInbox::take_holds},
+    {Kind::gone, &ChannelInbox::take_gone},
+    {Kind::settle, &ChannelInbox::take_settle},
+    {Kind::round, &ChannelInbox::take_round},
+    {Kind::taken, &ChannelInbox::take_taken},
+    {Kind::moves, &ChannelInbox::take_moves},
+    {Kind::recall, &ChannelInbox::take_recall},
+    {Kind::backup, &ChannelInbox::take_backup},
+    {Kind::backed, &ChannelInbox::take_backed},
+    {Kind::take_over, &ChannelInbox::take_take_over},
+    {Kind::news, &ChannelInbox::take_news},
+    {Kind::backup_run, &ChannelInbox::take_backup_run},
+    {Kind::backed_run, &ChannelInbox::take_backed_run},
 };
 
 ChannelInbox::Take ChannelInbox::taker_of(Kind kind) {
@@ -198,6 +211,16 @@ void ChannelInbox::take_backed(const Message &message) {
     take_keys<BackedBatch>(message, [&](BackedBatch &batch, size_t i) {
         to_.protocol.receive(batch.keys[i], Backed{message.header.from, batch.numbers[i]});
     });
+}
+
+void ChannelInbox::take_backup_run(const Message &message) {
+    senders_.require_node(message.sender);
+    to_.protocol.receive(BackupRunMessage::decode(message.header, message.reader, shape_));
+}
+
+void ChannelInbox::take_backed_run(const Message &message) {
+    senders_.require_node(message.sender);
+    to_.protocol.receive(BackedRunMessage::decode(message.header, message.reader));
 }
 
 void ChannelInbox::take_take_over(const Message &message) {

@@ -35,8 +35,8 @@ void Serving::serve(const FrameHeader &header, const RequestBatch &batch, ValueB
     elsewhere.for_server = true;
     ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
                        int64_t(bytes / element), 0, -1,   0};
-    const bool is_backed_up = segment_.header().replicas > 0 && is_write(batch.operation);
-    if (is_backed_up || has_parked(batch.keys)) { // all to the protocol: a key that comes twice keeps its order
+    if (segment_.header().replicas > 0 && is_write(batch.operation)) return leave_writes(header, batch, values);
+    if (has_parked(batch.keys)) { // all to the protocol: a key that comes twice keeps its order
         elsewhere.positions.resize(batch.keys.size());
         std::iota(elsewhere.positions.begin(), elsewhere.positions.end(), 0);
     } else {
@@ -91,6 +91,32 @@ void Serving::leave_to_protocol(const FrameHeader &header, const RequestBatch &b
         value = end;
     }
     pass_on(header, batch, std::move(others));
+}
+
+// With backups: a value changes once its keepers have what it will be.
+void Serving::leave_writes(const FrameHeader &header, const RequestBatch &batch, ValueBytes values) {
+    if (header.channel != any_channel || segment_.channel_rule().channels() == 1) {
+        return protocol_.receive_writes(batch.keys, batch.positions, batch.operation, batch.origin(0), values.at,
+                                        batch.from_home);
+    }
+    Parts parts;
+    const char *value = values.at;
+    for (uint32_t i = 0; i < batch.keys.size(); i++) {
+        const Key key = batch.keys[i];
+        RequestBatch &part = parts[segment_.channel_rule().channel(key)];
+        part.keys.push_back(key);
+        part.positions.push_back(batch.position(i));
+        const char *end = value + segment_.value_bytes(key);
+        part.values.insert(part.values.end(), value, end);
+        value = end;
+    }
+    auto mine = parts.extract(channel_);
+    if (!mine.empty()) {
+        const RequestBatch &part = mine.mapped();
+        protocol_.receive_writes(part.keys, part.positions, batch.operation, batch.origin(0), part.values.data(),
+                                 batch.from_home);
+    }
+    pass_on(header, batch, std::move(parts));
 }
 
 // Pass on the parts of a request for other channels, as requests of the same worker.

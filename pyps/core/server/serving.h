@@ -50,6 +50,7 @@ private:
 
     void leave_to_protocol(const FrameHeader &header, const RequestBatch &batch, const std::vector<int64_t> &elsewhere,
                            ValueBytes values, AnswerBatch *answer);
+    void leave_writes(const FrameHeader &header, const RequestBatch &batch, ValueBytes values);
     void pass_on(FrameHeader header, const RequestBatch &of, Parts parts);
     void localize_here(const RequestBatch &batch);
     bool make_rows(const FrameHeader &header, const std::vector<Key> &keys);

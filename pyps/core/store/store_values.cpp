@@ -253,10 +253,10 @@ void StoreValues::read(Key key, Bytes *whole) {
     whole->assign(from, from + c.whole_bytes);
 }
 
-void StoreValues::replace(Key key, const Bytes &whole) {
+void StoreValues::replace(Key key, const char *whole) {
     with(key, [&](Place place) {
         if (place.residence() == Residence::shared) head_of(place)->changed = 1;
-        std::memcpy(segment_.value(place), whole.data(), whole.size());
+        std::memcpy(segment_.value(place), whole, class_of(place).whole_bytes);
         return place;
     });
 }
@@ -389,12 +389,12 @@ void StoreValues::take_changes(std::vector<Key> *keys) {
     });
 }
 
-void StoreValues::apply(Bytes *whole, const Bytes &delta, Key key) const {
-    apply(whole->data(), delta.data(), segment_.class_of(key));
+void StoreValues::apply(Bytes *whole, const char *delta, Key key) const {
+    apply(whole->data(), delta, segment_.class_of(key));
 }
 
-void StoreValues::assign(Bytes *whole, const Bytes &value, Key) const {
-    std::memcpy(whole->data(), value.data(), value.size());
+void StoreValues::assign(Bytes *whole, const char *value, Key key) const {
+    std::memcpy(whole->data(), value, segment_.class_of(key).value_bytes);
 }
 
 void StoreValues::apply(char *whole, const char *delta, const LengthClass &c) const {

@@ -46,6 +46,7 @@ public:
     bool has_row(Key key) const override { return segment_.row(key) != no_row; }
     void for_each_here(const std::function<void(Key key)> &body) const override;
     uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }
+    uint64_t value_bytes(Key key) const override { return segment_.value_bytes(key); }
     bool fits_replica(Key key, Operation operation) const override;
     void prefetch_place(Key key) const override;
     void prefetch(Key key) const override;
@@ -53,7 +54,7 @@ public:
     void push(Key key, const Bytes &delta) override;
     void set(Key key, const Bytes &value) override;
     void read(Key key, Bytes *whole) override;
-    void replace(Key key, const Bytes &whole) override;
+    void replace(Key key, const char *whole) override;
     Bytes first_whole(Key key) const override;
     void await(Key key) override;
     void forget(Key key) override;
@@ -69,8 +70,8 @@ public:
     bool take_delta(Key key, Bytes *delta) override;
     bool retire(Key key, Bytes *delta) override;
     void erase(Key key) override;
-    void apply(Bytes *whole, const Bytes &delta, Key key) const override;
-    void assign(Bytes *whole, const Bytes &value, Key key) const override;
+    void apply(Bytes *whole, const char *delta, Key key) const override;
+    void assign(Bytes *whole, const char *value, Key key) const override;
 
     Latches &latches() { return latches_; }
 

@@ -33,6 +33,56 @@ BackupBatch BackupBatch::decode(const FrameHeader &header, FrameReader &reader, 
     return batch;
 }
 
+namespace {
+
+struct RunHead {
+    uint64_t version, operation;
+    uint32_t worker, behind;
+    NodeId node;
+    uint16_t unused[3];
+};
+static_assert(sizeof(RunHead) == 32, "as in docs/wire.md");
+
+} // namespace
+
+Bytes BackupRunMessage::encode(const BackupRun &run, FrameHeader header) {
+    const Origin &origin = run.origin;
+    FrameWriter writer;
+    const uint64_t columns = run.keys.size() * (sizeof(Key) + sizeof(uint32_t));
+    writer.expect(sizeof(FrameHeader) + sizeof(RunHead) + columns + run.wholes.size());
+    writer.put(head(header, kind, run.keys.size()));
+    writer.put(RunHead{run.version, origin.operation, origin.worker, origin.behind, origin.node, {}});
+    writer.put(run.keys);
+    writer.put(run.positions);
+    writer.put(run.wholes);
+    return writer.take();
+}
+
+BackupRun BackupRunMessage::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    const auto start = reader.get<RunHead>();
+    if (start.unused[0] || start.unused[1] || start.unused[2]) throw Malformed("bytes that are not used are not zero");
+    BackupRun run{header.from, start.version, {}, {}, {}, {}};
+    run.origin = {checked(start.node, shape), start.worker, 0, start.operation, start.behind};
+    get_keys(reader, header, shape, &run.keys);
+    reader.get(&run.positions, header.count);
+    run.wholes = get_bytes(reader, shape.total_whole_bytes(run.keys));
+    reader.require_end();
+    return run;
+}
+
+Bytes BackedRunMessage::encode(const BackedRun &run, FrameHeader header) {
+    FrameWriter writer(head(header, Kind::backed_run));
+    writer.put(run.version);
+    return writer.take();
+}
+
+BackedRun BackedRunMessage::decode(const FrameHeader &header, FrameReader &reader) {
+    require_no_keys(header);
+    const BackedRun run{header.from, reader.get<uint64_t>()};
+    reader.require_end();
+    return run;
+}
+
 // Per key: number of nodes, the nodes.
 Bytes TakeOverBatch::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind, keys.size()));

@@ -16,6 +16,18 @@ struct BackupBatch {
     static BackupBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 
+struct BackupRunMessage {
+    static constexpr Kind kind = Kind::backup_run;
+
+    static Bytes encode(const BackupRun &run, FrameHeader header);
+    static BackupRun decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
+};
+
+struct BackedRunMessage {
+    static Bytes encode(const BackedRun &run, FrameHeader header);
+    static BackedRun decode(const FrameHeader &header, FrameReader &reader);
+};
+
 struct TakeOverBatch {
     static constexpr Kind kind = Kind::take_over;
     std::vector<Key> keys;

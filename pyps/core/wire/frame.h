@@ -50,12 +50,14 @@ enum class Kind : uint8_t {
     backed, // the answer to backup
     take_over,
     news, // about backups, in an epoch
+    backup_run, // of keys that one operation writes
+    backed_run, // the answer to it
 };
-constexpr Kind last_kind = Kind::news;
+constexpr Kind last_kind = Kind::backed_run;
 constexpr bool is_from_vigil(Kind kind) { return kind >= Kind::alive && kind <= Kind::lost; }
 constexpr bool is_about_keys(Kind kind) {
     return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves ||
-           kind == Kind::recall || (kind >= Kind::backup && kind <= Kind::take_over);
+           kind == Kind::recall || (kind >= Kind::backup && kind <= Kind::take_over) || kind == Kind::backup_run;
 }
 
 struct FrameHeader {

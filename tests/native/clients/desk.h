@@ -33,6 +33,7 @@ private:
     using Group = std::tuple<NodeId, uint32_t, uint64_t, bool, NodeId>; // origin, through its node, lost with
 
     void localize(Protocol &protocol, const RequestBatch &batch);
+    void write(Protocol &protocol, const RequestBatch &batch, ValueBytes values);
     void send(AnswerBatch answer, uint32_t epoch, bool after_refresh);
     AnswerBatch &group(const Origin &origin, bool after_refresh, NodeId lost_with);
 
@@ -76,15 +77,20 @@ inline void Desk::take(Protocol &protocol, uint64_t worker, const Bytes &message
         whole_worker_ = batch.worker;
         whole_count_ = uint32_t(batch.keys.size());
     }
-    const char *value = values.at;
-    for (uint32_t i = 0; i < batch.keys.size(); i++) {
-        Request request{batch.operation, batch.origin(i), {}};
-        if (batch.operation != Operation::pull) {
-            request.value = bytes_of(narrow(shape_, batch.keys[i], value));
-            value += shape_.value_bytes(batch.keys[i]);
-        }
-        protocol.receive(batch.keys[i], std::move(request), batch.from_home);
+    if (is_write(batch.operation)) return write(protocol, batch, values);
+    for (uint32_t i = 0; i < batch.keys.size(); i++)
+        protocol.receive(batch.keys[i], Request{batch.operation, batch.origin(i), {}}, batch.from_home);
+}
+
+inline void Desk::write(Protocol &protocol, const RequestBatch &batch, ValueBytes values) {
+    Bytes numbers;
+    for (Key key : batch.keys) {
+        const Bytes number = bytes_of(narrow(shape_, key, values.at));
+        numbers.insert(numbers.end(), number.begin(), number.end());
+        values.at += shape_.value_bytes(key);
     }
+    protocol.receive_writes(batch.keys, batch.positions, batch.operation, batch.origin(0), numbers.data(),
+                            batch.from_home);
 }
 
 // At times there is no room for the keys.

@@ -61,6 +61,12 @@ public:
     void send(NodeId to, Key key, const Backed &message) override {
         post(to, key, "backed", [=](Protocol &at) { at.receive(key, message); });
     }
+    void send(NodeId to, const BackupRun &message) override {
+        post(to, message.keys[0], "backup of a run", [=](Protocol &at) { at.receive(message); });
+    }
+    void send(NodeId to, const BackedRun &message) override {
+        post(to, 0, "backed run", [=](Protocol &at) { at.receive(message); });
+    }
     void send(NodeId, Key, const TakeOver &) override { REQUIRE(!"nobody was lost"); }
     void tell(NodeId, News) override { REQUIRE(!"nobody was lost"); }
 
@@ -76,6 +82,10 @@ public:
             Node &node = *world.nodes[size_t(through)];
             node.protocol.parked().holds_up(self_) ? node.behind.push_back(give) : give();
         });
+    }
+    void answer(const Origin &origin, const std::vector<uint32_t> &positions) override {
+        REQUIRE(positions.size() == 1);
+        answer(origin, 0, {}, false);
     }
     bool takes_refreshes(NodeId) const override { return world_.is_settling || world_.draw(3); }
     void landed(uint64_t, Key) override {}

@@ -102,7 +102,13 @@ struct World : Chance {
         Request request{operation, Origin{workers[worker].node, uint32_t(worker), 0, questions.size() - 1}, value};
         trace("worker %d of %d asks %d: operation %d of key %d", int(worker), workers[worker].node, server,
               int(operation), int(key));
-        post(worker_end(worker), server, [=] { nodes[server]->protocol.receive(key, request, false); });
+        post(worker_end(worker), server, [=] {
+            Protocol &protocol = nodes[server]->protocol;
+            if (is_write(operation))
+                protocol.receive_writes({key}, {0}, operation, request.origin, request.value.data(), false);
+            else
+                protocol.receive(key, request, false);
+        });
     }
 
     void answer(uint64_t question, const Bytes &value) {

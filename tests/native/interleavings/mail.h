@@ -77,6 +77,9 @@ public:
     void send(NodeId, Key, const Gone &) override { REQUIRE(!"nobody was lost"); }
     void send(NodeId, Key, const Backup &) override { REQUIRE(!"there are no backups"); }
     void send(NodeId, Key, const Backed &) override { REQUIRE(!"there are no backups"); }
+    void send(NodeId, const BackupRun &) override { REQUIRE(!"there are no backups"); }
+    void send(NodeId, const BackedRun &) override { REQUIRE(!"there are no backups"); }
+    void answer(const Origin &, const std::vector<uint32_t> &) override { REQUIRE(!"there are no backups"); }
     void send(NodeId, Key, const TakeOver &) override { REQUIRE(!"there are no backups"); }
     void tell(NodeId, News) override { REQUIRE(!"there are no backups"); }
     void refuse(const Origin &, Key, NodeId) override { REQUIRE(!"nobody was lost"); }

@@ -18,10 +18,10 @@ inline void check_backups(World &world, Key key, const Node &owner, int64_t valu
     const std::vector<NodeId> &keepers = owner.protocol.keepers().of(key);
     REQUIRE(keepers.size() == std::min<size_t>(world.backups, world.members().size() - 1));
     for (NodeId node : world.members()) {
-        const Backup *backup = world.nodes[node]->protocol.backup(key);
+        const Copy *copy = world.nodes[node]->protocol.copies().find(key);
         bool keeps = std::find(keepers.begin(), keepers.end(), node) != keepers.end();
-        REQUIRE(keeps || !backup);
-        REQUIRE(!keeps || (backup ? number_of(backup->whole) == value : value == 0));
+        REQUIRE(keeps || !copy);
+        REQUIRE(!keeps || (copy ? number_at(*copy) == value : value == 0));
     }
 }
 

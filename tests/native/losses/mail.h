@@ -29,6 +29,14 @@ public:
     void send(NodeId to, Key key, const Gone &message) override { single(to, key, message, "gone"); }
     void send(NodeId to, Key key, const Backup &message) override { single(to, key, message, "backup"); }
     void send(NodeId to, Key key, const Backed &message) override { single(to, key, message, "backed"); }
+    void send(NodeId to, const BackupRun &message) override {
+        trace("  %d -> %d: backups of %d keys, the first is %d", self_, to, int(message.keys.size()),
+              int(message.keys[0]));
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(message); });
+    }
+    void send(NodeId to, const BackedRun &message) override {
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(message); });
+    }
     void send(NodeId to, Key key, const TakeOver &message) override {
         world_.met.taken_over++;
         single(to, key, message, "take over");
@@ -66,6 +74,10 @@ public:
         const Deletion &deletion = world_.deletions[origin.operation];
         trace("  key %d is deleted: %d", int(key), value[0]);
         if (value[0]) world_.gone[key] |= deletion.before;
+    }
+    void answer(const Origin &origin, const std::vector<uint32_t> &positions) override {
+        for (uint32_t position : positions)
+            desk().answer({origin.node, origin.worker, position, origin.operation}, 0, {}, false);
     }
     void refuse(const Origin &origin, Key, NodeId lost_with) override {
         if (origin.worker < deleters) desk().refuse(origin, lost_with);

@@ -47,7 +47,9 @@ inline void operate(World &world, uint64_t number, std::vector<Key> keys, Operat
 
 inline std::vector<Key> draw_keys(World &world) {
     std::vector<Key> keys{world.draw(world.num_keys)};
-    while (keys.size() < 5 && world.draw(3) > 0) keys.push_back(world.draw(world.num_keys));
+    const bool is_large = world.num_keys > 6; // then the keys of an operation mostly have one home
+    while (keys.size() < 5 && world.draw(3) > 0)
+        keys.push_back(is_large ? (keys.back() + world.num_nodes) % world.num_keys : world.draw(world.num_keys));
     return keys;
 }
 

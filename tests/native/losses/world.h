@@ -121,7 +121,7 @@ struct World : clients::Surroundings {
     Met met;
 
     explicit World(uint64_t seed)
-        : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys(1 + draw(6)),
+        : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys((seed % 4 == 3 ? 8 : 1) + draw(6)),
           shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), connections_break(draw(2)),
           backups(draw(2) ? NodeId(1 + draw(2)) : NodeId(0)),
           losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),

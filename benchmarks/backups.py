@@ -1,0 +1,68 @@
+"""Operations on keys that have backups on another node (`replicas=1`), beside the same without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import numpy as np
+
+import pyps
+from benchmarks.harness import Row, seconds_per_call
+
+NAME = "parameter server: owners with replicas"
+KEYS, LENGTH = 10_000, 10
+COUNTS = (1, 1000)  # keys a call
+PUSH, PULL = "<= 1.6x", "<= 1.05x"
+
+
+def run(quick: bool) -> list[Row]:
+    """Measure everything; `quick` only sees that it works."""
+    with ExitStack() as stack:
+        without, backed_up = (worker(stack, replicas) for replicas in (0, 1))
+        return [row for count in COUNTS for row in operations(without, backed_up, count, quick)]
+
+
+def worker(stack: ExitStack, replicas: int) -> pyps.Worker:
+    """Return a worker of the first of two nodes."""
+    nodes = [
+        stack.enter_context(pyps.Server(KEYS, LENGTH, num_nodes=2, rank=rank, replicas=replicas))
+        for rank in range(2)
+    ]
+    endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes]
+    for node in nodes:
+        node.connect(endpoints)
+    for node in nodes:
+        stack.callback(node.shutdown, timeout=0)  # without waiting for each other
+    return stack.enter_context(nodes[0].worker())
+
+
+def operations(without: pyps.Worker, backed_up: pyps.Worker, count: int, quick: bool) -> Iterator[Row]:
+    """Time pushes and pulls in turn, of keys that live on the other node and of keys that live here."""
+    values = np.ones((count, LENGTH), np.float32)
+    random = np.random.default_rng(1)
+    for where, first in (("another node", 1), ("here", 0)):
+        keys = random.permutation(KEYS // 2)[:count] * 2 + first
+        out = np.empty((count, LENGTH), np.float32)
+        functions: list[Callable[[], object]] = [
+            call
+            for kv in (without, backed_up)
+            for call in (
+                lambda kv=kv: kv.push(keys, values),  # type: ignore[misc]
+                lambda kv=kv: kv.pull(keys, out),  # type: ignore[misc]
+            )
+        ]
+        push, pull, push_backed_up, pull_backed_up = seconds_per_call(*functions, quick=quick)
+        for what, ours, theirs, target in (
+            ("push", push_backed_up, push, PUSH if first and count > 1 else ""),
+            ("pull", pull_backed_up, pull, PULL if count > 1 else ""),
+        ):
+            yield Row(
+                table=f"{NAME}: {count} keys x {LENGTH} float32",
+                what=f"{what}, {where}",
+                ours=1e6 * ours,
+                unit="us",
+                peer="without replicas",
+                theirs=1e6 * theirs,
+                target=target,
+            )
