@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import numpy as np
+from numpy.typing import NDArray
 
 import pyps
 from benchmarks.harness import Row, seconds_per_call
@@ -39,19 +40,9 @@ def worker(stack: ExitStack, replicas: int) -> pyps.Worker:
 
 def operations(without: pyps.Worker, backed_up: pyps.Worker, count: int, quick: bool) -> Iterator[Row]:
     """Time pushes and pulls in turn, of keys that live on the other node and of keys that live here."""
-    values = np.ones((count, LENGTH), np.float32)
-    random = np.random.default_rng(1)
     for where, first in (("another node", 1), ("here", 0)):
-        keys = random.permutation(KEYS // 2)[:count] * 2 + first
-        out = np.empty((count, LENGTH), np.float32)
-        functions: list[Callable[[], object]] = [
-            call
-            for kv in (without, backed_up)
-            for call in (
-                lambda kv=kv: kv.push(keys, values),  # type: ignore[misc]
-                lambda kv=kv: kv.pull(keys, out),  # type: ignore[misc]
-            )
-        ]
+        keys = np.random.default_rng(1).permutation(KEYS // 2)[:count] * 2 + first
+        functions = [call for kv in (without, backed_up) for call in calls(kv, keys)]
         push, pull, push_backed_up, pull_backed_up = seconds_per_call(*functions, quick=quick)
         for what, ours, theirs, target in (
             ("push", push_backed_up, push, PUSH if first and count > 1 else ""),
@@ -66,3 +57,9 @@ def operations(without: pyps.Worker, backed_up: pyps.Worker, count: int, quick: 
                 theirs=1e6 * theirs,
                 target=target,
             )
+
+
+def calls(kv: pyps.Worker, keys: NDArray[np.int64]) -> tuple[Callable[[], object], Callable[[], object]]:
+    """Return a push and a pull of the keys."""
+    values, out = (np.ones((len(keys), LENGTH), np.float32) for _ in range(2))
+    return lambda: kv.push(keys, values), lambda: kv.pull(keys, out)
