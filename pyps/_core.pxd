@@ -89,6 +89,9 @@ cdef extern from "ps.h" nogil:
         int64_t operations_pending
         int64_t nodes_lost
         int64_t keys_evicted
+        int64_t copies_held
+        int64_t copy_bytes
+        int64_t keys_lacking_copies
 
     ctypedef struct ps_trace_event:
         int64_t time_ns

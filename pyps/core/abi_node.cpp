@@ -178,6 +178,9 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
         s.keys_without_room = int64_t(h.keys_without_room.load());
         s.operations_pending = count_pending(segment);
         s.keys_evicted = int64_t(h.keys_evicted.load());
+        s.copies_held = int64_t(h.copies_held.load());
+        s.copy_bytes = int64_t(h.copy_bytes.load());
+        s.keys_lacking_copies = int64_t(h.keys_lacking_copies.load());
         for (uint32_t other = 0; other < h.num_nodes; other++)
             s.nodes_lost += segment.member(other).state.load(std::memory_order_acquire) == Member::lost;
         give(s, stats, bytes, "stats");

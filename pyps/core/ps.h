@@ -166,6 +166,9 @@ typedef struct ps_node_stats {
     int64_t operations_pending; /* of living workers: pulls, pushes, sets and localizes on their way to other nodes */
     int64_t nodes_lost; /* as this node sees the cluster */
     int64_t keys_evicted; /* keys that went to make room for others */
+    int64_t copies_held; /* keys of other nodes of which this one keeps a copy, with replicas; up to 1 s ago */
+    int64_t copy_bytes; /* what they take; outside of memory_limit */
+    int64_t keys_lacking_copies; /* keys that live here, and get copies again after a loss */
 } ps_node_stats;
 
 /* What happens to a key on a node. */

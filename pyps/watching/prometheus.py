@@ -18,6 +18,9 @@ PER_OCTAVE = 4  # of LIMITS; a bucket for each doubling is enough for Prometheus
 GAUGES = (
     ("keys", "Keys whose value lives on this node", "keys_held"),
     ("replicas", "Keys of other nodes with a replica here", "replicas_held"),
+    ("copies", "Keys of other nodes of which this one keeps a copy", "copies_held"),
+    ("copy_bytes", "Memory in use by such copies", "copy_bytes"),
+    ("keys_lacking_copies", "Keys that live here and get copies again after a loss", "keys_lacking_copies"),
     ("memory_bytes", "Shared memory in use", "committed_bytes"),
     ("directory_bytes", "Shared memory in use for where keys are", "directory_bytes"),
     ("slab_bytes", "Shared memory in use for values, with room for more", "slab_bytes"),

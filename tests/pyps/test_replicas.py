@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import pyps
+from tests import soak
+from tests.pyps import replica_kills
 from tests.pyps.nodes import Actor, Cluster
 
 COUNT = 40
@@ -19,7 +21,7 @@ QUICK = {"heartbeat": 0.1, "lost_after": 1.0}
 LIMIT = 5.0  # seconds until the keys of a lost node go on
 PUSHES = 500
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ def check_done(actor: Actor) -> None:
     report = actor.read()
     assert "error" not in report, report
     assert report["seconds"] < LIMIT + 20
+
+
+@pytest.mark.timeout(60 * soak.times(3))
+def test_nodes_that_are_killed_at_any_moment_take_nothing_along() -> None:
+    assert max(replica_kills.run(soak.times(3))) < LIMIT
 
 
 @pytest.mark.parametrize("victim", [0, 2])
@@ -193,6 +200,29 @@ def test_a_loaded_checkpoint_has_replicas(kind: Kind, wants: bool, tmp_path: Pat
             check_done(actor)
         lose(nodes, 2)
         assert nodes.nodes[0].value(f"pull({kind.keys})") == first[:, 0].tolist()
+
+
+def test_statistics_tell_of_copies_and_of_keys_that_lack_them() -> None:
+    bytes_of_a_key = 3 * 8
+    with RANGE.cluster(3) as nodes:
+        a, b, _ = nodes.nodes
+        assert a.value(RANGE.push) is None
+        of_last = len(RANGE.keys[2::3])  # whose copies node 0 has
+        until(a, [of_last, bytes_of_a_key * of_last, 0])
+        lose(nodes, 2)
+        assert a.value(f"pull({RANGE.keys})") == RANGE.ones(1)
+        for actor, other in ((a, b), (b, a)):
+            kept = other.value("node.stats()['keys_held']")
+            until(actor, [kept, bytes_of_a_key * kept, 0])
+
+
+def until(actor: Actor, expected: list[int]) -> None:
+    """Wait until its node counts so many copies, bytes of them, and keys that lack copies."""
+    end = time.monotonic() + 10
+    source = "[node.stats()[name] for name in ('copies_held', 'copy_bytes', 'keys_lacking_copies')]"
+    while (counted := actor.value(source)) != expected:
+        assert time.monotonic() < end, counted
+        time.sleep(0.05)
 
 
 def test_a_node_alone_has_no_replicas() -> None:

@@ -86,7 +86,7 @@ void Protocol::receive(Key key, Backup message) {
     if (!message.erases)
         copies_.put(key, message.version, message.whole.data(), message.whole.size());
     else if (!copies_.has_newer(key, message.version))
-        copies_.erase(key);
+        copies_.erase(key, values_.whole_bytes(key));
     post_.send(owner, key, answer);
 }
 
@@ -199,7 +199,7 @@ void Protocol::pass_backups_on(Key key, NodeId to, Transfer *message) {
 }
 
 void Protocol::take_backups_in(Key key, const Transfer &message) {
-    copies_.erase(key);
+    copies_.erase(key, values_.whole_bytes(key));
     last_version_ = std::max(last_version_, message.backup);
     recent_.note(key, message.written);
     if (!keepers_.put(key, message.keepers)) lack(key);

@@ -19,6 +19,7 @@ class Copies {
 public:
     bool empty() const { return copies_.empty(); }
     size_t size() const { return copies_.size(); }
+    uint64_t bytes() const { return bytes_; } // of the wholes
 
     const Copy *find(Key key) const { return copies_.find(key); }
     bool has_newer(Key key, uint64_t version) const { // or this one
@@ -31,13 +32,19 @@ public:
     void put(Key key, uint64_t version, const char *whole, uint64_t bytes) {
         Copy &copy = copies_[key];
         if (copy.version >= version) return;
-        if (!copy.whole) copy.whole.reset(new char[bytes]);
+        if (!copy.whole) {
+            copy.whole.reset(new char[bytes]);
+            bytes_ += bytes;
+        }
         std::memcpy(copy.whole.get(), whole, bytes);
         copy.version = version;
     }
     void note_version(Key key, uint64_t version) { copies_[key].version = version; } // of one that is here
-    void erase(Key key) {
-        if (Copy *copy = copies_.find(key)) copy->whole.reset();
+    void erase(Key key, uint64_t bytes) { // if it is here
+        Copy *copy = copies_.find(key);
+        if (!copy) return;
+        copy->whole.reset();
+        bytes_ -= bytes;
         copies_.erase(key);
     }
 
@@ -48,6 +55,7 @@ public:
 
 private:
     FlatMap<Copy> copies_;
+    uint64_t bytes_ = 0;
 };
 
 } // namespace ps

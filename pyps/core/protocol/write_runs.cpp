@@ -9,10 +9,10 @@
 
 namespace ps {
 
-// Whether a write of this key can be a part of a run.
+// Whether a write of this key can be a part of a run. A key that is being deleted has replicas still, or is a Write.
 bool Protocol::may_run(Key key) const {
     return values_.standing(key) == Standing::owned && !in_run_.count(key) && !writes_.count(key) &&
-           !masters_.count(key) && !lacking_.count(key) && !is_being_erased(key) && !keepers_.of(key).empty();
+           !masters_.count(key) && !lacking_.count(key) && !keepers_.of(key).empty();
 }
 
 void Protocol::receive_writes(const std::vector<Key> &keys, const std::vector<uint32_t> &positions, Operation operation,

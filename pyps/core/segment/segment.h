@@ -139,6 +139,7 @@ struct Header {
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // counts of keys
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
+    std::atomic<uint64_t> copies_held, copy_bytes, keys_lacking_copies;
     std::atomic<uint64_t> keys_evicted, rows_given; // rows_given: to keys, since the node was created
     alignas(64) Latencies latencies[PS_LOCALIZE + 1][2]; // by ps_operation, and whether another node was needed
     // Of the rule for pushes, in its order; any process may change one at any time, and then sets its bit in the

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "counting.h"
 #include "worker/workers.h"
 
 namespace ps {
@@ -78,6 +79,7 @@ void Channel::end_turn(double now) {
 
 void Channel::begin_round(double now) {
     last_round_ = now;
+    note_copies();
     if (!epoch_change_.is_settled()) return;
     is_awake_ = has_work();
     intents_.begin_round(now, std::exchange(rested_, false));
@@ -87,6 +89,16 @@ void Channel::begin_round(double now) {
     bool is_quiet = settling_.is_anybody_waiting() && mailbox_.is_silent() && protocol_.is_quiet();
     mailbox_.end_round();
     settling_.answer(is_quiet);
+}
+
+void Channel::note_copies() {
+    Header &header = segment_.header();
+    auto note = [](std::atomic<uint64_t> &total, uint64_t &last, uint64_t now) {
+        count_in(total, int64_t(now - std::exchange(last, now)));
+    };
+    note(header.copies_held, copies_held_, protocol_.copies().size());
+    note(header.copy_bytes, copy_bytes_, protocol_.copies().bytes());
+    note(header.keys_lacking_copies, lacking_, protocol_.lacking());
 }
 
 } // namespace ps

@@ -41,6 +41,7 @@ private:
     double patience() const;
     bool has_work() const;
     void begin_round(double now);
+    void note_copies(); // counts them for the node's statistics
     Intents::Clock clocks();
     Intents::Change changes();
 
@@ -59,6 +60,7 @@ private:
     bool is_awake_ = false; // the last round had something to do, or a worker woke it: the next round comes soon
     bool rested_ = false; // it has slept since the last round
     double last_round_;
+    uint64_t copies_held_ = 0, copy_bytes_ = 0, lacking_ = 0; // how many were counted last
 };
 
 } // namespace ps
