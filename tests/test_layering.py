@@ -252,6 +252,7 @@ def test_what_decides_does_no_input_or_output(room: str) -> None:
         "iterator",
         "limits",
         "map",
+        "memory",
         "optional",
         "set",
         "stdexcept",
@@ -370,5 +371,6 @@ def test_pyps_loads_no_lua() -> None:
     run_python(LUAJIT_PROBE)
 
 
+@pytest.mark.slow
 def test_bridge_loads_no_parameter_server() -> None:
     run_python(SERVER_PROBE)

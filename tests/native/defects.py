@@ -28,19 +28,25 @@ SINGLE += [f"worker/{name}.{kind}" for name in ("barrier", "loss", "workers") fo
 SIMULATIONS = ("interleavings", "losses", "settings", "board", "deletions")
 # Of seeds: what few of one simulation catch need not wait for many of the other.
 PORTIONS = ((0, 99), (100, 1500))
+RARE = (1501, 30_000)  # of the one simulation that a row with `rare` names
 LIMIT = 120.0  # seconds that a simulation gets; one that hangs has not caught anything
+RARE_LIMIT = 600.0  # seconds for those
 BUILD_LIMIT = 280.0  # seconds
 SEED = re.compile(r"^seed (\d+): .*?([\w.]+:\d+: .*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Defect:
-    """A row of the table: the text in the file below pyps/core, and what stands there instead."""
+    """A row of the table: the text in the file below pyps/core, and what stands there instead.
+
+    `rare` names the simulation that goes on with many more seeds if the usual ones catch nothing.
+    """
 
     breaks: str
     file: str
     text: str
     replacement: str
+    rare: str = ""
 
     def make(self, tree: Path) -> Path:
         """Make the defect in a copy of the sources; return its file."""
@@ -100,12 +106,14 @@ def build(tree: Path) -> str | None:
     return done.stderr if done.returncode else None
 
 
-def simulate(tree: Path) -> str | None:
-    """Run the simulations until one fails; return how, or None."""
-    for seeds, program in itertools.product(PORTIONS, SIMULATIONS):
+def simulate(tree: Path, rare: str = "") -> str | None:
+    """Run the simulations until one fails, and in the end one with many more seeds; return how, or None."""
+    runs = [(seeds, program, LIMIT) for seeds, program in itertools.product(PORTIONS, SIMULATIONS)]
+    runs += [(RARE, rare, RARE_LIMIT)] if rare else []
+    for seeds, program, limit in runs:
         command = [tree / "build/native/none" / program, *map(str, seeds)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
         except subprocess.TimeoutExpired:
             continue
         if failed := SEED.search(done.stderr):
@@ -124,7 +132,7 @@ def attempt(defect: Defect, tree: Path) -> str | None:
         words = build(tree)
         if words is not None:
             raise RuntimeError(f"the defect '{defect.breaks}' does not compile:\n{words}")
-        return simulate(tree)
+        return simulate(tree, defect.rare)
     finally:
         path.write_bytes(whole)
 

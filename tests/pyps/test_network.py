@@ -46,6 +46,7 @@ def test_values_are_exact_over_a_real_network(network: Network) -> None:
             assert node.read() == "ended"
 
 
+@pytest.mark.long
 def test_a_cut_link_is_a_lost_node_on_both_sides_within_seconds(network: Network) -> None:
     """And stays so when it is whole again: each side has gone on without the other."""
     with cluster(network) as nodes:
@@ -65,6 +66,7 @@ def test_a_cut_link_is_a_lost_node_on_both_sides_within_seconds(network: Network
             assert report["error"] == "NodeLost"
 
 
+@pytest.mark.long
 def test_a_link_that_is_cut_for_less_than_the_limit_loses_nothing(network: Network) -> None:
     with cluster(network) as nodes:
         for node in nodes.nodes:
@@ -80,6 +82,7 @@ def test_a_link_that_is_cut_for_less_than_the_limit_loses_nothing(network: Netwo
             assert node.value("pull([0, 1, 2])") == [1200] * 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [0, 2])
 def test_the_larger_side_of_a_cut_goes_on_and_the_other_cannot_write(network: Network, cut: int) -> None:
     """In the middle of pushes; when the link is whole again there is still one owner of each key, or none."""
@@ -122,3 +125,24 @@ def test_the_larger_side_of_a_cut_goes_on_and_the_other_cannot_write(network: Ne
         for actor in others:
             for key in lost:
                 assert actor.do(f"pull([{key}])")["node"] == cut
+
+
+@pytest.mark.parametrize("cut", [0, 2])
+def test_with_replicas_the_larger_side_of_a_cut_has_every_key(network: Network, cut: int) -> None:
+    """With each push that either side was told of; calls on the larger side only wait."""
+    keys = list(range(NUM_KEYS))
+    push = f"kv.push({keys}, values({keys}))"
+    with cluster(network, replicas=1, on_loss="continue", heartbeat=0.1, lost_after=1.0) as nodes:
+        gone, others = nodes.nodes[cut], [actor for rank, actor in enumerate(nodes.nodes) if rank != cut]
+        for actor in nodes.nodes:
+            actor.write(f"[(outcome(lambda: {push}), time.sleep(0.005))[0] for _ in range(400)]")
+        time.sleep(0.5)
+        network.cut(cut)
+        for actor in others:
+            assert [report for report in actor.read()["value"] if "error" in report] == []
+        reports = gone.read()["value"]
+        done = 2 * 400 + sum("error" not in report for report in reports)
+        assert reports[-1]["error"] == "NodeLost"
+        network.heal(cut)
+        for actor in others:
+            assert all(done <= value <= done + 1 for value in actor.value(f"pull({keys})"))
