@@ -60,11 +60,11 @@ $(VENV)/.built: pyproject.toml setup.py $(COMPILED)
 demo: env ## train one model from Lua and from PyTorch at the same time
 	$(BIN)/moontide demo $(DEMO_ARGS)
 
-test: lint ## lint, types and all tests
-	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder $(PYTEST_ARGS)
+test: lint ## lint, types and the tests; in CI all, else without long ones and with some rows of large grids
+	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder --extent=$(if $(CI),all,usual) $(PYTEST_ARGS)
 
 quick: env ## the tests without the slow ones and most rows of large grids
-	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder --quick $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder --extent=quick $(PYTEST_ARGS)
 
 soak: env ## all tests with TIMES=200 times the seeds, all deliberate defects, the longest runs: for a night
 	MOONTIDE_TIMES=$(TIMES) $(BIN)/python -m pytest -n $(JOBS) --no-loadscope-reorder \
@@ -72,6 +72,7 @@ soak: env ## all tests with TIMES=200 times the seeds, all deliberate defects, t
 	$(BIN)/python -m tests.native.defects
 	$(BIN)/python -m tests.pyps.long_sums --rounds $$((1000 * $(TIMES)))
 	$(BIN)/python -m tests.pyps.hostile --messages $$((10000 * $(TIMES)))
+	$(BIN)/python -m tests.pyps.replica_kills $(TIMES)
 	$(BIN)/python -m tests.pyps.wholememory.kills $$((2 * $(TIMES)))
 
 gpu: env ## the tests of GPUs' memory and of cutorch on the GPUs of this machine (pip install '.[gpu]')
@@ -126,7 +127,7 @@ sanitize: env ## the quick tests on a build with SANITIZE=address, thread or und
 	cd $(SANITIZED) && export PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib PYTHONMALLOC=malloc \
 	    $(foreach name,ASAN TSAN UBSAN,$(name)_OPTIONS=$(SANITIZER_OPTIONS)) && \
 	    LD_PRELOAD="$(call library,$(SANITIZER_$(SANITIZE))) $(call library,libstdc++.so)" \
-	    $(CURDIR)/$(BIN)/pytest -m 'not slow $(LEFT_OUT_$(SANITIZE))' -p no:cacheprovider -o "pythonpath=$(CURDIR)/$(SANITIZED)/lib $(CURDIR)" \
+	    $(CURDIR)/$(BIN)/pytest -m 'not slow and not long $(LEFT_OUT_$(SANITIZE))' -p no:cacheprovider -o "pythonpath=$(CURDIR)/$(SANITIZED)/lib $(CURDIR)" \
 	    $(PYTEST_ARGS) $(addprefix $(CURDIR)/tests/,$(TESTS)); status=$$?; \
 	    found=$$(grep -lrE '$(REPORTED)' $(REPORTS)); \
 	    test -z "$$found" || { cat $$found; echo "$(SANITIZE): reports in $(REPORTS)"; status=1; }; exit $$status

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from tests.extent import EXTENTS, left_out
 from tests.order import put_slow_first, pytest_xdist_make_scheduler
-from tests.quick import left_out
 from tests.system import descendants, read
 
 __all__ = ["pytest_xdist_make_scheduler"]  # a hook
@@ -37,8 +37,13 @@ HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take --quick."""
-    parser.addoption("--quick", action="store_true", help="leave out slow tests and most rows of large grids")
+    """Take --extent."""
+    parser.addoption(
+        "--extent",
+        choices=[*EXTENTS, "all"],
+        default="all",
+        help="quick leaves out slow tests and most rows of large grids, usual long tests and many rows; default: all",
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -55,9 +60,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(trylast=True)  # those that the command line leaves out have gone
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what a quick run does not have, and choose the order."""
-    if config.getoption("quick"):
-        config.hook.pytest_deselected(items=(left := left_out(items)))
+    """Leave out what the run is not to have, and choose the order."""
+    if extent := EXTENTS.get(config.getoption("extent")):
+        config.hook.pytest_deselected(items=(left := left_out(items, extent)))
         gone = set(left)
         items[:] = [item for item in items if item not in gone]
     put_slow_first(items)

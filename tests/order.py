@@ -22,7 +22,8 @@ def unit_of(nodeid: str) -> str:
 
 def put_slow_first(items: list[pytest.Item]) -> None:
     """Put what has most slow tests first; the rest stays in its order."""
-    slow = Counter(unit_of(item.nodeid) for item in items if item.get_closest_marker("slow"))
+    marks = ("slow", "long")
+    slow = Counter(unit_of(item.nodeid) for item in items if any(map(item.get_closest_marker, marks)))
     items.sort(key=lambda item: -slow[unit_of(item.nodeid)])
 
 

@@ -117,6 +117,7 @@ def test_a_picture_shows_rows_that_have_a_peer_with_targets_as_ratios() -> None:
     assert bars == [("empty", "lupa | *both*", 0.5, 0.8, True), ("with 3", "lupa", 3.0, 1.5, False)]
 
 
+@pytest.mark.slow
 def test_a_peer_that_all_have_is_named_once() -> None:
     less, more = panels([MORE, FEWER, LATENCY])
     assert [less.better, more.better] == ["less", "more"]
@@ -171,6 +172,7 @@ def test_bars_and_targets_are_drawn_to_scale() -> None:
     )  # log 2 / log 3
 
 
+@pytest.mark.slow
 def test_a_picture_lets_the_page_shine_through_and_says_its_sides() -> None:
     light, dark = svg(ROWS, "light"), svg(ROWS, "dark")
     assert light != dark
@@ -274,7 +276,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert read_json(tmp_path / "t.json") == result
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_saving_a_benchmark_makes_its_page(tmp_path: Path) -> None:
     assert main(["sampling", "--save"], results=tmp_path / "results") == 0
     content = json.loads((tmp_path / "results" / "sampling.json").read_text())

@@ -148,7 +148,7 @@ def test_what_a_benchmark_of_nodes_has_started_ends_with_it(sent: signal.Signals
     assert not any(map(is_running, started))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("name", rows(SHORT, names()))
 def test_every_benchmark_runs_and_gives_numbers(name: str) -> None:

@@ -31,7 +31,7 @@ LUA = [
 ]
 PATIENCE = 220  # seconds that building all pages may take
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE + 20)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(PATIENCE + 20)]
 
 
 def build(source: Path, place: Path) -> subprocess.CompletedProcess[str]:

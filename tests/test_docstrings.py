@@ -32,7 +32,7 @@ def with_torch() -> Iterator[Forks]:
         yield process
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("module", MODULES)
 def test_the_examples_of_a_module_run(module: str, with_torch: Forks, tmp_path: Path) -> None:
     with bridge.Lua() as lua:  # what they call "model.t7"

@@ -1,4 +1,4 @@
-"""`make quick` runs some rows of every test that is not slow."""
+"""`make quick` and `make test` run some rows of every test that is not slow, or not long."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.quick import ROWS
+from tests.extent import EXTENTS
 
 ROOT = Path(__file__).parents[1]
 LARGE = "tests/torch7/test_nn_gradients.py"
@@ -32,8 +32,12 @@ def rows_of_tests(*options: str) -> Counter[str]:
     return Counter(line.partition("[")[0] for line in done.stdout.splitlines() if "::" in line)
 
 
-@pytest.mark.slow
-def test_rows_of_every_test_are_run() -> None:
-    every, few = rows_of_tests("-m", "not slow"), rows_of_tests("--quick")
-    assert few == {name: min(count, ROWS) for name, count in every.items()}
-    assert max(every.values()) > 10 * ROWS
+@pytest.mark.long
+@pytest.mark.parametrize("name", EXTENTS)
+def test_rows_of_every_test_are_run(name: str) -> None:
+    extent = EXTENTS[name]
+    every = rows_of_tests("-m", " and ".join(f"not {mark}" for mark in extent.without))
+    assert rows_of_tests(f"--extent={name}") == {
+        test: min(count, extent.rows) for test, count in every.items()
+    }
+    assert max(every.values()) > 3 * extent.rows

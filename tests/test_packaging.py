@@ -18,7 +18,7 @@ import pytest
 BUILD_LIMIT = 900.0  # seconds; a core that others use as well takes minutes for all compiled modules
 
 # Whichever test is the first to ask for the archives waits for them.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(BUILD_LIMIT + 60)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(BUILD_LIMIT + 60)]
 
 ROOT = Path(__file__).parents[1]
 NOT_SOURCE = shutil.ignore_patterns(

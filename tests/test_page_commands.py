@@ -222,7 +222,7 @@ def beginning(unit: str, table: Iterable[str]) -> str | None:
     return next((start for start in table if unit.startswith(start)), None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("way", "unit"),
     [

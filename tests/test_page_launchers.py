@@ -68,7 +68,7 @@ LAUNCHERS = (launch, torchrun, dmlc)
 FIRST, *OTHERS = PROGRAMS
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "launcher"),
     soak.rows(
@@ -86,7 +86,7 @@ def test_a_program_takes_its_place(
     assert sorted(re.findall(r"node \d of \d", output)) == ["node 0 of 2", "node 1 of 2"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_program_of_adapm_takes_its_place_as_those_are_started(start: Start, tmp_path: Path) -> None:
     (program,) = blocks("docs/options.md", "python")
     serve = "server = adapm.Server(2)\nprint('node', server.my_rank(), options, rest)\nserver.shutdown()\n"
@@ -97,7 +97,7 @@ def test_a_program_of_adapm_takes_its_place_as_those_are_started(start: Start, t
     assert sorted(re.findall(r"node \d", output)) == ["node 0", "node 1"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("launcher", [launch, torchrun])
 def test_the_ranks_of_a_shared_tensor_meet(
     launcher: Callable[[Start, str], list[subprocess.Popen[str]]], start: Start, tmp_path: Path

@@ -34,7 +34,7 @@ def run_alone(program: str, *, cwd: Path, timeout: int) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda text: text.strip().splitlines()[-1].strip()[:40])
 def test_a_snippet_runs(snippet: str, with_torch: Forks, tmp_path: Path) -> None:
     run = with_torch.run if "torch" in snippet else run_alone  # the others show that they do not need it

@@ -26,7 +26,7 @@ def test_nobody_is_late():
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_of_tests_stand_still(tmp_path: Path) -> None:
     """For up to 0.4 s; each test runs as often as asked for."""
     (tmp_path / "test_late.py").write_text(LATE)

@@ -256,6 +256,7 @@ def test_deeper_nesting_is_an_error_and_no_crash(echo: Any) -> None:
         echo(nested(100_000))
 
 
+@pytest.mark.slow
 def test_deeper_lua_nesting_is_an_error_and_no_crash(lua: bridge.Lua) -> None:
     with pytest.raises(RecursionError):
         lua.execute("local t = {} for i = 1, 100000 do t = {t} end return t")

@@ -73,7 +73,7 @@ def test_growth_of_a_numpy_array_in_lua_leaves_the_array(lua: bridge.Lua) -> Non
     assert array.tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_growth_is_clean_under_address_sanitizer(tmp_path: Path) -> None:
     """Run the other tests of this file in a process whose bridge is built with AddressSanitizer."""

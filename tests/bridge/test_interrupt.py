@@ -125,5 +125,6 @@ assert rounds > 100, rounds
 '''
 
 
+@pytest.mark.long
 def test_a_look_for_signals_at_any_moment_changes_no_result() -> None:
     subprocess.run([sys.executable, "-c", TICKS_AT_ANY_MOMENT], check=True, timeout=60)

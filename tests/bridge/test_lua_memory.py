@@ -212,7 +212,7 @@ print("survived")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_that_eats_all_memory_ends_with_an_error(program: str) -> None:
     done = subprocess.run(

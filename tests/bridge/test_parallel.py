@@ -43,7 +43,7 @@ assert "torch" not in sys.modules and len(os.listdir("/proc/self/task")) == befo
 """)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_long_work_reaches_torchs_threads_before_anybody_imports_torch() -> None:
     run("""
 import os, sys, time

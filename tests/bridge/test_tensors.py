@@ -234,6 +234,7 @@ def test_temporaries_of_a_gigabyte_do_not_pile_up(lua: bridge.Lua) -> None:
     assert peak < 150e6
 
 
+@pytest.mark.slow
 def test_arrays_passed_in_a_loop_do_not_pile_up(lua: bridge.Lua) -> None:
     touch = lua.eval("function(x) return x:size(1) end")
     peak = 0

@@ -150,7 +150,7 @@ def test_two_states_have_the_same_array(lua: bridge.Lua, prefix: Path) -> None:
     assert array[0] == 5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("source", ["nn.View(-1)", "nn.Linear(1000, 1)"])
 def test_inputs_do_not_pile_up(lua: bridge.Lua, source: str) -> None:
     net = lua.eval(source)

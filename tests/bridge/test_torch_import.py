@@ -74,6 +74,7 @@ USES = {
 }
 
 
+@pytest.mark.long
 def test_threads_that_use_torch_first_at_the_same_time() -> None:
     for _ in range(3):
         subprocess.run([sys.executable, "-c", RACE], check=True, timeout=60)

@@ -30,7 +30,7 @@ def wait_for(file: Path, process: subprocess.Popen[str]) -> str:
     return file.read_text().strip()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_composes_nodes_meet_with_their_keys_and_end(processes: Processes, tmp_path: Path) -> None:
     with listen("127.0.0.4", 0) as probe:
         port = probe.getsockname()[1]

@@ -21,6 +21,7 @@ def trained(name: str, nodes: int, management: str) -> list[Epoch]:
     return train(app.small(), nodes=nodes, management=management, epochs=app.epochs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("nodes", "management"), RUNS)
 @pytest.mark.parametrize("name", APPS)
 def test_a_program_learns(name: str, nodes: int, management: str) -> None:

@@ -68,6 +68,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_nodes_end_when_who_started_them_is_killed(tmp_path: Path) -> None:
     source = (
         "from examples.apps.cluster import run; from tests.examples.test_cluster import rest; import sys\n"

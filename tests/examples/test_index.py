@@ -42,7 +42,7 @@ def test_the_places_it_names_exist() -> None:
     assert [name for name in (*named, *linked) if not (EXAMPLES / name).exists()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("command", [command for command in COMMANDS if "spark" not in command])
 def test_a_commands_options_exist(command: str) -> None:
     """What --help says of them; those for Spark take none."""

@@ -35,6 +35,7 @@ def run(program: str, *options: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("nodes", [1, 2, 4])
 @pytest.mark.parametrize("program", ["lapse/regression.py", "adapm/ring.py"])
 def test_a_program_ends_with_the_right_sums_in_both_libraries(program: str, nodes: int) -> None:
@@ -42,6 +43,7 @@ def test_a_program_ends_with_the_right_sums_in_both_libraries(program: str, node
     assert [line.split(" steps")[0] for line in lines] == [f"numpy: {600 * nodes}", f"PyTorch: {600 * nodes}"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["naive", "preloc", "pool"])
 def test_every_scheme_of_sampling(scheme: str) -> None:
     assert len(run("adapm/ring.py", "--nodes", "2", "--scheme", scheme)) == 2

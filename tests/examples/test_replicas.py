@@ -89,7 +89,7 @@ def test_after_a_batch_every_node_sees_what_the_others_did_before_it() -> None:
     assert of_workers == [[2.0 * (turn + 1) for turn in range(TURNS)]] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_negative_samples_do_not_depend_on_where_keys_are() -> None:
     lengths = np.full(WORDS, 2)
     drawn = {management: run(draw, management, value_lengths=lengths, nodes=2) for management in MANAGEMENTS}

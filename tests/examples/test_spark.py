@@ -18,7 +18,7 @@ def spark() -> Iterator[SparkSession]:
         yield session
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_digits_in_parquet_are_read(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -27,6 +27,6 @@ def test_digits_in_parquet_are_read(
     assert [line[:2] for line in lines] == [*(f"{digit}:" for digit in range(10)), "al"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_texts_are_told_from_texts_backwards(spark: SparkSession, tmp_path: Path) -> None:
     assert characters.main(spark, tmp_path) > 0.95

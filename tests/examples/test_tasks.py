@@ -131,6 +131,7 @@ def test_words_of_one_stem_are_paired() -> None:
     assert {("king", "kings"), ("walk", "walked"), ("seek", "seeketh")} <= pairs
 
 
+@pytest.mark.slow
 def test_pairs_are_of_near_words_in_one_verse() -> None:
     corpus = king_james(verses=200, least=1)
     task = Word2Vec(corpus, window=2, sample=1.0)

@@ -13,7 +13,7 @@ from examples.wholememory.powerlaw import generate, sample
 from pyps import wholememory as wm
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_lua_and_two_python_processes_train_one_set_of_weights(capfd: pytest.CaptureFixture[str]) -> None:
     before, after = hogwild.train(steps=300)
     assert before < 0.3
@@ -27,13 +27,13 @@ def test_two_lua_and_two_python_processes_train_one_set_of_weights(capfd: pytest
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [(2, 0), (0, 2)])
 def test_each_language_alone_trains_them(workers: tuple[int, int]) -> None:
     assert hogwild.train(200, *workers)[1] > 0.85
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_train_on_a_shared_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     threads = torch.get_num_threads()
     picture = tmp_path / "graph.png"

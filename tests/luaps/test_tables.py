@@ -77,6 +77,7 @@ def test_lua_makes_a_table_that_python_waits_for(start: Any) -> None:
             assert kv.pull([4]).tolist() == [[6.5, 6]]
 
 
+@pytest.mark.slow
 def test_lua_waits_for_a_table_that_python_makes(luajit: Any) -> None:
     with pyps.Server(10, 3) as server:
         program = luajit("say('waits') say(kv:table('users', 30):get_key_size())", server.address)

@@ -77,7 +77,7 @@ def test_a_command_says_first_what_it_needs_beside_moontide(
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_other_commands_run_without_extras(tmp_path: Path) -> None:
     program, model = tmp_path / "program.lua", tmp_path / "model.t7"
     program.write_text("require 'optim' torch.save(arg[1], nn.Sequential():add(nn.Linear(2, 1))) print(#arg)")

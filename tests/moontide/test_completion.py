@@ -37,6 +37,7 @@ def completed(completion: str, directory: Path, *words: str) -> set[str]:
     return {line.strip() for line in done.stdout.splitlines() if line.strip()}
 
 
+@pytest.mark.slow
 @needs_bash
 def test_commands_and_options_are_completed(completion: str, tmp_path: Path) -> None:
     assert completed(completion, tmp_path, "moontide", "") >= set(COMMANDS)

@@ -46,6 +46,7 @@ def report(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return loaded
 
 
+@pytest.mark.slow
 def test_each_layer_is_reported(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "net.pt"
     assert main(["convert", str(files / "net.t7"), str(output), "--json"]) == 0
@@ -66,6 +67,7 @@ def test_each_layer_is_reported(files: Path, tmp_path: Path, capsys: pytest.Capt
     assert list(state) == ["0.weight", "0.bias", "2.weight", "2.bias"]
 
 
+@pytest.mark.slow
 def test_the_report_is_readable(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", str(files / "net.t7"), str(tmp_path / "net.safetensors")]) == 0
     text = capsys.readouterr().out
@@ -74,7 +76,7 @@ def test_the_report_is_readable(files: Path, tmp_path: Path, capsys: pytest.Capt
     assert "read back: difference 0.0e+00" in text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_shows_what_is_being_done(files: Path, tmp_path: Path, terminal: bool) -> None:
     ours, theirs = pty.openpty()
@@ -188,6 +190,7 @@ def test_bad_options_are_refused(arguments: list[str]) -> None:
     assert ended.value.code == 2
 
 
+@pytest.mark.slow
 def test_layers_that_stay_luas_are_told_and_refused_where_a_program_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -165,7 +165,7 @@ def wait_for_workers(demo: subprocess.Popen[str], count: int, kind: str = "") ->
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_lua_and_torch_workers_train_one_accurate_model(start_demo: StartDemo, tmp_path: Path) -> None:
     demo = start_demo("--epochs=20", "--seed=2")
@@ -179,7 +179,7 @@ def test_lua_and_torch_workers_train_one_accurate_model(start_demo: StartDemo, t
     assert (tmp_path / "digits.png").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ["lua", "torch"])
 def test_a_killed_worker_ends_the_demo_with_its_name(start_demo: StartDemo, kind: str) -> None:
@@ -193,7 +193,7 @@ def test_a_killed_worker_ends_the_demo_with_its_name(start_demo: StartDemo, kind
     assert [pid for pid in everybody if Path(f"/proc/{pid}").exists()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_demo_that_is_stopped_takes_its_workers_along(
@@ -207,7 +207,7 @@ def test_a_demo_that_is_stopped_takes_its_workers_along(
     assert [pid for pid in workers if Path(f"/proc/{pid}").exists()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_workers_end_by_themselves_when_the_demo_is_killed(start_demo: StartDemo) -> None:
     demo = start_demo("--epochs=100000", "--workers=1")

@@ -33,7 +33,7 @@ def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_part_is_told_in_its_order(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -43,7 +43,7 @@ def test_every_part_is_told_in_its_order(capsys: pytest.CaptureFixture[str]) -> 
     assert {states[part] for part in ("python", "luajit", "torch", "server", "zeromq")} == {"ok"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_line_for_each_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -52,7 +52,7 @@ def test_a_line_for_each_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line.lstrip().startswith("-> ") for line in lines if line not in heads)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_part_that_ends_its_process_is_broken(instead: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (instead / "lupa.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
     assert found("luajit") == Finding(

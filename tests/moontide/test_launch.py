@@ -145,7 +145,7 @@ def test_one_that_is_killed_is_named(launch: Launch) -> None:
     assert errors == "moontide launch: node 0 worker 0 was killed by SIGKILL; ending the other 1\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_all_also_who_will_not(launch: Launch, number: signal.Signals) -> None:
     process = launch(STUBBORN, "-n", "2")
@@ -175,7 +175,7 @@ def test_what_a_process_leaves_in_the_background_ends_with_it(launch: Launch) ->
     assert all_go(pids)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_program_becomes_a_cluster(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(

@@ -24,6 +24,7 @@ def test_a_signal_ends_the_wait() -> None:
     assert signal.getsignal(signal.SIGUSR1) == before
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_signals_in_the_middle_of_waits_do_no_harm() -> None:
     """With threading.Event a handler that meets its own thread inside of a wait stands still for ever."""

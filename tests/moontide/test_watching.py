@@ -154,6 +154,7 @@ def test_top_shows_all_nodes_as_often_as_it_is_told(seen: dict[str, str]) -> Non
         assert dict(zip(heads.split(), rows[0].split(), strict=True))["calls/s"] == "0"
 
 
+@pytest.mark.slow
 def test_top_shows_what_is_done_meanwhile(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     stop, picture = threading.Event(), tmp_path / "top.svg"
     with pyps.Server(10, 1, metrics_port=0) as node:
@@ -247,6 +248,7 @@ def test_other_servers_are_not_taken_for_nodes(
         listening.close()
 
 
+@pytest.mark.slow
 def test_a_silent_server_costs_the_timeout(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         start = time.monotonic()
@@ -347,6 +349,7 @@ def test_counts_are_short(number: float, shown: str) -> None:
     assert tables.count(number) == shown
 
 
+@pytest.mark.slow
 def test_sizes_durations_and_shares_are_short() -> None:
     assert [tables.size(n) for n in (0, 1023, 1024, 1536, 20 << 20)] == ["0", "1023", "1Ki", "1.5Ki", "20Mi"]
     assert [tables.duration(s) for s in (None, 3.2e-8, 1.28e-6, 0.0205, 1.5, 100)] == [

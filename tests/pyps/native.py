@@ -27,7 +27,7 @@ needs_compiler = pytest.mark.skipif(
 
 def native(test: Test) -> Test:
     """A test of programs: each is built for the first test that runs it."""
-    marked: Test = needs_compiler(pytest.mark.slow(pytest.mark.timeout(BUILD_LIMIT + LIMIT + 10)(test)))
+    marked: Test = needs_compiler(pytest.mark.long(pytest.mark.timeout(BUILD_LIMIT + LIMIT + 10)(test)))
     return marked
 
 

@@ -177,7 +177,7 @@ kv.finalize()
         assert (pulled(kv, keys) == kind.values(keys, len(running))).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("any_cluster", REACHED, indirect=True, ids=name)
 def test_killed_workers_leave_whole_values(any_cluster: AnyKeys, program: Any) -> None:
     source = """

@@ -37,6 +37,7 @@ def test_a_process_uses_another_ones_server(other_server: tuple[Any, str]) -> No
         assert node.stats()["workers"] == 1
 
 
+@pytest.mark.slow
 def test_closing_an_attached_node_closes_it_here_only(other_server: tuple[Any, str]) -> None:
     node = pyps.attach(other_server[1])
     node.shutdown()
@@ -59,6 +60,7 @@ def test_a_process_may_attach_to_itself(server: pyps.Server) -> None:
         assert {there.id, here.id} == {1, 2}
 
 
+@pytest.mark.slow
 def test_a_server_that_shuts_down_tells_attached_workers(other_server: tuple[Any, str]) -> None:
     process, address = other_server
     with pyps.attach(address) as node, node.worker() as kv:
@@ -92,6 +94,7 @@ def test_a_server_that_is_killed_is_noticed(other_server: tuple[Any, str], call:
         assert time.monotonic() - start < 1
 
 
+@pytest.mark.slow
 def test_only_the_creator_has_an_address(other_server: tuple[Any, str]) -> None:
     with (
         pyps.attach(other_server[1]) as node,
@@ -216,6 +219,7 @@ def test_another_version_is_told_so(server: pyps.Server, pause: float) -> None:
         assert b"libps of the client has version 99" in client.recv(200)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_another_user_is_refused(server: pyps.Server, program: Any) -> None:
     source = """

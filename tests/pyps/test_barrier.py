@@ -64,6 +64,7 @@ def test_nobody_passes_before_all_came(crew: Any) -> None:
             assert seen == [3.0 * (step + 1) for step in range(20)]
 
 
+@pytest.mark.slow
 def test_threads_and_processes_meet(program: Any) -> None:
     with pyps.Server(1, 1, num_workers=2) as server:
         process = program(

@@ -95,7 +95,7 @@ def test_a_large_pull_has_right_values_while_its_keys_move(cluster: Cluster) -> 
         moving.result(TIMEOUT)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("call", ["localize", "intent"])
 def test_many_keys_come_by_several_messages(call: str) -> None:
     keys = np.arange(1, MANY, 2)

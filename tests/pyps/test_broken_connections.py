@@ -149,6 +149,7 @@ def test_a_connection_that_carries_nothing_any_more_counts_as_broken(wires: Wire
         assert nodes.nodes[1].until("pull([0])", "NodeLost")["node"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["node", "worker"])
 def test_who_takes_a_living_ones_name_breaks_its_connection(kind: str) -> None:
     """Without CURVE any name is believed; ZeroMQ reads no more of the connection that had it, and says nothing."""

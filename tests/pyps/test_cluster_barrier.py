@@ -159,6 +159,7 @@ def test_a_barrier_of_nodes_times_out_and_can_be_tried_again(cluster: Start) -> 
     together(*(lambda node=node: node.barrier(TIMEOUT) for node in nodes))
 
 
+@pytest.mark.slow
 def test_only_its_creator_brings_a_node_to_a_barrier(open_cluster: Start, program: Any) -> None:
     nodes = open_cluster(2, 4, 1)
     source = """

@@ -111,6 +111,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception] | tuple[type[Excepti
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_buffer_that_does_not_fit_is_refused_before_anything_is_sent(slow: pyps.Worker, case: str) -> None:
     make, error, words = REFUSED[case]

@@ -31,6 +31,7 @@ def test_an_idle_cluster_with_many_replicas_uses_hardly_any_processor(cluster: S
         assert time.process_time() - before < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pause", [0.0, 0.02, 0.25])
 def test_a_push_to_a_replica_is_seen_soon_after_the_nodes_were_idle(cluster: Start, pause: float) -> None:
     """Both nodes are woken; without that they would look up to a tenth of a second later."""

@@ -43,6 +43,7 @@ def test_keys_exist_from_their_first_use_to_their_end(any_cluster: AnyKeys) -> N
         assert last.contains(keys).all()
 
 
+@pytest.mark.slow
 def test_replicas_and_what_was_pushed_to_them_go_as_well(any_cluster: AnyKeys) -> None:
     keys = any_cluster.kind.keys(200)
     with ExitStack() as stack:
@@ -91,6 +92,7 @@ def test_a_server_lives_for_ever_with_as_many_keys_as_its_capacity(threads: int)
         assert len(set(memory[2:])) == 1
 
 
+@pytest.mark.slow
 def test_so_do_several_whose_keys_move_among_them() -> None:
     """Each node has room for the keys that begin there and those that are brought there, and for no others."""
     with Cluster(2, value_length=3, dtype="int64", capacity=300) as running, ExitStack() as stack:

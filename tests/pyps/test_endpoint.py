@@ -184,6 +184,7 @@ def test_a_huge_header_is_refused_and_forgotten(node: pyps.Server) -> None:
     assert samples(node)["up",] == 1
 
 
+@pytest.mark.slow
 def test_slow_and_silent_clients_are_dropped_and_others_served(
     node: pyps.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +218,7 @@ def test_connections_beyond_the_limit_are_closed_at_once(node: pyps.Server) -> N
             assert time.monotonic() < end
 
 
+@pytest.mark.slow
 def test_clients_that_read_nothing_do_not_stay(node: pyps.Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "PATIENCE", 0.3)
     with ExitStack() as stack:
@@ -265,6 +267,7 @@ def test_a_node_without_a_port_has_no_endpoint() -> None:
         assert node.metrics_address == ""
 
 
+@pytest.mark.slow
 def test_a_forked_child_has_no_part_in_it(program: Any) -> None:
     source = """
 import socket, urllib.request

@@ -104,6 +104,7 @@ def exact_lfu(stream: Any, room: int) -> int:
     return hits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "exact"), [("lru", exact_lru), ("lfu", exact_lfu)])
 def test_a_zipf_stream_finds_about_as_much_as_with_an_exact_order(kind: str, exact: Any) -> None:
     room, many, length = 2000, 20_000, 60_000
@@ -122,6 +123,7 @@ def test_a_zipf_stream_finds_about_as_much_as_with_an_exact_order(kind: str, exa
     assert abs(hits - exact(stream, room)) / length < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_memory_limit_is_kept_however_many_keys_come(kind: str) -> None:
     limit = 8_000_000
@@ -209,6 +211,7 @@ def test_where_no_key_can_go_the_caller_is_told_until_one_can() -> None:
             assert time.monotonic() < end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_workers_at_once_lose_nothing_but_keys_that_went(kind: str) -> None:
     with pyps.Server(value_length=4, capacity=500, eviction=kind, dtype="int64", server_threads=2) as server:
@@ -275,6 +278,7 @@ def test_checkpoints_hold_what_is_there_while_keys_go(tmp_path: Any) -> None:
         assert 500 < server.stats()["keys_held"] <= 1000
 
 
+@pytest.mark.slow
 def test_a_checkpoint_with_more_keys_than_there_is_room_for_fills_the_room(tmp_path: Any) -> None:
     keys, length = spread(2000), 1024  # in pieces of 256 keys
     with pyps.Server(value_length=length) as server, server.worker() as kv:

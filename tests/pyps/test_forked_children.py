@@ -206,6 +206,7 @@ def check(source: str, body: str = "") -> None:
     assert ran(sys.executable, "-c", program) == "the parent ended\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("body", ON_A_NODE)
 def test_a_child_of_a_node_s_process_ends(body: str) -> None:
     check(NODE, ON_A_NODE[body])
@@ -217,5 +218,6 @@ def test_a_child_ends_that_inherited_a_worker_of_two_nodes(body: str) -> None:
     check(TWO_NODES, ON_TWO_NODES[body])
 
 
+@pytest.mark.long
 def test_a_child_shuts_down_only_its_own_part_of_nodes_that_met() -> None:
     check(NODES_THAT_MET)

@@ -45,6 +45,7 @@ def test_luajit_reads_the_declarations() -> None:
     assert found == expected
 
 
+@pytest.mark.slow
 def test_only_the_interface_is_exported() -> None:
     names = subprocess.run(
         ["nm", "-D", "--defined-only", locations.libps()],

@@ -95,7 +95,7 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("per_host", [1, 2])
 def test_under_torchrun_a_barrier_waits_for_all(start: Start, script: Path, per_host: int) -> None:
     """Without it the others would read zeros, or find the node shut down."""
@@ -103,7 +103,7 @@ def test_under_torchrun_a_barrier_waits_for_all(start: Start, script: Path, per_
     assert lines(run) == [f"sees 1.0 {rank} 4 {rank} {rank * per_host // 4} {per_host}" for rank in range(4)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_so_it_does_under_launch(start: Start, script: Path) -> None:
     run = start("-m", "moontide", "launch", "-n", "2", "--workers-per-node", "2", str(script))
     assert [line.split()[1:] for line in lines(run)] == [
@@ -111,7 +111,7 @@ def test_so_it_does_under_launch(start: Start, script: Path) -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_so_it_does_in_the_dmlc_environment(start: Start, script: Path) -> None:
     variables = {
         "DMLC_NUM_SERVER": "2",
@@ -126,7 +126,7 @@ def test_so_it_does_in_the_dmlc_environment(start: Start, script: Path) -> None:
     assert lines(scheduler) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_first_program_of_the_documentation_runs_with_four_processes(
     start: Start, tmp_path: Path
 ) -> None:
@@ -151,7 +151,7 @@ def two_processes(start: Start, program: str) -> tuple[subprocess.Popen[str], su
     return first, second
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_that_is_killed_has_left(start: Start) -> None:
     creator, guest = two_processes(
         start,
@@ -168,7 +168,7 @@ say("sees the end", time.monotonic() - begin < 10)
     assert guest.wait(TIMEOUT) == -signal.SIGKILL
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_that_stays_is_named(start: Start) -> None:
     creator, guest = two_processes(
         start,
@@ -212,7 +212,7 @@ node.shutdown()
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_others_can_keep_going(start: Start, tmp_path: Path) -> None:
     script = tmp_path / "survive.py"
     script.write_text(SURVIVE)
@@ -220,7 +220,7 @@ def test_the_others_can_keep_going(start: Start, tmp_path: Path) -> None:
     assert lines(run, status=128 + signal.SIGKILL) == ["sees 0 True", "sees 2 True"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_under_torchrun_they_can_when_it_is_not_told(start: Start, tmp_path: Path) -> None:
     script = tmp_path / "survive.py"
     script.write_text(SURVIVE)
@@ -254,7 +254,7 @@ node.shutdown()
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_under_torchrun_all_processes_train_with_one_schedule(start: Start, tmp_path: Path) -> None:
     """Four processes of two nodes push a quarter each, at rates of 1, 1/2 and 1/4."""
     script = tmp_path / "train.py"

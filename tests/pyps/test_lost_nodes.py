@@ -57,7 +57,7 @@ def test_every_waiting_call_on_every_node_names_a_killed_node(count: int, victim
             actor.end()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("count", [2, 4])
 def test_every_waiting_call_on_every_node_names_a_stopped_node(count: int) -> None:
     """With the timeouts that servers have by default."""
@@ -153,7 +153,7 @@ def test_a_node_that_was_stopped_too_long_is_told_so() -> None:
             actor.end()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_short_stop_is_no_loss() -> None:
     with cluster(3) as nodes:
         nodes.nodes[2].stop()
@@ -164,7 +164,7 @@ def test_a_short_stop_is_no_loss() -> None:
             assert actor.value("pull([0, 1, 2])") == [0, 0, 0]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_stopped_worker_that_holds_a_key_holds_up_this_key_alone() -> None:
     """What others ask of the key waits, longer than a worker may hold it. The node goes on."""
     with cluster(2, **QUICK, latch_timeout=0.5, value_length=100_000) as nodes:
@@ -236,7 +236,7 @@ def test_nodes_that_shut_down_together_end_soon() -> None:
         assert time.monotonic() - start < LIMIT
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_idle_node_sleeps() -> None:
     with cluster(2) as nodes:
         used = [cpu_seconds(actor) for actor in nodes.nodes]

@@ -40,7 +40,7 @@ def made(num_keys: int) -> tuple[float, int]:
     return float(seconds), int(committed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_making_a_hundred_million_keys_takes_time_and_memory_by_their_number() -> None:
     fewer, more = made(10**7), made(10**8)
     assert more[0] <= 2 * 10 * fewer[0]

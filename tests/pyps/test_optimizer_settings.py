@@ -185,7 +185,7 @@ def test_a_step_calls_its_closure() -> None:
     assert optimizer.step(lambda: 3.5) == 3.5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_other_processes_see_and_change_the_settings(program: Program) -> None:
     with pyps.Server(1, 1, optimizer=pyps.optim.SGD(lr=0.5)) as server, server.worker() as kv:
         process = program(

@@ -59,6 +59,7 @@ def test_each_gradient_counts_once(count: int, techniques: str) -> None:
         assert (sum(stats["replicas_made"] for stats in met) > 0) == (techniques != "relocation_only")
 
 
+@pytest.mark.slow
 @NODES
 @pytest.mark.parametrize(
     "optimizer", ["adagrad:lr=1,eps=0", "adam:lr=1,beta1=0.5", "sgd:lr=1,momentum=0.5", "ftrl"]

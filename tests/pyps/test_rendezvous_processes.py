@@ -82,7 +82,7 @@ SCHEDULER = PROLOGUE + "pyps.scheduler(timeout=float(sys.argv[1]))\nprint('over'
 NODE = PROLOGUE + SHARE + "node = pyps.init(30, 2, timeout=40)\nprint('node', flush=True)\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("processes", "per_host", "expected"),
     [
@@ -120,7 +120,7 @@ def test_torchrun_starts_nodes_and_their_workers(
     assert not any("lost" in line for line in lines)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_that_torchrun_restarts_begin_anew(spawn: Spawn, tmp_path: Path) -> None:
     """The first time one fails while the other waits for it, at the same store."""
     script = tmp_path / "script.py"
@@ -180,7 +180,7 @@ direct, ClusterServer.connect = ClusterServer.connect, connect
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_node_that_shuts_down_at_once_waits_for_one_that_it_hears_of_late(spawn: Spawn) -> None:
     """It has seen at the rendezvous that the other works."""
     where = f"{OWN}:{free_port(OWN)}"
@@ -191,14 +191,14 @@ def test_a_node_that_shuts_down_at_once_waits_for_one_that_it_hears_of_late(spaw
     assert [output(node) for node in (late, early)] == [["(1, 2)"], []]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rank_0_serves_the_store_when_no_agent_does(spawn: Spawn) -> None:
     variables = {"WORLD_SIZE": "2", "MASTER_ADDR": OWN, "MASTER_PORT": str(free_port(OWN))}
     nodes = [spawn("-c", NODE + "share(node, 2)\nnode.shutdown()", RANK=str(r), **variables) for r in (1, 0)]
     assert [output(node) for node in nodes] == [["node"], ["node"]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_scheduler_ends_with_its_nodes(spawn: Spawn, dmlc: dict[str, str]) -> None:
     """The nodes come first, and leave one after the other."""
     source = NODE + "share(node, 2)\nsys.stdin.readline()\nnode.shutdown()"
@@ -217,7 +217,7 @@ def test_a_scheduler_ends_with_its_nodes(spawn: Spawn, dmlc: dict[str, str]) -> 
     assert output(scheduler) == ["over"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_scheduler_names_a_node_that_was_lost(spawn: Spawn, dmlc: dict[str, str]) -> None:
     nodes = [
         spawn(
@@ -244,7 +244,7 @@ def test_a_scheduler_names_a_node_that_was_lost(spawn: Spawn, dmlc: dict[str, st
     assert f"NodeLost: the job is over, but of 2 nodes these ended without shutting down: {ranks[0]}" in text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nodes_go_on_when_their_scheduler_is_killed(spawn: Spawn, dmlc: dict[str, str]) -> None:
     source = NODE + "sys.stdin.readline()\nshare(node, 2)\nprint('shared', flush=True)\nnode.shutdown()"
     nodes = [spawn("-c", source, DMLC_ROLE="server", **dmlc) for _ in range(2)]
@@ -269,7 +269,7 @@ def test_nodes_go_on_when_their_scheduler_is_killed(spawn: Spawn, dmlc: dict[str
     assert [output(node) for node in nodes] == [["shared"], ["shared"]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_everybody_names_the_node_that_does_not_come(spawn: Spawn, dmlc: dict[str, str]) -> None:
     source = NODE.replace("timeout=40", "timeout=8")
     node = spawn("-c", source, DMLC_ROLE="server", **dmlc)

@@ -130,6 +130,7 @@ def test_replicas_get_rows_that_are_written() -> None:
                 assert (worker.pull(keys) == 7).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("any_keys", [False, True])
 def test_barriers_do_not_wait_for_who_only_uses_rows(any_keys: bool) -> None:
     """Nor do they count it: with `num_workers` they wait for so many others."""

@@ -98,6 +98,7 @@ def test_local_finds_the_few_keys_that_are_here(cluster_of: ClusterOf) -> None:
         assert set(keys) == {800} or len(cluster) == 1
 
 
+@pytest.mark.slow
 def test_local_without_replacement_takes_all_that_is_here_first(cluster_of: ClusterOf) -> None:
     cluster = sampling(cluster_of, "local", False, "uniform", SIZE)
     here = SIZE // len(cluster)

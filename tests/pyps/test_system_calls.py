@@ -60,7 +60,7 @@ def system_calls(worker: str, pulls: int, counts: Path) -> int:
     return int(calls)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("worker", "most"),
     [pytest.param(WORKER, 54, id="attached"), pytest.param("", 57, id="in the server's process")],

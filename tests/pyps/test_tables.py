@@ -132,6 +132,7 @@ def test_a_name_alone_waits_for_another_process_to_make_the_table() -> None:
         assert waiting.result(TIMEOUT).value_length == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 3])
 def test_a_dropped_table_is_gone_everywhere_and_can_be_made_anew(nodes: int) -> None:
     with Cluster(nodes, 10) as cluster:
@@ -156,6 +157,7 @@ def test_a_dropped_table_is_gone_everywhere_and_can_be_made_anew(nodes: int) -> 
             last.drop_table("users")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_calls_that_a_drop_ends_say_so(count: int) -> None:
     """Never that a node was lost: the other parts of a table stay until no node's workers use it."""
@@ -217,6 +219,7 @@ def test_a_worker_s_table_is_opened_again_after_it_was_dropped_or_finalized() ->
         assert kv.table("users").current_clock() == 7
 
 
+@pytest.mark.slow
 def test_processes_that_attach_make_use_and_drop_tables(program: Program) -> None:
     with pyps.Server(10) as server:
         server.table("mine", dim=2)
@@ -287,6 +290,7 @@ def test_a_node_that_cannot_make_its_part_is_named() -> None:
         assert cluster.nodes[0].table("huge", dim=1, num_keys=3).num_keys == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0, 1])
 def test_after_a_loss_tables_go_on_but_none_is_made(lost: int) -> None:
     with Cluster(3, 10, on_loss="continue", heartbeat=0.1, lost_after=0.5) as cluster:

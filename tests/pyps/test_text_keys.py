@@ -90,6 +90,7 @@ def test_keys_are_the_known_ones() -> None:
         assert xxh64(text.encode()) == number
 
 
+@pytest.mark.slow
 def test_keys_follow_the_definition() -> None:
     texts = random_texts(2000)
     expected = [signed(xxh64(text.encode())) for text in texts]
@@ -141,6 +142,7 @@ def test_a_table_takes_texts_in_every_call(count: int) -> None:
             kv.pull(["anna"])  # the server's own keys are numbers
 
 
+@pytest.mark.slow
 def test_every_process_knows_that_keys_are_texts(program: Program, tmp_path: Path) -> None:
     with pyps.Server(10) as server, server.worker() as kv:
         process = program(

@@ -77,6 +77,7 @@ def test_autograd_notices_that_a_pull_writes(cluster: Cluster, how: str, where: 
         product.backward()
 
 
+@pytest.mark.slow
 def test_what_is_not_written_keeps_its_version(cluster: Cluster) -> None:
     out = torch.zeros(3)
     with cluster.nodes[0].worker() as kv:

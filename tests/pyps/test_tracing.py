@@ -64,6 +64,7 @@ def path_of(events: list[TraceEvent], key: int, num_nodes: int) -> int:
     return at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", [False, True], ids=["direct", "slow"])
 @pytest.mark.parametrize("count", [2, 4])
 @pytest.mark.parametrize("work", [move_about, use_with_intent])

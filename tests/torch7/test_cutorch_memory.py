@@ -137,6 +137,7 @@ def test_it_counts_as_the_state_s(cuda: bridge.Lua) -> None:
     assert cuda._state.held_bytes <= before
 
 
+@pytest.mark.slow
 def test_what_is_dropped_in_a_loop_is_collected(cuda: bridge.Lua) -> None:
     cuda.execute("for i = 1, 100 do local x = torch.CudaTensor(1000000):zero() end")
     assert cuda._state.held_bytes < 200_000_000

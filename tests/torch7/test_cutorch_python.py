@@ -67,6 +67,7 @@ class TestOnADevice:
         assert tensor.tolist() == [[2, 4, 6], [8, 10, -1]]
         assert cuda.eval("t[2][3]") == -1
 
+    @pytest.mark.slow
     def test_lua_keeps_the_memory(self, cuda: bridge.Lua) -> None:
         tensor = cuda.eval("t")
         cuda.eval("function(u) kept = u t = nil end")(tensor)

@@ -125,6 +125,7 @@ def test_a_forked_process_has_its_own_large_blocks(lua: bridge.Lua) -> None:
 MANY = "for i = 1, 300 do made[i] = torch.IntTensor(10000 + 100 * i):fill(i) end"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["binary", "ascii", "b32"])
 def test_one_of_many_tensors_of_a_file_outlives_the_others(
     lua: bridge.Lua, tmp_path: Path, mode: str

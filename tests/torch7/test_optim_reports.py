@@ -292,7 +292,7 @@ def test_what_was_not_plotted_is_not_drawn_at_the_end(
     assert sizes[-1] == [float(i) for i in range(1, 71)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["", "os.exit(0)", "error('over')"])
 def test_a_program_s_last_curves_are_drawn(tmp_path: Path, end: str) -> None:
     pytest.importorskip("matplotlib")

@@ -200,6 +200,7 @@ def test_names_with_two_underscores_come_when_asked_for(lua: bridge.Lua) -> None
     assert complete("torch.Tensor.__typen") == ["torch.Tensor.__typename"]
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_values_and_how_long_they_took(terminal: Terminal) -> None:
     terminal.write("1 + 1\n")
     terminal.until("1 + 1")
@@ -264,6 +265,7 @@ def test_the_end_of_input_leaves(terminal: Terminal) -> None:
     assert terminal.close() == 0
 
 
+@pytest.mark.slow
 def test_exit_leaves_with_its_code(terminal: Terminal) -> None:
     terminal.write("os.exit(4)\n")
     assert terminal.process.wait(PATIENCE) == 4

@@ -27,7 +27,7 @@ CLASSES = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLASSES)
 def test_wrong_values_are_errors(name: str, tmp_path: Path) -> None:
     done = subprocess.run(

@@ -208,6 +208,7 @@ CHAINS: dict[str, str] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["binary", "ascii"])
 @pytest.mark.parametrize("link", CHAINS)
 def test_objects_nest_as_deeply_as_there_is_memory(lua: bridge.Lua, link: str, mode: str) -> None:

@@ -30,7 +30,7 @@ def model(entry: dict[str, Any]) -> tuple[nn.Module, torch.Tensor]:
     return to_torch(entry["model"]).eval(), x if x.is_floating_point() else x - 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", models.NAMES)
 @pytest.mark.parametrize("ending", [".pt", ".safetensors"])
 def test_parameters_come_back(
@@ -53,7 +53,7 @@ def test_parameters_come_back(
     assert torch.equal(other(x), module(x))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", TRACED)
 @pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")
 @pytest.mark.filterwarnings("ignore:The given buffer is not writable:UserWarning")  # torch 2.10
@@ -68,7 +68,7 @@ def test_a_program_computes_without_moontide_what_torch7_computed(
     assert torch.equal(program(twice), module(twice))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", TRACED)
 def test_onnx_computes_what_the_module_computes(
     loaded: dict[str, dict[str, Any]], tmp_path: Path, name: str

@@ -46,6 +46,7 @@ def test_the_module_computes_what_torch7_computed(name: str) -> None:
         models.close(parameter.grad, expected[key], name)
 
 
+@pytest.mark.slow
 def test_a_step_of_sgd_leads_where_it_led_torch7(name: str) -> None:
     loaded = models.load(name)
     module = to_torch(loaded["model"], base=BASE)

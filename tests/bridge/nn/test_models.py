@@ -16,6 +16,7 @@ from tests.bridge.nn.networks import F64, mlp, randn
 # ---- threads
 
 
+@pytest.mark.slow
 def test_threads_share_a_module() -> None:
     module = LuaModule(mlp())
     plain = torch.nn.Sequential(

@@ -40,6 +40,7 @@ def answered(server: Running, name: str) -> Any:
     return np.array(output["data"])
 
 
+@pytest.mark.long
 def test_one_network_in_every_kind_of_file(kinds: Path, tmp_path: Path) -> None:
     with serving(tmp_path, kinds / "net.t7") as server:
         expected = answered(server, "net")
@@ -50,6 +51,7 @@ def test_one_network_in_every_kind_of_file(kinds: Path, tmp_path: Path) -> None:
             assert platform == f"moontide_{'onnx' if ending == 'onnx' else 'torch'}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["t7", "pt2", "onnx", "pt"])
 def test_a_process_that_ends_has_the_old_model_though_its_file_is_damaged(
     kinds: Path, tmp_path: Path, ending: str
@@ -74,6 +76,7 @@ def test_a_process_that_ends_has_the_old_model_though_its_file_is_damaged(
         assert old not in server.workers()
 
 
+@pytest.mark.long
 def test_a_network_inside_tables_is_named_by_its_key(kinds: Path, tmp_path: Path) -> None:
     with bridge.Lua() as lua:
         lua.execute(
@@ -93,6 +96,7 @@ def test_a_network_inside_tables_is_named_by_its_key(kinds: Path, tmp_path: Path
     assert told["dynamic_batching"] == {"max_queue_delay_microseconds": 500}
 
 
+@pytest.mark.long
 def test_a_network_on_a_device(kinds: Path, tmp_path: Path) -> None:
     """The GPU's code, with torch's CPU as the device."""
     with serving(tmp_path, kinds / "net.t7") as server:

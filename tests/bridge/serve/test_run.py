@@ -45,6 +45,7 @@ def refused(*arguments: str | Path) -> str:
     return done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_requests_at_work_are_answered_before_the_end(program: Path, tmp_path: Path, number: int) -> None:
     answers: list[object] = []
@@ -65,6 +66,7 @@ def test_requests_at_work_are_answered_before_the_end(program: Path, tmp_path: P
     assert [pid for pid in workers if is_running(pid)] == []
 
 
+@pytest.mark.long
 def test_the_end_waits_no_longer_than_it_is_told(program: Path, tmp_path: Path) -> None:
     with serving(tmp_path, program, "--grace", "1") as server:
         outcome: list[int | str] = []
@@ -107,6 +109,7 @@ def test_it_starts_quickly(tmp_path: Path) -> None:
     assert took < 20  # 3 s are promised on a quiet machine; the benchmark tells
 
 
+@pytest.mark.long
 def test_what_cannot_be_served_is_told(program: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.lua").write_text("syntax error here")
     (tmp_path / "broken.t7").write_bytes(b"garbage")
@@ -162,6 +165,7 @@ def test_tls(program: Path, tmp_path: Path) -> None:
             assert json.load(answer) == {"result": 0}
 
 
+@pytest.mark.long
 def test_a_changed_file_is_served_without_a_lost_request(tmp_path: Path) -> None:
     file = tmp_path / "model.lua"
     file.write_text("function f(x) return x + 1 end")

@@ -25,7 +25,7 @@ function twice(x) return x:narrow(2, 1, 1):mul(2):view(-1) end
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(PATIENCE + 80)  # master and workers start first
 def test_a_model_travels_to_every_executor_and_is_loaded_once_in_each_python(
     cluster: str, written: Callable[..., Path], tmp_path: Path

@@ -30,6 +30,7 @@ with bridge.Lua() as lua:
 """
 
 
+@pytest.mark.long
 def test_what_is_written_of_spark_runs(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -41,6 +42,7 @@ def test_what_is_written_of_spark_runs(
     assert capsys.readouterr().out.count("+---") >= 8  # frames that were shown
 
 
+@pytest.mark.long
 def test_what_is_written_of_ray_runs(tmp_path: Path) -> None:
     """On the loopback, in a directory of its own: the names of its sockets have to be short."""
     (block,) = OF_RAY

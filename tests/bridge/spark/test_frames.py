@@ -139,6 +139,7 @@ def test_what_cannot_work_is_refused_before_any_task(spark: SparkSession, writte
 # ---- streams
 
 
+@pytest.mark.long
 def test_a_directory_is_a_stream(spark: SparkSession, written: Save, tmp_path: Path) -> None:
     """Files that come later are done later, each once; the model is the same for both."""
     source, target = tmp_path / "in", tmp_path / "out"

@@ -332,6 +332,7 @@ def test_without_a_session_or_without_pyspark_it_says_what_to_do() -> None:
 # ---- SQL
 
 
+@pytest.mark.long
 def test_a_registered_model_is_a_function_of_sql(
     spark: SparkSession, frame: DataFrame, written: Save
 ) -> None:

@@ -142,7 +142,7 @@ def test_a_few_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
     assert outcomes["read"] > 60
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900 * TIMES)
 def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
     print(read_all(times(100_000), tmp_path))

@@ -33,6 +33,7 @@ def rows_in(path: object) -> list[int]:
     return [shard.rows for shard in Stored(str(path)).table.shards if not shard.checkpoint]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", STORES)
 @pytest.mark.parametrize("nodes", [(1, 2), (2, 1), (4, 2)])
 def test_changed_rows_alone_are_written_and_all_come_back(
@@ -57,6 +58,7 @@ def test_changed_rows_alone_are_written_and_all_come_back(
             assert content(cluster.nodes, keys) == expected
 
 
+@pytest.mark.slow
 def test_new_keys_are_changed_ones(tmp_path: Path) -> None:
     keys = spread(COUNT)
     with Cluster(2, capacity=1000, value_length=5) as cluster:
@@ -109,6 +111,7 @@ def test_of_rows_of_a_key_in_a_shard_the_last_counts(tmp_path: Path) -> None:
         assert kv.pull([5, 6, 7]).tolist() == [[4, 5], [2, 3], [6, 7]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_a_key_that_was_deleted_does_not_come_back_from_an_earlier_checkpoint(
     nodes: int, tmp_path: Path
@@ -147,6 +150,7 @@ def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(any_keys: bool
         assert work.acknowledged.sum() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_the_newest_ones_are_built_upon_is_kept(kind: str, tmp_path: Path) -> None:
     with store(kind, tmp_path) as url, pyps.Server(4, 2) as server, server.worker() as kv:
@@ -169,6 +173,7 @@ def test_without_changes_nothing_is_written(tmp_path: Path) -> None:
         checkpoint.load(tmp_path, server)
 
 
+@pytest.mark.slow
 def test_changed_rows_are_collected_in_shards_of_the_usual_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +209,7 @@ def test_a_server_of_another_kind_writes_all_rows(what: str, tmp_path: Path) -> 
         checkpoint.load(saved, server)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_server_that_lacks_keys_writes_all_rows(count: int, tmp_path: Path) -> None:
     """Otherwise keys of another server would come back with it."""
@@ -225,6 +231,7 @@ def test_a_whole_one_without_checks_is_no_ground(tmp_path: Path) -> None:
         assert rows_in(checkpoint.save(tmp_path, server, full_every=2)) == []
 
 
+@pytest.mark.slow
 def test_a_damaged_ground_is_left(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with Cluster(2, 4, 2) as cluster:
         saved = Path(save(tmp_path, cluster.nodes, full_every=9))

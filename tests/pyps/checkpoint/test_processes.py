@@ -26,6 +26,7 @@ def saving(place: Path) -> str:
     return f"str(__import__('pyps.checkpoint').checkpoint.save({str(place)!r}, node, keep=3, timeout=20))"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 4])
 def test_attached_workers_push_while_nodes_save(count: int, tmp_path: Path) -> None:
     """Each push is of ones to all keys, so each key's number tells how many pushes it has had."""
@@ -56,6 +57,7 @@ def test_attached_workers_push_while_nodes_save(count: int, tmp_path: Path) -> N
         assert [node.read() for node in cluster.nodes] == ["ended"] * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_killed_node_leaves_the_earlier_checkpoint(victim: int, tmp_path: Path) -> None:
     random = np.random.default_rng(victim)

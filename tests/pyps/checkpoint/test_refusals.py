@@ -193,6 +193,7 @@ def test_a_full_disk_leaves_the_earlier_checkpoint(nodes: int, tmp_path: Path) -
         assert (kv.pull(np.arange(1000)) == before).all()
 
 
+@pytest.mark.slow
 def test_a_node_that_does_not_come_is_named(tmp_path: Path) -> None:
     with Cluster(3, 4, 2) as cluster:
         others = [checkpoint.save(tmp_path, node, background=True, timeout=1) for node in cluster.nodes[:2]]
@@ -216,6 +217,7 @@ def test_keep_is_at_least_one(tmp_path: Path) -> None:
         checkpoint.save(tmp_path, server, keep=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["manifest.json", SHARD])
 def test_random_damage_raises_nothing_else_and_changes_nothing(name: str, saved: Path) -> None:
     """Digits and letters in place of others, so that much of it is still JSON; with the right checksum, too."""

@@ -138,7 +138,7 @@ def run(processes: Processes, place: Path, work: str, count: int, per_node: int)
     return [line.split()[1:] for line in text.splitlines() if line.startswith("found")]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)  # several processes import torch, one after another
 @pytest.mark.parametrize(
     ("work", "count", "per_node", "loaders"), [("save", 4, 2, [(1, 1), (2, 1)]), ("async", 2, 1, [(2, 2)])]

@@ -32,6 +32,7 @@ from tests.pyps.cluster import TIMEOUT, Cluster
 from tests.pyps.conftest import Program
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [(1, 2), (2, 1), (2, 4), (4, 2)])
 def test_all_come_back_on_any_number_of_nodes(nodes: tuple[int, int], tmp_path: Path) -> None:
     """Tables that are missing are made as they were; those that are there have to fit."""
@@ -65,6 +66,7 @@ def test_fewer_nodes_have_room_for_all_keys(tmp_path: Path) -> None:
         assert (kv.table("users").pull(keys) == 1).all()
 
 
+@pytest.mark.slow
 def test_changed_rows_alone_of_each_table(tmp_path: Path) -> None:
     with Cluster(2, KEYS, 2) as cluster, cluster.nodes[1].worker() as kv:
         declare(cluster.nodes)
@@ -173,6 +175,7 @@ with pyps.Server(20_000, 20) as server, server.worker() as kv:
 """
 
 
+@pytest.mark.slow
 def test_killed_processes_leave_a_checkpoint_that_is_whole_in_all_tables(
     program: Program, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_table_that_does_not_fit_changes_nothing(saved: Any) -> None:
         assert content([server], keys_of("")) == train_all_but
 
 
+@pytest.mark.slow
 def test_options_that_are_not_possible_are_named_and_nothing_is_made(saved: Any) -> None:
     path, _ = saved
     manifest = json.loads((path / "manifest.json").read_text())
@@ -143,6 +144,7 @@ def test_arguments_that_are_wrong(saved: Any) -> None:
     assert len(list(path.parent.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_tables_that_lua_made_and_a_process_that_has_attached(program: Program, tmp_path: Path) -> None:
     source = """
     local kv = require('luaps').worker{address = ...}

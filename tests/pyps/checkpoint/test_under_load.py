@@ -88,7 +88,7 @@ def pushes_in(stored: Stored, keys: Any, *, ramp: bool) -> Any:
     return counts
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("count", "techniques", "any_keys"),
     soak.rows(
@@ -136,6 +136,7 @@ def test_pushes_acknowledged_before_are_in_and_later_ones_are_not(
         assert load.acknowledged.sum() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2])
 def test_keys_that_are_deleted_meanwhile_are_in_or_not(count: int, tmp_path: Path) -> None:
     staying, going = spread(KEYS), spread(200, first=KEYS + 1)
@@ -167,7 +168,7 @@ def test_keys_that_are_deleted_meanwhile_are_in_or_not(count: int, tmp_path: Pat
                 worker.result(TIMEOUT)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_push_to_a_replica_is_in_though_its_owner_is_far(tmp_path: Path) -> None:
     """The owner hears of it 0.3 s later."""
     nodes = [pyps.Server(2, 1, num_nodes=2, rank=rank, techniques="replication_only") for rank in range(2)]

@@ -205,6 +205,6 @@ wm.create_tensor([1 << 22], [], torch.uint8, True, [])
     assert [(o.error, "ulimit -a" in o.text) for o in run(source)] == [("MemoryError", True)] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kills_at_any_moment_leave_nothing() -> None:
     assert kills.run(24) == 24

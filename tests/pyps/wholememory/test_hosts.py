@@ -50,6 +50,7 @@ def begin(nodes: Cluster) -> list[Actor]:
     return nodes.nodes
 
 
+@pytest.mark.long
 def test_rows_are_placed_written_added_and_gathered_over_a_real_network(network: Network) -> None:
     everything = list(range(ROWS))
     with cluster(network) as nodes:
@@ -72,6 +73,7 @@ def test_rows_are_placed_written_added_and_gathered_over_a_real_network(network:
             assert actor.read() == "ended"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("call", ["gather", "write", "add"])
 def test_a_host_that_is_killed_in_the_middle_is_named_in_time(network: Network, call: str) -> None:
     with cluster(network) as nodes:
@@ -88,6 +90,7 @@ def test_a_host_that_is_killed_in_the_middle_is_named_in_time(network: Network, 
         assert time.monotonic() - killed < LIMIT
 
 
+@pytest.mark.long
 def test_the_rows_of_the_hosts_that_stay_stay_where_nodes_go_on(network: Network) -> None:
     with cluster(network, on_loss="continue") as nodes:
         *others, victim = begin(nodes)

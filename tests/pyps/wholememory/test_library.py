@@ -255,7 +255,7 @@ def said(output: str) -> list[str]:
     return sorted(re.findall(r"rank=\d, sum=\d+", output))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("way", STARTS)
 def test_the_guide_runs_by_any_way_of_starting(way: str, tmp_path: Path, processes: Processes) -> None:
     program = tmp_path / "guide.py"
@@ -272,7 +272,7 @@ def test_the_guide_runs_by_any_way_of_starting(way: str, tmp_path: Path, process
     assert said(output) == ["rank=0, sum=1536", "rank=1, sum=1536"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_guide_runs_under_torchrun(tmp_path: Path, processes: Processes) -> None:
     program = tmp_path / "guide.py"
     program.write_text(GUIDE + STARTS["variables"])

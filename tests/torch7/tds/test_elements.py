@@ -109,6 +109,7 @@ def test_nested_objects_are_shared_not_copied(tds: bridge.Lua) -> None:
     """) == (2, "new", True, False)
 
 
+@pytest.mark.slow
 def test_a_million_levels_are_freed(tds: bridge.Lua) -> None:
     tds.execute("local v = tds.Vec() for _ = 1, 3e5 do v = tds.Vec(v) end")
     tds.collect()

@@ -66,7 +66,7 @@ def test_many_pools_one_after_another_leave_nothing(threads: bridge.Lua) -> None
     wait_until(lambda: len(list(tasks.iterdir())) <= before)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(200)
 def test_hundreds_of_pools_leave_nothing(threads: bridge.Lua) -> None:
     def resident() -> int:
@@ -88,7 +88,7 @@ def test_hundreds_of_pools_leave_nothing(threads: bridge.Lua) -> None:
     wait_until(lambda: workers() == 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "ending",
     [

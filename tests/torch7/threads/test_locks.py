@@ -131,6 +131,7 @@ def test_a_safe_function_is_run_by_one_thread_at_a_time(threads: bridge.Lua) -> 
     assert threads.eval("total, results") == (4000, 2)
 
 
+@pytest.mark.slow
 def test_a_safe_function_unlocks_after_an_error(threads: bridge.Lua) -> None:
     threads.execute("f = threads.safe(function(x) if x then error('bad', 0) end return 'good' end)")
     with pytest.raises(bridge.LuaError, match="bad"):

@@ -65,6 +65,7 @@ def test_a_changed_file_costs_no_request(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.long
 def test_a_file_that_cannot_be_loaded_leaves_the_old_one(tmp_path: Path) -> None:
     file = tmp_path / "m.lua"
     write(file, 1)
@@ -148,6 +149,7 @@ def test_versions_come_and_go_with_their_directories(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.long
 def test_a_model_is_unloaded_and_loaded(tmp_path: Path) -> None:
     write(tmp_path / "m.lua", 1)
 

@@ -76,6 +76,7 @@ def line_of(server: Running, identity: str) -> dict[str, Any]:
 TRUSTED = ("authorization", "Bearer word")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "metadata", "code", "level"),
     [
@@ -95,6 +96,7 @@ def test_each_call_is_logged_under_its_id(
     assert 0 < line["milliseconds"] < 60_000
 
 
+@pytest.mark.slow
 def test_a_call_without_an_id_gets_one_of_its_own(logging: Running) -> None:
     ids = {asked(logging, "echo", TRUSTED)[1] for _ in range(3)}
     ids.add(asked(logging, "echo", TRUSTED, ("x-request-id", "x" * 129))[1])

@@ -61,6 +61,7 @@ def whole() -> bytes:
     return request.SerializeToString()
 
 
+@pytest.mark.long
 def test_random_bytes_are_refused(channel: grpc.Channel) -> None:
     rng = random.Random(3)
     requests = [rng.randbytes(rng.randrange(1, 200)) for _ in range(2000)]

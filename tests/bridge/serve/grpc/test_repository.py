@@ -64,7 +64,7 @@ def test_versions_are_served_side_by_side(client: triton.InferenceServerClient) 
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_model_is_loaded_again_or_stays_and_is_gone_when_unloaded(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,6 +69,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelProcess]:
         yield process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [
@@ -152,7 +153,7 @@ def test_a_loop_without_end_costs_its_call(model: ModelProcess) -> None:
     assert model.call("double", 4, timeout=60) == 8
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["tables", "tensors"])
 def test_a_model_that_takes_all_memory_costs_its_call(file: Path, what: str) -> None:
     with ModelProcess(file, memory=300 << 20) as model:
@@ -182,7 +183,7 @@ end
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -273,7 +274,7 @@ def test_closing_ends_a_call(file: Path) -> None:
         model.call("calls")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("content", "error", "told"),
     [

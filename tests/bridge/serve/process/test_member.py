@@ -133,6 +133,7 @@ def test_a_start_that_is_given_up_leaves_no_process(tmp_path: Path, delay: float
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_loaded_leaves_no_process(tmp_path: Path) -> None:
     async def main() -> None:
         member = Member(Wanted(str(tmp_path / "none.lua")))

@@ -115,6 +115,7 @@ def test_deep_values_are_refused_both_ways(area: Area) -> None:
         unpacked(tree, area, copy=True)
 
 
+@pytest.mark.slow
 def test_damaged_trees_are_values_or_refused(area: Area) -> None:
     """Whatever one change makes of a tree is read as some value, or raises ValueError."""
     import json

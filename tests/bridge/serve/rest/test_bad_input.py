@@ -54,6 +54,7 @@ def goes_on(server: Running) -> object:
     assert len(server.workers()) == before
 
 
+@pytest.mark.long
 def test_a_body_that_is_too_long(server: Running) -> None:
     with contextlib.closing(server.connection()) as connection:
         connection.putrequest("POST", INFER)
@@ -108,6 +109,7 @@ def test_what_is_no_http_is_refused(server: Running, content: bytes) -> None:
         pytest.fail("it was taken for a request")
 
 
+@pytest.mark.long
 def test_clients_that_vanish(models: Path, tmp_path: Path) -> None:
     """Their calls go on until their time is over: they would hold up later tests of a shared server."""
     with serving(tmp_path, models, "--memory", "400M", "--timeout", "3") as server:
@@ -181,6 +183,7 @@ def test_large_bodies_together_are_bounded(models: Path, tmp_path: Path) -> None
         assert answer.json == {"result": 8}
 
 
+@pytest.mark.long
 def test_a_full_queue_refuses_at_once(models: Path, tmp_path: Path) -> None:
     with serving(tmp_path, models / "functions.lua", "--queue", "4", "--timeout", "3") as server:
         answers: list[tuple[int, str]] = []

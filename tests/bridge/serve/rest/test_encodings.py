@@ -58,7 +58,7 @@ def test_another_encoding_is_refused_with_those_that_there_are(server: Running, 
     assert (answer.status, answer.headers["accept-encoding"]) == (415, "gzip, deflate")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_few_bytes_that_stand_for_very_many_are_refused_in_time(server: Running) -> None:
     bomb = gzip.compress(bytes(1 << 30), 9)
     assert len(bomb) < 2 << 20

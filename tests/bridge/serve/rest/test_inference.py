@@ -109,7 +109,7 @@ def test_tritonclient(server: Running, expected: Any, sent: bool, wanted: bool) 
         assert counted["inference_stats"]["success"]["count"] >= 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_request_may_have_less_patience_than_the_server(tmp_path: Path) -> None:
     (tmp_path / "slow.lua").write_text(
         "function slow(s) local t = os.clock() while os.clock() - t < s[1] do end return s end"
@@ -290,7 +290,7 @@ def test_tritonclient_compresses(server: Running, form: str) -> None:
             assert np.array_equal(plain, packed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_not_read_of_a_load_is_refused(server: Running) -> None:
     path = "/v2/repository/models/digits/load"
     with contextlib.closing(

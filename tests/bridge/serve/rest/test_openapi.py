@@ -48,7 +48,7 @@ def test_functions_are_described(server: Running) -> None:
     assert list(schema["oneOf"][1]["properties"]) == ["name", "n"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(PATIENCE + 60)
 def test_requests_that_a_program_makes_from_it(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()

@@ -198,6 +198,7 @@ def test_without_a_picture_numbers_begin_where_the_buttons_do(page: Page) -> Non
     assert page.find("#work textarea").rect["x"] == button.rect["x"]
 
 
+@pytest.mark.long
 def test_charts_go_on_while_requests_run(page: Page, server: Running) -> None:
     page.open("functions", "double")
     done = threading.Event()
@@ -235,6 +236,7 @@ def test_what_models_say_is_text(browser: webdriver.Chrome, tmp_path: Path) -> N
         assert [one for one in page.errors() if "422" not in one] == []
 
 
+@pytest.mark.long
 def test_a_token_is_asked_for_once(browser: webdriver.Chrome, models: Path, tmp_path: Path) -> None:
     with serving(tmp_path, models / "functions.lua", environment={"MOONTIDE_TOKEN": "word"}) as server:
         page = Page(browser, server.url)
