@@ -126,7 +126,7 @@ with contextlib.ExitStack() as stack:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
 def test_what_a_benchmark_of_nodes_has_started_ends_with_it(sent: signal.Signals) -> None:
     process = subprocess.Popen(

@@ -31,6 +31,7 @@ def test_a_program_learns(name: str, nodes: int, management: str) -> None:
     assert epochs[-1].loss < 0.8 * epochs[0].loss
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("management", sorted(set(MANAGEMENTS) - {"classic"}))
 @pytest.mark.parametrize("name", APPS)
 def test_management_does_not_change_what_is_learnt(name: str, management: str) -> None:

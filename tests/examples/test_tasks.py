@@ -23,6 +23,7 @@ def ratings() -> Ratings:
     return made(60, 40, 2000, 2)
 
 
+@pytest.mark.slow
 def test_the_photograph_has_every_pixel_once() -> None:
     picture = photograph()
     cells = [

@@ -43,6 +43,7 @@ def test_a_worker_that_leaves_has_pushed_everything(cluster: Cluster, start: Any
     assert (values_of(nodes[0]) == 20).all()
 
 
+@pytest.mark.slow
 def test_a_killed_lua_worker_of_a_cluster_harms_nobody(cluster: Cluster, luajit: Any) -> None:
     nodes = cluster(2, 20, 200)
     source = """

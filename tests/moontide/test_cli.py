@@ -108,6 +108,7 @@ def test_every_command_explains_itself_and_its_options(
     assert [line for line in options if "  " not in line] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("version",), ("paths",), ("run", "-e", "print(1)")])
 def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: tuple[str, ...]) -> None:
     reader, writer = os.pipe()

@@ -106,6 +106,7 @@ def test_a_terminal_shows_what_is_being_done(files: Path, tmp_path: Path, termin
     assert (told[0], told[-1]) == ("", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "options", "shape"),
     [

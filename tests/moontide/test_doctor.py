@@ -78,6 +78,7 @@ def test_what_a_part_raises_is_told_in_a_line(instead: Path, part: str) -> None:
     assert found(part) == Finding(state="broken", detail="ImportError: libthis.so.5: cannot open")
 
 
+@pytest.mark.slow
 def test_programs_that_are_not_there_are_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert found("luajit program").state == "absent"

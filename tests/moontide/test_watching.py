@@ -116,6 +116,7 @@ def test_a_table_has_a_row_for_each_node(seen: dict[str, str], capsys: pytest.Ca
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["memory", "http"])
 def test_named_tables_have_rows_of_their_own(way: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pyps.Server(10, 1, metrics_port=0) as node, node.worker() as kv:

@@ -107,6 +107,7 @@ def test_advance_clock_returns_nothing_in_adapm(start: Start) -> None:
         assert kv.current_clock() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uses", [1, 16])
 def test_adapm_uses_each_draw_of_a_pool_once_or_as_often_as_its_option_says(start: Start, uses: int) -> None:
     """Of 2,000 draws among a million keys hardly two are equal."""

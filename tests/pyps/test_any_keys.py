@@ -69,6 +69,7 @@ def test_a_key_that_comes_twice_in_a_call_counts_twice(any_cluster: AnyKeys) -> 
         assert (pulled(kv, some[50:]) == kind.values(some[50:])).all()
 
 
+@pytest.mark.slow
 def test_asynchronous_calls_are_waited_for(any_cluster: AnyKeys) -> None:
     kind, keys = any_cluster.kind, any_cluster.kind.keys(500)
     with any_cluster.nodes[0].worker() as kv:
@@ -97,6 +98,7 @@ def test_many_workers_at_once_lose_nothing(any_cluster: AnyKeys) -> None:
         assert (pulled(kv, keys) == kind.values(keys, rounds * 2 * len(any_cluster))).all()
 
 
+@pytest.mark.slow
 def test_what_was_used_is_local_on_one_node_and_at_homes_on_several(any_cluster: AnyKeys) -> None:
     kind, keys = any_cluster.kind, any_cluster.kind.keys(4000)
     with any_cluster.nodes[0].worker() as kv:
@@ -122,6 +124,7 @@ def test_keys_move_to_who_localizes_them_and_are_pulled_if_they_are_local(any_cl
     assert any_cluster.nodes[-1].stats()["keys_held"] == 1000
 
 
+@pytest.mark.slow
 def test_intents_bring_keys_and_replicas(any_cluster: AnyKeys) -> None:
     kind, keys = any_cluster.kind, any_cluster.kind.keys(300)
     with ExitStack() as stack:

@@ -16,6 +16,7 @@ from tests.pyps.cluster import Cluster
 TIMEOUT = 50.0
 
 
+@pytest.mark.slow
 def test_beyond_the_capacity_the_caller_alone_is_told(any_cluster: AnyKeys) -> None:
     kind, keys, count = any_cluster.kind, any_cluster.kind.keys(1000), len(any_cluster.nodes)
     with ExitStack() as stack:

@@ -49,6 +49,7 @@ def test_a_value_is_the_same_from_every_node(nodes: Nodes) -> None:
         assert (out == 2 * numbers(keys)).all()
 
 
+@pytest.mark.slow
 def test_repeated_keys_of_other_nodes_get_every_push(nodes: Nodes) -> None:
     with nodes[0].worker() as kv:
         kv.push([1, 0, 1, 1], np.ones((4, 3), np.int64))
@@ -83,6 +84,7 @@ def test_an_asynchronous_pull_ends_when_it_is_waited_for(nodes: Nodes) -> None:
         assert out.tolist() == [[1, 0, 1, 0, 1, 0]]
 
 
+@pytest.mark.slow
 def test_a_pull_sees_the_asynchronous_pushes_before_it(nodes: Nodes) -> None:
     with nodes[0].worker() as kv:
         out = np.zeros(3, np.int64)
@@ -104,6 +106,7 @@ def test_a_localized_key_is_local(nodes: Nodes) -> None:
     assert [node.stats()["keys_held"] for node in nodes] == [NUM_KEYS] + [0] * (len(nodes) - 1)
 
 
+@pytest.mark.slow
 def test_an_unknown_timestamp_is_refused(nodes: Nodes) -> None:
     with nodes[0].worker() as kv, pytest.raises(ValueError, match="timestamp 7 was not returned"):
         kv.wait(7)

@@ -264,6 +264,7 @@ def test_nodes_of_one_process_end_one_after_the_other() -> None:
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.slow
 def test_a_signal_ends_a_barrier_of_nodes(cluster: Start) -> None:
     class Interrupted(Exception):
         pass

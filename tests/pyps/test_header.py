@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 HEADER = ROOT / "pyps/core/ps.h"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_the_header_is_plain(language: str) -> None:

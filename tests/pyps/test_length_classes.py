@@ -17,6 +17,7 @@ from tests.pyps.cluster import Cluster
 TIMEOUT = 50.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("any_cluster", CLASSED, indirect=True, ids=name)
 def test_a_key_of_no_class_is_named_and_nothing_is_done(any_cluster: AnyKeys) -> None:
     good = classed_keys(0, 1)

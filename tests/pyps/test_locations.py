@@ -28,6 +28,7 @@ def move(to: pyps.Server, keys: object = HOME) -> None:
         worker.localize(keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["pull", "push", "set"])
 def test_the_home_is_asked_once_for_a_key_that_has_moved(nodes: list[pyps.Server], operation: str) -> None:
     move(nodes[1])

@@ -138,7 +138,7 @@ def wait_until_lost(actor: Actor) -> dict[str, Any]:
     raise AssertionError("nobody was lost")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_node_that_was_stopped_too_long_is_told_so() -> None:
     with cluster(3, **QUICK) as nodes:
         stopped = nodes.nodes[2]

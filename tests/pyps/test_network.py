@@ -127,6 +127,7 @@ def test_the_larger_side_of_a_cut_goes_on_and_the_other_cannot_write(network: Ne
                 assert actor.do(f"pull([{key}])")["node"] == cut
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [0, 2])
 def test_with_replicas_the_larger_side_of_a_cut_has_every_key(network: Network, cut: int) -> None:
     """With each push that either side was told of; calls on the larger side only wait."""

@@ -41,6 +41,7 @@ def test_bfloat16_comes_in_a_tensor_whatever_the_keys_are(keys: Any) -> None:
         assert (values.dtype, values.shape) == (torch.bfloat16, (2, 3))
 
 
+@pytest.mark.slow
 def test_bfloat16_without_torch_says_the_way_out() -> None:
     program = "import pyps\nwith pyps.local(10, 3, dtype='bfloat16') as kv:\n    kv.pull([1])"
     done = subprocess.run(

@@ -52,11 +52,15 @@ def test_each_gradient_counts_once(count: int, techniques: str) -> None:
         techniques=techniques,
         server_threads=1 + count // 4,
     ) as cluster:
-        pushed = cluster.run(push_and_move, workers=WORKERS, rounds=60)
-        assert cluster.settles_at(columns(-2 * np.sum(pushed, 0)))
-        met = [node.stats() for node in cluster.nodes]
-        assert sum(stats["relocations_in"] for stats in met) > 0
-        assert (sum(stats["replicas_made"] for stats in met) > 0) == (techniques != "relocation_only")
+        pushed, replicas = 0, 0
+        for _ in range(1 if techniques == "relocation_only" else 20):
+            pushed = pushed + np.sum(cluster.run(push_and_move, workers=WORKERS, rounds=60), 0)
+            assert cluster.settles_at(columns(-2 * pushed))
+            replicas = sum(node.stats()["replicas_made"] for node in cluster.nodes)
+            if replicas > 0:  # with all techniques keys move, and have replicas only now and then
+                break
+        assert sum(node.stats()["relocations_in"] for node in cluster.nodes) > 0
+        assert (replicas > 0) == (techniques != "relocation_only")
 
 
 @pytest.mark.slow

@@ -270,6 +270,7 @@ def kind(request: pytest.FixtureRequest) -> Any:
     return module
 
 
+@pytest.mark.slow
 def test_a_variable_that_does_nothing_is_named_when_a_server_starts(
     kind: Any, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ def test_training_goes_on_bit_equal_after_rows_were_written() -> None:
             assert a.pull(keys).tobytes() == b.pull(keys).tobytes()
 
 
+@pytest.mark.slow
 def test_rows_are_whole_while_others_push() -> None:
     with pyps.Server(2, LENGTH, dtype="float64", optimizer=RAMP) as server, Rows(server) as rows:
         stop = threading.Event()

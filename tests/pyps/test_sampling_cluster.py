@@ -128,6 +128,7 @@ def test_naive_samples_stay_where_they_are(cluster_of: ClusterOf) -> None:
         assert abs(local - 1 / len(cluster)) < 0.1
 
 
+@pytest.mark.slow
 def test_samples_of_a_pool_that_is_here_are_local_at_once(cluster_of: ClusterOf) -> None:
     """Of 320 keys; among them may be some of the next pool, which a slow network has not brought yet."""
     cluster = sampling(cluster_of, "pool", True, "uniform", 10 * SIZE)

@@ -105,6 +105,7 @@ def test_one_request_has_keys_of_all_channels_here_elsewhere_and_on_their_way(
         assert pair[0].stats()["keys_held"] == NUM_KEYS
 
 
+@pytest.mark.slow
 def test_a_key_that_is_set_twice_in_a_call_has_its_last_value(pair: list[pyps.Server]) -> None:
     keys = np.concatenate([ALL, ALL[::-1], ALL])
     values = np.repeat(np.arange(len(keys)), LENGTH).reshape(len(keys), LENGTH)

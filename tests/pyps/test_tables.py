@@ -101,6 +101,7 @@ def test_messages_of_tables_are_encrypted_as_well() -> None:
             assert kv.pull([1, 2]).tolist() == [[2], [2]]
 
 
+@pytest.mark.slow
 def test_many_declare_a_table_at_once() -> None:
     """All with the same options get it; of other options one is first, and the others are told."""
     with Cluster(4, 10) as cluster, ThreadPoolExecutor(16) as pool:

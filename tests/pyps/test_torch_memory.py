@@ -146,6 +146,7 @@ def test_a_tensor_may_move_while_a_pull_into_it_is_under_way(
     assert all((one == 0).all() for one in freed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [move, other_data])
 def test_memory_of_numpy_is_kept_while_a_pull_into_it_is_under_way(
     cluster: Cluster, change: Callable[[torch.Tensor], None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import pyps
 from tests.pyps.cluster import Cluster
@@ -42,6 +43,7 @@ def test_each_worker_takes_one_value_and_gives_it_back() -> None:
             assert 0 <= taken(server) - before - VALUE < SLACK
 
 
+@pytest.mark.slow
 def test_what_a_killed_worker_took_comes_back(program: Any) -> None:
     with pyps.Server(1, LENGTH) as server:
         before = taken(server)

@@ -18,6 +18,7 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
+@pytest.mark.slow
 def test_a_gigabyte_of_temporaries_does_not_grow_the_process(lua: bridge.Lua) -> None:
     lua.execute("for i = 1, 16 do local t = torch.Tensor(2^20):fill(i) end")
     before = resident()

@@ -261,6 +261,7 @@ def test_loading_draws_the_numbers_of_one_small_linear_layer() -> None:
         assert lua.execute(code) == (True, True)
 
 
+@pytest.mark.slow
 def test_a_forward_pass_is_not_stopped_by_a_busy_python_thread(nn: bridge.Lua) -> None:
     code = f"{NET} for i = 1, 2000 do net:forward(x) net:backward(x, net.output) end"
     nn.execute(code)

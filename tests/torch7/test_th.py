@@ -330,6 +330,7 @@ def test_input_that_is_no_text_is_run(options: list[str]) -> None:
     assert done.stdout.replace(b"th> ", b"").strip() == b"2"
 
 
+@pytest.mark.slow
 def test_help_tells_the_options() -> None:
     done = th("--help")
     assert done.returncode == 0

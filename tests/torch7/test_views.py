@@ -67,6 +67,7 @@ def test_set_shows_a_part_of_a_storage(lua: bridge.Lua) -> None:
     assert lua.eval("torch.Tensor(2, 3):set(torch.ones(2)):totable()") == [1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

@@ -212,6 +212,7 @@ def test_a_missing_package_is_reported_not_raised(
     assert "warning: <no.such.package> could not be loaded" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_log_gets_what_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with bridge.Lua() as state:
         state.execute(

@@ -39,6 +39,7 @@ def batch(**columns: Any) -> pa.RecordBatch:
 # ---- map_in_arrow
 
 
+@pytest.mark.long
 def test_a_frame_gets_one_more_column(spark: SparkSession, written: Save) -> None:
     rows = [([1.0, 2.0], 1, "a"), (None, 2, "b"), ([5.0, 6.0], None, "c"), ([7.0, 8.0], 4, None)]
     frame = spark.createDataFrame(rows, "x array<double>, k long, s string")

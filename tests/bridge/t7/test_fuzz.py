@@ -136,6 +136,7 @@ def check_file(data: bytes, file: Path, seed: int) -> str:
     return "read"
 
 
+@pytest.mark.slow
 def test_a_few_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
     outcomes = read_all(3000, tmp_path)
     assert outcomes["refused"] > 300

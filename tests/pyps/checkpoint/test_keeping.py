@@ -94,7 +94,7 @@ with pyps.Server(20_000, 50) as server, server.worker() as kv:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_processes_leave_a_whole_checkpoint(program: Program, tmp_path: Path) -> None:
     """The n-th checkpoint has the value n everywhere."""
     random = np.random.default_rng(os.getpid())
@@ -122,6 +122,7 @@ def test_killed_processes_leave_a_whole_checkpoint(program: Program, tmp_path: P
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_what_a_killed_node_has_left_does_not_confuse_others(tmp_path: Path) -> None:
     """A word of a dead node 1, and a meeting of a dead node 0."""
     (tmp_path / ".hello-1-0123456789abcdef").touch()

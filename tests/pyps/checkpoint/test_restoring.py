@@ -27,6 +27,7 @@ OPTIMIZERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("nodes", [(1, 1), (1, 4), (4, 2), (2, 1)])
 def test_rows_come_back_on_any_number_of_nodes(store: str, nodes: tuple[int, int], tmp_path: Path) -> None:

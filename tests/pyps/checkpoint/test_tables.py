@@ -52,6 +52,7 @@ def test_all_come_back_on_any_number_of_nodes(nodes: tuple[int, int], tmp_path: 
         declare([node])  # programs that declare them later get the same ones
 
 
+@pytest.mark.slow
 def test_fewer_nodes_have_room_for_all_keys(tmp_path: Path) -> None:
     keys = spread(300)
     with Cluster(4, 10) as cluster:

@@ -132,6 +132,7 @@ def test_elements_are_freed(tds: bridge.Lua) -> None:
     assert collected_bytes(tds) == held - 40000
 
 
+@pytest.mark.slow
 def test_replacing_strings_takes_no_more_memory(tds: bridge.Lua) -> None:
     run = tds.eval(
         "function(n) local h = tds.Hash() for i = 1, n do h[i % 10] = ('x'):rep(100000) .. i end end"

@@ -70,6 +70,7 @@ def test_random_bytes_are_refused(channel: grpc.Channel) -> None:
     assert found[grpc.StatusCode.INVALID_ARGUMENT] > 1500
 
 
+@pytest.mark.long
 def test_changed_requests_are_answered_or_refused(channel: grpc.Channel) -> None:
     rng = random.Random(4)
     right = whole()

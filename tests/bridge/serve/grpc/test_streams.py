@@ -20,6 +20,7 @@ def rows(number: float) -> list[triton.InferInput]:
     return [given("input", np.full((1, 2), number, "f4"))]
 
 
+@pytest.mark.slow
 def test_answers_come_in_the_order_of_the_requests(client: triton.InferenceServerClient) -> None:
     answers: queue.Queue[tuple[Any, Any]] = queue.Queue()
     client.start_stream(lambda result, error: answers.put((result, error)))

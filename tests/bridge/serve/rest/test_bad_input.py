@@ -65,6 +65,7 @@ def test_a_body_that_is_too_long(server: Running) -> None:
     assert (answer.status, told) == (413, f"a body of {9 << 20} bytes, {8 << 20} are allowed")
 
 
+@pytest.mark.long
 def test_a_body_that_is_too_long_in_chunks(server: Running) -> None:
     part = b"10000\r\n" + bytes(1 << 16) + b"\r\n"
     lines = f"POST {INFER} HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
