@@ -112,6 +112,18 @@ def test_one_node_after_the_other_may_be_lost(kind: Kind) -> None:
             time.sleep(1)  # for the new replicas
 
 
+def test_keys_are_taken_over_in_groups() -> None:
+    """Of 400 and more, of which one follows when another is done."""
+    keys = "np.arange(10_000)"
+    with Cluster(3, num_keys=10_000, on_loss="continue", num_workers=100, replicas=1, **QUICK) as nodes:
+        assert nodes.nodes[0].value(f"kv.push({keys}, values({keys}))") is None
+        lose(nodes, 2)
+        for total, actor in enumerate(nodes.nodes[:2], 1):
+            assert actor.value(f"np.unique(pull({keys}))") == [total]
+            assert actor.value(f"kv.push({keys}, values({keys}))") is None
+        assert nodes.nodes[0].value(f"np.unique(pull({keys}))") == [3]
+
+
 def test_with_two_replicas_two_nodes_may_be_lost_at_once(kind: Kind) -> None:
     with kind.cluster(5, replicas=2) as nodes:
         assert nodes.nodes[4].value(kind.push) is None

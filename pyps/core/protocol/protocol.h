@@ -19,6 +19,7 @@
 // One thread at a time may be inside. Each channel has a protocol of its own (channels.h).
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <unordered_map>
@@ -194,7 +195,7 @@ private:
 
     // A key that this node takes over. Other backups may be older, so it is not here before they are as new.
     struct TakingOver {
-        uint64_t version = 0;
+        uint64_t version = 0; // of what was sent to them, or 0
         std::vector<NodeId> missing;
     };
 
@@ -300,6 +301,7 @@ private:
     void pass_backups_on(Key key, NodeId to, Transfer *message);
     void take_backups_in(Key key, const Transfer &message);
     void take(Key key, const TakeOver &message);
+    void send_taken_over();
     void take_over_if_backed(Key key);
     void adopt(Key key, const Delta &delta);
     void begin_epoch_of_backups(const std::vector<NodeId> &members);
@@ -340,6 +342,8 @@ private:
     FlatMap<InRun> in_run_;
     Copies copies_; // of keys of other nodes
     std::unordered_map<Key, TakingOver> taking_over_;
+    std::deque<Key> to_take_over_; // those of which nothing was sent yet
+    size_t taken_on_their_way_ = 0; // of how many backups are
     std::unordered_map<Key, std::vector<Holds>> claims_; // of backups, in a new epoch, by key whose home is here
     Recent recent_;
     FlatMap<bool> lacking_; // keys here that need backups at nodes that have none

@@ -1,0 +1,155 @@
+// Backups when nodes are lost. The keeper with the newest backup of a key takes it over, once the other keepers are as
+// new as that: otherwise a second loss could take back what had been read. Then keys get new backups where keepers were
+// lost.
+#include <algorithm>
+#include <utility>
+
+#include "protocol.h"
+#include "step.h"
+
+namespace ps {
+
+// A new epoch (see epochs.cpp). Workers ask again for what was not answered, and what a home has ordered is over.
+void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
+    size_t lost = 0;
+    were_secure_ = true;
+    for (NodeId node : former_->rule().members()) {
+        if (homes_.rule().is_member(node)) continue;
+        lost++;
+        were_secure_ = were_secure_ && secure_[node];
+    }
+    were_secure_ = were_secure_ && lost <= backups_;
+    keepers_.begin_epoch(members);
+    recent_.forget_all_but(members);
+    leave_runs();
+    claims_.clear();
+    for (const auto &[key, taking] : std::exchange(taking_over_, {})) keepers_.forget(key);
+    to_take_over_.clear();
+    taken_on_their_way_ = 0;
+    for (auto &[key, write] : writes_) {
+        for (auto *requests : {&write.written, &write.next})
+            for (Write::Request &request : *requests) request.is_asked = false;
+        write.orders.clear();
+        write.later.clear();
+        write.erases = false;
+    }
+}
+
+void Protocol::claim(const std::function<void(Key, const Holds &)> &report) const {
+    copies_.for_each([&](Key key, const Copy &copy) { report(key, Holds{self_, false, copy.version}); });
+}
+
+// Where keys may be any numbers, a home has no entry for a key that never moved.
+void Protocol::find_unlisted(std::vector<Key> *keys) const {
+    for (const auto &[key, claims] : claims_)
+        if (homes_.is_lost(key) && !homes_.has_entry(key)) keys->push_back(key);
+}
+
+// As where it began, at its first use.
+void Protocol::bear(Key key) {
+    homes_.move(key, self_);
+    make(key);
+}
+
+void Protocol::make(Key key) { take_in(key, Transfer{0, {}, {}, values_.first_whole(key), 0, keepers_.usual()}); }
+
+// A key that no node has, whose home is here: it goes on from its newest backup. If no backup can have been lost, a key
+// without one was never written.
+bool Protocol::find_again(Key key) {
+    auto found = claims_.find(key);
+    if (found == claims_.end()) {
+        if (backups_ == 0 || !were_secure_) return false;
+        homes_.move(key, self_);
+        step(key, [=] { make(key); });
+        return true;
+    }
+    std::vector<Holds> &claims = found->second;
+    auto newest = std::max_element(claims.begin(), claims.end(),
+                                   [](const Holds &a, const Holds &b) { return a.backup < b.backup; });
+    const NodeId node = newest->node;
+    claims.erase(newest);
+    TakeOver message;
+    for (const Holds &other : claims) message.keepers.push_back(other.node);
+    homes_.move(key, node);
+    if (node == self_)
+        receive(key, message);
+    else
+        post_.send(node, key, message);
+    return true;
+}
+
+void Protocol::receive(Key key, const TakeOver &message) {
+    step(key, [=] { take(key, message); });
+}
+
+void Protocol::take(Key key, const TakeOver &message) {
+    const Copy *copy = copies_.find(key);
+    if (owns(key) || !copy) throw Unexpected("a key is to be taken over without a backup");
+    expect(key);
+    keepers_.put(key, message.keepers);
+    taking_over_[key] = {0, keepers_.of(key)};
+    if (keepers_.of(key).empty()) return take_over_if_backed(key); // no other node is left
+    to_take_over_.push_back(key);
+    send_taken_over();
+}
+
+// Not those of all keys at once, which may be as many as a node had.
+void Protocol::send_taken_over() {
+    for (; !to_take_over_.empty() && taken_on_their_way_ < keys_at_once; to_take_over_.pop_front()) {
+        const Key key = to_take_over_.front();
+        const char *whole = copies_.find(key)->whole.get();
+        Backup backup{self_, ++last_version_, recent_.of(key), Bytes(whole, whole + values_.whole_bytes(key))};
+        copies_.note_version(key, backup.version);
+        taking_over_[key].version = backup.version;
+        taken_on_their_way_++;
+        for (NodeId keeper : taking_over_[key].missing) post_.send(keeper, key, backup);
+    }
+}
+
+void Protocol::take_over_if_backed(Key key) {
+    const auto found = taking_over_.find(key);
+    if (!found->second.missing.empty()) return;
+    if (found->second.version > 0) taken_on_their_way_--;
+    taking_over_.erase(found);
+    send_taken_over();
+    const Copy *copy = copies_.find(key);
+    const char *whole = copy->whole.get();
+    take_in(key, Transfer{0, {}, {}, Bytes(whole, whole + values_.whole_bytes(key)), copy->version, keepers_.of(key)});
+}
+
+// A replica of a key whose owner was lost: the new owner does not know it yet.
+void Protocol::adopt(Key key, const Delta &delta) {
+    if (values_.standing(key) == Standing::owned) values_.share(key);
+    Master &master = masters_[key];
+    master.replicas.push_back(Replica{delta.node, delta.number, delta.sequence, true});
+    list(key, master);
+    if (!is_being_erased(key)) return;
+    Bytes value;
+    values_.pull(key, &value);
+    recall(key, master, master.replicas.back(), value);
+}
+
+// Keys get new backups where keepers were lost.
+void Protocol::settle_backups() {
+    claims_.clear();
+    is_whole_ = is_whole_ && were_secure_;
+    if (!is_whole_ && !homes_.rule().space().is_range()) knows_lost_keys_ = true;
+    settled_.assign(settled_.size(), false);
+    secure_.assign(secure_.size(), false);
+    values_.for_each_here([&](Key key) {
+        if (channel_.has(key) && owns(key) && keepers_.has_new(key)) lacking_[key] = true;
+    });
+    keepers_.settle();
+    next_lacking_.clear();
+    lacking_.for_each([&](Key key, bool) { next_lacking_.push_back(key); });
+    std::vector<Key> keys;
+    for (const auto &[key, write] : writes_) keys.push_back(key);
+    for (Key key : keys)
+        step(key, [=] {
+            auto found = writes_.find(key);
+            if (found != writes_.end()) send_to_keepers(key, found->second);
+        });
+    tell(News::settled);
+}
+
+} // namespace ps
