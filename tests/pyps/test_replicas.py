@@ -124,10 +124,13 @@ def test_keys_are_taken_over_in_groups() -> None:
         assert nodes.nodes[0].value(f"np.unique(pull({keys}))") == [3]
 
 
-def test_with_two_replicas_two_nodes_may_be_lost_at_once(kind: Kind) -> None:
+@pytest.mark.parametrize("pause", [0.0, 0.05])
+def test_with_two_replicas_two_nodes_may_be_lost_at_once(kind: Kind, pause: float) -> None:
+    """Or the second before the first one's keys have new copies."""
     with kind.cluster(5, replicas=2) as nodes:
         assert nodes.nodes[4].value(kind.push) is None
         for victim in (3, 4):
+            time.sleep(pause)
             lose(nodes, victim)
         assert nodes.nodes[0].value(f"pull({kind.keys})") == kind.ones(1)
 

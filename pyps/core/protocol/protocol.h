@@ -305,6 +305,7 @@ private:
     void take_over_if_backed(Key key);
     void adopt(Key key, const Delta &delta);
     void begin_epoch_of_backups(const std::vector<NodeId> &members);
+    void note_lost();
     void claim(const std::function<void(Key, const Holds &)> &report) const;
     void find_unlisted(std::vector<Key> *keys) const;
     bool find_again(Key key);
@@ -350,7 +351,8 @@ private:
     std::vector<Key> next_lacking_; // those for which nothing is on its way yet, and perhaps others
     std::vector<bool> settled_, secure_; // by node: what it has told in this epoch
     bool knows_lost_keys_ = false; // other nodes cannot tell these from keys that were never written
-    bool were_secure_ = true; // the nodes that were lost, and they were not more than there are backups
+    bool were_secure_ = true; // no key that was written can have been lost with the nodes that were lost
+    size_t lost_at_once_ = 0, lost_before_ = 0; // nodes, since all keys had their backups; without this epoch's
     bool is_whole_; // they were so in all epochs
     uint64_t last_version_ = 1; // of all backups that this node has sent or seen
     FlatMap<bool> wanted_; // keys for which this node has an intent

@@ -11,14 +11,7 @@ namespace ps {
 
 // A new epoch (see epochs.cpp). Workers ask again for what was not answered, and what a home has ordered is over.
 void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
-    size_t lost = 0;
-    were_secure_ = true;
-    for (NodeId node : former_->rule().members()) {
-        if (homes_.rule().is_member(node)) continue;
-        lost++;
-        were_secure_ = were_secure_ && secure_[node];
-    }
-    were_secure_ = were_secure_ && lost <= backups_;
+    note_lost();
     keepers_.begin_epoch(members);
     recent_.forget_all_but(members);
     leave_runs();
@@ -33,6 +26,21 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
         write.later.clear();
         write.erases = false;
     }
+}
+
+// Those that were lost since the last epoch that was settled. Each key that was ever written has a backup left, or its
+// owner, if all their keys had backups, or if all nodes' had before no more than that were lost.
+void Protocol::note_lost() {
+    bool were_all_secure = true, were_lost_secure = true;
+    size_t lost = 0;
+    for (NodeId node : former_->rule().members()) {
+        were_all_secure = were_all_secure && secure_[node];
+        if (homes_.rule().is_member(node)) continue;
+        lost++;
+        were_lost_secure = were_lost_secure && secure_[node];
+    }
+    lost_at_once_ = lost + (were_all_secure ? 0 : lost_before_);
+    were_secure_ = lost_at_once_ <= backups_ || (were_lost_secure && lost <= backups_);
 }
 
 void Protocol::claim(const std::function<void(Key, const Holds &)> &report) const {
@@ -133,6 +141,7 @@ void Protocol::adopt(Key key, const Delta &delta) {
 void Protocol::settle_backups() {
     claims_.clear();
     is_whole_ = is_whole_ && were_secure_;
+    lost_before_ = lost_at_once_;
     if (!is_whole_ && !homes_.rule().space().is_range()) knows_lost_keys_ = true;
     settled_.assign(settled_.size(), false);
     secure_.assign(secure_.size(), false);

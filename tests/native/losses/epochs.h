@@ -103,7 +103,8 @@ inline void kill(World &world, NodeId node) {
 // The members hear of the epoch without it.
 inline void lose(World &world, NodeId lost) {
     const bool is_secure = world.is_secure();
-    world.is_safe = world.is_safe && is_secure;
+    world.lost_at_once = is_secure ? 1 : world.lost_at_once + 1;
+    world.is_safe = world.is_safe && world.lost_at_once <= world.backups;
     world.losses_left--;
     world.met.secure += is_secure;
     std::vector<NodeId> members = world.members();
@@ -112,7 +113,7 @@ inline void lose(World &world, NodeId lost) {
     auto epoch = uint32_t(world.epochs.size() - 1);
     world.nodes[lost]->out = true;
     for (Key key = 0; key < world.num_keys; key++)
-        if (!is_secure && !world.is_at_a_member(key)) world.may_be_lost[key] = true;
+        if (!world.is_safe && !world.is_at_a_member(key)) world.may_be_lost[key] = true;
     bool killed = world.draw(2);
     trace("%d is lost, %s", lost, killed ? "killed" : "cut off");
     if (killed) kill(world, lost);

@@ -104,7 +104,8 @@ struct World : clients::Surroundings {
     const bool connections_break; // of workers
     const NodeId backups; // of each key
     int losses_left;
-    bool is_safe = true; // each key had backups whenever a node was lost
+    int lost_at_once = 0; // nodes, since each key had its backups
+    bool is_safe = true; // never were that more than there are backups
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<Worker> workers;
     Paths<Letter> paths;
