@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import pyps
 from benchmarks.harness import Row, seconds_per_call
+from benchmarks.nodes.in_process import worker_of_first
 
 NAME = "parameter server: owners with replicas"
 KEYS, LENGTH = 10_000, 10
@@ -20,22 +21,10 @@ PUSH, PULL = "<= 1.6x", "<= 1.05x"
 def run(quick: bool) -> list[Row]:
     """Measure everything; `quick` only sees that it works."""
     with ExitStack() as stack:
-        without, backed_up = (worker(stack, replicas) for replicas in (0, 1))
+        without, backed_up = (
+            worker_of_first(stack, 2, KEYS, LENGTH, replicas=replicas) for replicas in (0, 1)
+        )
         return [row for count in COUNTS for row in operations(without, backed_up, count, quick)]
-
-
-def worker(stack: ExitStack, replicas: int) -> pyps.Worker:
-    """Return a worker of the first of two nodes."""
-    nodes = [
-        stack.enter_context(pyps.Server(KEYS, LENGTH, num_nodes=2, rank=rank, replicas=replicas))
-        for rank in range(2)
-    ]
-    endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes]
-    for node in nodes:
-        node.connect(endpoints)
-    for node in nodes:
-        stack.callback(node.shutdown, timeout=0)  # without waiting for each other
-    return stack.enter_context(nodes[0].worker())
 
 
 def operations(without: pyps.Worker, backed_up: pyps.Worker, count: int, quick: bool) -> Iterator[Row]:

@@ -9,6 +9,7 @@ import numpy as np
 
 import pyps
 from benchmarks.harness import Row, seconds_per_call
+from benchmarks.nodes.in_process import worker_of_first
 
 NAME = "parameter server: optimizers"
 COUNT, LENGTH, RATE = 1000, 64, 0.1
@@ -34,19 +35,7 @@ def pushes(num_keys: int, away: bool, quick: bool) -> Iterator[Row]:
     with ExitStack() as stack:
 
         def worker(optimizer: str = "", length: int = LENGTH) -> pyps.Worker:
-            nodes = [
-                stack.enter_context(
-                    pyps.Server(num_keys, length, optimizer=optimizer, num_nodes=1 + away, rank=rank)
-                )
-                for rank in range(1 + away)
-            ]
-            if away:
-                endpoints = [node.bind("tcp://127.0.0.1:*") for node in nodes]
-                for node in nodes:
-                    node.connect(endpoints)
-                for node in nodes:
-                    stack.callback(node.shutdown, timeout=0)  # without waiting for each other
-            return stack.enter_context(nodes[0].worker())
+            return worker_of_first(stack, 1 + away, num_keys, length, optimizer=optimizer)
 
         def push(kv: pyps.Worker) -> Callable[[], object]:
             return lambda: kv.push(keys, gradients)
