@@ -155,17 +155,23 @@ def test_a_rank_of_another_type_is_refused(library: None, arguments: tuple[int, 
         wm.mp_init(*arguments)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ranks_that_do_not_come_are_named_on_those_that_came() -> None:
+    """Each waits for as long as it wants: whoever gives up first stays until the others have, too."""
     source = """
+import time
 if rank != 1:
     wm.init_lib()
-    wm.mp_init(rank, 3, timeout=1)
+    try:
+        wm.mp_init(rank, 3, timeout=1)
+    except TimeoutError:
+        time.sleep(2)
+        raise
 """
     outcomes = run(source, 3, begin=False)
     assert [o.error for o in outcomes] == ["WaitTimeoutError", "", "WaitTimeoutError"]
     assert all("rank 1 of 3 did not come to mp_init" in outcomes[rank].text for rank in (0, 2))
-    assert max(o.seconds for o in outcomes) < 5
+    assert max(o.seconds for o in outcomes) < 7
 
 
 @pytest.mark.slow
