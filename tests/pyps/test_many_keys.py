@@ -42,6 +42,8 @@ def made(num_keys: int) -> tuple[float, int]:
 
 @pytest.mark.long
 def test_making_a_hundred_million_keys_takes_time_and_memory_by_their_number() -> None:
-    fewer, more = made(10**7), made(10**8)
-    assert more[0] <= 4 * 10 * fewer[0]  # the square would be 100 times
+    fewer, more = (
+        min(made(count) for _ in range(3)) for count in (10**7, 10**8)
+    )  # of which others slow some down
+    assert more[0] <= 2 * 10 * fewer[0]
     assert more[1] <= 17 * 10**8  # 8 for the directory's entry, 8 for a value of 4
