@@ -23,10 +23,6 @@ public:
     const Value *find(uint64_t key) const { return const_cast<FlatMap *>(this)->find(key); }
     bool count(uint64_t key) const { return find(key); }
 
-    void prefetch(uint64_t key) const {
-        if (used_ > 0) __builtin_prefetch(&slots_[hash(key)]);
-    }
-
     Value &operator[](uint64_t key) { // a new value if the key is not there
         if (2 * (used_ + 1) > slots_.size()) grow();
         Slot &slot = slots_[place(key)];

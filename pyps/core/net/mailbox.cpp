@@ -157,11 +157,15 @@ void Mailbox::send(NodeId to, const BackedRun &message) {
 
 void Mailbox::tell(NodeId to, News news) { send_at_once(to, NewsMessage{news}.encode(header_)); }
 
-void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value) {
+void Mailbox::address(AnswerBatch &batch, const Origin &origin) {
     batch.node = origin.node;
     batch.worker = origin.worker;
     batch.number = origin.operation;
     batch.forwarded = true;
+}
+
+void Mailbox::add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value) {
+    address(batch, origin);
     batch.count++;
     batch.positions.push_back(origin.position);
     append(&batch.values, value);
@@ -193,11 +197,8 @@ void Mailbox::answer(const Origin &origin, Key, const Bytes &value, bool after_r
 
 void Mailbox::answer(const Origin &origin, const std::vector<uint32_t> &positions) {
     AnswerBatch batch;
+    address(batch, origin);
     batch.operation = Operation::push;
-    batch.node = origin.node;
-    batch.worker = origin.worker;
-    batch.number = origin.operation;
-    batch.forwarded = true;
     batch.count = uint32_t(positions.size());
     batch.positions = positions;
     answer_whole(batch);

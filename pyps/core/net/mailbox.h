@@ -79,6 +79,7 @@ private:
     template <class Kind, class Fits>
     Kind &last(NodeId to, uint64_t bytes, Fits &&fits);
     AnswerBatch &last_answer(const Origin &origin, NodeId lost_with, uint64_t value_bytes);
+    static void address(AnswerBatch &batch, const Origin &origin);
     static void add_answer(AnswerBatch &batch, const Origin &origin, const Bytes &value);
 
     Header &counters_;

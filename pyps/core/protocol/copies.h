@@ -26,7 +26,6 @@ public:
         const Copy *copy = find(key);
         return copy && copy->version >= version;
     }
-    void prefetch(Key key) const { copies_.prefetch(key); }
 
     // Of a key there are as many bytes each time. If there is a newer one, it stays.
     void put(Key key, uint64_t version, const char *whole, uint64_t bytes) {

@@ -23,19 +23,19 @@ void Serving::serve(const FrameHeader &header, const RequestBatch &batch, ValueB
     uint64_t bytes = shape_.total_bytes(batch.keys);
     require_one_message(batch.keys.size(), bytes);
     if (!make_rows(header, batch.keys)) return refuse(batch);
-    uint64_t columns = batch.positions.size() * sizeof(uint32_t);
-    Message message = mailbox_.message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
-    char *to = message.data() + sizeof(OperationHead) + columns;
     Bytes aligned;
     if (!pull && reinterpret_cast<uintptr_t>(values.at) % element) {
         aligned.assign(values.at, values.at + values.bytes);
         values.at = aligned.data();
     }
+    if (segment_.header().replicas > 0 && is_write(batch.operation)) return leave_writes(header, batch, values);
+    uint64_t columns = batch.positions.size() * sizeof(uint32_t);
+    Message message = mailbox_.message(sizeof(OperationHead) + columns + (pull ? bytes : 0));
+    char *to = message.data() + sizeof(OperationHead) + columns;
     Elsewhere elsewhere;
     elsewhere.for_server = true;
     ps_request request{int32_t(batch.operation), 0, keys, count, pull ? to : const_cast<char *>(values.at),
                        int64_t(bytes / element), 0, -1,   0};
-    if (segment_.header().replicas > 0 && is_write(batch.operation)) return leave_writes(header, batch, values);
     if (has_parked(batch.keys)) { // all to the protocol: a key that comes twice keeps its order
         elsewhere.positions.resize(batch.keys.size());
         std::iota(elsewhere.positions.begin(), elsewhere.positions.end(), 0);
