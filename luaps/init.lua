@@ -73,8 +73,8 @@ local SERVER = {
 }
 
 -- luaps.server{num_keys=, ...}: create a store in this process; values begin as zeros. Its methods are
--- :worker{base = 1}, :address(), :shutdown(). Without num_keys, keys are arbitrary int64 except -1: they are never
--- shifted by `base`, and take memory from their first use on.
+-- :worker{base = 1}, :address(), :leave(), :shutdown(). Without num_keys, keys are arbitrary int64 except -1: they are
+-- never shifted by `base`, and take memory from their first use on.
 --
 -- - capacity: without num_keys, how many keys this node can hold or know the location of; default 1000000.
 -- - value_length: one number, or a table or tensor with one number per key. With capacity several numbers are the

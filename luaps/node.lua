@@ -279,6 +279,13 @@ function Node:is_open()
    return C.ps_node_is_open(self.handle) ~= 0
 end
 
+-- Leave a cluster that goes on without this node, and shut it down: its keys move to the other nodes, for at most
+-- `timeout` seconds (300). Nothing is lost. It needs `replicas`; pyps.Server.leave has more.
+function Node:leave(timeout)
+   check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_hand_over))
+   self:shutdown(0)
+end
+
 -- Close the store; if this process created it, for all of its workers. With several nodes this one keeps serving the
 -- others until all of them have called shutdown, for at most `timeout` seconds; with 0 it closes at once. May be called
 -- again.

@@ -23,11 +23,12 @@ from pyps.errors import (
     WaitTimeoutError,
 )
 from pyps.length_classes import classed_keys
+from pyps.local_worker import LocalWorker, local
 from pyps.node import Node, Table, TextWorker, Worker, attach
 from pyps.periods import Periods
 from pyps.rendezvous.dmlc import scheduler
 from pyps.rendezvous.launch import init
-from pyps.server import LocalWorker, Server, local
+from pyps.server import Server
 from pyps.sharing import share
 from pyps.spans import SpanWorker
 from pyps.text_keys import Collisions, hashed_keys

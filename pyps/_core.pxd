@@ -158,6 +158,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes)
     int32_t ps_node_barrier(ps_node *node, double timeout)
     int32_t ps_node_leave(ps_node *node, double timeout)
+    int32_t ps_node_hand_over(ps_node *node, double timeout)
     int32_t ps_node_set_patience(ps_node *node, double seconds)
     int32_t ps_node_enable_sampling(ps_node *node, const ps_sampling_options *options)
     int32_t ps_node_table(ps_node *node, const char *name, const ps_node_options *options, double timeout,

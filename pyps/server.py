@@ -6,7 +6,7 @@ import logging
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
@@ -17,7 +17,7 @@ from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
 from pyps.named_settings import initializer_text
-from pyps.node import Node, Worker
+from pyps.node import Node
 from pyps.tracing import TraceEvent, begin_trace, take_trace
 
 if TYPE_CHECKING:
@@ -285,6 +285,32 @@ class Server(Node):
             if self._endpoint:
                 self._endpoint.close()
 
+    def leave(self, timeout: float | None = None) -> None:
+        """Leave a cluster that goes on without this node, and shut it down.
+
+        This node's workers end. Its keys and those of its tables move to the other nodes, and what had a copy here gets
+        one elsewhere. No call on another node fails, and nothing is lost, not even if another node is lost meanwhile.
+        It needs `replicas`.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds until all keys must have moved; default 300.
+
+        Raises
+        ------
+        WaitTimeoutError
+            Some keys are still here. The node serves other nodes on; call it again, or `shutdown`.
+        MemoryError
+            Another node has no room for the keys. The node serves on, as above.
+        ValueError
+            There are no replicas.
+        RuntimeError
+            No other node is left.
+        """
+        self.hand_over(timeout)
+        self.shutdown(0)
+
     def enable_sampling_support(
         self,
         scheme: str,
@@ -354,38 +380,3 @@ class Server(Node):
             pool_size=pool_size,
             pool_uses=pool_uses,
         )
-
-
-class LocalWorker(Worker):
-    """A worker with its own server, which ends when the worker does."""
-
-    def finalize(self, timeout: float | None = None) -> None:
-        """Leave the node and shut it down. Any thread may call it, also more than once."""
-        super().finalize(timeout)
-        self.node.shutdown()
-
-
-@pointing(NODE)
-def local(
-    num_keys: int | None = None, value_length: int | Sequence[int] | ArrayLike = 1, **options: Any
-) -> LocalWorker:
-    """Start a server inside this process and return a worker of it. With `num_keys` it needs no ports and no threads.
-
-    Parameters
-    ----------
-    num_keys, value_length, **options
-        As for `Server`.
-
-    Returns
-    -------
-    LocalWorker
-        A context manager; the server ends with it. ``kv.node.worker()`` makes further workers.
-
-    Examples
-    --------
-    >>> with local(num_keys=1000, value_length=10) as kv:
-    ...     kv.push([3], np.ones(10, np.float32))
-    ...     kv.pull([3, 3]).sum()
-    np.float32(20.0)
-    """
-    return LocalWorker(Server(num_keys, value_length, **options))

@@ -1,8 +1,9 @@
 """Run a node of a parameter server by itself: alone, or one of several.
 
 Prints where processes of this host attach to it (`pyps.attach`, `luaps.attach`) and where other nodes reach it, then
-serves until SIGTERM or Ctrl-C. The other nodes are found as `pyps.init` finds them: by the options here, or by the
-environment of torchrun or DMLC_*. CURVE keys come from PYPS_CURVE_PUBLIC and PYPS_CURVE_SECRET.
+serves until SIGTERM or Ctrl-C; with --leave it then hands its keys over to the other nodes, which go on. The others are
+found as `pyps.init` finds them: by the options here, or by the environment of torchrun or DMLC_*. CURVE keys come from
+PYPS_CURVE_PUBLIC and PYPS_CURVE_SECRET.
 """
 
 from __future__ import annotations
@@ -114,6 +115,11 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="SECONDS",
         help="that it serves on at its end until the others are at theirs (%(default)s)",
     )
+    others.add_argument(
+        "--leave",
+        action="store_true",
+        help="at its end hand its keys over to the others, which go on, within the patience; needs --replicas",
+    )
     watching = parser.add_argument_group("watching, over HTTP")
     watching.add_argument(
         "--metrics-port",
@@ -142,6 +148,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(
             "--num-keys is missing: how many keys there are, or --capacity if they are any numbers"
         )
+    if arguments.leave and not arguments.replicas:
+        raise CommandError(
+            "--leave needs --replicas: while keys move, their copies see to it that none is lost"
+        )
     import pyps
 
     signal.signal(signal.SIGTERM, _exit)  # while it starts
@@ -150,10 +160,11 @@ def run(arguments: argparse.Namespace) -> int:
     except (pyps.Error, ValueError, TypeError, OSError, MemoryError) as error:
         raise CommandError(str(error)) from None
     with until(signal.SIGINT, signal.SIGTERM) as stop:
-        return _serve(node, stop, arguments.patience, arguments.address_file)
+        _serve(node, stop, arguments.address_file)
+        return _end(node, arguments.patience, arguments.leave)
 
 
-def _serve(node: pyps.Node, stop: Stop, patience: float, address_file: Path | None) -> int:
+def _serve(node: pyps.Node, stop: Stop, address_file: Path | None) -> None:
     import pyps
 
     print(f"node {node.rank} of {node.num_nodes}")
@@ -175,6 +186,17 @@ def _serve(node: pyps.Node, stop: Stop, patience: float, address_file: Path | No
     finally:
         if address_file:
             address_file.unlink(missing_ok=True)
+
+
+def _end(node: pyps.Node, patience: float, leaves: bool) -> int:
+    import pyps
+
+    if leaves and isinstance(node, pyps.Server):
+        try:
+            node.leave(patience)
+            return 0
+        except (pyps.WaitTimeoutError, MemoryError, RuntimeError) as error:
+            print(f"node {node.rank} could not leave: {error}", file=sys.stderr)
     try:
         node.shutdown(timeout=patience)
     except pyps.WaitTimeoutError as error:

@@ -359,6 +359,10 @@ cdef class Node:
         """
         self.patiently(ps_node_barrier, timeout)
 
+    def hand_over(self, timeout=None):
+        """Hand this node's keys over to the other nodes: see `pyps.Server.leave`."""
+        self.patiently(ps_node_hand_over, timeout)
+
     def shutdown(self, timeout=None):
         """Close this handle; in the process that created the node, also the node itself. May be called again.
 

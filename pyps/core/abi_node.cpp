@@ -114,6 +114,10 @@ int32_t ps_node_leave(ps_node *node, double timeout) {
     return wait_for(node, "node", timeout, [](ps_node &n, double limit) { return n.leave(limit); });
 }
 
+int32_t ps_node_hand_over(ps_node *node, double timeout) {
+    return wait_for(node, "node", timeout, [](ps_node &n, double limit) { return n.hand_over(limit); });
+}
+
 int32_t ps_node_set_patience(ps_node *node, double patience) {
     return with_node(node, [&](ps_node &n) { n.attachment()->patience = seconds(patience, HUGE_VAL); });
 }

@@ -61,6 +61,7 @@ public:
     void connect(const std::vector<std::string> &endpoints);
     int32_t barrier(double timeout);
     int32_t leave(double timeout);
+    int32_t hand_over(double timeout); // see ps_node_hand_over
     void enable_sampling(const ps_sampling_options &options);
     // Named tables: see Tables. These two return PS_OK, or PS_EBUSY if the patience is over first.
     int32_t table(const std::string &name, const std::string &options, double timeout, ps_node **table);
@@ -77,6 +78,7 @@ private:
     explicit ps_node(std::shared_ptr<ps::Attachment> attachment) : attachment_(std::move(attachment)) {}
     static std::shared_ptr<ps::Tables> make_tables(const std::shared_ptr<ps::Segment> &segment);
     std::shared_ptr<ps::Tables> own_tables();
+    std::vector<std::shared_ptr<ps::Segment>> segments(); // of this node and its tables
     static int32_t ask_server(ps::Attachment &attachment, ps::Question question, std::string *answer);
     std::string answer(const ps::Question &question);
     bool is_creator() const; // and in that process itself, not in a child that it forked

@@ -83,6 +83,14 @@ std::shared_ptr<Tables> ps_node::make_tables(const std::shared_ptr<Segment> &seg
                                     [segment] { segment->doorbell().ring(); });
 }
 
+std::vector<std::shared_ptr<Segment>> ps_node::segments() {
+    std::vector<std::shared_ptr<Segment>> segments{attachment()->segment};
+    if (const std::shared_ptr<Tables> tables = own_tables())
+        for (const std::shared_ptr<TableNode> &table : tables->nodes())
+            segments.push_back(static_cast<OwnTable &>(*table).attachment()->segment);
+    return segments;
+}
+
 // Of the process that created the node; null in others.
 std::shared_ptr<Tables> ps_node::own_tables() {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -293,6 +293,11 @@ int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num
 int32_t ps_node_barrier(ps_node *node,
                         double timeout); /* of all nodes; only in the creator's process; seconds; 0: 300 */
 int32_t ps_node_leave(ps_node *node, double timeout); /* seconds; 0: 300 */
+/* With replicas, and in the process that created the node: end this node's workers, and hand its keys and those of its
+ * tables over to the other nodes, which go on without it. After that, ps_node_shutdown loses nothing. PS_ETIMEDOUT:
+ * some keys are still here. PS_ENOMEM: another node has no room for them. In both cases the node serves on, and the
+ * call can be repeated. PS_ESTATE: there is no other node. Seconds; 0: 300. */
+int32_t ps_node_hand_over(ps_node *node, double timeout);
 /* For callers that must not stay in a call for long, for example because they look for signals. From now on a call with
  * this node, or with a worker that is made of it, returns PS_EBUSY when it has waited for other nodes or workers for so
  * many seconds; 0: it waits on, which is the default.

@@ -178,7 +178,7 @@ def test_lua_processes_are_nodes_themselves(luajit: Any, pipes: list[Path]) -> N
         assert program.finish() == ["false luaps: the worker is finalized (PS_ECLOSED)"]
 
 
-LASTING = """
+WITH_REPLICAS = """
 local server = luaps.server{num_keys = 10, value_length = 2, dtype = 'int64', num_nodes = 2, rank = number,
    cluster = 5, heartbeat = 0.1, lost_after = 1, replicas = 1}
 say(server:bind('tcp://127.0.0.1:*'))
@@ -188,6 +188,9 @@ local kv, found = server:worker(), {}
 kv:push({1, 2}, {1, 1, number, number})
 server:barrier(20)
 say('pushed')
+"""
+
+LASTING = """
 questions:read()
 kv:pull({1, 2}, found)
 say(table.concat(found, ' '))
@@ -197,10 +200,36 @@ server:shutdown(20)
 
 
 def test_with_replicas_the_keys_of_a_killed_lua_node_go_on(luajit: Any, pipes: list[Path]) -> None:
-    programs = [luajit(LASTING, "", rank, pipe) for rank, pipe in enumerate(pipes)]
+    programs = [luajit(WITH_REPLICAS + LASTING, "", rank, pipe) for rank, pipe in enumerate(pipes)]
     with met(programs, pipes) as answers:
         assert [program.line() for program in programs] == ["pushed", "pushed"]
         programs[1].kill()
         print("go on", file=answers[0], flush=True)
         assert programs[0].line() == "2 2 1 1"
+        assert programs[0].finish() == []
+
+
+LEAVING = """
+if questions:read() == 'leave' then
+   server:leave(20)
+   say('left ' .. tostring(server:is_open()) .. ' ' .. select(2, pcall(kv.pull, kv, {1}, found)))
+else
+   kv:pull({1, 2}, found)
+   say(table.concat(found, ' '))
+   say(select(2, pcall(server.leave, server)))
+   server:shutdown(20)
+end
+"""
+
+
+def test_a_lua_node_leaves_with_replicas(luajit: Any, pipes: list[Path]) -> None:
+    programs = [luajit(WITH_REPLICAS + LEAVING, "", rank, pipe) for rank, pipe in enumerate(pipes)]
+    with met(programs, pipes) as answers:
+        assert [program.line() for program in programs] == ["pushed", "pushed"]
+        print("leave", file=answers[1], flush=True)
+        assert programs[1].line() == "left false luaps: the node was shut down (PS_ECLOSED)"
+        assert programs[1].finish() == []
+        print("go on", file=answers[0], flush=True)
+        assert programs[0].line() == "2 2 1 1"
+        assert "no other node is left" in programs[0].line()
         assert programs[0].finish() == []

@@ -173,6 +173,32 @@ def test_with_replicas_the_keys_of_a_killed_node_go_on(node: Start) -> None:
         assert kv.pull(np.arange(10))[:, 0].tolist() == list(range(10))
 
 
+@pytest.mark.slow
+def test_a_node_that_is_to_leave_hands_its_keys_over(node: Start) -> None:
+    with listen("127.0.0.4", 0) as probe:
+        port = probe.getsockname()[1]
+    shared = (
+        "--num-keys=10",
+        f"--rendezvous=tcp://127.0.0.4:{port}",
+        "--num-nodes=3",
+        "--replicas=1",
+        "--leave",
+    )
+    processes = [node(*shared, f"--rank={rank}", "--dtype=int64") for rank in range(3)]
+    addresses = [lines(process, 3)[1].removeprefix("attach to ") for process in processes]
+    with pyps.attach(addresses[1]) as attached, attached.worker() as kv:
+        kv.push(np.arange(10), np.arange(10))
+        for leaver in (processes[0], processes[2]):
+            leaver.terminate()
+            assert leaver.communicate(timeout=TIMEOUT) == ("", "")
+            assert leaver.returncode == 0
+        assert kv.pull(np.arange(10))[:, 0].tolist() == list(range(10))
+        assert attached.stats()["keys_held"] == 10
+    processes[1].terminate()
+    assert "could not leave: no other node is left" in processes[1].communicate(timeout=TIMEOUT)[1]
+    assert processes[1].returncode == 0
+
+
 def test_new_keys_are_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["node", "--generate-keys"]) == 0
     script = capsys.readouterr().out
@@ -193,6 +219,7 @@ def test_new_keys_are_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
         (["--num-keys=3", "--optimizer=adagrad:lr=-1"], "lr is -1; it must be in [0, inf)"),
         (["--num-keys=3", "--initializer=ones"], "initializer ones is unknown"),
         (["--num-keys=3", "--rank=1"], "say nothing without nodes"),
+        (["--num-keys=3", "--leave"], "--leave needs --replicas"),
         (["--num-keys=3", "--rendezvous=here", "--num-nodes=2", "--rank=0"], "tcp://host:port"),
     ],
 )

@@ -1,14 +1,15 @@
 // The protocol when nodes are lost: as in interleavings.cpp, but now and then a node is killed, with a part of what it
-// has sent, or cut off and goes on by itself. The others hear of the epoch without it one by one, their workers before
-// their servers, and what is on its way belongs to whatever epoch its sender was in. At times a worker stops with a
-// key's latch, and a worker's connection to a node breaks. Some keys are deleted or let go, which may take along what
-// was pushed.
+// has sent, or cut off and goes on by itself, or it leaves. The others hear of the epoch without it one by one, their
+// workers before their servers, and what is on its way belongs to whatever epoch its sender was in. At times a worker
+// stops with a key's latch, and a worker's connection to a node breaks. Some keys are deleted or let go, which may take
+// along what was pushed.
 //
 // Always: a key has at most one owner among the members. In the end: every operation was answered or given up, every
 // key has one owner with each push that was acknowledged, once, or is lost for everybody; replicas equal the owner's
 // value.
 //
 // losses FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
+#include <algorithm>
 #include <cstdio>
 
 #include "losses/checks.h"
@@ -31,7 +32,7 @@ public:
         settle();
         check_values(world_);
         for (uint64_t worker = 0; worker < world_.workers.size(); worker++) {
-            if (world_.node_of(worker).out) continue;
+            if (world_.node_of(worker).out || world_.workers[worker].client->is_dead()) continue;
             for (Key key = 0; key < world_.num_keys; key++) {
                 pull(worker, key);
                 stop_intending(worker, key);
@@ -77,8 +78,12 @@ private:
             act(world_, world_.draw(world_.workers.size()));
         } else if (what < 10) {
             exchange(NodeId(world_.draw(world_.num_nodes)));
-        } else if (what == 10 && world_.losses_left > 0 && actions_left_ < 250 && world_.draw(10) == 0) {
+        } else if (what == 10 && world_.losses_left > 0 && actions_left_ < 250 &&
+                   world_.draw(is_anybody_leaving() ? 3 : 10) == 0) {
+            world_.losses_left--;
             lose(world_, world_.members()[world_.draw(world_.members().size())]);
+        } else if (what == 10 && world_.backups > 0 && world_.draw(15) == 0) {
+            leave(world_, world_.members()[world_.draw(world_.members().size())]);
         } else if (what == 11) {
             const NodeId node = NodeId(world_.draw(world_.num_nodes));
             const Key key = world_.draw(world_.num_keys);
@@ -111,6 +116,12 @@ private:
         Node &node = *world_.nodes[id];
         if (!node.dead && node.crossing.is_settled()) node.protocol.exchange();
         world_.flush();
+        if (node.out || !node.protocol.may_go()) return;
+        depart(world_, id);
+        if (world_.losses_left > 0 && world_.draw(2)) {
+            world_.losses_left--;
+            lose(world_, world_.members()[world_.draw(world_.members().size())]);
+        }
     }
 
     void exchange_everywhere() {
@@ -126,10 +137,20 @@ private:
             if (world_.nodes[node]->out) world_.kill_workers(node);
         for (auto &node : world_.nodes) all_go_on(node->store);
         see_breaks(world_);
-        for (int round = 0; round < 60; round++) {
+        int rounds = 0;
+        for (int left = 60; left > 0; left = is_anybody_leaving() ? 60 : left - 1) {
+            REQUIRE(++rounds < 1000);
             exchange_everywhere();
             while (deliver(world_)) check_owners(world_);
         }
+    }
+
+    // And others stay.
+    bool is_anybody_leaving() const {
+        const std::vector<NodeId> &members = world_.members();
+        const auto leaving = std::count_if(members.begin(), members.end(),
+                                           [&](NodeId node) { return world_.nodes[node]->leaves; });
+        return leaving > 0 && size_t(leaving) < members.size();
     }
 
     World world_;
@@ -146,6 +167,6 @@ int main(int count, char **arguments) {
     seeds.for_each([&](uint64_t seed) { met += Simulation(seed).run(); });
     if (seeds.last >= seeds.first + 200)
         REQUIRE(met.keys_lost > 0 && met.keys_rehomed > 0 && met.taken_late > 0 && met.refused > 0 && met.broken > 0 &&
-                met.secure > 0 && met.taken_over > 0);
+                met.secure > 0 && met.taken_over > 0 && met.departed > 0);
     std::printf("ok\n");
 }

@@ -232,10 +232,16 @@ inline Bytes some_report() {
     return batch.encode(head);
 }
 
+inline Bytes some_news() {
+    News news{News::What(draw(uint64_t(News::What::full) + 1))};
+    if (news.what == News::What::avoids) news.about = NodeId(draw(4));
+    return NewsMessage{news}.encode(header());
+}
+
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(27)) {
+    switch (draw(28)) {
     case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 16: return some_vote();
@@ -248,7 +254,8 @@ inline Bytes some_message() {
     case 23: return some_take_over();
     case 25: return some_backup_run();
     case 26: return BackedRunMessage::encode({0, draw(1000)}, header());
-    case 24: return NewsMessage{News(draw(2))}.encode(header());
+    case 24: return some_news();
+    case 27: return OfferBatch{node, keys}.encode(header());
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();

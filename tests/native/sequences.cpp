@@ -35,6 +35,7 @@ public:
     void send(NodeId, const BackedRun &) override { REQUIRE(false); }
     void answer(const Origin &, const std::vector<uint32_t> &) override { REQUIRE(false); }
     void send(NodeId, Key, const TakeOver &) override { REQUIRE(false); }
+    void send(NodeId, const Offer &) override { REQUIRE(false); }
     void tell(NodeId, News) override { REQUIRE(false); }
     void answer(const Origin &, Key, const Bytes &, bool) override { REQUIRE(false); }
     void landed(uint64_t, Key) override {}

@@ -60,7 +60,8 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::take_over: return read<TakeOverBatch>(header, reader);
     case Kind::backup_run: return BackupRunMessage::encode(BackupRunMessage::decode(header, reader, shape), header);
     case Kind::backed_run: return BackedRunMessage::encode(BackedRunMessage::decode(header, reader), header);
-    case Kind::news: return NewsMessage::decode(header, reader).encode(header);
+    case Kind::news: return read<NewsMessage>(header, reader);
+    case Kind::offer: return read<OfferBatch>(header, reader);
     default: throw Malformed("its kind is not known here");
     }
 }

@@ -155,6 +155,10 @@ void Mailbox::send(NodeId to, const BackedRun &message) {
     send_at_once(to, BackedRunMessage::encode(message, header_));
 }
 
+void Mailbox::send(NodeId to, const Offer &message) {
+    send_at_once(to, OfferBatch{header_.from, message.keys}.encode(header_));
+}
+
 void Mailbox::tell(NodeId to, News news) { send_at_once(to, NewsMessage{news}.encode(header_)); }
 
 void Mailbox::address(AnswerBatch &batch, const Origin &origin) {

@@ -43,9 +43,10 @@ public:
     void send(NodeId to, Key key, const Backup &message) override;
     void send(NodeId to, Key key, const Backed &message) override;
     void send(NodeId to, Key key, const TakeOver &message) override;
-    // The next three are sent at once, behind what was sent before.
+    // The next four are sent at once, behind what was sent before.
     void send(NodeId to, const BackupRun &message) override;
     void send(NodeId to, const BackedRun &message) override;
+    void send(NodeId to, const Offer &message) override;
     void tell(NodeId to, News news) override;
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh) override;
     void answer(const Origin &origin, const std::vector<uint32_t> &positions) override;

@@ -2,6 +2,7 @@
 // kept in 16 bytes.
 #pragma once
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -49,6 +50,12 @@ public:
     void for_each_key(Body &&body) const {
         waiters_.for_each([&](Key key, uint64_t) { body(key); });
         for (const auto &[key, arrival] : others_) body(key);
+    }
+    template <class Fits>
+    bool any_order(Fits &&fits) const {
+        return std::any_of(others_.begin(), others_.end(), [&](const auto &known) {
+            return std::any_of(known.second.next.begin(), known.second.next.end(), fits);
+        });
     }
     void clear() { *this = Arrivals(); }
 

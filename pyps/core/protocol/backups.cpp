@@ -69,12 +69,24 @@ void Protocol::send_backup(Key key, Write &write) {
 
 void Protocol::send_to_keepers(Key key, Write &write) {
     write.missing = keepers_.of(key);
+    const bool is_lacking = lacking_.count(key);
+    if (is_lacking) drop_backups(key, write);
     if (write.missing.empty()) return commit(key); // no other node is left
     Backup message{self_, write.version, {}, write.erases_backups ? Bytes() : write.sent, write.erases_backups};
-    if (lacking_.count(key)) message.written = recent_.of(key); // some keepers do not know earlier writes
+    if (is_lacking) message.written = recent_.of(key); // some keepers do not know earlier writes
     if (!write.erases_backups)
         for (const Write::Request &request : write.written) message.written.push_back(request.origin);
-    for (NodeId keeper : write.missing) post_.send(keeper, key, message);
+    for (NodeId keeper : keepers_.of(key)) post_.send(keeper, key, message);
+}
+
+// Those at nodes that leave and are no keepers any more.
+void Protocol::drop_backups(Key key, Write &write) {
+    const std::vector<NodeId> &keepers = keepers_.of(key);
+    leavers_.for_each([&](NodeId node) {
+        if (node == self_ || std::count(keepers.begin(), keepers.end(), node)) return;
+        write.missing.push_back(node);
+        post_.send(node, key, Backup{self_, write.version, {}, {}, true});
+    });
 }
 
 void Protocol::receive(Key key, Backup message) {
@@ -119,6 +131,7 @@ void Protocol::commit(Key key) {
         list_master(key);
     }
     lacking_.erase(key);
+    if (keepers_.drop_leaving(key)) lack(key);
     for (const Write::Request &request : std::exchange(write.written, {})) {
         recent_.note(key, request.origin);
         if (request.is_asked) post_.answer(request.origin, key, done, refresh_origin(key, request.origin.node));
@@ -176,7 +189,7 @@ void Protocol::back_up_lacking() {
                                         [&](NodeId node) { return settled_[node]; });
     if (!secure_[self_] && is_settled && lacking_.empty() && taking_over_.empty() && parked_.empty() &&
         !knows_lost_keys_)
-        tell(News::secure);
+        tell({News::What::secure});
 }
 
 void Protocol::tell(News news) {
@@ -184,8 +197,6 @@ void Protocol::tell(News news) {
     for (NodeId node : homes_.rule().members())
         if (node != self_) post_.tell(node, news);
 }
-
-void Protocol::hear(NodeId from, News news) { (news == News::settled ? settled_ : secure_)[from] = true; }
 
 // The key moves to a node. If that had a backup, this node has it now.
 void Protocol::pass_backups_on(Key key, NodeId to, Transfer *message) {
@@ -195,7 +206,12 @@ void Protocol::pass_backups_on(Key key, NodeId to, Transfer *message) {
     keepers_.forget(key);
     auto found = std::find(message->keepers.begin(), message->keepers.end(), to);
     if (found == message->keepers.end()) return;
+    if (message->keepers.size() > backups_) { // as long as others are to replace it
+        message->keepers.erase(found);
+        return;
+    }
     *found = self_;
+    std::sort(message->keepers.begin(), message->keepers.end());
     copies_.put(key, last_version_, message->value.data(), message->value.size());
 }
 

@@ -41,7 +41,8 @@ void Protocol::receive_about_row(Key key, Request request) {
 }
 
 bool Protocol::let_go(Key key) {
-    if (backups_ || !begins_here(key) || values_.standing(key) != Standing::owned || knows(key)) return false;
+    if (backups_ || former_ || !begins_here(key) || values_.standing(key) != Standing::owned || knows(key))
+        return false;
     return do_now(key, [&] {
         values_.erase(key);
         homes_.forget(key);

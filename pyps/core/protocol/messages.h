@@ -95,7 +95,8 @@ struct Localize {
     NodeId to;
 };
 
-// From the home to the node that owns the key, or will own it when it arrives there: hand the key to `to`.
+// From the home to the node that owns the key, or will own it when it arrives there: hand the key to `to`. If that is
+// the owner itself, the key is to stay, though the owner has asked to move it.
 struct Relocate {
     NodeId to;
 };
@@ -164,9 +165,27 @@ struct TakeOver {
     std::vector<NodeId> keepers; // of other backups
 };
 
-// What a node tells all others in each epoch, with backups: homes have said which backups are keys now; and each of the
-// node's keys has its backups.
-enum class News : uint8_t { settled, secure };
+// What a node tells others, with backups. It belongs to the epoch.
+struct News {
+    enum class What : uint16_t {
+        settled, // to all: of the keys whose home is here, it is known which backups are the keys now
+        secure, // to all: each key here has its backups
+        leaving, // to all: this node hands over its keys, and is to get no more
+        avoids, // to all: keys here get no backups at the node `about` any more, which leaves
+        handed_over, // to all: this node, which leaves, has no key any more
+        released, // the answer: all keys here have their backups at nodes that stay
+        emptied, // to all: nothing is lost with this node, which does nothing for any key any more; also `released`
+                 // then
+        full, // to a node that leaves: this one has no room for the keys that it was offered
+    };
+    What what;
+    NodeId about = no_node; // only of `avoids`
+};
+
+// From a node that leaves: the receiver is to have these keys.
+struct Offer {
+    std::vector<Key> keys;
+};
 
 // The key itself. At any time a key exists once: as the owner's value, or in this message.
 struct Transfer {

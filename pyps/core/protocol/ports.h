@@ -102,6 +102,7 @@ public:
     virtual void send(NodeId to, const BackupRun &message) = 0;
     virtual void send(NodeId to, const BackedRun &message) = 0;
     virtual void send(NodeId to, Key key, const TakeOver &message) = 0;
+    virtual void send(NodeId to, const Offer &message) = 0;
     virtual void tell(NodeId to, News news) = 0;
 
     // `after_refresh`: the answer must come after what was sent to the worker's node before. `value`: of a pull; of

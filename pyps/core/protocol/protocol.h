@@ -30,6 +30,7 @@
 #include "copies.h"
 #include "homes.h"
 #include "keepers.h"
+#include "leavers.h"
 #include "marks.h"
 #include "messages.h"
 #include "parked.h"
@@ -47,7 +48,7 @@ public:
         : self_(self), techniques_(techniques), channel_(channel), backups_(backups),
           homes_(self, nodes, space, channel), values_(values), post_(post),
           keepers_(self, backups, homes_.rule().members()), settled_(nodes, true), secure_(nodes, true),
-          is_whole_(backups > 0) {}
+          is_whole_(backups > 0), leavers_(nodes), released_(nodes) {}
 
     // Messages from other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
@@ -61,6 +62,7 @@ public:
     void receive(const BackupRun &message);
     void receive(const BackedRun &message);
     void receive(Key key, const TakeOver &message);
+    void receive(const Offer &message);
     void hear(NodeId from, News news);
 
     // Messages about many keys (runs.cpp); the keys are handled in their order.
@@ -77,6 +79,15 @@ public:
     void want(const std::vector<Key> &keys); // the first intent of this node for these keys begins
     void stop_wanting(const std::vector<Key> &keys); // the last one ends
 
+    // With backups: this node is to leave (leaving.cpp). Call it again to go on after other nodes had no room.
+    void leave();
+    bool is_empty() const { return is_empty_; } // it does nothing for keys any more, and takes part in no new epoch
+    void go_at_once() { is_past_ = true; } // an epoch begins, and this node is empty
+    bool may_go() const { return is_empty_ && (is_past_ || is_released()); }
+    bool knows_empty(NodeId node) const { return leavers_.has_emptied(node); }
+    bool is_refused() const { return is_refused_; } // others have no room for its keys
+    bool is_last() const { return leaves_ && staying().empty(); } // all others leave as well
+
     // A new epoch of the membership (epochs.cpp). Call these in this order, and nothing else meanwhile: begin_epoch;
     // receive_late for what members sent before they knew of the epoch; report when all of that has come;
     // receive(Holds) for the reports of others; settle when all have reported. Operations on their way are forgotten;
@@ -89,7 +100,8 @@ public:
     void receive(Key key, const Gone &message);
 
     // Makes a key that lives here, where it began, what it was before its first use. False: another node has a replica,
-    // a worker of this node has an intent for it, something about it is on its way, or its latch is busy.
+    // a worker of this node has an intent for it, something about it is on its way, its latch is busy, or an epoch is
+    // not settled.
     bool let_go(Key key);
 
     const HomeRule &home_rule() const { return homes_.rule(); }
@@ -97,7 +109,7 @@ public:
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
     void exchange();
     // A round does nothing until a key is changed or a message comes.
-    bool is_idle() const { return due_.empty() && next_lacking_.empty(); }
+    bool is_idle() const { return due_.empty() && next_lacking_.empty() && !leavers_.any(); }
 
     void hear_from(NodeId sender) { parked_.hear_from(sender); } // call it before messages of this node are received
 
@@ -196,7 +208,7 @@ private:
     // A key that this node takes over. Other backups may be older, so it is not here before they are as new.
     struct TakingOver {
         uint64_t version = 0; // of what was sent to them, or 0
-        std::vector<NodeId> missing;
+        std::vector<NodeId> keepers, missing; // missing: those that have not answered
     };
 
     struct Found {
@@ -253,6 +265,7 @@ private:
     void forget_awaited(Key key);
     void send_again(Key key);
     void forget_outsiders(std::vector<Replica> *replicas) const;
+    void note_stays(Key key);
     void transfer(Key key, const Relocate &relocate);
     void land(Key key);
     void hand_on(Key key, std::vector<Relocate> orders);
@@ -291,6 +304,7 @@ private:
     void leave_runs();
     void send_backup(Key key, Write &write);
     void send_to_keepers(Key key, Write &write);
+    void drop_backups(Key key, Write &write);
     void take(Key key, const Backed &message);
     void commit(Key key);
     void finish(Key key);
@@ -311,6 +325,19 @@ private:
     bool find_again(Key key);
     void settle_backups();
     void tell(News news);
+    void note_lacking();
+    void send_writes_again();
+    std::vector<NodeId> staying() const;
+    void choose_keepers();
+    void avoid(NodeId leaver);
+    void release_leavers();
+    void let_stay(const std::vector<Key> &keys);
+    bool has_orders_to(NodeId node) const;
+    void drop_leavers();
+    void hand_over();
+    bool is_released() const;
+    void offer();
+    void begin_epoch_of_leavers(const std::vector<NodeId> &members);
     void lose(Key key, NodeId with);
 
     void take_changes();
@@ -354,6 +381,14 @@ private:
     bool were_secure_ = true; // no key that was written can have been lost with the nodes that were lost
     size_t lost_at_once_ = 0, lost_before_ = 0; // nodes, since all keys had their backups; without this epoch's
     bool is_whole_; // they were so in all epochs
+    Leavers leavers_;
+    bool leaves_ = false; // this node does
+    bool is_empty_ = false, is_past_ = false; // is_past_: others may have begun an epoch that this node does not
+    bool is_refused_ = false;
+    bool asks_to_go_ = false; // it has said that it has handed over its keys
+    std::vector<Key> to_hand_over_;
+    FlatMap<bool> offered_; // that are still here
+    std::vector<bool> released_; // by node, since it has said so
     uint64_t last_version_ = 1; // of all backups that this node has sent or seen
     FlatMap<bool> wanted_; // keys for which this node has an intent
     size_t roomless_ = 0;

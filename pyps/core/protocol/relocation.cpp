@@ -10,6 +10,10 @@ void Protocol::localize_key(Key key, uint64_t waiter) {
         post_.landed(waiter, key);
         return;
     }
+    if (leaves_) { // its workers have ended, and no home would move the key here
+        post_.gone(waiter, key, no_room);
+        return;
+    }
     bool asked = arrivals_.count(key); // it is on its way already, perhaps for another reason
     expect(key).waiters.push_back(waiter);
     if (!asked) move(key, self_);
@@ -39,12 +43,19 @@ void Protocol::take(Key key, const Localize &message) {
 }
 
 void Protocol::take(Key key, const Relocate &message) {
+    if (message.to == self_) return note_stays(key);
     if (is_being_erased(key))
         erasures_[key].next.push_back(message);
     else if (owns(key))
         hand_on(key, {message});
     else
         expect(key).next.push_back(message);
+}
+
+// The home has refused to move the key away.
+void Protocol::note_stays(Key key) {
+    auto found = masters_.find(key);
+    if (found != masters_.end()) found->second.promised = no_node;
 }
 
 void Protocol::transfer(Key key, const Relocate &relocate) {
@@ -57,6 +68,7 @@ void Protocol::transfer(Key key, const Relocate &relocate) {
         masters_.erase(found);
     }
     values_.give(key, relocate.to, &message.value);
+    offered_.erase(key);
     if (backups_) pass_backups_on(key, relocate.to, &message);
     post_.send(relocate.to, key, message);
     // Ask for a replica, not for the key: else two nodes that want a key would take it from each other for ever.

@@ -47,6 +47,7 @@ void Protocol::serve(Key key, const Want &want) {
         erasures_[key].wants.push_back(want);
         return;
     }
+    if (leavers_.has(want.node)) return post_.send(want.node, key, Ended{want.number}); // it needs nothing any more
     auto found = masters_.find(key);
     bool alone = found == masters_.end() || found->second.replicas.empty();
     bool promised = found != masters_.end() && found->second.promised != no_node;
@@ -223,6 +224,8 @@ void Protocol::take_changes() {
 void Protocol::exchange() {
     take_changes();
     if (backups_) back_up_lacking();
+    release_leavers();
+    if (leaves_) hand_over();
     const std::vector<Key> keys = std::exchange(due_, {});
     for (Key key : keys) {
         if (!values_.has_row(key))
@@ -288,7 +291,7 @@ void Protocol::exchange(Key key, Master &master) {
     }
     bool may_relocate = techniques_ == Techniques::all && master.promised == no_node && !wanted_.count(key) &&
                         !is_being_erased(key);
-    if (master.replicas.size() == 1 && may_relocate)
+    if (master.replicas.size() == 1 && may_relocate && !leavers_.has(master.replicas[0].node))
         relocate_to(key, master, master.replicas[0].node);
     else
         forget_if_plain(key);

@@ -31,7 +31,7 @@ void Protocol::send_moves(NodeId to, Moves *moves) {
 void Protocol::localize(const std::vector<Key> &keys, uint64_t waiter) {
     for_each(keys, [&](size_t, Key key) {
         step(key, [=] {
-            if (homes_.is_here(key) || values_.standing(key) != Standing::absent) {
+            if (leaves_ || homes_.is_here(key) || values_.standing(key) != Standing::absent) {
                 localize_key(key, waiter);
                 return;
             }
@@ -64,6 +64,8 @@ void Protocol::stop_wanting(const std::vector<Key> &keys) {
 }
 
 void Protocol::receive_run(const std::vector<Key> &keys, const Localize &message) {
+    if (is_empty_) return; // it is asked for again, as what the next one asks for is
+    if (leavers_.has(message.to)) return let_stay(keys);
     Moves moves;
     for_each(keys, [&](size_t, Key key) {
         auto give_it = [&] {
@@ -93,6 +95,7 @@ void Protocol::receive_run(const std::vector<Key> &keys, const Relocate &message
 
 void Protocol::receive_wants(const std::vector<Key> &keys, NodeId node, const std::vector<uint32_t> &numbers,
                              bool from_home) {
+    if (is_empty_) return;
     Moves moves;
     for_each(keys, [&](size_t i, Key key) {
         Want message{node, numbers[i]};

@@ -6,6 +6,7 @@
 namespace ps {
 
 void Protocol::receive(Key key, Request message, bool from_home) {
+    if (is_empty_) return; // it is asked for again
     if (is_about_rows(message.operation)) return receive_about_row(key, std::move(message));
     step(key,
          [this, key, message = std::move(message), from_home]() mutable { take(key, std::move(message), from_home); });
@@ -25,6 +26,8 @@ void Protocol::receive(Key key, Delta message, bool from_home) {
 
 void Protocol::receive(Key key, Refresh message) {
     if (!values_.has_row(key)) {
+        const uint32_t *asked = asked_.find(key);
+        if (asked && *asked == message.number) asked_.erase(key); // of a key that was erased since its intent began
         if (!begins_here(key)) send_end(key, message.number);
         return;
     }

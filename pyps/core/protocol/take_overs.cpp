@@ -12,9 +12,11 @@ namespace ps {
 // A new epoch (see epochs.cpp). Workers ask again for what was not answered, and what a home has ordered is over.
 void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
     note_lost();
-    keepers_.begin_epoch(members);
+    begin_epoch_of_leavers(members);
+    choose_keepers();
     recent_.forget_all_but(members);
     leave_runs();
+    runs_.clear();
     claims_.clear();
     for (const auto &[key, taking] : std::exchange(taking_over_, {})) keepers_.forget(key);
     to_take_over_.clear();
@@ -36,7 +38,7 @@ void Protocol::note_lost() {
     for (NodeId node : former_->rule().members()) {
         were_all_secure = were_all_secure && secure_[node];
         if (homes_.rule().is_member(node)) continue;
-        lost++;
+        lost += !leavers_.has_emptied(node);
         were_lost_secure = were_lost_secure && secure_[node];
     }
     lost_at_once_ = lost + (were_all_secure ? 0 : lost_before_);
@@ -95,7 +97,7 @@ void Protocol::take(Key key, const TakeOver &message) {
     if (owns(key) || !copy) throw Unexpected("a key is to be taken over without a backup");
     expect(key);
     keepers_.put(key, message.keepers);
-    taking_over_[key] = {0, keepers_.of(key)};
+    taking_over_[key] = {0, keepers_.of(key), keepers_.of(key)};
     if (keepers_.of(key).empty()) return take_over_if_backed(key); // no other node is left
     to_take_over_.push_back(key);
     send_taken_over();
@@ -118,11 +120,12 @@ void Protocol::take_over_if_backed(Key key) {
     const auto found = taking_over_.find(key);
     if (!found->second.missing.empty()) return;
     if (found->second.version > 0) taken_on_their_way_--;
+    const std::vector<NodeId> keepers = std::move(found->second.keepers);
     taking_over_.erase(found);
     send_taken_over();
     const Copy *copy = copies_.find(key);
     const char *whole = copy->whole.get();
-    take_in(key, Transfer{0, {}, {}, Bytes(whole, whole + values_.whole_bytes(key)), copy->version, keepers_.of(key)});
+    take_in(key, Transfer{0, {}, {}, Bytes(whole, whole + values_.whole_bytes(key)), copy->version, keepers});
 }
 
 // A replica of a key whose owner was lost: the new owner does not know it yet.
@@ -145,20 +148,36 @@ void Protocol::settle_backups() {
     if (!is_whole_ && !homes_.rule().space().is_range()) knows_lost_keys_ = true;
     settled_.assign(settled_.size(), false);
     secure_.assign(secure_.size(), false);
+    note_lacking();
+    send_writes_again();
+    tell({News::What::settled});
+    if (leaves_) tell({News::What::leaving});
+}
+
+// Which keys have keepers that have no backup.
+void Protocol::note_lacking() {
     values_.for_each_here([&](Key key) {
         if (channel_.has(key) && owns(key) && keepers_.has_new(key)) lacking_[key] = true;
     });
     keepers_.settle();
     next_lacking_.clear();
     lacking_.for_each([&](Key key, bool) { next_lacking_.push_back(key); });
-    std::vector<Key> keys;
-    for (const auto &[key, write] : writes_) keys.push_back(key);
-    for (Key key : keys)
-        step(key, [=] {
+}
+
+// What is on its way goes to those that are the keepers now. It has another version: the key stays here until they have
+// answered that, and not what was sent before.
+void Protocol::send_writes_again() {
+    std::vector<std::pair<Key, uint64_t>> versions;
+    for (auto &[key, write] : writes_) {
+        write.is_on_its_way = true;
+        write.version = ++last_version_;
+        versions.emplace_back(key, write.version);
+    }
+    for (auto [key, version] : versions)
+        step(key, [this, key = key, version = version] {
             auto found = writes_.find(key);
-            if (found != writes_.end()) send_to_keepers(key, found->second);
+            if (found != writes_.end() && found->second.version == version) send_to_keepers(key, found->second);
         });
-    tell(News::settled);
 }
 
 } // namespace ps

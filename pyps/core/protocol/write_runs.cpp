@@ -123,7 +123,6 @@ void Protocol::leave_run(Key key) {
 void Protocol::leave_runs() {
     for (auto &[version, run] : runs_)
         for (Key key : run.message.keys) leave_run(key);
-    runs_.clear();
 }
 
 } // namespace ps

@@ -14,7 +14,7 @@ void Requests::receive(const char *bytes, uint64_t size) {
     FrameHeader header = decode_header(reader, header_.cluster, shape_);
     if (header.kind == Kind::welcome) {
         bool was_welcome = questions_.is_welcome();
-        questions_.welcome(header.channel);
+        questions_.welcome(header.channel, header.count);
         if (was_welcome || !questions_.is_welcome()) return;
         announced_ = since_hello_;
         since_hello_.clear();

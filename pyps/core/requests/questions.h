@@ -17,8 +17,12 @@ class Questions {
 public:
     explicit Questions(uint32_t channels) : welcome_(channels), settled_(channels) {}
 
-    void said_hello() { std::fill(welcome_.begin(), welcome_.end(), false); }
-    void welcome(uint32_t channel) {
+    uint32_t say_hello() { // returns its number
+        std::fill(welcome_.begin(), welcome_.end(), false);
+        return ++hello_;
+    }
+    void welcome(uint32_t channel, uint32_t hello) { // may be an answer to a former one, which was given up
+        if (hello != hello_) return;
         welcome_[channel] = true;
         is_introduced_ |= is_welcome();
     }
@@ -41,12 +45,14 @@ public:
 
     bool are_answered() const { return is_welcome() && is_settled(); }
     void give_up() { // the questions will get no answers
-        for (uint32_t channel = 0; channel < welcome_.size(); channel++) welcome(channel), settled(channel, asked_);
+        for (uint32_t channel = 0; channel < welcome_.size(); channel++)
+            welcome(channel, hello_), settled(channel, asked_);
         kept_.reset();
     }
 
 private:
     std::vector<bool> welcome_; // by channel
+    uint32_t hello_ = 0; // number of the last one
     bool is_introduced_ = false;
     uint64_t asked_ = 0; // number of the last question whether everything has settled
     std::vector<uint64_t> settled_; // the last question that was answered, by channel

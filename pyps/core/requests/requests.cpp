@@ -227,10 +227,11 @@ bool Requests::make_room_for_intents(uint64_t bytes) {
 }
 
 void Requests::say_hello() {
-    questions_.said_hello();
+    const uint32_t number = questions_.say_hello();
     since_hello_.clear();
-    send_to_own_channels([](FrameHeader hello) {
+    send_to_own_channels([&](FrameHeader hello) {
         hello.kind = Kind::hello;
+        hello.count = number;
         return FrameWriter(hello).take();
     });
 }

@@ -132,6 +132,10 @@ struct Header {
     std::atomic<uint32_t> parted;
     std::atomic<uint32_t> epoch; // of the membership; written after the nodes' states and `lost_last`
     std::atomic<uint32_t> lost_last; // one of the nodes without which the epoch began
+    std::atomic<uint32_t> leaves; // how often this node was told to hand over its keys; 0: it stays
+    std::atomic<uint32_t> refused_at; // what `leaves` was when another node had no room for the keys
+    std::atomic<uint32_t> nobody_stays; // 1: all other nodes leave as well
+    std::atomic<uint64_t> channels_gone; // how many channels have handed over all, and are needed no more
     // Only the server process writes these. Those of Slabs are written by one thread at a time, with add_to(); the
     // others by the threads of all channels, with count_in().
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;

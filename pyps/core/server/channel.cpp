@@ -55,8 +55,8 @@ double Channel::patience() const {
 }
 
 bool Channel::has_work() const {
-    return !protocol_.is_idle() || !protocol_.parked().empty() || segment_.changes(number_).any() ||
-           settling_.is_anybody_waiting();
+    return told_to_leave_ != segment_.header().leaves.load(std::memory_order_acquire) || !protocol_.is_idle() ||
+           !protocol_.parked().empty() || segment_.changes(number_).any() || settling_.is_anybody_waiting();
 }
 
 // It first writes the word that makes workers wake it and then looks for changes, so none is missed.
@@ -80,15 +80,30 @@ void Channel::end_turn(double now) {
 void Channel::begin_round(double now) {
     last_round_ = now;
     note_copies();
-    if (!epoch_change_.is_settled()) return;
+    leave();
+    if (!epoch_change_.is_settled()) return note_leaving();
     is_awake_ = has_work();
     intents_.begin_round(now, std::exchange(rested_, false));
     inbox_.note_intents();
     protocol_.exchange();
+    note_leaving();
     mailbox_.flush();
     bool is_quiet = settling_.is_anybody_waiting() && mailbox_.is_silent() && protocol_.is_quiet();
     mailbox_.end_round();
     settling_.answer(is_quiet);
+}
+
+void Channel::leave() {
+    const uint32_t told = segment_.header().leaves.load(std::memory_order_acquire);
+    if (std::exchange(told_to_leave_, told) != told) protocol_.leave();
+}
+
+void Channel::note_leaving() {
+    Header &header = segment_.header();
+    if (told_to_leave_ == 0 || is_gone_) return;
+    header.nobody_stays.store(protocol_.is_last(), std::memory_order_release);
+    if (protocol_.is_refused()) header.refused_at.store(told_to_leave_, std::memory_order_release);
+    if (protocol_.may_go()) count_in(header.channels_gone, is_gone_ = true);
 }
 
 void Channel::note_copies() {

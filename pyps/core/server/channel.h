@@ -42,6 +42,8 @@ private:
     bool has_work() const;
     void begin_round(double now);
     void note_copies(); // counts them for the node's statistics
+    void leave(); // if this node is to
+    void note_leaving(); // how far it is with that
     Intents::Clock clocks();
     Intents::Change changes();
 
@@ -60,6 +62,8 @@ private:
     bool is_awake_ = false; // the last round had something to do, or a worker woke it: the next round comes soon
     bool rested_ = false; // it has slept since the last round
     double last_round_;
+    uint32_t told_to_leave_ = 0; // how often
+    bool is_gone_ = false;
     uint64_t copies_held_ = 0, copy_bytes_ = 0, lacking_ = 0; // how many were counted last
 };
 

@@ -95,6 +95,7 @@ private:
     void take_backed_run(const Message &message);
     void take_take_over(const Message &message);
     void take_news(const Message &message);
+    void take_offer(const Message &message);
 
     ChannelParts to_;
     StoreShape shape_;

@@ -36,6 +36,7 @@ const ChannelInbox::Row ChannelInbox::rows[] = {
     {Kind::news, &ChannelInbox::take_news},
     {Kind::backup_run, &ChannelInbox::take_backup_run},
     {Kind::backed_run, &ChannelInbox::take_backed_run},
+    {Kind::offer, &ChannelInbox::take_offer},
 };
 
 ChannelInbox::Take ChannelInbox::taker_of(Kind kind) {
@@ -89,6 +90,7 @@ void ChannelInbox::take_hello(const Message &message) {
     message.reader.require_end();
     FrameHeader welcome = to_.mailbox.header();
     welcome.kind = Kind::welcome;
+    welcome.count = message.header.count;
     to_.outbound.answer(message.sender.node, message.peer, FrameWriter(welcome).take());
 }
 
@@ -229,9 +231,15 @@ void ChannelInbox::take_take_over(const Message &message) {
 }
 
 void ChannelInbox::take_news(const Message &message) {
-    const NewsMessage heard = NewsMessage::decode(message.header, message.reader);
-    senders_.require_node(message.sender);
-    to_.protocol.hear(message.header.from, heard.news);
+    to_.protocol.hear(message.header.from, decode_from_node<NewsMessage>(message).news);
+}
+
+void ChannelInbox::take_offer(const Message &message) {
+    auto batch = decode<OfferBatch>(message);
+    if (to_.serving.has_room_for(batch.keys))
+        to_.protocol.receive(Offer{std::move(batch.keys)});
+    else
+        to_.mailbox.tell(batch.node, {News::What::full});
 }
 
 void ChannelInbox::take_gone(const Message &message) {

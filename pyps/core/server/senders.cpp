@@ -58,7 +58,11 @@ void Senders::check(const Sender &sender, const LocalizeBatch &batch) const {
 void Senders::check(const Sender &sender, const RelocateBatch &batch) const {
     require_node(sender);
     require_home(batch.keys, sender.node);
-    if (batch.node == self_) throw Malformed("it takes keys from this node to this node");
+}
+
+void Senders::check(const Sender &sender, const OfferBatch &batch) const {
+    require_node(sender);
+    if (batch.node != sender.node) throw Malformed("it offers another node's keys");
 }
 
 void Senders::check(const Sender &sender, const TransferBatch &) const { require_node(sender); }

@@ -39,6 +39,7 @@ public:
     void check(const Sender &sender, const AnswerBatch &batch) const;
     void check(const Sender &sender, const LocalizeBatch &batch) const;
     void check(const Sender &sender, const RelocateBatch &batch) const;
+    void check(const Sender &sender, const OfferBatch &batch) const;
     void check(const Sender &sender, const TransferBatch &batch) const;
     void check(const Sender &sender, const WantBatch &batch) const;
     void check(const Sender &sender, const DeltaBatch &batch) const;

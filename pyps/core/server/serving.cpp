@@ -14,6 +14,7 @@ namespace ps {
 // Most keys of a batch live here: do these in one go, and leave the others to the protocol, key by key. Pulled values
 // are written into the answer's message, pushed ones are read from the request's.
 void Serving::serve(const FrameHeader &header, const RequestBatch &batch, ValueBytes values, bool forwarded) {
+    if (protocol_.is_empty()) return; // it is asked for again
     AnswerBatch answer = AnswerBatch::to(batch);
     auto count = int64_t(batch.keys.size());
     answer.forwarded = forwarded;
@@ -215,6 +216,12 @@ void Serving::localize_here(const RequestBatch &batch) {
     waiter.left = waiter.answer.count;
     admitted_ += bytes;
     protocol_.localize(batch.keys, number);
+}
+
+bool Serving::has_room_for(const std::vector<Key> &keys) {
+    const uint64_t bytes = bytes_of_absent(segment_, keys.data(), keys.size());
+    auto has_room = [&] { return promises_.promise(channel_, Kept::alone, promised(), bytes) || bytes == 0; };
+    return values_.make_room(has_room, keys) && values_.make_rows(keys);
 }
 
 void Serving::forget_waiters() {

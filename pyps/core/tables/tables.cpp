@@ -154,6 +154,14 @@ void Tables::end_workers() {
         if (table->node) table->node->end_workers("");
 }
 
+std::vector<std::shared_ptr<TableNode>> Tables::nodes() {
+    Lock lock(mutex_);
+    std::vector<std::shared_ptr<TableNode>> nodes;
+    for (const auto &[name, table] : tables_)
+        if (table->state == State::works) nodes.push_back(table->node);
+    return nodes;
+}
+
 void Tables::receive(NodeId from, const BoardMessage &message) {
     Lock lock(mutex_);
     if (message.what == BoardMessage::What::proposal) {

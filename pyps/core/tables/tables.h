@@ -42,6 +42,7 @@ public:
     std::vector<std::string> names(); // of those that work here
     std::string options(const std::string &name); // of one that was declared; throws PS_ESTATE
     void end_workers();
+    std::vector<std::shared_ptr<TableNode>> nodes(); // of those that work here
 
     // For the server's thread.
     void receive(NodeId from, const BoardMessage &message); // throws Malformed

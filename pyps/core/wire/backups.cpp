@@ -99,20 +99,27 @@ TakeOverBatch TakeOverBatch::decode(const FrameHeader &header, FrameReader &read
     return batch;
 }
 
+// What is heard, the node that it is about or 65535, 4 unused.
 Bytes NewsMessage::encode(FrameHeader header) const {
-    FrameWriter writer(head(header, Kind::news));
-    writer.put(uint16_t(news));
-    writer.zeros(6);
+    FrameWriter writer(head(header, kind));
+    writer.put(uint16_t(news.what));
+    writer.put(news.about);
+    writer.zeros(4);
     return writer.take();
 }
 
-NewsMessage NewsMessage::decode(const FrameHeader &header, FrameReader &reader) {
+NewsMessage NewsMessage::decode(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
     require_no_keys(header);
-    auto news = reader.get<uint16_t>();
-    if (news > uint16_t(News::secure)) throw Malformed("news " + std::to_string(news) + " is unknown");
-    reader.zeros(6);
+    const auto what = reader.get<uint16_t>();
+    if (what > uint16_t(News::What::full)) throw Malformed("news " + std::to_string(what) + " is unknown");
+    const News news{News::What(what), reader.get<NodeId>()};
+    if (news.what == News::What::avoids)
+        checked(news.about, shape);
+    else if (news.about != no_node)
+        throw Malformed("news " + std::to_string(what) + " is about no node");
+    reader.zeros(4);
     reader.require_end();
-    return {News(news)};
+    return {news};
 }
 
 } // namespace ps

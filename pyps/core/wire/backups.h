@@ -38,10 +38,11 @@ struct TakeOverBatch {
 };
 
 struct NewsMessage {
+    static constexpr Kind kind = Kind::news;
     News news;
 
     Bytes encode(FrameHeader header) const;
-    static NewsMessage decode(const FrameHeader &header, FrameReader &reader);
+    static NewsMessage decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 
 } // namespace ps

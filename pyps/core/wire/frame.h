@@ -52,12 +52,14 @@ enum class Kind : uint8_t {
     news, // about backups, in an epoch
     backup_run, // of keys that one operation writes
     backed_run, // the answer to it
+    offer, // of keys, by a node that leaves
 };
-constexpr Kind last_kind = Kind::backed_run;
+constexpr Kind last_kind = Kind::offer;
 constexpr bool is_from_vigil(Kind kind) { return kind >= Kind::alive && kind <= Kind::lost; }
 constexpr bool is_about_keys(Kind kind) {
     return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves ||
-           kind == Kind::recall || (kind >= Kind::backup && kind <= Kind::take_over) || kind == Kind::backup_run;
+           kind == Kind::recall || (kind >= Kind::backup && kind <= Kind::take_over) || kind == Kind::backup_run ||
+           kind == Kind::offer;
 }
 
 struct FrameHeader {

@@ -44,6 +44,7 @@ KeysBatch<of> KeysBatch<of>::decode(const FrameHeader &header, FrameReader &read
 template struct KeysBatch<Kind::localize>;
 template struct KeysBatch<Kind::relocate>;
 template struct KeysBatch<Kind::gone>;
+template struct KeysBatch<Kind::offer>;
 
 // Per key: version, number of replicas, number of ghosts, replicas, ghosts, version of the backups, their keepers, the
 // writes, value.

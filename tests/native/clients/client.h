@@ -103,6 +103,7 @@ private:
     long noted_owners_ = 0, expected_owners_ = 0;
     uint64_t unread_ = 0; // bytes of intents
     std::vector<bool> welcome_; // by channel
+    uint32_t hello_ = 0; // number of the last one
     std::map<int64_t, NodeId> untold_; // failures of operations that have ended
     uint64_t asked_ = 0;
     std::vector<uint64_t> settled_; // by channel

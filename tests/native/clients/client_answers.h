@@ -23,7 +23,7 @@ inline void Client::receive(const Bytes &message) {
     }
     uint64_t &settled = settled_[header.channel];
     if (header.kind == Kind::settle) settled = std::max(settled, SettleMessage::decode(header, reader).number);
-    if (header.kind == Kind::welcome) welcome_[header.channel] = true;
+    if (header.kind == Kind::welcome && header.count == hello_) welcome_[header.channel] = true;
     requests_.receive(message.data(), message.size());
     conclude();
     if (header.kind == Kind::answer && header.epoch >= epoch_ && world_.draw(8) == 0) receive_again(message);

@@ -270,7 +270,7 @@ inline void Client::send(NodeId to, Bytes message) {
     FrameReader reader(message.data(), message.size());
     FrameHeader header = decode_header(reader, cluster, shape_);
     REQUIRE(header.epoch == epoch_);
-    if (header.kind == Kind::hello) welcome_[header.channel] = false;
+    if (header.kind == Kind::hello) welcome_[header.channel] = false, hello_ = header.count;
     world_.post_to_server(number_, to, std::move(message));
 }
 

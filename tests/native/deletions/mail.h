@@ -68,6 +68,7 @@ public:
         post(to, 0, "backed run", [=](Protocol &at) { at.receive(message); });
     }
     void send(NodeId, Key, const TakeOver &) override { REQUIRE(!"nobody was lost"); }
+    void send(NodeId, const Offer &) override { REQUIRE(!"nobody leaves"); }
     void tell(NodeId, News) override { REQUIRE(!"nobody was lost"); }
 
     // An answer that must come after a refresh goes the same way as that, and from there to the worker.

@@ -81,6 +81,7 @@ public:
     void send(NodeId, const BackedRun &) override { REQUIRE(!"there are no backups"); }
     void answer(const Origin &, const std::vector<uint32_t> &) override { REQUIRE(!"there are no backups"); }
     void send(NodeId, Key, const TakeOver &) override { REQUIRE(!"there are no backups"); }
+    void send(NodeId, const Offer &) override { REQUIRE(!"nobody leaves"); }
     void tell(NodeId, News) override { REQUIRE(!"there are no backups"); }
     void refuse(const Origin &, Key, NodeId) override { REQUIRE(!"nobody was lost"); }
     void gone(uint64_t, Key, NodeId) override { REQUIRE(!"nobody was lost"); }

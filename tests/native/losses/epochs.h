@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../clients/intents.h"
 #include "world.h"
 
 namespace ps::losses {
@@ -65,6 +66,7 @@ inline void mark(World &world, NodeId at, NodeId from) {
 inline void adopt(World &world, NodeId id, uint32_t epoch) {
     Node &node = *world.nodes[id];
     if (node.dead || node.out) return;
+    if (node.protocol.is_empty()) return node.protocol.go_at_once();
     trace("%d begins epoch %u", id, epoch);
     const std::vector<NodeId> &members = world.epochs[epoch].members;
     world.flush();
@@ -83,7 +85,8 @@ inline void hear(World &world, NodeId id, uint32_t epoch) {
     if (node.dead || node.out) return;
     node.heard = epoch;
     for (Worker &worker : world.workers)
-        if (worker.node == id) worker.client->begin_epoch(epoch, world.epochs[epoch].members, world.epochs[epoch].lost);
+        if (worker.node == id && !worker.client->is_dead())
+            worker.client->begin_epoch(epoch, world.epochs[epoch].members, world.epochs[epoch].lost);
     world.post_not_judged(hearsay_end, id, [=, &world] { adopt(world, id, epoch); });
 }
 
@@ -101,24 +104,67 @@ inline void kill(World &world, NodeId node) {
 }
 
 // The members hear of the epoch without it.
-inline void lose(World &world, NodeId lost) {
-    const bool is_secure = world.is_secure();
-    world.lost_at_once = is_secure ? 1 : world.lost_at_once + 1;
-    world.is_safe = world.is_safe && world.lost_at_once <= world.backups;
-    world.losses_left--;
-    world.met.secure += is_secure;
+inline void go_on_without(World &world, NodeId gone) {
     std::vector<NodeId> members = world.members();
-    members.erase(std::find(members.begin(), members.end(), lost));
-    world.epochs.push_back({std::move(members), lost});
+    members.erase(std::find(members.begin(), members.end(), gone));
+    world.epochs.push_back({std::move(members), gone});
     auto epoch = uint32_t(world.epochs.size() - 1);
-    world.nodes[lost]->out = true;
+    world.nodes[gone]->out = true;
     for (Key key = 0; key < world.num_keys; key++)
         if (!world.is_safe && !world.is_at_a_member(key)) world.may_be_lost[key] = true;
     bool killed = world.draw(2);
-    trace("%d is lost, %s", lost, killed ? "killed" : "cut off");
-    if (killed) kill(world, lost);
+    trace("%d is gone, %s", gone, killed ? "killed" : "cut off");
+    if (killed) kill(world, gone);
     for (NodeId node : world.members())
         world.post_not_judged(decider_end, node, [=, &world] { hear(world, node, epoch); });
+}
+
+inline void lose(World &world, NodeId lost) {
+    const std::vector<NodeId> &members = world.members();
+    if (std::all_of(members.begin(), members.end(),
+                    [&](NodeId node) { return node == lost || world.nodes[node]->leaves; }))
+        return; // nobody would be left
+    const bool is_secure = world.is_secure();
+    world.lost_at_once = is_secure ? 1 : world.lost_at_once + 1;
+    const auto leaving = std::count_if(members.begin(), members.end(),
+                                       [&](NodeId node) { return node != lost && world.nodes[node]->leaves; });
+    // A node that leaves may be gone before it hears of this.
+    const auto most = leaving ? std::min<size_t>(world.backups, members.size() - size_t(leaving) - 1) : world.backups;
+    world.is_safe = world.is_safe && size_t(world.lost_at_once) <= most;
+    world.met.secure += is_secure;
+    go_on_without(world, lost);
+}
+
+// If all have heard that it has handed over everything, this is no loss.
+inline void depart(World &world, NodeId leaver) {
+    const std::vector<NodeId> &members = world.members();
+    const bool is_known = std::all_of(members.begin(), members.end(),
+                                      [&](NodeId node) { return world.nodes[node]->protocol.knows_empty(leaver); });
+    if (!is_known) return lose(world, leaver);
+    world.met.departed++;
+    go_on_without(world, leaver);
+}
+
+// It stops its intents; false: it has to wait for something else before.
+inline bool intends_nothing(World &world, uint64_t number) {
+    const std::vector<bool> &intends = world.workers[number].intends;
+    for (Key key = 0; key < world.num_keys; key++) clients::intend(world, number, key, false);
+    return std::find(intends.begin(), intends.end(), true) == intends.end();
+}
+
+// Its workers end before. At least one node stays.
+inline void leave(World &world, NodeId leaver) {
+    const std::vector<NodeId> &members = world.members();
+    if (world.nodes[leaver]->leaves) return;
+    if (std::all_of(members.begin(), members.end(),
+                    [&](NodeId node) { return node == leaver || world.nodes[node]->leaves; }))
+        return;
+    for (uint64_t number = 0; number < world.workers.size(); number++)
+        if (world.workers[number].node == leaver && !intends_nothing(world, number)) return;
+    trace("%d leaves", leaver);
+    world.kill_workers(leaver);
+    world.nodes[leaver]->leaves = true;
+    world.nodes[leaver]->protocol.leave();
 }
 
 } // namespace ps::losses

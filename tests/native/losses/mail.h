@@ -41,8 +41,13 @@ public:
         world_.met.taken_over++;
         single(to, key, message, "take over");
     }
+    void send(NodeId to, const Offer &message) override {
+        trace("  %d -> %d: offers %d keys, the first is %d", self_, to, int(message.keys.size()), int(message.keys[0]));
+        post(to, Kind::plain, [=](Protocol &at) { at.receive(message); });
+    }
     void tell(NodeId to, News news) override {
         NodeId self = self_;
+        trace("  %d -> %d: news %d about %d", self_, to, int(news.what), news.about);
         post(to, Kind::plain, [=](Protocol &at) { at.hear(self, news); });
     }
     void send(NodeId to, Key key, const Localize &message) override { in_run(to, key, message, "localize"); }

@@ -66,7 +66,7 @@ inline void erase(World &world, uint64_t number, Key key) {
 }
 
 inline void act(World &world, uint64_t number) {
-    if (world.node_of(number).dead) return;
+    if (world.node_of(number).dead || world.node_of(number).leaves) return;
     Worker &worker = world.workers[number];
     Key key = world.draw(world.num_keys);
     switch (world.draw(24)) {
@@ -98,7 +98,8 @@ inline void break_connection(World &world, uint64_t number, NodeId node) {
 }
 
 inline void see_breaks(World &world) {
-    for (auto [worker, node] : std::exchange(world.unseen_breaks, {})) world.workers[worker].client->note_break(node);
+    for (auto [worker, node] : std::exchange(world.unseen_breaks, {}))
+        if (!world.workers[worker].client->is_dead()) world.workers[worker].client->note_break(node);
 }
 
 } // namespace ps::losses

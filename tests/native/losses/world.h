@@ -55,6 +55,7 @@ struct Node {
     Crossing crossing;
     uint32_t heard = 0;             // the epoch that its workers know
     bool dead = false, out = false; // out: no member, but it does not know
+    bool leaves = false;
     std::deque<Letter> held;
     std::vector<std::function<void()>> behind; // parked steps of what their senders said before
     std::vector<int> intents; // of its workers, per key
@@ -79,7 +80,8 @@ struct Deletion {
 };
 
 struct Met {
-    long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0, broken = 0, secure = 0, taken_over = 0;
+    long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0, broken = 0, secure = 0, taken_over = 0,
+         departed = 0;
 
     void operator+=(const Met &other) {
         keys_lost += other.keys_lost;
@@ -89,6 +91,7 @@ struct Met {
         broken += other.broken;
         secure += other.secure;
         taken_over += other.taken_over;
+        departed += other.departed;
     }
 };
 

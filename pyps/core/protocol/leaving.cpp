@@ -1,0 +1,183 @@
+// How a node leaves without anything being lost with it, not even if another node is lost at the same time. It offers
+// its keys to the nodes that stay, which localize them. All nodes back up at others what has backups at the node that
+// leaves, and then let it drop these. When each has told it that this is done, and it has no key any more, it does
+// nothing for any key, and takes part in no other epoch: what it is asked for is asked again in the next one, which is
+// without it. It goes when all have heard so, or, if another epoch begins before, at once; who has not heard it takes
+// its end for a loss.
+//
+// A node knows that it depends on the leaver no more when it has heard of all others that they avoid it, as before that
+// a key might come whose backup is there, or an order to hand it a key, and when the leaver has said behind its last
+// key that it has none.
+#include <algorithm>
+#include <map>
+
+#include "each_key.h"
+#include "protocol.h"
+#include "step.h"
+
+namespace ps {
+
+void Protocol::leave() {
+    is_refused_ = false;
+    offered_ = {};
+    to_hand_over_.clear();
+    if (std::exchange(leaves_, true) || former_) return;
+    tell({News::What::leaving});
+}
+
+void Protocol::hear(NodeId from, News news) {
+    if (backups_ == 0) throw Unexpected("news of backups come, but keys have none");
+    switch (news.what) {
+    case News::What::settled: settled_[from] = true; break;
+    case News::What::secure: secure_[from] = true; break;
+    case News::What::leaving: avoid(from); break;
+    case News::What::avoids: leavers_.note_avoided(news.about, from); break;
+    case News::What::handed_over: leavers_.note_asks(from, true); break;
+    case News::What::released: released_[from] = true; break;
+    case News::What::emptied:
+        leavers_.note_emptied(from);
+        if (from != self_) post_.tell(from, {News::What::released});
+        break;
+    case News::What::full: is_refused_ = true; break;
+    }
+}
+
+std::vector<NodeId> Protocol::staying() const {
+    std::vector<NodeId> nodes;
+    for (NodeId node : homes_.rule().members())
+        if (!leavers_.has(node)) nodes.push_back(node);
+    return nodes;
+}
+
+void Protocol::choose_keepers() {
+    std::vector<NodeId> leaving;
+    leavers_.for_each([&](NodeId node) { leaving.push_back(node); });
+    keepers_.choose_among(staying(), std::move(leaving));
+}
+
+void Protocol::avoid(NodeId leaver) {
+    if (!leavers_.note(leaver)) return;
+    offered_ = {}; // perhaps to that one
+    choose_keepers();
+    leave_runs();
+    note_lacking();
+    send_writes_again();
+}
+
+// An owner has asked to move keys to a node that leaves, of which it had not heard.
+void Protocol::let_stay(const std::vector<Key> &keys) {
+    for (Key key : keys) {
+        if (homes_.is_lost(key)) continue;
+        const NodeId owner = homes_.owner(key);
+        if (owner == self_)
+            step(key, [=] { take(key, Relocate{self_}); });
+        else
+            post_.send(owner, key, Relocate{owner});
+    }
+}
+
+// Whether a key is to go there that has to come here first, or whose backups have to be somewhere.
+bool Protocol::has_orders_to(NodeId node) const {
+    auto is_order = [&](const Relocate &order) { return order.to == node; };
+    auto any = [&](const std::vector<Relocate> &orders) { return std::any_of(orders.begin(), orders.end(), is_order); };
+    return arrivals_.any_order(is_order) ||
+           std::any_of(writes_.begin(), writes_.end(), [&](const auto &known) { return any(known.second.orders); }) ||
+           std::any_of(erasures_.begin(), erasures_.end(), [&](const auto &known) { return any(known.second.next); });
+}
+
+// In each round, on all nodes.
+void Protocol::release_leavers() {
+    if (former_ || !leavers_.any() || !lacking_.empty() || !taking_over_.empty() || !parked_.empty()) return;
+    if (!keepers_.drops_leaving()) return drop_leavers();
+    leavers_.for_each([&](NodeId leaver) {
+        if (!leavers_.asks(leaver) || !leavers_.is_avoided_by(leaver, homes_.rule().members())) return;
+        if (has_orders_to(leaver)) return;
+        leavers_.note_asks(leaver, false);
+        if (leaver == self_)
+            hear(self_, {News::What::released});
+        else
+            post_.tell(leaver, {News::What::released});
+    });
+}
+
+// In each round, on a node that leaves. Keys that are used for the first time meanwhile begin here, so it looks again
+// when it is released.
+void Protocol::hand_over() {
+    if (is_empty_ || former_ || staying().empty()) return;
+    std::vector<Key> erased;
+    offered_.for_each([&](Key key, bool) {
+        if (!owns(key)) erased.push_back(key);
+    });
+    for (Key key : erased) offered_.erase(key);
+    const bool may_go = !asks_to_go_ || is_released();
+    if (offered_.empty() && to_hand_over_.empty() && may_go)
+        values_.for_each_here([&](Key key) {
+            if (channel_.has(key) && owns(key)) to_hand_over_.push_back(key);
+        });
+    if (!offered_.empty() || !to_hand_over_.empty()) {
+        asks_to_go_ = false;
+        offer();
+    } else if (!asks_to_go_) {
+        const bool is_done = arrivals_.empty() && parked_.empty() && writes_.empty() && erasures_.empty();
+        if (!is_done || !(secure_[self_] || knows_lost_keys_)) return;
+        asks_to_go_ = true;
+        released_.assign(released_.size(), false);
+        tell({News::What::handed_over});
+    } else if (may_go) {
+        is_empty_ = true;
+        released_.assign(released_.size(), false);
+        released_[self_] = true;
+        tell({News::What::emptied});
+    }
+}
+
+// What is sent to other nodes from now on has no backup at nodes that leave. One that drops its backup must not know of
+// writes that others do not have, so what is on its way comes first.
+void Protocol::drop_leavers() {
+    leave_runs();
+    std::vector<Key> busy;
+    for (const auto &[key, write] : writes_) busy.push_back(key);
+    keepers_.drop_leaving(busy);
+    note_lacking();
+    for (Key key : busy) lacking_[key] = true;
+    leavers_.for_each([&](NodeId leaver) { tell({News::What::avoids, leaver}); });
+}
+
+bool Protocol::is_released() const {
+    const std::vector<NodeId> &members = homes_.rule().members();
+    return std::all_of(members.begin(), members.end(), [&](NodeId node) { return released_[node]; });
+}
+
+// Not all keys at once. Where they go, they have their homes once this node has left.
+void Protocol::offer() {
+    const HomeRule heirs(homes_.rule().nodes(), staying(), homes_.rule().space());
+    std::map<NodeId, Offer> offers;
+    for (; !to_hand_over_.empty() && offered_.size() < keys_at_once; to_hand_over_.pop_back()) {
+        const Key key = to_hand_over_.back();
+        if (!owns(key)) continue;
+        offers[heirs.home(key)].keys.push_back(key);
+        offered_[key] = true;
+    }
+    for (const auto &[node, message] : offers) post_.send(node, message);
+}
+
+void Protocol::receive(const Offer &message) {
+    if (backups_ == 0) throw Unexpected("keys are offered, but have no backups");
+    if (leaves_) return; // who offers them hears so, and offers them to others
+    for_each(message.keys, [&](size_t, Key key) {
+        step(key, [=] {
+            if (owns(key) || arrivals_.count(key)) return;
+            expect(key);
+            move(key, self_);
+        });
+    });
+}
+
+void Protocol::begin_epoch_of_leavers(const std::vector<NodeId> &members) {
+    leavers_.begin_epoch(members);
+    asks_to_go_ = false;
+    offered_ = {};
+    to_hand_over_.clear();
+}
+
+} // namespace ps
