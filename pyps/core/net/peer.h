@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "membership/notes.h"
 #include "net/curve.h"
 #include "segment/segment.h"
 #include "wire/frame.h"
@@ -37,6 +38,11 @@ inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
 
 inline bool is_member(const Segment &segment, NodeId node) {
     return segment.member(node).state.load(std::memory_order_acquire) != Member::lost;
+}
+
+// Of one that is no member: it has shut down and told so. What it sent before may still come, and is nothing to count.
+inline bool has_left(const Segment &segment, NodeId node) {
+    return Evidence(segment.member(node).evidence.load(std::memory_order_relaxed)) == Evidence::left;
 }
 
 class StoreShape final : public Shape {

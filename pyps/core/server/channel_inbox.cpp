@@ -22,7 +22,10 @@ void ChannelInbox::take_checked(const std::string &peer, const Sender &sender, c
     const Header &node = to_.segment.header();
     FrameReader reader(bytes, size);
     FrameHeader header = decode_header(reader, node.cluster, shape_);
-    if (!is_member(to_.segment, header.from)) throw Malformed("it comes from a node that was lost");
+    if (!is_member(to_.segment, header.from)) {
+        if (has_left(to_.segment, header.from)) return;
+        throw Malformed("it comes from a node that was lost");
+    }
     if (is_about_keys(header.kind) && node.ended.load(std::memory_order_acquire)) return;
     bool is_for_after = header.kind == Kind::round || header.kind == Kind::answer;
     if (is_for_after && to_.protocol.parked().holds_up(header.from)) {

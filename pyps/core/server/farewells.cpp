@@ -43,13 +43,13 @@ bool Farewells::refuse(const FrameHeader &header) {
     Header &node = segment_.header();
     bool has_ended = node.ended.load(std::memory_order_acquire);
     if (is_member(segment_, header.from)) return has_ended && is_about_keys(header.kind);
-    const auto evidence = Evidence(segment_.member(header.from).evidence.load(std::memory_order_relaxed));
-    if (evidence == Evidence::left) return true; // it needs no answer
+    if (has_left(segment_, header.from)) return true;
     count_refusal(node, "it comes from a node that was lost");
     if (node.on_loss == PS_ON_LOSS_CONTINUE && has_ended) return true; // this node is the one that was lost
     double now = monotonic_seconds();
     if (now - told_[header.from] > tell_every) {
         told_[header.from] = now;
+        const auto evidence = Evidence(segment_.member(header.from).evidence.load(std::memory_order_relaxed));
         transport_.reply(name_of_vigil(header.from, header.cluster),
                          encode(Lost{header.from, evidence}, header_from(segment_)));
     }
