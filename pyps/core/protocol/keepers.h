@@ -26,8 +26,8 @@ public:
         drops_leaving_ = false;
         choose_again();
     }
-    // Those that leave are keepers no more, unless too few others are left. Backups of the busy keys are on their way:
-    // these keep theirs as yet.
+    // Nodes that leave are no keepers any more, unless too few others are left. Keys whose backups are on their way
+    // (busy) keep theirs for now: see drop_leaving(key).
     void drop_leaving(const std::vector<Key> &busy) {
         drops_leaving_ = true;
         std::vector<std::vector<NodeId>> kept;
@@ -36,6 +36,7 @@ public:
         for (size_t i = 0; i < busy.size(); i++) moved_[busy[i]] = kept[i];
     }
     bool drops_leaving() const { return drops_leaving_; }
+
     // Whether the keepers have changed since the last settle(), for a key that was here before.
     bool has_new(Key key) const { return moved_.count(key) ? changed_.count(key) : usual_changed_; }
     void settle() {
@@ -49,7 +50,7 @@ public:
     }
     const std::vector<NodeId> &usual() const { return usual_; } // of a key that is used for the first time here
 
-    // The same for one key, when nothing is on its way any more. False: nothing has changed.
+    // For a key whose backups are no more on their way: call it after drop_leaving(busy). False: nothing has changed.
     bool drop_leaving(Key key) {
         auto found = moved_.find(key);
         if (!drops_leaving_ || leaving_.empty() || found == moved_.end()) return false;
@@ -108,7 +109,7 @@ private:
 
     const NodeId self_;
     const size_t backups_;
-    std::vector<NodeId> staying_, leaving_; // `staying_`: those that stay
+    std::vector<NodeId> staying_, leaving_;
     bool drops_leaving_ = true;
     std::vector<NodeId> usual_;
     bool usual_changed_ = false; // since the last settle()

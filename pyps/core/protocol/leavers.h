@@ -16,6 +16,7 @@ public:
 
     // A member that leaves still does, but what all have said about that is over.
     void begin_epoch(const std::vector<NodeId> &members) {
+        count_ = 0;
         const std::vector<Node> former = std::exchange(nodes_, std::vector<Node>(nodes_.size()));
         for (size_t node = 0; node < nodes_.size(); node++) nodes_[node].has_emptied = former[node].has_emptied;
         for (NodeId node : members)
@@ -25,6 +26,7 @@ public:
     bool note(NodeId leaver) { // false: it was known
         if (nodes_[leaver].leaves) return false;
         nodes_[leaver].leaves = true;
+        count_++;
         return true;
     }
     void note_avoided(NodeId leaver, NodeId by) { // by a node that may have heard of the leaver before this one
@@ -36,9 +38,7 @@ public:
 
     bool has(NodeId node) const { return nodes_[node].leaves; }
     bool asks(NodeId leaver) const { return nodes_[leaver].asks; }
-    bool any() const {
-        return std::any_of(nodes_.begin(), nodes_.end(), [](const Node &node) { return node.leaves; });
-    }
+    bool any() const { return count_ > 0; }
     bool has_emptied(NodeId node) const { return nodes_[node].has_emptied; }
     bool is_avoided_by(NodeId leaver, const std::vector<NodeId> &nodes) const {
         const std::vector<bool> &by = nodes_[leaver].avoided_by;
@@ -58,6 +58,7 @@ private:
     };
 
     std::vector<Node> nodes_;
+    size_t count_ = 0; // of those that leave
 };
 
 } // namespace ps

@@ -1,13 +1,20 @@
-// How a node leaves without anything being lost with it, not even if another node is lost at the same time. It offers
-// its keys to the nodes that stay, which localize them. All nodes back up at others what has backups at the node that
-// leaves, and then let it drop these. When each has told it that this is done, and it has no key any more, it does
-// nothing for any key, and takes part in no other epoch: what it is asked for is asked again in the next one, which is
-// without it. It goes when all have heard so, or, if another epoch begins before, at once; who has not heard it takes
-// its end for a loss.
+// How a node leaves the cluster so that nothing is lost, even if another node is lost at the same time:
 //
-// A node knows that it depends on the leaver no more when it has heard of all others that they avoid it, as before that
-// a key might come whose backup is there, or an order to hand it a key, and when the leaver has said behind its last
-// key that it has none.
+// 1. It tells all nodes that it leaves. From then on no home moves a key to it.
+// 2. It offers its keys to the nodes that stay, and these localize them if they have room.
+// 3. Every node replaces it as a keeper of backups, in two steps for each key: first another node gets a backup as
+// well,
+//    then the leaver drops its own. A node that begins with the second step tells all that it avoids the leaver.
+// 4. When the leaver has no key any more, it tells all that it has handed them over. A node releases it when none of
+// its
+//    keys has a backup there, and when all other nodes avoid it: before that, a key could still come whose backup is at
+//    the leaver, or an order to hand a key to it.
+// 5. When all have released it, it looks for keys again, as some may have been used for the first time meanwhile. If
+//    there is none, the leaver is empty: it does nothing for keys any more, and takes part in no other epoch. Requests
+//    that still come are dropped, and workers ask again in the next epoch, which is without this node.
+// 6. It tells all that it is empty and ends when they have answered, or at once if another epoch begins. A node that
+// has
+//    not heard of it takes its end for a loss.
 #include <algorithm>
 #include <map>
 
@@ -57,7 +64,7 @@ void Protocol::choose_keepers() {
 
 void Protocol::avoid(NodeId leaver) {
     if (!leavers_.note(leaver)) return;
-    offered_ = {}; // perhaps to that one
+    offered_ = {}; // some perhaps to that node: all are offered again
     choose_keepers();
     leave_runs();
     note_lacking();
@@ -76,7 +83,7 @@ void Protocol::let_stay(const std::vector<Key> &keys) {
     }
 }
 
-// Whether a key is to go there that has to come here first, or whose backups have to be somewhere.
+// Whether a key is to go to that node which has to come here first, or whose backups are on their way.
 bool Protocol::has_orders_to(NodeId node) const {
     auto is_order = [&](const Relocate &order) { return order.to == node; };
     auto any = [&](const std::vector<Relocate> &orders) { return std::any_of(orders.begin(), orders.end(), is_order); };
@@ -85,7 +92,7 @@ bool Protocol::has_orders_to(NodeId node) const {
            std::any_of(erasures_.begin(), erasures_.end(), [&](const auto &known) { return any(known.second.next); });
 }
 
-// In each round, on all nodes.
+// Part of each round, on all nodes.
 void Protocol::release_leavers() {
     if (former_ || !leavers_.any() || !lacking_.empty() || !taking_over_.empty() || !parked_.empty()) return;
     if (!keepers_.drops_leaving()) return drop_leavers();
@@ -100,8 +107,7 @@ void Protocol::release_leavers() {
     });
 }
 
-// In each round, on a node that leaves. Keys that are used for the first time meanwhile begin here, so it looks again
-// when it is released.
+// Part of each round, on a node that leaves.
 void Protocol::hand_over() {
     if (is_empty_ || former_ || staying().empty()) return;
     std::vector<Key> erased;
@@ -131,8 +137,8 @@ void Protocol::hand_over() {
     }
 }
 
-// What is sent to other nodes from now on has no backup at nodes that leave. One that drops its backup must not know of
-// writes that others do not have, so what is on its way comes first.
+// Keys that go to other nodes from now on have no backup at nodes that leave. A backup is not dropped while a write is
+// on its way: the leaver would know of a write that other nodes might never get.
 void Protocol::drop_leavers() {
     leave_runs();
     std::vector<Key> busy;
@@ -148,7 +154,7 @@ bool Protocol::is_released() const {
     return std::all_of(members.begin(), members.end(), [&](NodeId node) { return released_[node]; });
 }
 
-// Not all keys at once. Where they go, they have their homes once this node has left.
+// Offers some of the keys. Each goes to the node that will be its home when this node has left.
 void Protocol::offer() {
     const HomeRule heirs(homes_.rule().nodes(), staying(), homes_.rule().space());
     std::map<NodeId, Offer> offers;
@@ -163,7 +169,7 @@ void Protocol::offer() {
 
 void Protocol::receive(const Offer &message) {
     if (backups_ == 0) throw Unexpected("keys are offered, but have no backups");
-    if (leaves_) return; // who offers them hears so, and offers them to others
+    if (leaves_) return; // the other node will hear of that, and offer them to nodes that stay
     for_each(message.keys, [&](size_t, Key key) {
         step(key, [=] {
             if (owns(key) || arrivals_.count(key)) return;
