@@ -16,8 +16,8 @@ import zmq
 
 import pyps
 from moontide.cli import main
-from pyps.rendezvous.interfaces import listen
 from tests.conftest import Processes
+from tests.ports import free_port
 
 TIMEOUT = 60.0
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -139,11 +139,9 @@ def test_a_node_that_cannot_write_its_address_ends(node: Start, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_nodes_meet_and_end_together(node: Start) -> None:
-    with listen("127.0.0.4", 0) as probe:
-        port = probe.getsockname()[1]
     shared = (
         "--num-keys=10",
-        f"--rendezvous=tcp://127.0.0.4:{port}",
+        f"--rendezvous=tcp://127.0.0.4:{free_port('127.0.0.4')}",
         "--num-nodes=2",
         "--interface=127.0.0.5",
     )
@@ -162,9 +160,12 @@ def test_nodes_meet_and_end_together(node: Start) -> None:
 
 @pytest.mark.slow
 def test_with_replicas_the_keys_of_a_killed_node_go_on(node: Start) -> None:
-    with listen("127.0.0.4", 0) as probe:
-        port = probe.getsockname()[1]
-    shared = ("--num-keys=10", f"--rendezvous=tcp://127.0.0.4:{port}", "--num-nodes=2", "--replicas=1")
+    shared = (
+        "--num-keys=10",
+        f"--rendezvous=tcp://127.0.0.4:{free_port('127.0.0.4')}",
+        "--num-nodes=2",
+        "--replicas=1",
+    )
     processes = [node(*shared, f"--rank={rank}", "--dtype=int64") for rank in range(2)]
     addresses = [lines(process, 3)[1].removeprefix("attach to ") for process in processes]
     with pyps.attach(addresses[0]) as attached, attached.worker() as kv:
@@ -175,11 +176,9 @@ def test_with_replicas_the_keys_of_a_killed_node_go_on(node: Start) -> None:
 
 @pytest.mark.slow
 def test_a_node_that_is_to_leave_hands_its_keys_over(node: Start) -> None:
-    with listen("127.0.0.4", 0) as probe:
-        port = probe.getsockname()[1]
     shared = (
         "--num-keys=10",
-        f"--rendezvous=tcp://127.0.0.4:{port}",
+        f"--rendezvous=tcp://127.0.0.4:{free_port('127.0.0.4')}",
         "--num-nodes=3",
         "--replicas=1",
         "--leave",

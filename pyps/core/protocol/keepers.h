@@ -52,8 +52,9 @@ public:
 
     // For a key whose backups are no more on their way: call it after drop_leaving(busy). False: nothing has changed.
     bool drop_leaving(Key key) {
+        if (!drops_leaving_ || leaving_.empty()) return false;
         auto found = moved_.find(key);
-        if (!drops_leaving_ || leaving_.empty() || found == moved_.end()) return false;
+        if (found == moved_.end()) return false;
         const std::vector<NodeId> former = std::exchange(found->second, complete(found->second, false));
         return found->second != former;
     }

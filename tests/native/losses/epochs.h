@@ -119,11 +119,16 @@ inline void go_on_without(World &world, NodeId gone) {
         world.post_not_judged(decider_end, node, [=, &world] { hear(world, node, epoch); });
 }
 
-inline void lose(World &world, NodeId lost) {
+// Whether no other node stays.
+inline bool is_last(World &world, NodeId last) {
     const std::vector<NodeId> &members = world.members();
-    if (std::all_of(members.begin(), members.end(),
-                    [&](NodeId node) { return node == lost || world.nodes[node]->leaves; }))
-        return; // nobody would be left
+    return std::all_of(members.begin(), members.end(),
+                       [&](NodeId node) { return node == last || world.nodes[node]->leaves; });
+}
+
+inline void lose(World &world, NodeId lost) {
+    if (is_last(world, lost)) return;
+    const std::vector<NodeId> &members = world.members();
     const bool is_secure = world.is_secure();
     world.lost_at_once = is_secure ? 1 : world.lost_at_once + 1;
     const auto leaving = std::count_if(members.begin(), members.end(),
@@ -154,11 +159,7 @@ inline bool intends_nothing(World &world, uint64_t number) {
 
 // Its workers end before. At least one node stays.
 inline void leave(World &world, NodeId leaver) {
-    const std::vector<NodeId> &members = world.members();
-    if (world.nodes[leaver]->leaves) return;
-    if (std::all_of(members.begin(), members.end(),
-                    [&](NodeId node) { return node == leaver || world.nodes[node]->leaves; }))
-        return;
+    if (world.nodes[leaver]->leaves || is_last(world, leaver)) return;
     for (uint64_t number = 0; number < world.workers.size(); number++)
         if (world.workers[number].node == leaver && !intends_nothing(world, number)) return;
     trace("%d leaves", leaver);
