@@ -14,7 +14,7 @@ end
 
 local SIZES = {{1, 3}, {1, 3, 2, 2}, {1, 3, 2, 1, 2}}
 
--- Does f(layer, input, factor for each feature as large as the input, shift likewise) hold for all of them?
+-- Does f(layer, input, factor for each feature as large as the input, shift of that size, too) hold for all of them?
 local function each(f)
    for _, size in ipairs(SIZES) do
       local m, x = single(size)

@@ -55,7 +55,7 @@ public:
     virtual void push(Key key, const Bytes &delta) = 0; // also adds to a replica's delta
     virtual void set(Key key, const Bytes &value) = 0;
     virtual void read(Key key, Bytes *whole) = 0; // of an owned or shared key
-    virtual void replace(Key key, const char *whole) = 0; // likewise; take_changes does not name it for this
+    virtual void replace(Key key, const char *whole) = 0; // of such a key; take_changes does not name it for this
 
     virtual void await(Key key) = 0; // absent -> awaited
     virtual void forget(Key key) = 0; // awaited -> absent

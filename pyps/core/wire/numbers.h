@@ -16,7 +16,7 @@ struct NumbersBatch {
     static NumbersBatch decode(const FrameHeader &header, FrameReader &reader, const Shape &shape);
 };
 using EndedBatch = NumbersBatch<Kind::ended, uint32_t>; // numbers of replicas
-using RecallBatch = NumbersBatch<Kind::recall, uint32_t>; // likewise
+using RecallBatch = NumbersBatch<Kind::recall, uint32_t>; // numbers of replicas, too
 using BackedBatch = NumbersBatch<Kind::backed, uint64_t>; // versions
 
 } // namespace ps

@@ -12,7 +12,7 @@ struct Record {
     std::vector<Plan> plans;
     std::vector<uint64_t> offsets; // of each key's value in the memory
     std::vector<size_t> positions; // of the keys that were sent, by the positions that messages name
-    std::vector<bool> answered;    // likewise
+    std::vector<bool> answered;    // of each of them
     size_t memory = 0;             // its number
     uint64_t begin = 0, end = 0;   // of all its values there
     uint64_t bytes = 0;            // that are on their way
