@@ -243,6 +243,7 @@ def test_what_decides_does_no_input_or_output(room: str) -> None:
     own = {name for path in files(f"pyps/core/{room}", ".h") for name in (path.name, f"{room}/{path.name}")}
     standard = {
         "algorithm",
+        "array",
         "cmath",
         "cstddef",
         "cstdint",

@@ -22,7 +22,7 @@ namespace {
 constexpr double default_attach_timeout = 10.0; // seconds
 
 MemberSlot &member_of(const Segment &segment, int32_t number) {
-    const uint32_t nodes = segment.header().num_nodes;
+    const uint32_t nodes = segment.header().places;
     if (number < 0 || uint32_t(number) >= nodes)
         fail(PS_EINVAL, Where{-1, number, nodes}, "there is no node %d of %u", number, nodes);
     return segment.member(uint32_t(number));
@@ -37,6 +37,7 @@ int32_t ps_abi_version(void) { return PS_ABI_VERSION; }
 int32_t ps_element_bytes(int32_t dtype) { return int32_t(element_bytes(dtype)); }
 
 int32_t ps_node_create(const ps_node_options *options, ps_node **node) {
+    make_room_for_failures();
     return guarded([&] {
         const ps_node_options wanted = known(options);
         if (wanted.hash && wanted.hash[0]) fail(PS_EINVAL, Where{}, "hash is %s; only a table has one", wanted.hash);
@@ -47,6 +48,7 @@ int32_t ps_node_create(const ps_node_options *options, ps_node **node) {
 }
 
 int32_t ps_node_attach(const char *address, double timeout, ps_node **node) {
+    make_room_for_failures();
     return guarded([&] {
         require(address, "address");
         require(node, "node") = ps_node::attach(address, seconds(timeout, default_attach_timeout));
@@ -147,7 +149,7 @@ int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes) {
         found.element_bytes = int32_t(h.element_bytes);
         found.max_workers = int32_t(h.max_workers);
         found.num_workers = int32_t(h.num_workers);
-        found.num_nodes = int32_t(h.num_nodes);
+        found.num_nodes = int32_t(h.places);
         found.node = int32_t(h.node);
         give(found, info, bytes, "info");
     });
@@ -185,7 +187,7 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
         s.copies_held = int64_t(h.copies_held.load());
         s.copy_bytes = int64_t(h.copy_bytes.load());
         s.keys_lacking_copies = int64_t(h.keys_lacking_copies.load());
-        for (uint32_t other = 0; other < h.num_nodes; other++)
+        for (uint32_t other = 0; other < h.places; other++)
             s.nodes_lost += segment.member(other).state.load(std::memory_order_acquire) == Member::lost;
         give(s, stats, bytes, "stats");
     });

@@ -38,6 +38,7 @@ int32_t with_worker(ps_worker *worker, Body &&body) {
 extern "C" {
 
 int32_t ps_worker_create(ps_node *node, ps_worker **worker) {
+    make_room_for_failures();
     return with_node(node, [&](ps_node &n) {
         require(worker, "worker");
         auto attachment = n.attachment();

@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 
 namespace ps {
 
@@ -23,6 +24,11 @@ void fail(int32_t code, const Where &where, const char *format, ...) {
 void fail_with_errno(const char *what) {
     int number = errno;
     fail(PS_ESYSTEM, Where{-1, number, 0}, "%s: %s", what, std::strerror(number));
+}
+
+void make_room_for_failures() noexcept {
+    last_error.reserved = 0;
+    (void)std::uncaught_exceptions(); // touches the C++ library's own
 }
 
 int32_t remember(const ps_error &error) noexcept {

@@ -29,6 +29,10 @@ private:
 [[noreturn]] __attribute__((format(printf, 3, 4))) void fail(int32_t code, const Where &where, const char *format, ...);
 [[noreturn]] void fail_with_errno(const char *what);
 
+// A thread's first failure takes memory for what belongs to the thread, and the process ends if there is none. Call
+// this while there is.
+void make_room_for_failures() noexcept;
+
 int32_t remember(const ps_error &error) noexcept; // for ps_last_error(); returns the code
 int32_t remember(int32_t code, const char *message) noexcept;
 

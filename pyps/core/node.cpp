@@ -54,7 +54,7 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push, c
     if (part == Part::node) node->tables_ = make_tables(node->attachment_->segment);
     node->slabs_ = std::make_unique<Slabs>(segment);
     if (!segment.header().is_range()) { // rows of keys are made when the keys are used first
-        if (segment.header().num_nodes == 1) node->serve_alone();
+        if (segment.header().places == 1) node->serve_alone();
         return node.release();
     }
     // At first a node holds the keys whose home it is, the only node all keys. Check that there is room for all of them
@@ -63,13 +63,13 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push, c
     for (uint32_t number = 0; number < segment.header().num_classes; number++)
         bytes += segment.length_class(number).keys * segment.length_class(number).slot_bytes;
     const Header &header = segment.header();
-    segment.mapping().require_room(bytes / header.num_nodes);
+    segment.mapping().require_room(bytes / header.places);
     std::vector<uint64_t> expected(header.num_classes);
-    for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes)
+    for (int64_t key = header.node; key < options.num_keys; key += header.places)
         expected[segment.place(uint64_t(key)).length_class()]++;
     node->slabs_->expect(expected);
     std::vector<char> room;
-    for (int64_t key = header.node; key < options.num_keys; key += header.num_nodes) {
+    for (int64_t key = header.node; key < options.num_keys; key += header.places) {
         Row row = segment.rows().row(uint64_t(key));
         Entry &entry = segment.entry(row);
         const Place place(entry.load(std::memory_order_relaxed));
@@ -96,7 +96,7 @@ void ps_node::serve_alone() {
 bool ps_node::begin_anew(const char *what) {
     if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
     const Header &header = attachment_->segment->header();
-    const bool is_alone = header.num_nodes == 1 && !header.joined.load(std::memory_order_acquire);
+    const bool is_alone = header.places == 1 && !header.joined.load(std::memory_order_acquire);
     if (!is_creator() || (server_ && !is_alone))
         fail(PS_EINVAL, Where{}, "%s before a node is bound or has a worker, in the process that created it", what);
     const bool served = server_ != nullptr;
@@ -155,7 +155,7 @@ void ps_node::trace(const std::vector<Key> &keys) {
     std::for_each(keys.begin(), keys.end(), note);
     const Header &header = attachment_->segment->header();
     if (keys.empty())
-        for (Key key = header.node; key < Key(header.num_keys); key += header.num_nodes) note(key);
+        for (Key key = header.node; key < Key(header.num_keys); key += header.places) note(key);
     if (served) serve_alone();
 }
 
@@ -182,7 +182,7 @@ static void require_one_interface(const std::string &endpoint) {
 std::string ps_node::bind(const std::string &endpoint) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!attachment_) fail(PS_ECLOSED, Where{}, "the node was shut down");
-    if (!is_creator() || attachment_->segment->header().num_nodes == 1)
+    if (!is_creator() || attachment_->segment->header().places == 1)
         fail(PS_EINVAL, Where{}, "only a node of several, in the process that created it, is bound to an endpoint");
     if (server_) fail(PS_EINVAL, Where{}, "the node is bound to %s already", server_->endpoint().c_str());
     require_one_interface(endpoint);
@@ -226,7 +226,7 @@ int32_t ps_node::barrier(double timeout) {
     attachment->require_open();
     Segment &segment = *attachment->segment;
     Header &header = segment.header();
-    if (header.num_nodes == 1) return PS_OK;
+    if (header.places == 1) return PS_OK;
     if (header.server.pid != Process::self().pid)
         fail(PS_EINVAL, Where{}, "only the process that created a node comes to the nodes' barrier with it");
     std::unique_lock<std::mutex> alone(barrier_mutex_, std::try_to_lock);
@@ -234,7 +234,7 @@ int32_t ps_node::barrier(double timeout) {
     int32_t code = wait(barrier_, segment, header.node_rounds, header.node_arrival, timeout, attachment->patience,
                         [&] { attachment->require_open(); });
     if (code == PS_ETIMEDOUT)
-        fail(code, Where{-1, header.num_nodes, 0}, "not all %u nodes came to the barrier in time", header.num_nodes);
+        fail(code, Where{-1, header.places, 0}, "not all %u nodes came to the barrier in time", header.places);
     return code;
 }
 
@@ -285,8 +285,7 @@ int32_t ps_node::leave(double timeout) {
         return PS_OK; // a node was lost, so there is nobody left to serve
     }
     if (code == PS_ETIMEDOUT)
-        fail(code, Where{-1, header.num_nodes, 0}, "not all of the %u nodes came to their end in time",
-             header.num_nodes);
+        fail(code, Where{-1, header.places, 0}, "not all of the %u nodes came to their end in time", header.places);
     return code;
 }
 

@@ -20,7 +20,7 @@ void require_others(const Segment &segment) {
     const Header &header = segment.header();
     if (header.nobody_stays.load(std::memory_order_acquire))
         fail(PS_ESTATE, Where{}, "all other nodes leave as well, so none is left that could take the keys");
-    for (NodeId node = 0; node < header.num_nodes; node++)
+    for (NodeId node = 0; node < header.places; node++)
         if (node != header.node && segment.member(node).state.load(std::memory_order_acquire) == Member::here) return;
     fail(PS_ESTATE, Where{}, "no other node is left that could take the keys: shut this one down");
 }

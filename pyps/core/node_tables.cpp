@@ -25,7 +25,7 @@ ps_node_options beside(const Header &header, const TableOptions &table, uint64_t
     ps_node_options options = table.for_node();
     options.max_workers = int32_t(header.max_workers);
     options.latch_timeout = header.latch_timeout;
-    options.num_nodes = int32_t(header.num_nodes);
+    options.num_nodes = int32_t(header.places);
     options.node = int32_t(header.node);
     options.techniques = int32_t(header.techniques);
     options.replicas = int32_t(header.replicas);
@@ -47,11 +47,11 @@ public:
         const Header &header = beside_->header();
         const CurveKeys keys = keys_of(*beside_);
         if (!keys.public_key.empty()) node_->secure(keys);
-        if (header.num_nodes == 1) return "here";
+        if (header.places == 1) return "here";
         return node_->bind(place_beside(beside_->endpoint(header.node), number_));
     }
     void connect(const std::vector<std::string> &endpoints) override {
-        if (beside_->header().num_nodes > 1) node_->connect(endpoints);
+        if (beside_->header().places > 1) node_->connect(endpoints);
     }
     void end_workers(const std::string &why) override { node_->end_workers(why); }
     void shut_down(bool with_others) override {
@@ -79,7 +79,7 @@ std::shared_ptr<Tables> ps_node::make_tables(const std::shared_ptr<Segment> &seg
                                                       Initializer::read(table.initializer), Part::table));
         return std::make_shared<OwnTable>(segment, node.release(), number);
     };
-    return std::make_shared<Tables>(header_from(*segment), NodeId(header.num_nodes), make,
+    return std::make_shared<Tables>(header_from(*segment), NodeId(header.places), make,
                                     [segment] { segment->doorbell().ring(); });
 }
 
@@ -100,7 +100,7 @@ std::shared_ptr<Tables> ps_node::own_tables() {
     if (!is_creator())
         fail(PS_EINVAL, Where{}, "a forked process opens tables of a node that it has attached to, by its address");
     const Header &header = attachment_->segment->header();
-    if (header.num_nodes > 1 && !header.connected.load(std::memory_order_acquire))
+    if (header.places > 1 && !header.connected.load(std::memory_order_acquire))
         fail(PS_ESTATE, Where{}, "a node has tables when it is connected");
     return tables_;
 }
@@ -135,8 +135,7 @@ std::string ps_node::table_names() {
     const std::shared_ptr<Attachment> attachment = this->attachment();
     const Header &header = attachment->segment->header();
     std::string found;
-    if (attachment->is_table || (header.num_nodes > 1 && !header.connected.load(std::memory_order_acquire)))
-        return found;
+    if (attachment->is_table || (header.places > 1 && !header.connected.load(std::memory_order_acquire))) return found;
     if (!attachment->address.empty()) return ask(attachment->address, {Ask::names, "", "", default_wait_timeout});
     const std::shared_ptr<Tables> tables = own_tables();
     for (const std::string &name : tables->names()) found += name + "\n";

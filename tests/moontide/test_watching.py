@@ -23,6 +23,7 @@ import pyps
 from moontide.cli import main
 from moontide.watching import tables
 from tests.conftest import Processes
+from tests.ports import OWN, free_port
 from tests.python_path import python_path
 
 TIMEOUT = 60.0
@@ -269,10 +270,7 @@ def test_a_node_that_is_named_twice_is_an_error(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.slow
 def test_a_killed_node_is_shown_as_lost(processes: Processes, capsys: pytest.CaptureFixture[str]) -> None:
-    listening = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-    places = [f"tcp://127.0.0.1:{one.getsockname()[1]}" for one in listening]
-    for one in listening:
-        one.close()
+    places = [f"tcp://{OWN}:{free_port(OWN)}" for _ in range(2)]
     command = [sys.executable, "-m", "moontide", "node", "--num-keys=10", "--metrics-port=0"]
     command.append(f"--nodes={','.join(places)}")
     nodes = [processes([*command, f"--rank={rank}"]) for rank in range(2)]

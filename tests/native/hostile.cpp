@@ -31,7 +31,7 @@ struct Pair {
         options.server_threads = server_threads;
         options.num_keys = shape.is_range ? int64_t(shape.num_keys()) : 0;
         options.capacity = shape.is_range ? 0 : 100'000;
-        options.num_nodes = shape.num_nodes();
+        options.num_nodes = shape.places();
         options.cluster = cluster;
         options.lengths.clear();
         for (Key key = 0; key < shape.num_keys() && shape.is_range; key++) note_length(key);

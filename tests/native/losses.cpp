@@ -84,6 +84,8 @@ private:
             lose(world_, world_.members()[world_.draw(world_.members().size())]);
         } else if (what == 10 && world_.backups > 0 && world_.draw(15) == 0) {
             leave(world_, world_.members()[world_.draw(world_.members().size())]);
+        } else if (what == 10 && world_.draw(10) == 0) {
+            join(world_);
         } else if (what == 11) {
             const NodeId node = NodeId(world_.draw(world_.num_nodes));
             const Key key = world_.draw(world_.num_keys);
@@ -167,6 +169,6 @@ int main(int count, char **arguments) {
     seeds.for_each([&](uint64_t seed) { met += Simulation(seed).run(); });
     if (seeds.last >= seeds.first + 200)
         REQUIRE(met.keys_lost > 0 && met.keys_rehomed > 0 && met.taken_late > 0 && met.refused > 0 && met.broken > 0 &&
-                met.secure > 0 && met.taken_over > 0 && met.departed > 0);
+                met.secure > 0 && met.taken_over > 0 && met.departed > 0 && met.joined > 0 && met.spread > 0);
     std::printf("ok\n");
 }

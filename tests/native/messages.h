@@ -26,8 +26,8 @@ inline struct SmallShape : Shape {
     KeySpace keys() const override { return is_range ? KeySpace::range(num_keys()) : KeySpace::any(2); }
     uint64_t num_keys() const { return 50; }
     Key key(uint64_t number) const { return is_range ? number : Key(number % 5 == 0) << length_class_at | number; }
-    NodeId home(Key key) const { return HomeRule(num_nodes(), {}, keys()).base(key); }
-    NodeId num_nodes() const override { return 4; }
+    NodeId home(Key key) const { return HomeRule::of_all(places(), keys()).home(key); }
+    NodeId places() const override { return 4; }
     uint64_t value_bytes(Key key) const override {
         return (is_range ? key % 5 == 0 : keys().length_class(key) == 1) ? 40 : 8;
     }
@@ -167,8 +167,7 @@ inline Bytes some_delta() {
     batch.keys = some_keys();
     for (Key key : batch.keys) {
         Bytes value = draw(2) ? some_bytes(shape.value_bytes(key)) : Bytes();
-        batch.deltas.push_back(
-            Delta{batch.node, uint32_t(draw(99)), some_sequence(), draw(2) == 1, value, draw(2) == 1});
+        batch.deltas.push_back(Delta{batch.node, uint32_t(draw(99)), some_sequence(), draw(2) == 1, value});
     }
     return batch.encode(header());
 }

@@ -48,9 +48,9 @@ public:
 int main() {
     constexpr Key key = 1; // its home is node 1
     constexpr uint64_t last = UINT32_MAX;
-    NumberStore values(0, HomeRule(3, {}, KeySpace::range(3)), 3);
+    NumberStore values(3);
     Refreshes post;
-    Protocol protocol(0, 3, KeySpace::range(3), Techniques::replication_only, values, post);
+    Protocol protocol(0, HomeRule::of_all(3, KeySpace::range(3)), Techniques::replication_only, values, post);
     protocol.localize({key}, 1);
     protocol.receive(key, Transfer{1, {Replica{2, 1, last, false}}, {}, bytes_of(100)});
     for (uint64_t sequence = last; sequence <= last + 3; sequence++) { // the first one is there already

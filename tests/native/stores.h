@@ -74,26 +74,26 @@ public:
         NodeId seen_at = no_node;
     };
 
-    NumberStore(NodeId self, const HomeRule &homes, uint64_t num_keys)
-        : Stops(num_keys), is_range(homes.space().is_range()), begins_here(num_keys), values(num_keys),
-          rows(num_keys, true) {
-        for (Key key = 0; key < num_keys; key++) {
-            begins_here[key] = homes.base(key) == self;
-            if (begins_here[key]) values[key].standing = Standing::owned;
-        }
+    explicit NumberStore(uint64_t num_keys) : Stops(num_keys), values(num_keys), rows(num_keys, true) {}
+
+    void begin_with(const FirstHomes &homes) override {
+        first = &homes;
+        for (Key key = 0; key < values.size(); key++)
+            if (homes.is_here(key)) values[key].standing = Standing::owned;
     }
 
     std::unique_ptr<Whereabouts> whereabouts();
 
     void for_each_here(const std::function<void(Key)> &body) const override {
         for (Key key = 0; key < values.size(); key++)
-            if (rows[key] || is_range) body(key);
+            if (rows[key] || first->rule().space().is_range()) body(key);
     }
 
     bool latch(Key key) override {
         REQUIRE(latched == nobody);
         if (at[key]) return false;
         latched = key;
+        values[key].standing = standing(key);
         rows[key] = true;
         erased = false;
         return true;
@@ -104,7 +104,10 @@ public:
         latched = nobody;
     }
 
-    Standing standing(Key key) const override { return values[key].standing; }
+    Standing standing(Key key) const override {
+        if (rows[key] || first->rule().space().is_range()) return values[key].standing;
+        return first->is_here(key) ? Standing::owned : Standing::absent;
+    }
     bool has_row(Key key) const override { return rows[key]; }
     uint64_t whole_bytes(Key) const override { return 8; }
     uint64_t value_bytes(Key) const override { return 8; }
@@ -193,7 +196,7 @@ public:
     void erase(Key key) override {
         require(key, {Standing::owned});
         values[key].number = 0;
-        if (!begins_here[key]) values[key].standing = Standing::absent;
+        if (!first->is_here(key)) values[key].standing = Standing::absent;
         erased = true;
     }
     void apply(Bytes *whole, const char *delta, Key) const override {
@@ -205,8 +208,7 @@ private:
     friend class NumberWhereabouts;
     static constexpr Key nobody = UINT64_MAX;
 
-    const bool is_range; // a range's rows stay
-    std::vector<bool> begins_here; // by key
+    const FirstHomes *first = nullptr;
     std::vector<Value> values;
     std::vector<bool> rows; // by key
     bool erased = false; // the key whose latch is held, and nothing was done to it since
@@ -283,10 +285,13 @@ struct MemoryParts {
 
 class MemoryStore : private MemoryParts, public StoreValues, public Stops {
 public:
-    MemoryStore(NodeId self, const HomeRule &homes, uint64_t num_keys)
-        : MemoryParts(num_keys), StoreValues(*segment, *slabs, 0), Stops(num_keys) {
-        for (Key key = 0; key < num_keys; key++)
-            if (homes.base(key) == self) under_latch(*this, key, [&] { own(key, bytes_of(0).data()); });
+    explicit MemoryStore(uint64_t num_keys)
+        : MemoryParts(num_keys), StoreValues(*segment, *slabs, 0), Stops(num_keys) {}
+
+    void begin_with(const FirstHomes &homes) override {
+        StoreValues::begin_with(homes);
+        for (Key key = 0; key < at.size(); key++)
+            if (homes.is_here(key)) under_latch(*this, key, [&] { own(key, bytes_of(0).data()); });
     }
 
     bool latch(Key key) override { return !at[key] && StoreValues::latch(key); }
@@ -302,8 +307,8 @@ struct Store {
 };
 
 template <class Kind>
-Store make_store(NodeId self, const HomeRule &homes, uint64_t num_keys) {
-    auto store = std::make_unique<Kind>(self, homes, num_keys);
+Store make_store(uint64_t num_keys) {
+    auto store = std::make_unique<Kind>(num_keys);
     Kind *pointer = store.get();
     return {std::move(store), pointer->whereabouts(), &pointer->at};
 }

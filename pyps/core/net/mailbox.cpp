@@ -21,7 +21,7 @@ void append(Bytes *to, const Bytes &more) { to->insert(to->end(), more.begin(), 
 
 Mailbox::Mailbox(const Segment &segment, uint32_t channel, Outbound &outbound, Landed landed)
     : counters_(segment.header()), shape_(segment), header_(header_from(segment, channel)), outbound_(outbound),
-      landed_(std::move(landed)), rounds_(segment.header().num_nodes), outgoing_(segment.header().num_nodes) {}
+      landed_(std::move(landed)), rounds_(segment.header().places), outgoing_(segment.header().places) {}
 
 // The last message for a node if it is of the same kind and has room for so many more bytes, else a new one.
 template <class Kind, class Fits>

@@ -37,7 +37,8 @@ inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
 }
 
 inline bool is_member(const Segment &segment, NodeId node) {
-    return segment.member(node).state.load(std::memory_order_acquire) != Member::lost;
+    const Member state = segment.member(node).state.load(std::memory_order_acquire);
+    return state == Member::here || state == Member::left;
 }
 
 // Of one that is no member: it has shut down and told so. What it sent before may still come, and is nothing to count.
@@ -50,7 +51,7 @@ public:
     explicit StoreShape(const Segment &segment) : segment_(segment) {}
 
     KeySpace keys() const override { return segment_.key_space(); }
-    NodeId num_nodes() const override { return NodeId(segment_.header().num_nodes); }
+    NodeId places() const override { return NodeId(segment_.header().places); }
     ChannelRule channels() const override { return segment_.channel_rule(); }
     uint64_t value_bytes(Key key) const override { return segment_.value_bytes(key); }
     uint64_t whole_bytes(Key key) const override { return segment_.whole_bytes(key); }

@@ -24,7 +24,7 @@ std::unique_ptr<WorkerTransport> make_transport(const Segment &segment, const st
                                                 uint32_t worker) {
     const Header &header = segment.header();
     auto node = NodeId(header.node);
-    WorkerEnd end{{node, NodeId(header.num_nodes), name_of_worker(node, worker, header.cluster), keys_of(segment),
+    WorkerEnd end{{node, NodeId(header.places), name_of_worker(node, worker, header.cluster), keys_of(segment),
                    longest_message(header), heartbeats_within(2 * header.lost_after)},
                   [&segment](NodeId to) { return std::string(segment.endpoint(to)); },
                   header.library};
@@ -119,7 +119,7 @@ void Remote::look_at_epoch() {
     uint32_t epoch = segment_.header().epoch.load(std::memory_order_acquire);
     if (requests_.is_in(epoch)) return;
     std::vector<NodeId> members;
-    for (NodeId node = 0; node < shape_.num_nodes(); node++)
+    for (NodeId node = 0; node < shape_.places(); node++)
         if (is_member(segment_, node)) members.push_back(node);
     auto lost = NodeId(segment_.header().lost_last.load(std::memory_order_acquire));
     expects_nothing_ = false; // operations may be asked again

@@ -24,7 +24,7 @@ Heartbeats heartbeats(const Header &header) { return {header.heartbeat, header.l
 
 Vigil::Vigil(Segment &segment, NodeTransport &transport, const std::vector<std::string> &endpoints)
     : segment_(segment), shape_(segment),
-      membership_(NodeId(segment.header().node), NodeId(segment.header().num_nodes), segment.header().heartbeat,
+      membership_(NodeId(segment.header().node), NodeId(segment.header().places), segment.header().heartbeat,
                   segment.header().on_loss == PS_ON_LOSS_CONTINUE ? OnLoss::go_on : OnLoss::fail, *this),
       links_(transport.links(name_of_vigil(NodeId(segment.header().node), segment.header().cluster),
                              heartbeats(segment.header()))) {
@@ -55,7 +55,7 @@ void Vigil::left(NodeId node) {
 }
 
 void Vigil::run() noexcept {
-    name_this_thread("ps vigil");
+    begin_thread("ps vigil");
     try {
         work();
     } catch (const std::exception &error) {
@@ -65,7 +65,7 @@ void Vigil::run() noexcept {
 
 double Vigil::patience(double now) const {
     bool probing = false;
-    for (NodeId node = 0; node < shape_.num_nodes() && !probing; node++) probing = links_->is_probing(node);
+    for (NodeId node = 0; node < shape_.places() && !probing; node++) probing = links_->is_probing(node);
     double most = probing ? look_at_probes_every : segment_.header().heartbeat;
     return std::max(0.0, std::min(most, membership_.due() - now));
 }
@@ -100,7 +100,7 @@ void Vigil::look_at_links(double now) {
     for (const ConnectionEvent &connection : of_messages)
         if (connection.has_broken) membership_.broken(connection.node, now);
     for (Message message; links_->receive(&message);) receive(message);
-    for (NodeId node = 0; node < shape_.num_nodes(); node++) {
+    for (NodeId node = 0; node < shape_.places(); node++) {
         if (!links_->is_probing(node)) continue;
         Reach reach = links_->look(node, now);
         if (reach != Reach::unknown) membership_.probed(node, reach == Reach::refused, now);
@@ -150,7 +150,7 @@ void Vigil::end(NodeId node, Evidence evidence, NodeId by) {
 
 void Vigil::begin(uint32_t epoch, const std::vector<NodeId> &members) {
     Header &header = segment_.header();
-    for (NodeId node = NodeId(header.num_nodes); node-- > 0;) {
+    for (NodeId node = NodeId(header.places); node-- > 0;) {
         if (std::count(members.begin(), members.end(), node) || !is_member(segment_, node)) continue;
         mark_lost(node, membership_.evidence(node), members[0]);
         header.lost_last.store(node, std::memory_order_release);

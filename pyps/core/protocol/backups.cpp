@@ -30,13 +30,13 @@ bool Protocol::is_known(Key key, const Request &request) {
     return false;
 }
 
-Protocol::Write *Protocol::find_write(Key key) {
+Write *Protocol::find_write(Key key) {
     leave_run(key);
     auto found = writes_.find(key);
     return found == writes_.end() ? nullptr : &found->second;
 }
 
-Protocol::Write &Protocol::begin_write(Key key) {
+Write &Protocol::begin_write(Key key) {
     if (Write *write = find_write(key)) return *write;
     Write &write = writes_[key];
     values_.read(key, &write.whole);

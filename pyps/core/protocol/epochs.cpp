@@ -11,6 +11,7 @@
 namespace ps {
 
 void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
+    if (backups_) return replicas->clear();
     replicas->erase(std::remove_if(replicas->begin(), replicas->end(),
                                    [&](const Replica &replica) { return !homes_.rule().is_member(replica.node); }),
                     replicas->end());
@@ -22,7 +23,9 @@ void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
 void Protocol::begin_epoch(const std::vector<NodeId> &members) {
     // Else the last epoch was not settled: keep the homes of the one before.
     if (!former_) former_.emplace(std::move(homes_));
+    if (epoch_ == 0 && !former_->rule().is_member(self_)) join(members);
     homes_ = Homes(*former_, members);
+    first_.begin_epoch(homes_.rule());
     epoch_++;
     std::vector<Key> awaited = parked_.keys();
     parked_.keep_what_brings_keys();
@@ -99,6 +102,7 @@ void Protocol::lose(Key key, NodeId with) {
 
 void Protocol::settle(NodeId lost) {
     const HomeRule &rule = homes_.rule();
+    homes_.name_lost(lost);
     std::vector<Key> missing;
     homes_.for_each([&](Key key) {
         if (homes_.is_unknown(key)) missing.push_back(key);
@@ -107,16 +111,15 @@ void Protocol::settle(NodeId lost) {
     for (Key key : missing) {
         if (find_again(key)) continue;
         bool known = former_->is_here(key) && !former_->is_unknown(key) && !former_->is_lost(key);
-        NodeId owner = known ? former_->owner(key) : rule.base(key);
+        NodeId owner = known ? former_->owner(key) : first_.of(key);
         lose(key, rule.is_member(owner) ? lost : owner);
     }
+    if (backups_) note_moved_homes();
     former_.reset();
     if (backups_) settle_backups();
     std::vector<Key> keys;
-    for (auto &[key, held] : replicas_) {
-        keys.push_back(key);
-        held.version = 0; // an owner that has the key from a backup counts anew
-    }
+    if (!backups_) // else all replicas have ended
+        for (auto &[key, held] : replicas_) keys.push_back(key);
     for (Key key : keys) step(key, [=] { send_again(key); });
     // Keys owned here may have fewer replicas now; those that are left must get the value again.
     for (auto &[key, master] : masters_) list(key, master);
@@ -136,7 +139,7 @@ void Protocol::send_again(Key key) {
     // No intent needs the replica any more, but its end may not have been asked for: the key itself was to come here.
     if (!wanted_.count(key)) held.ending = true;
     held.owner = homes_.home(key);
-    take(key, Delta{self_, held.number, held.sent, held.ended, held.delta, backups_ > 0}, not_from_home);
+    take(key, Delta{self_, held.number, held.sent, held.ended, held.delta}, not_from_home);
 }
 
 void Protocol::send_gone(NodeId to, Key key) {

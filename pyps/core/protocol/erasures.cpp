@@ -33,7 +33,7 @@ void Protocol::receive_about_row(Key key, Request request) {
     else if (homes_.is_lost(key) && !is_unborn(key))
         post_.refuse(request.origin, key, homes_.lost_with(key));
     else if (!asks && !begins_here(key) && !is_whole_)
-        post_.refuse(request.origin, key, homes_.rule().base(key));
+        post_.refuse(request.origin, key, homes_.unlisted_with(key));
     else if (asks || is_unused(key))
         post_.answer(request.origin, key, yes_or_no(!is_unused(key)), false);
     else

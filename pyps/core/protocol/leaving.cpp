@@ -64,7 +64,7 @@ void Protocol::choose_keepers() {
 
 void Protocol::avoid(NodeId leaver) {
     if (!leavers_.note(leaver)) return;
-    offered_ = {}; // some perhaps to that node: all are offered again
+    offer_again(); // some perhaps were offered to that node
     choose_keepers();
     leave_runs();
     note_lacking();
@@ -110,11 +110,7 @@ void Protocol::release_leavers() {
 // Part of each round, on a node that leaves.
 void Protocol::hand_over() {
     if (is_empty_ || former_ || staying().empty()) return;
-    std::vector<Key> erased;
-    offered_.for_each([&](Key key, bool) {
-        if (!owns(key)) erased.push_back(key);
-    });
-    for (Key key : erased) offered_.erase(key);
+    forget_taken();
     const bool may_go = !asks_to_go_ || is_released();
     if (offered_.empty() && to_hand_over_.empty() && may_go)
         values_.for_each_here([&](Key key) {
@@ -154,14 +150,31 @@ bool Protocol::is_released() const {
     return std::all_of(members.begin(), members.end(), [&](NodeId node) { return released_[node]; });
 }
 
-// Offers some of the keys. Each goes to the node that will be its home when this node has left.
+void Protocol::forget_taken() {
+    std::vector<Key> taken;
+    offered_.for_each([&](Key key, bool) {
+        if (!owns(key)) taken.push_back(key);
+    });
+    for (Key key : taken) offered_.erase(key);
+}
+
+void Protocol::offer_again() {
+    offered_.for_each([&](Key key, bool) { to_hand_over_.push_back(key); });
+    offered_ = {};
+}
+
+// Offers some of the keys. Each goes to the node that will be its home when all that leave have left. Keys that are in
+// use here stay, unless this node leaves.
 void Protocol::offer() {
-    const HomeRule heirs(homes_.rule().nodes(), staying(), homes_.rule().space());
+    if (to_hand_over_.empty()) return;
+    const HomeRule heirs(homes_.rule().places(), staying(), homes_.rule().space());
     std::map<NodeId, Offer> offers;
     for (; !to_hand_over_.empty() && offered_.size() < keys_at_once; to_hand_over_.pop_back()) {
         const Key key = to_hand_over_.back();
-        if (!owns(key)) continue;
-        offers[heirs.home(key)].keys.push_back(key);
+        if (!owns(key) || (!leaves_ && (wanted_.count(key) || masters_.count(key)))) continue;
+        const NodeId heir = heirs.home(key);
+        if (heir == self_) continue;
+        offers[heir].keys.push_back(key);
         offered_[key] = true;
     }
     for (const auto &[node, message] : offers) post_.send(node, message);
@@ -182,8 +195,8 @@ void Protocol::receive(const Offer &message) {
 void Protocol::begin_epoch_of_leavers(const std::vector<NodeId> &members) {
     leavers_.begin_epoch(members);
     asks_to_go_ = false;
-    offered_ = {};
-    to_hand_over_.clear();
+    offer_again();
+    if (leaves_) to_hand_over_.clear();
 }
 
 } // namespace ps

@@ -67,7 +67,6 @@ struct Delta {
     uint64_t sequence = 0; // counts the replica's deltas, from 1
     bool last = false;
     Bytes value = {}; // empty if nothing was pushed
-    bool in_new_epoch = false; // the first one of an epoch, whose owner may not know the replica
 };
 
 // The owner's value for a replica; the first one makes the replica. `version` grows with each Refresh that is sent for

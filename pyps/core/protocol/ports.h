@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "home_rule.h"
 #include "messages.h"
 
 namespace ps {
@@ -20,6 +21,9 @@ enum class Standing : uint8_t { absent, owned, shared, replica, awaited };
 class Values {
 public:
     virtual ~Values() = default;
+
+    // Called once, before anything else. Keys live here at first as these say now; they outlive the values.
+    virtual void begin_with(const FirstHomes &first) = 0;
 
     virtual Standing standing(Key key) const = 0;
     // False: the key is not known here. Where it begins, it was then never used, or was erased since; it is owned

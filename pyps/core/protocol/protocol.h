@@ -36,6 +36,7 @@
 #include "parked.h"
 #include "ports.h"
 #include "recent.h"
+#include "writes.h"
 
 namespace ps {
 
@@ -43,12 +44,17 @@ enum class Techniques : uint8_t { all, replication_only, relocation_only };
 
 class Protocol {
 public:
-    Protocol(NodeId self, NodeId nodes, const KeySpace &space, Techniques techniques, Values &values, Post &post,
+    // `first`: the homes at the start of the cluster. This node may join it later.
+    Protocol(NodeId self, const HomeRule &first, Techniques techniques, Values &values, Post &post,
              const ChannelKeys &channel = {}, NodeId backups = 0)
-        : self_(self), techniques_(techniques), channel_(channel), backups_(backups),
-          homes_(self, nodes, space, channel), values_(values), post_(post),
-          keepers_(self, backups, homes_.rule().members()), settled_(nodes, true), secure_(nodes, true),
-          is_whole_(backups > 0), leavers_(nodes), released_(nodes) {}
+        : self_(self), techniques_(techniques), channel_(channel), backups_(backups), first_(self, first),
+          homes_(self, first_, channel), values_(values), post_(post), keepers_(self, backups, first.members()),
+          settled_(first.places(), true), secure_(first.places(), true), since_settled_(first.places()),
+          is_whole_(backups > 0), leavers_(first.places()), released_(first.places()) {
+        values_.begin_with(first_);
+    }
+    Protocol(const Protocol &) = delete;
+    Protocol &operator=(const Protocol &) = delete;
 
     // Messages from other nodes, and requests of this node's workers.
     void receive(Key key, Request message, bool from_home);
@@ -109,7 +115,10 @@ public:
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
     void exchange();
     // A round does nothing until a key is changed or a message comes.
-    bool is_idle() const { return due_.empty() && next_lacking_.empty() && !leavers_.any(); }
+    bool is_idle() const {
+        return due_.empty() && next_lacking_.empty() && !leavers_.any() &&
+               (to_hand_over_.empty() || offered_.size() >= keys_at_once);
+    }
 
     void hear_from(NodeId sender) { parked_.hear_from(sender); } // call it before messages of this node are received
 
@@ -129,7 +138,7 @@ public:
         return is_coming(key) || replicas_.count(key) || masters_.count(key) || wanted_.count(key) ||
                writes_.count(key) || in_run_.count(key);
     }
-    // Of a key whose home is here: it began at a node that was lost, and certainly was never used, or was erased.
+    // Of a key whose home is here, but was not from the start: certainly it was never used, or was erased.
     bool is_unborn(Key key) const {
         return is_whole_ && !former_ && homes_.is_here(key) && !begins_here(key) && !homes_.has_entry(key);
     }
@@ -174,41 +183,6 @@ private:
         std::vector<Want> wants; // that came meanwhile
         std::vector<Request> later; // writes that did, with backups
         std::vector<Relocate> next; // orders to hand the key on afterwards
-    };
-
-    // A key that is written here, or gets new backups. What comes while a backup is on its way is in the next one.
-    struct Write {
-        struct Request { // of a worker
-            Origin origin;
-            bool is_asked; // a worker waits for its answer
-        };
-        bool is_on_its_way = false; // a backup is
-        bool erases_backups = false; // which is the last step of an erasure
-        bool erases = false; // and then the key, but not in a later epoch: other nodes may have replicas again
-        uint64_t version = 0; // of that one
-        Bytes sent, whole; // as in that backup, and with what came since
-        std::vector<Request> written, next; // what is new in that backup, and in `whole`
-        std::vector<NodeId> missing; // nodes that have not answered
-        std::vector<Relocate> orders; // for afterwards; what comes behind them waits
-        std::vector<ps::Request> later;
-    };
-
-    // Keys whose backups of one operation's writes are on their way to the same nodes. If anything else is to be done
-    // to one of them, it leaves the run and becomes a Write.
-    struct Run {
-        BackupRun message;
-        std::vector<NodeId> missing; // nodes that have not answered
-        std::vector<Key> left;
-    };
-    struct InRun {
-        uint64_t version; // of the run
-        uint32_t index, offset; // of the key, and of its whole
-    };
-
-    // A key that this node takes over. Other backups may be older, so it is not here before they are as new.
-    struct TakingOver {
-        uint64_t version = 0; // of what was sent to them, or 0
-        std::vector<NodeId> keepers, missing; // missing: those that have not answered
     };
 
     struct Found {
@@ -278,7 +252,7 @@ private:
     void end(Key key, Held &held);
     void forget_if_plain(Key key);
     void forget_erased(Key key);
-    bool begins_here(Key key) const { return homes_.rule().base(key) == self_; }
+    bool begins_here(Key key) const { return first_.is_here(key); }
     bool is_unused(Key key) const { return begins_here(key) ? !values_.has_row(key) : is_unborn(key); }
     void bear(Key key);
     void make(Key key);
@@ -317,7 +291,8 @@ private:
     void take(Key key, const TakeOver &message);
     void send_taken_over();
     void take_over_if_backed(Key key);
-    void adopt(Key key, const Delta &delta);
+    void forget_replicas();
+    void forget_replica(Key key);
     void begin_epoch_of_backups(const std::vector<NodeId> &members);
     void note_lost();
     void claim(const std::function<void(Key, const Holds &)> &report) const;
@@ -337,7 +312,12 @@ private:
     void hand_over();
     bool is_released() const;
     void offer();
+    void forget_taken();
+    void offer_again();
     void begin_epoch_of_leavers(const std::vector<NodeId> &members);
+    void join(const std::vector<NodeId> &members);
+    void note_moved_homes();
+    void spread();
     void lose(Key key, NodeId with);
 
     void take_changes();
@@ -352,6 +332,7 @@ private:
     const Techniques techniques_;
     const ChannelKeys channel_;
     const NodeId backups_; // of each key
+    FirstHomes first_;
     Homes homes_;
     std::optional<Homes> former_; // of the last settled epoch, until the new one is settled
     Values &values_;
@@ -379,6 +360,8 @@ private:
     std::vector<bool> settled_, secure_; // by node: what it has told in this epoch
     bool knows_lost_keys_ = false; // other nodes cannot tell these from keys that were never written
     bool were_secure_ = true; // no key that was written can have been lost with the nodes that were lost
+    std::vector<bool> since_settled_; // by node: a member of the last settled epoch, or of one since
+    size_t most_lost_ = 0; // backups that each key had when all keys last had theirs
     size_t lost_at_once_ = 0, lost_before_ = 0; // nodes, since all keys had their backups; without this epoch's
     bool is_whole_; // they were so in all epochs
     Leavers leavers_;

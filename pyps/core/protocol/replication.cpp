@@ -169,7 +169,6 @@ bool Protocol::take_ghost(Key key, const Delta &delta) {
 
 void Protocol::serve(Key key, const Delta &delta) {
     if (take_ghost(key, delta)) return;
-    bool is_known = false;
     auto found = masters_.find(key);
     if (found != masters_.end()) { // if the replica is not known, this is its last delta, sent a second time
         std::vector<Replica> &replicas = found->second.replicas;
@@ -183,10 +182,8 @@ void Protocol::serve(Key key, const Delta &delta) {
             replica->due = true;
             if (delta.last) replicas.erase(replica);
             list(key, found->second);
-            is_known = true;
         }
     }
-    if (!is_known && delta.in_new_epoch && !delta.last && delta.node != self_) adopt(key, delta);
     if (delta.last && delta.node != self_) post_.send(delta.node, key, Ended{delta.number});
     erase_if_alone(key);
 }
@@ -225,7 +222,7 @@ void Protocol::exchange() {
     take_changes();
     if (backups_) back_up_lacking();
     release_leavers();
-    if (leaves_) hand_over();
+    leaves_ ? hand_over() : spread();
     const std::vector<Key> keys = std::exchange(due_, {});
     for (Key key : keys) {
         if (!values_.has_row(key))

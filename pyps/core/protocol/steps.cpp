@@ -13,10 +13,9 @@ void Protocol::receive(Key key, Request message, bool from_home) {
 }
 
 // What is about replicas and comes to a node where the key has no row is about replicas that have ended. It must not
-// make a row again, unless a replica that outlived its owner has no other.
+// make a row again.
 void Protocol::receive(Key key, Delta message, bool from_home) {
-    const bool wants_an_owner = message.in_new_epoch && !message.last;
-    if (is_unused(key) && !wants_an_owner) {
+    if (is_unused(key)) {
         if (!take_ghost(key, message) && message.last) post_.send(message.node, key, Ended{message.number});
         return;
     }

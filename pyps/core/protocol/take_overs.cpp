@@ -12,6 +12,7 @@ namespace ps {
 // A new epoch (see epochs.cpp). Workers ask again for what was not answered, and what a home has ordered is over.
 void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
     note_lost();
+    forget_replicas();
     begin_epoch_of_leavers(members);
     choose_keepers();
     recent_.forget_all_but(members);
@@ -30,19 +31,45 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
     }
 }
 
+// All replicas end, and those that are wanted are asked for again: a new owner would not know of them, and would answer
+// a write that it has from a backup before they have its value. They have nothing that the owner lacks.
+void Protocol::forget_replicas() {
+    for (auto &[key, master] : masters_) master.replicas.clear();
+    std::vector<Key> keys;
+    for (const auto &[key, held] : replicas_) keys.push_back(key);
+    for (Key key : keys) step(key, [=] { forget_replica(key); });
+}
+
+void Protocol::forget_replica(Key key) {
+    replicas_.erase(key);
+    Bytes nothing;
+    if (values_.standing(key) == Standing::replica) values_.retire(key, &nothing);
+    forget_awaited(key);
+}
+
 // Those that were lost since the last epoch that was settled. Each key that was ever written has a backup left, or its
-// owner, if all their keys had backups, or if all nodes' had before no more than that were lost.
+// owner, if no more were lost than there were backups: since all keys had theirs, or of the lost nodes' keys, if these
+// had theirs.
 void Protocol::note_lost() {
+    const HomeRule &former = former_->rule(), &rule = homes_.rule();
     bool were_all_secure = true, were_lost_secure = true;
-    size_t lost = 0;
-    for (NodeId node : former_->rule().members()) {
+    size_t lost = 0, kept = 0; // kept: nodes that had backups
+    for (NodeId node : former.members()) {
         were_all_secure = were_all_secure && secure_[node];
-        if (homes_.rule().is_member(node)) continue;
+        since_settled_[node] = true;
+        kept += !leavers_.has_emptied(node);
+    }
+    for (NodeId node = 0; node < rule.places(); node++) {
+        if (!since_settled_[node] || rule.is_member(node)) continue;
         lost += !leavers_.has_emptied(node);
         were_lost_secure = were_lost_secure && secure_[node];
     }
+    for (NodeId node : rule.members()) since_settled_[node] = true; // also one that has joined
+    if (were_all_secure) most_lost_ = std::min<size_t>(backups_, former.members().size() - 1);
     lost_at_once_ = lost + (were_all_secure ? 0 : lost_before_);
-    were_secure_ = lost_at_once_ <= backups_ || (were_lost_secure && lost <= backups_);
+    const size_t others = kept > 0 ? kept - 1 : 0;
+    were_secure_ = lost_at_once_ <= std::min(most_lost_, others) ||
+                   (were_lost_secure && lost <= std::min<size_t>(backups_, others));
 }
 
 void Protocol::claim(const std::function<void(Key, const Holds &)> &report) const {
@@ -128,23 +155,12 @@ void Protocol::take_over_if_backed(Key key) {
     take_in(key, Transfer{0, {}, {}, Bytes(whole, whole + values_.whole_bytes(key)), copy->version, keepers});
 }
 
-// A replica of a key whose owner was lost: the new owner does not know it yet.
-void Protocol::adopt(Key key, const Delta &delta) {
-    if (values_.standing(key) == Standing::owned) values_.share(key);
-    Master &master = masters_[key];
-    master.replicas.push_back(Replica{delta.node, delta.number, delta.sequence, true});
-    list(key, master);
-    if (!is_being_erased(key)) return;
-    Bytes value;
-    values_.pull(key, &value);
-    recall(key, master, master.replicas.back(), value);
-}
-
 // Keys get new backups where keepers were lost.
 void Protocol::settle_backups() {
     claims_.clear();
     is_whole_ = is_whole_ && were_secure_;
     lost_before_ = lost_at_once_;
+    since_settled_.assign(since_settled_.size(), false);
     if (!is_whole_ && !homes_.rule().space().is_range()) knows_lost_keys_ = true;
     settled_.assign(settled_.size(), false);
     secure_.assign(secure_.size(), false);

@@ -43,7 +43,7 @@ void Protocol::receive_writes(const std::vector<Key> &keys, const std::vector<ui
     if (run) send(*run);
 }
 
-Protocol::Run &Protocol::begin_run(const std::vector<NodeId> &keepers, const Origin &origin) {
+Run &Protocol::begin_run(const std::vector<NodeId> &keepers, const Origin &origin) {
     const uint64_t version = ++last_version_;
     return runs_[version] = Run{{self_, version, origin, {}, {}, {}}, keepers, {}};
 }

@@ -19,10 +19,12 @@ size_t Requests::pending() const {
     return size_t(std::count_if(sent_.begin(), sent_.end(), [](const auto &known) { return !known.second.abandoned; }));
 }
 
-// What is on its way fails, as no node answers requests of a former epoch.
+// What is on its way fails, as no node answers requests of a former epoch. If no node was lost, it names this one.
 void Requests::begin_epoch(uint32_t epoch, std::vector<NodeId> members, NodeId lost) {
     header_.epoch = epoch;
-    rule_ = HomeRule(shape_.num_nodes(), std::move(members), shape_.keys());
+    const std::vector<NodeId> &former = rule_.members();
+    if (std::includes(members.begin(), members.end(), former.begin(), former.end())) lost = header_.from;
+    rule_ = HomeRule(shape_.places(), std::move(members), shape_.keys());
     if (settings_.asks_again) return ask_again(lost);
     for (const auto &[timestamp, sent] : sent_) failures_.add(timestamp, lost);
     sent_.clear();

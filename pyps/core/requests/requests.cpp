@@ -18,7 +18,7 @@ constexpr uint32_t no_epoch = 0xffffff; // the highest number that a header can 
 Requests::Requests(const FrameHeader &header, const Shape &shape, const Settings &settings, Whereabouts &whereabouts,
                    Outbox &outbox)
     : header_(header), shape_(shape), each_(shape.uniform_bytes()), settings_(settings), whereabouts_(whereabouts),
-      outbox_(outbox), rule_(shape.num_nodes(), {}, shape.keys()), questions_(shape.channels().channels()),
+      outbox_(outbox), rule_(shape.places(), {}, shape.keys()), questions_(shape.channels().channels()),
       in_flight_(settings.in_flight), announced_(settings.in_flight), since_hello_(settings.in_flight) {
     header_.epoch = no_epoch;
 }
@@ -172,7 +172,7 @@ void Requests::depart(int64_t timestamp, const Sent &sent, std::vector<uint32_t>
     std::vector<NodeId> targets = targets_of(sent);
     Departure departure{header_, head,        shape_.channels(), sent.keys,           targets, sent.spans, sent.values,
                         each_,   value_bytes, settings_.longest, std::move(positions)};
-    departure.write(shape_.num_nodes(), outbox_);
+    departure.write(shape_.places(), outbox_);
     outbox_.send_reserved();
 }
 

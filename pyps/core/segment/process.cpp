@@ -83,7 +83,10 @@ uint32_t fork_generation() {
     return generation.load(std::memory_order_relaxed);
 }
 
-void name_this_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+void begin_thread(const char *name) {
+    pthread_setname_np(pthread_self(), name);
+    make_room_for_failures();
+}
 
 double monotonic_seconds() { return seconds(CLOCK_MONOTONIC); }
 

@@ -22,7 +22,7 @@ uint32_t fork_generation();
 double monotonic_seconds();
 double coarse_seconds(); // the same clock, some milliseconds behind, but as quick to read as memory
 
-void name_this_thread(const char *name); // the name that ps and top show; at most 15 characters
+void begin_thread(const char *name); // call it first; the name is what ps and top show, at most 15 characters
 
 // While it lives, signals are blocked in the calling thread; in the threads that it starts meanwhile they stay so. The
 // program's own threads handle signals.

@@ -187,7 +187,7 @@ void Segment::check(const ps_node_options &options, const PushRule &push, const 
 }
 
 std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push,
-                                         const Initializer &initializer) {
+                                         const Initializer &initializer, const std::vector<NodeId> &members) {
     check(options, push, initializer);
     std::vector<LengthClass> classes = classify(options, push);
     Header plan{};
@@ -209,22 +209,22 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.latch_timeout = options.latch_timeout > 0 ? options.latch_timeout : default_latch_timeout;
     plan.server = Process::self();
     plan.classes_at = round_up(sizeof(Header), 64);
-    plan.num_nodes = options.num_nodes > 1 ? uint32_t(options.num_nodes) : 1;
+    plan.places = uint32_t(std::max(1, options.num_nodes));
     plan.node = uint32_t(options.node);
     plan.num_channels = plan.has_server() && options.server_threads > 1 ? uint32_t(options.server_threads) : 1;
     for (const LengthClass &c : classes)
-        plan.undo_bytes = std::max(plan.undo_bytes, round_up(plan.num_nodes > 1 ? c.shared_bytes : c.whole_bytes, 64));
+        plan.undo_bytes = std::max(plan.undo_bytes, round_up(plan.places > 1 ? c.shared_bytes : c.whole_bytes, 64));
     plan.techniques = uint32_t(options.techniques);
-    plan.replicas = plan.num_nodes > 1 ? uint32_t(options.replicas) : 0;
+    plan.replicas = plan.places > 1 ? uint32_t(options.replicas) : 0;
     plan.cluster = options.cluster;
     plan.heartbeat = heartbeat_of(options);
     plan.lost_after = lost_after_of(options);
     plan.on_loss = uint32_t(options.on_loss);
     plan.in_flight = uint64_t(options.in_flight ? options.in_flight : default_in_flight);
     plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
-    plan.members_at = plan.endpoints_at + plan.num_nodes * endpoint_bytes;
-    plan.slots_at = round_up(plan.members_at + plan.num_nodes * sizeof(MemberSlot), 64);
-    const RangeRows range(uint64_t(plan.num_keys), plan.num_nodes);
+    plan.members_at = plan.endpoints_at + plan.places * endpoint_bytes;
+    plan.slots_at = round_up(plan.members_at + plan.places * sizeof(MemberSlot), 64);
+    const RangeRows range(uint64_t(plan.num_keys), plan.places);
     const uint64_t rows = plan.is_range() ? range.size() : HashedRows::numbers(uint64_t(plan.capacity));
     const uint64_t before_own = plan.is_range() ? number_of(range.first(plan.node)) * sizeof(Entry) : 0;
     const uint64_t slots = plan.max_workers + plan.num_channels;
@@ -269,6 +269,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     for (size_t i = 0; i < push.rule().settings.size(); i++) header->settings[i] = push.settings.number[i];
     segment->find_parts();
     segment->commit_rows();
+    segment->note_first(members.empty() ? HomeRule::first_nodes(NodeId(plan.places)) : members);
     std::copy(classes.begin(), classes.end(), segment->classes_);
     auto class_of = [&](int64_t length) {
         auto found = std::lower_bound(classes.begin(), classes.end(), length,
@@ -316,7 +317,7 @@ void Segment::tune(const std::string &text) {
     }
     for (size_t i = 0; i < rule().settings.size(); i++)
         if (changed >> i & 1) header_->settings[i].store(wanted.number[i], std::memory_order_relaxed);
-    if (!changed || header_->num_nodes == 1) return;
+    if (!changed || header_->places == 1) return;
     header_->settings_changed.fetch_or(changed); // the server tells the other nodes
     doorbell_.ring();
 }
@@ -382,7 +383,7 @@ uint64_t Segment::directory_bytes() const {
 }
 
 void Segment::find_parts() {
-    rows_ = RangeRows(uint64_t(header_->num_keys), header_->num_nodes);
+    rows_ = RangeRows(uint64_t(header_->num_keys), header_->places);
     if (!header_->is_range()) hashed_rows_.emplace(base_ + header_->rows_at, base_ + header_->directory_at);
     if (header_->uses_at) uses_ = Uses(header_->eviction, base_ + header_->uses_at, header_->ticks);
     classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
@@ -390,9 +391,24 @@ void Segment::find_parts() {
     directory_ = reinterpret_cast<Entry *>(base_ + header_->directory_at);
     here_ = reinterpret_cast<std::atomic<uint32_t> *>(base_ + header_->here_at);
     channels_ = reinterpret_cast<ChannelWords *>(base_ + header_->channels_at);
-    channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->num_nodes), key_space());
+    channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->places), key_space());
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
         changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(row_numbers()), row_numbers());
+}
+
+void Segment::note_first(const std::vector<NodeId> &members) {
+    for (uint32_t node = 0; node < header_->places; node++) member(node).state.store(Member::absent);
+    for (NodeId node : members) {
+        member(node).is_first = 1;
+        member(node).state.store(Member::here);
+    }
+}
+
+HomeRule Segment::first_homes() const {
+    std::vector<NodeId> members;
+    for (uint32_t node = 0; node < header_->places; node++)
+        if (member(node).is_first) members.push_back(NodeId(node));
+    return HomeRule(NodeId(header_->places), std::move(members), key_space());
 }
 
 } // namespace ps

@@ -20,6 +20,7 @@
 
 #include "mixing.h"
 #include "protocol/channels.h"
+#include "protocol/home_rule.h"
 #include "ps.h"
 #include "segment/changes.h"
 #include "segment/directory.h"
@@ -40,9 +41,10 @@ namespace ps {
 enum class State : uint32_t { open = 1, closed = 2, failed = 3, lost = 4 };
 
 // What this node knows about each node of the cluster. Only the server process writes it.
-enum class Member : uint32_t { here = 0, left = 1, lost = 2 };
+enum class Member : uint32_t { here = 0, left = 1, lost = 2, absent = 3 }; // absent: there never was one
 struct MemberSlot {
     std::atomic<Member> state;
+    uint32_t is_first; // 1: it is there when the cluster starts
     // Written before `state` becomes lost: how the loss is known, and which node noticed it.
     std::atomic<uint16_t> evidence, by;
     std::atomic<uint32_t> is_watched; // 1: `metrics` is written, once
@@ -87,7 +89,8 @@ struct Header {
     uint64_t classes_at, endpoints_at, slots_at, rows_at, directory_at, here_at, changes_at, undo_at, values_at,
         sampling_at;
     uint64_t cluster; // the number that the cluster's nodes have in common
-    uint32_t num_nodes, node; // 1 and 0 for the only node
+    uint32_t places,
+        node; // places for nodes, each with a number, and the number of this one; 1 and 0 for the only node
     uint32_t techniques;
     uint32_t replicas; // other nodes that keep a backup of each key
     char curve_public[41], curve_secret[41]; // may be empty; written before `connected`
@@ -106,7 +109,7 @@ struct Header {
 
     bool is_range() const { return num_keys > 0; }
     // Whether workers need a server, for keys of other nodes or keys that have no row yet.
-    bool has_server() const { return num_nodes > 1 || !is_range(); }
+    bool has_server() const { return places > 1 || !is_range(); }
 
     alignas(64) std::atomic<State> state;
     std::atomic<uint32_t> connected; // 1: the endpoints of all nodes are written
@@ -216,8 +219,10 @@ class Segment {
 public:
     // Throws PS_EINVAL if there can be no node with these options.
     static void check(const ps_node_options &options, const PushRule &push, const Initializer &initializer);
+    // `members`: the nodes with which the cluster starts; empty: those that the options say.
     static std::shared_ptr<Segment> create(const ps_node_options &options, const PushRule &push = {},
-                                           const Initializer &initializer = {});
+                                           const Initializer &initializer = {},
+                                           const std::vector<NodeId> &members = {});
     static std::shared_ptr<Segment> adopt(int fd, Doorbell doorbell, size_t reserved);
 
     Header &header() const { return *header_; }
@@ -317,6 +322,7 @@ public:
     KeySpace key_space() const {
         return header_->is_range() ? KeySpace::range(uint64_t(header_->num_keys)) : KeySpace::any(header_->num_classes);
     }
+    HomeRule first_homes() const; // when the cluster starts
     const ChannelRule &channel_rule() const { return channel_rule_; }
     ChannelWords &channel(uint32_t number) const { return channels_[number]; }
     const Changes &changes(uint32_t channel) const { return changes_[channel]; }
@@ -343,6 +349,7 @@ public:
 private:
     Segment(Mapping mapping, Doorbell doorbell, const Rules &rules);
     void find_parts();
+    void note_first(const std::vector<NodeId> &members);
     void commit_rows();
     void commit_range();
     std::unique_lock<std::mutex> lock_maker(); // locks the mutex if there are several channels

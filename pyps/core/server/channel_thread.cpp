@@ -42,7 +42,7 @@ void ChannelThread::require_working() const {
 }
 
 void ChannelThread::run() noexcept {
-    name_this_thread(("ps channel " + std::to_string(channel_.number())).c_str());
+    begin_thread(("ps channel " + std::to_string(channel_.number())).c_str());
     try {
         work();
     } catch (const std::exception &error) {

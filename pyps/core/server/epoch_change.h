@@ -17,7 +17,7 @@ class EpochChange {
 public:
     EpochChange(Segment &segment, Outbound &outbound, Mailbox &mailbox, Protocol &protocol, Serving &serving)
         : segment_(segment), outbound_(outbound), mailbox_(mailbox), protocol_(protocol), serving_(serving),
-          crossing_(NodeId(segment.header().num_nodes)) {}
+          crossing_(NodeId(segment.header().places)) {}
 
     // `take_held_back`: called when messages that were held back should be judged again.
     void when_more_fits(std::function<void()> take_held_back) { take_held_back_ = std::move(take_held_back); }

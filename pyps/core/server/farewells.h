@@ -15,7 +15,7 @@ class Farewells {
 public:
     Farewells(Segment &segment, NodeTransport &transport, Gates &gates, Tuning &tuning, Tables *tables)
         : segment_(segment), transport_(transport), gates_(gates), tuning_(tuning), tables_(tables),
-          lost_(segment.header().num_nodes), told_(segment.header().num_nodes), awaited_(segment.header().num_nodes) {}
+          lost_(segment.header().places), told_(segment.header().places), awaited_(segment.header().places) {}
 
     void look_for_losses(); // takes in the losses that the vigil has found
     bool refuse(const FrameHeader &header); // whether a message is to be ignored

@@ -13,10 +13,10 @@ Gates::Gates(Segment &segment, Send send)
     : segment_(segment), header_(header_from(segment)), send_(std::move(send)),
       workers_(*this, Barriers::workers, segment.header().worker_rounds),
       nodes_(*this, Barriers::nodes, segment.header().node_rounds),
-      leave_(*this, Barriers::leave, segment.header().leave_rounds), met_(segment.header().num_nodes) {}
+      leave_(*this, Barriers::leave, segment.header().leave_rounds), met_(segment.header().places) {}
 
 Gates::Entrance::Entrance(Gates &owner, Barriers which, Rounds &shown)
-    : gates(owner), barrier(which), gate(owner.header_.from, NodeId(owner.segment_.header().num_nodes), *this),
+    : gates(owner), barrier(which), gate(owner.header_.from, NodeId(owner.segment_.header().places), *this),
       rounds(shown) {}
 
 void Gates::Entrance::send(NodeId to, const Attend &message) {

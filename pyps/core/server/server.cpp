@@ -24,7 +24,7 @@ constexpr double answer_to_farewell = 1.0; // seconds that a node which ends wai
 std::unique_ptr<NodeTransport> make_transport(Segment &segment, const std::string &endpoint) {
     Header &header = segment.header();
     auto node = NodeId(header.node);
-    return make_node_transport({{node, NodeId(header.num_nodes), name_of_node(node, header.cluster), keys_of(segment),
+    return make_node_transport({{node, NodeId(header.places), name_of_node(node, header.cluster), keys_of(segment),
                                  longest_message(header), heartbeats_within(2 * header.lost_after)},
                                 header.max_workers,
                                 &header.peers_refused,
@@ -90,10 +90,10 @@ void Server::say_goodbye() {
 void Server::connect(const std::vector<std::string> &endpoints) {
     const Header &header = segment_->header();
     if (thread_.joinable()) fail(PS_EINVAL, Where{}, "the node is connected already");
-    if (endpoints.size() != header.num_nodes)
-        fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), header.num_nodes}, "%zu endpoints were given for %u nodes",
-             endpoints.size(), header.num_nodes);
-    for (uint32_t node = 0; node < header.num_nodes; node++) {
+    if (endpoints.size() != header.places)
+        fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), header.places}, "%zu endpoints were given for %u nodes",
+             endpoints.size(), header.places);
+    for (uint32_t node = 0; node < header.places; node++) {
         if (endpoints[node].size() >= endpoint_bytes)
             fail(PS_EADDRESS, Where{int64_t(node), int64_t(endpoints[node].size()), int64_t(endpoint_bytes - 1)},
                  "the endpoint of node %u is longer than %zu bytes", node, endpoint_bytes - 1);
@@ -127,7 +127,7 @@ NodeTransport::Woken Server::rest(double seconds) {
 
 // A failure, for example if there is no memory for a key that moves here, ends the server. Its workers are told why.
 void Server::run() noexcept {
-    name_this_thread("ps server");
+    begin_thread("ps server");
     try {
         work();
     } catch (const std::exception &error) {

@@ -8,7 +8,7 @@ namespace ps {
 
 Tuning::Tuning(Segment &segment, Send send)
     : segment_(segment), header_(header_from(segment)), send_(std::move(send)),
-      agreed_(header_.from, NodeId(segment.header().num_nodes), uint32_t(segment.rule().settings.size()), *this) {}
+      agreed_(header_.from, NodeId(segment.header().places), uint32_t(segment.rule().settings.size()), *this) {}
 
 // A process writes a setting before it sets the bit. If what another node has changed is written in between, the two
 // changes count as having come in that order, and all nodes get the same value.

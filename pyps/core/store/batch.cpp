@@ -242,7 +242,7 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
 template <class Action>
 int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewhere *elsewhere, Action action) {
     const Header &header = segment.header();
-    if (header.is_range() && header.num_nodes == 1)
+    if (header.is_range() && header.places == 1)
         return run_rows(OwnRows(uint64_t(header.num_keys)), segment, latches, request, elsewhere, action, NoNotes{});
     return segment.with_rows([&](const auto &rows) {
         if constexpr (std::decay_t<decltype(rows)>::has_slots)
@@ -333,7 +333,7 @@ bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes) {
 
 // A stripe is a row of keys of which each home has here_block rows.
 static bool any_in_stripe(const Segment &segment, int64_t first) {
-    const int64_t num_keys = segment.header().num_keys, nodes = segment.header().num_nodes;
+    const int64_t num_keys = segment.header().num_keys, nodes = segment.header().places;
     const int64_t last = std::min(first + int64_t(here_block) * nodes, num_keys) - 1;
     const RangeRows &rows = segment.rows();
     for (int64_t i = 0; i < nodes && first + i < num_keys; i++) // a stripe's rows at one home may lie in two blocks
@@ -345,7 +345,7 @@ static bool any_in_stripe(const Segment &segment, int64_t first) {
 
 // Skips blocks without keys that are here: reading their entries would allocate memory for them.
 int64_t next_local(const Segment &segment, int64_t from, int64_t to) {
-    const int64_t stripe = int64_t(here_block) * segment.header().num_nodes;
+    const int64_t stripe = int64_t(here_block) * segment.header().places;
     for (int64_t end; from < to;) {
         for (end = std::min(to, (from / stripe + 1) * stripe); from < end; from++) {
             Row row = segment.rows().row(uint64_t(from));

@@ -17,7 +17,7 @@ constexpr uint64_t for_sharing = 8; // 1/8 of it for shared keys, if others woul
 static uint64_t for_rows_and_replicas(const Segment &segment, Kept kept, uint64_t more_bytes) {
     const Header &header = segment.header();
     const uint64_t rows = segment.made_rows() + more_bytes / segment.length_class(0).slot_bytes;
-    const uint64_t for_shared = kept == Kept::alone && header.num_nodes > 1 ? header.memory_limit / for_sharing : 0;
+    const uint64_t for_shared = kept == Kept::alone && header.places > 1 ? header.memory_limit / for_sharing : 0;
     return HashedRows::bytes_of_next_table(std::min(rows, uint64_t(header.capacity))) + for_shared;
 }
 

@@ -34,7 +34,7 @@ Place absent(Place place, uint32_t seen) {
 
 StoreValues::StoreValues(Segment &segment, Slabs &slabs, uint32_t channel)
     : segment_(segment), slabs_(slabs), channel_(channel),
-      homes_(NodeId(segment.header().num_nodes), {}, segment.key_space()), me_(join_as_server(segment, channel)),
+      at_first_(NodeId(segment.header().node), segment.first_homes()), me_(join_as_server(segment, channel)),
       latches_(segment, me_) {
     if (segment.uses().are_kept()) victims_.emplace(segment, channel);
 }

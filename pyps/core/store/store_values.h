@@ -38,6 +38,7 @@ public:
     // Let keys go until there is room, at most so many and none of the needed ones; false if there is none then.
     bool make_room(const std::function<bool()> &has_room, const std::vector<Key> &needed, size_t most = SIZE_MAX);
 
+    void begin_with(const FirstHomes &first) override { first_homes_ = &first; }
     bool admit(Key key) override;
     bool latch(Key key) override;
     void unlatch() override;
@@ -87,7 +88,7 @@ private:
     void note_elsewhere(Key key);
     bool enter(Row row, Place place); // into a row that no key has; false: its latch is held
     void remove_row();
-    bool begins_here(Key key) const { return homes_.base(key) == segment_.header().node; }
+    bool begins_here(Key key) const { return first_homes_->is_here(key); }
 
     template <class Body>
     void with(Key key, Body &&body);
@@ -100,7 +101,8 @@ private:
     Segment &segment_;
     Slabs &slabs_;
     const uint32_t channel_;
-    const HomeRule homes_; // the homes at the beginning, when all nodes are members
+    const FirstHomes at_first_;
+    const FirstHomes *first_homes_ = &at_first_; // the protocol's, once there is one
     Holder me_;
     Latches latches_;
     Key latched_ = no_key;

@@ -12,8 +12,7 @@ constexpr double barren_for = 0.1; // seconds without another look, after all ke
 } // namespace
 
 Victims::Victims(const Segment &segment, uint32_t channel)
-    : segment_(segment), homes_(NodeId(segment.header().num_nodes), {}, segment.key_space()), channel_(channel),
-      hands_(1) {}
+    : segment_(segment), first_homes_(segment.first_homes()), channel_(channel), hands_(1) {}
 
 Key Victims::next() {
     if (monotonic_seconds() < barren_until_) return no_key;
@@ -62,7 +61,7 @@ void Victims::look_at(uint64_t block) {
         const Row row = row_at(index);
         if (segment_.place(row).residence() != Residence::owned) continue;
         const Key key = segment_.key(row);
-        if (key == no_key || homes_.base(key) != segment_.header().node) continue;
+        if (key == no_key || first_homes_.home(key) != segment_.header().node) continue;
         if (segment_.channel_rule().channel(key) != channel_) continue;
         std::atomic<Uses::Mark> &mark = uses.mark(row);
         Uses::Mark now = mark.load(std::memory_order_relaxed);

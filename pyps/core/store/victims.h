@@ -43,7 +43,7 @@ private:
     static constexpr uint64_t passes_per_decay = 64;
 
     const Segment &segment_;
-    const HomeRule homes_; // the homes at the beginning, when all nodes are members
+    const HomeRule first_homes_;
     const uint32_t channel_;
     std::vector<Listed> found_, sorted_; // of a sample
     size_t at_ = 0; // the next of sorted_

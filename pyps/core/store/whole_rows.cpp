@@ -91,15 +91,15 @@ int64_t find_keys(const Segment &segment, int32_t which, int64_t *next, int64_t 
     if (which != PS_KEYS_HERE && which != PS_KEYS_BEGUN)
         fail(PS_EINVAL, Where{-1, which, PS_KEYS_BEGUN}, "%d is no kind of keys", which);
     if (*next < 0 || capacity < 1) fail(PS_EINVAL, Where{}, "there is no place for keys, or none to begin at");
-    const HomeRule homes(NodeId(header.num_nodes), {}, segment.key_space());
+    const HomeRule homes = segment.first_homes();
     auto is_wanted = [&](uint64_t key, Row row) {
-        return which == PS_KEYS_BEGUN ? homes.base(Key(key)) == header.node
+        return which == PS_KEYS_BEGUN ? homes.home(Key(key)) == header.node
                                       : segment.keys_here(row) && lives_here(segment, row);
     };
     int64_t count = 0;
     if (header.is_range() && which == PS_KEYS_BEGUN) {
         for (; *next < header.num_keys && count < capacity; ++*next)
-            if (homes.base(Key(*next)) == header.node) keys[count++] = *next;
+            if (homes.home(Key(*next)) == header.node) keys[count++] = *next;
     } else if (header.is_range()) {
         for (; count < capacity && (*next = next_local(segment, *next, header.num_keys)) < header.num_keys; ++*next)
             if (lives_here(segment, segment.rows().row(uint64_t(*next)))) keys[count++] = *next;

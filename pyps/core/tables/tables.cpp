@@ -271,7 +271,7 @@ void Tables::start() {
 }
 
 void Tables::run() {
-    name_this_thread("ps tables");
+    begin_thread("ps tables");
     Lock lock(mutex_);
     while (!stopped_)
         if (!step(lock)) changed_.wait(lock);

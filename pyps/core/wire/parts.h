@@ -16,8 +16,7 @@ enum Flag : uint16_t {
     lost_flag = 16,
     forwarded_flag = 32,
     refused_flag = 64,
-    backup_flag = 128,
-    epoch_flag = 256
+    backup_flag = 128
 };
 
 inline FrameHeader head(FrameHeader header, Kind kind, uint64_t count = 0) {
@@ -27,8 +26,8 @@ inline FrameHeader head(FrameHeader header, Kind kind, uint64_t count = 0) {
 }
 
 inline NodeId checked(NodeId node, const Shape &shape) {
-    if (node >= shape.num_nodes())
-        throw Malformed("it names node " + std::to_string(node) + " of " + std::to_string(shape.num_nodes()));
+    if (node >= shape.places())
+        throw Malformed("it names node " + std::to_string(node) + " of " + std::to_string(shape.places()));
     return node;
 }
 

@@ -47,8 +47,7 @@ Bytes DeltaBatch::encode(FrameHeader header) const {
     for (const Delta &delta : deltas) {
         writer.put(delta.number);
         writer.put(delta.sequence);
-        writer.put(uint16_t((delta.last ? last_flag : 0) | (delta.value.empty() ? 0 : value_flag) |
-                            (delta.in_new_epoch ? epoch_flag : 0)));
+        writer.put(uint16_t((delta.last ? last_flag : 0) | (delta.value.empty() ? 0 : value_flag)));
         writer.put(delta.value);
     }
     return writer.take();
@@ -62,9 +61,8 @@ DeltaBatch DeltaBatch::decode(const FrameHeader &header, FrameReader &reader, co
         delta.node = batch.node;
         delta.number = reader.get<uint32_t>();
         delta.sequence = reader.get<uint64_t>();
-        uint16_t flags = get_flags(reader, last_flag | value_flag | epoch_flag);
+        uint16_t flags = get_flags(reader, last_flag | value_flag);
         delta.last = flags & last_flag;
-        delta.in_new_epoch = flags & epoch_flag;
         if (flags & value_flag) delta.value = get_bytes(reader, shape.value_bytes(key));
         batch.deltas.push_back(std::move(delta));
     }

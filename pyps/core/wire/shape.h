@@ -10,7 +10,7 @@ class Shape {
 public:
     virtual ~Shape() = default;
     virtual KeySpace keys() const = 0;
-    virtual NodeId num_nodes() const = 0;
+    virtual NodeId places() const = 0;
     virtual ChannelRule channels() const { return {}; } // how many channels each node has
     virtual uint64_t value_bytes(Key key) const = 0;
     // Of the value with the state that moves along with it.

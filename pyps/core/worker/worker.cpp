@@ -200,7 +200,7 @@ int32_t ps_worker::begin_everywhere(ps_request &request, Deadline &deadline) {
         int32_t code = run_here(request);
         return code == PS_ENOTLOCAL ? int32_t(PS_EBUSY) : code;
     }
-    if (request.operation == PS_PULL && (!remote_ || segment.header().num_nodes == 1)) {
+    if (request.operation == PS_PULL && (!remote_ || segment.header().places == 1)) {
         int32_t code = pull_from_here(request);
         if (code != PS_ENOTLOCAL) return code;
     }
@@ -290,7 +290,7 @@ int64_t ps_worker::localize(const int64_t *keys, int64_t num_keys) {
     check_keys(segment, keys, num_keys);
     last_.store(-1, std::memory_order_relaxed);
     std::vector<int64_t> away;
-    if (segment.header().num_nodes > 1)
+    if (segment.header().places > 1)
         std::copy_if(keys, keys + num_keys, std::back_inserter(away),
                      [&](int64_t key) { return segment.place(uint64_t(key)).residence() != Residence::owned; });
     if (away.empty()) {
@@ -313,7 +313,7 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
     Segment &segment = require_open();
     check_keys(segment, keys, num_keys);
     end = end_of(start, end);
-    if (num_keys == 0 || segment.header().num_nodes == 1) return;
+    if (num_keys == 0 || segment.header().places == 1) return;
     uint64_t bytes = bytes_of_absent(segment, reinterpret_cast<const uint64_t *>(keys), uint64_t(num_keys));
     if (!segment.uses().are_kept() && !has_room(segment, Kept::alone, bytes))
         fail(PS_ENOMEM, Where{-1, int64_t(bytes), int64_t(segment.header().memory_limit)},
@@ -341,7 +341,7 @@ int64_t ps_worker::end_of(int64_t start, int64_t end) {
 }
 
 void ps_worker::send_intent(const int64_t *keys, int64_t num_keys, int64_t start, int64_t end) {
-    if (attachment_->segment->header().num_nodes > 1) remote().intent(keys, num_keys, start, end);
+    if (attachment_->segment->header().places > 1) remote().intent(keys, num_keys, start, end);
 }
 
 int64_t ps_worker::advance_clock() {

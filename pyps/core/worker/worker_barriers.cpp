@@ -69,9 +69,9 @@ int32_t ps_worker::barrier(double timeout) {
     if (code != PS_ETIMEDOUT) return code;
     if (!withdraw()) return PS_OK;
     const Header &header = segment.header();
-    if (header.num_nodes > 1)
-        fail(code, Where{-1, header.num_nodes, 0}, "not all workers of the %u nodes came to the barrier in time",
-             header.num_nodes);
+    if (header.places > 1)
+        fail(code, Where{-1, header.places, 0}, "not all workers of the %u nodes came to the barrier in time",
+             header.places);
     uint32_t expected = std::max(count_workers(segment), header.num_workers);
     fail(PS_ETIMEDOUT, Where{-1, expected, 0}, "not all %u workers came to the barrier in time", expected);
 }

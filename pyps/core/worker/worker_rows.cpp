@@ -26,7 +26,7 @@ int64_t ps_worker::ask_about_rows(Operation operation, const int64_t *keys, int6
     }
     Deadline deadline(default_wait_timeout);
     wait_for_order({int32_t(operation), 0, keys, num_keys, answers, 0, 0, -1, 0}, deadline);
-    if (segment.header().num_nodes == 1 && operation == Operation::contains) { // as the only home would answer
+    if (segment.header().places == 1 && operation == Operation::contains) { // as the only home would answer
         for (int64_t i = 0; i < num_keys; i++) answers[i] = segment.row(uint64_t(keys[i])) != no_row;
         return -1;
     }

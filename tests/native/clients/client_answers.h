@@ -111,6 +111,7 @@ inline void Client::note_owner(const std::vector<Key> &keys, const AnswerBatch &
 
 inline void Client::begin_epoch(uint32_t epoch, const std::vector<NodeId> &members, NodeId lost) {
     epoch_ = epoch;
+    const bool is_loss = !std::includes(members.begin(), members.end(), members_.begin(), members_.end());
     members_ = members;
     requests_.begin_epoch(epoch, members, lost);
     REQUIRE(requests_.is_in(epoch));
@@ -120,7 +121,7 @@ inline void Client::begin_epoch(uint32_t epoch, const std::vector<NodeId> &membe
             continue;
         }
         record.given_up = true;
-        record.failed = lost;
+        record.failed = is_loss ? lost : node_;
     }
     REQUIRE(sent_.empty());
     if (!introduced_) {

@@ -133,10 +133,14 @@ inline std::vector<NodeId> Client::expected_targets(const std::vector<Key> &keys
         NodeId seen = seen_.at(i);
         bool is_member = std::count(members_.begin(), members_.end(), seen);
         uint64_t turn = shape_.is_range ? keys[i] : mix(keys[i]) >> 32;
-        NodeId base = NodeId(turn % shape_.nodes);
-        if (!std::count(members_.begin(), members_.end(), base))
-            base = members_[(turn / shape_.nodes) % members_.size()];
-        targets.push_back(is_member ? seen : base);
+        NodeId home = NodeId(turn % shape_.places());
+        if (!std::count(members_.begin(), members_.end(), home)) {
+            const uint64_t share = home * uint64_t(64) + turn / shape_.places() % 64;
+            home = *std::max_element(members_.begin(), members_.end(), [&](NodeId one, NodeId other) {
+                return mix(mix(share) + one) < mix(mix(share) + other);
+            });
+        }
+        targets.push_back(is_member ? seen : home);
     }
     return targets;
 }

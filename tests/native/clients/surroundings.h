@@ -17,19 +17,21 @@ constexpr uint64_t cluster = 0x1234'5678'9abc'def0;
 
 // Values have one length, or lengths that differ from key to key; servers have one channel or several.
 struct WideShape : Shape {
-    WideShape(uint64_t num_keys, bool is_range, NodeId nodes, uint32_t num_channels, bool is_uniform)
-        : num_keys(num_keys), is_range(is_range), nodes(nodes), num_channels(num_channels), is_uniform(is_uniform) {}
+    WideShape(uint64_t num_keys, bool is_range, NodeId nodes, uint32_t num_channels, bool is_uniform,
+              NodeId joining = 0)
+        : num_keys(num_keys), is_range(is_range), nodes(nodes), joining(joining), num_channels(num_channels),
+          is_uniform(is_uniform) {}
 
     KeySpace keys() const override { return is_range ? KeySpace::range(num_keys) : KeySpace::any(); }
-    HomeRule homes() const { return {nodes, {}, keys()}; }
-    NodeId num_nodes() const override { return nodes; }
+    HomeRule homes() const { return {places(), HomeRule::first_nodes(nodes), keys()}; } // at the start
+    NodeId places() const override { return NodeId(nodes + joining); }
     ChannelRule channels() const override { return {num_channels, 1, keys()}; } // few keys, and yet several channels
     uint64_t value_bytes(Key key) const override { return is_uniform ? 8 : 8 * (1 + key % 3); }
     uint64_t uniform_bytes() const override { return is_uniform ? 8 : 0; }
 
     const uint64_t num_keys;
     const bool is_range; // else the keys of the range are any keys to the servers
-    const NodeId nodes;
+    const NodeId nodes, joining; // at the start, and those that may join
     const uint32_t num_channels;
     const bool is_uniform;
 };

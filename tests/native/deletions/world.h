@@ -67,7 +67,7 @@ struct World : Chance {
               int(techniques), backups);
     }
 
-    NodeId home(Key key) const { return HomeRule(num_nodes, {}, space).base(key); }
+    NodeId home(Key key) const { return HomeRule::of_all(num_nodes, space).home(key); }
 
     void post(int from, int to, Letter deliver) {
         if (to < num_nodes && from < num_nodes)
@@ -124,7 +124,8 @@ struct World : Chance {
 };
 
 inline Node::Node(World &world, NodeId self, Techniques techniques, NodeId backups)
-    : values(self, HomeRule(world.num_nodes, {}, world.space), world.num_keys), mail(make_mail(world, self)),
-      protocol(self, world.num_nodes, world.space, techniques, values, *mail, {}, backups), intents(world.num_keys) {}
+    : values(world.num_keys), mail(make_mail(world, self)),
+      protocol(self, HomeRule::of_all(world.num_nodes, world.space), techniques, values, *mail, {}, backups),
+      intents(world.num_keys) {}
 
 } // namespace ps::deletions

@@ -64,7 +64,7 @@ struct Node {
     std::vector<std::function<void()>> behind; // parked steps of what their senders said before
 };
 
-using MakeStore = Store (*)(NodeId self, const HomeRule &homes, uint64_t num_keys);
+using MakeStore = Store (*)(uint64_t num_keys);
 
 struct World : clients::Surroundings {
     const NodeId num_nodes;
@@ -89,7 +89,7 @@ struct World : clients::Surroundings {
           history(num_keys, std::vector<int64_t>{0}), in_transfer(num_keys), transferred(num_keys) {
         std::vector<NodeId> members;
         for (NodeId id = 0; id < num_nodes; id++) {
-            nodes.push_back(std::make_unique<Node>(make(id, shape.homes(), num_keys), *this, shape, id, techniques));
+            nodes.push_back(std::make_unique<Node>(make(num_keys), *this, shape, id, techniques));
             members.push_back(id);
         }
         for (NodeId id = 0; id < num_nodes; id++)
@@ -157,7 +157,7 @@ inline Worker::Worker(World &world, const Store &store, const WideShape &shape, 
 
 inline Node::Node(Store &&own, World &world, const WideShape &shape, NodeId self, Techniques techniques)
     : store(std::move(own)), values(*store.values), mail(make_mail(world, self)), desk(world, shape, self),
-      protocol(self, shape.nodes, shape.keys(), techniques, values, *mail), intents(shape.num_keys) {}
+      protocol(self, shape.homes(), techniques, values, *mail), intents(shape.num_keys) {}
 
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
     FrameHeader header; // each channel takes its messages in their order

@@ -33,12 +33,14 @@ inline void check_value(World &world, Key key) {
     int64_t value = 0;
     if (owner || is_unused) {
         if (owner) value = number_at(owner->values, key);
+        trace("key %d is %llx, %llx was acknowledged", int(key), static_cast<long long>(value),
+              static_cast<long long>(world.pushes.acknowledged(key)));
         if (world.backups > 0 && world.is_safe) REQUIRE((value & world.gone[key]) == 0);
         world.pushes.check(key, value, [&](uint64_t worker) {
             return (world.backups > 0 || !world.node_of(worker).out) && !world.may_be_deleted[key];
         });
         REQUIRE(!world.said_lost[key]);
-        world.met.keys_rehomed += world.nodes[world.shape.homes().base(key)]->out;
+        world.met.keys_rehomed += world.nodes[world.shape.homes().home(key)]->out;
     }
     // A deleted key that began on a lost node does not begin anew after losses that may have taken keys along.
     const bool may_not_begin = !world.is_safe && world.may_be_deleted[key];

@@ -83,6 +83,7 @@ inline void adopt(World &world, NodeId id, uint32_t epoch) {
 inline void hear(World &world, NodeId id, uint32_t epoch) {
     Node &node = *world.nodes[id];
     if (node.dead || node.out) return;
+    if (node.heard == 0 && id >= world.shape.nodes) world.hire_workers(id);
     node.heard = epoch;
     for (Worker &worker : world.workers)
         if (worker.node == id && !worker.client->is_dead())
@@ -103,20 +104,24 @@ inline void kill(World &world, NodeId node) {
     world.kill_workers(node);
 }
 
-// The members hear of the epoch without it.
+// Its members hear of the last epoch one by one.
+inline void tell_epoch(World &world) {
+    const auto epoch = uint32_t(world.epochs.size() - 1);
+    for (NodeId node : world.members())
+        world.post_not_judged(decider_end, node, [=, &world] { hear(world, node, epoch); });
+}
+
 inline void go_on_without(World &world, NodeId gone) {
     std::vector<NodeId> members = world.members();
     members.erase(std::find(members.begin(), members.end(), gone));
     world.epochs.push_back({std::move(members), gone});
-    auto epoch = uint32_t(world.epochs.size() - 1);
     world.nodes[gone]->out = true;
     for (Key key = 0; key < world.num_keys; key++)
         if (!world.is_safe && !world.is_at_a_member(key)) world.may_be_lost[key] = true;
     bool killed = world.draw(2);
     trace("%d is gone, %s", gone, killed ? "killed" : "cut off");
     if (killed) kill(world, gone);
-    for (NodeId node : world.members())
-        world.post_not_judged(decider_end, node, [=, &world] { hear(world, node, epoch); });
+    tell_epoch(world);
 }
 
 // Whether no other node stays.
@@ -126,16 +131,20 @@ inline bool is_last(World &world, NodeId last) {
                        [&](NodeId node) { return node == last || world.nodes[node]->leaves; });
 }
 
-inline void lose(World &world, NodeId lost) {
-    if (is_last(world, lost)) return;
+// Of each key, at nodes that stay. One that leaves may be gone before it hears of a loss.
+inline size_t count_copies(const World &world, NodeId lost) {
     const std::vector<NodeId> &members = world.members();
-    const bool is_secure = world.is_secure();
-    world.lost_at_once = is_secure ? 1 : world.lost_at_once + 1;
     const auto leaving = std::count_if(members.begin(), members.end(),
                                        [&](NodeId node) { return node != lost && world.nodes[node]->leaves; });
-    // A node that leaves may be gone before it hears of this.
-    const auto most = leaving ? std::min<size_t>(world.backups, members.size() - size_t(leaving) - 1) : world.backups;
-    world.is_safe = world.is_safe && size_t(world.lost_at_once) <= most;
+    return std::min<size_t>(world.backups, members.size() - size_t(leaving) - 1);
+}
+
+inline void lose(World &world, NodeId lost) {
+    if (is_last(world, lost)) return;
+    const bool is_secure = world.is_secure();
+    world.copies = is_secure ? count_copies(world, lost) : std::min(world.copies, count_copies(world, lost));
+    world.lost_at_once = is_secure ? 1 : world.lost_at_once + 1;
+    world.is_safe = world.is_safe && size_t(world.lost_at_once) <= world.copies;
     world.met.secure += is_secure;
     go_on_without(world, lost);
 }
@@ -148,6 +157,20 @@ inline void depart(World &world, NodeId leaver) {
     if (!is_known) return lose(world, leaver);
     world.met.departed++;
     go_on_without(world, leaver);
+}
+
+// The members, and it, hear of the epoch with it. Each member lets it in once it knows that all keys have backups.
+inline void join(World &world) {
+    if (world.next_to_join == world.num_nodes || !world.is_secure()) return;
+    world.copies = count_copies(world, no_node);
+    const NodeId joins = world.next_to_join++;
+    trace("%d joins", joins);
+    world.met.joined++;
+    world.nodes[joins]->dead = false;
+    std::vector<NodeId> members = world.members();
+    members.push_back(joins);
+    world.epochs.push_back({std::move(members), world.epochs.back().lost});
+    tell_epoch(world);
 }
 
 // It stops its intents; false: it has to wait for something else before.

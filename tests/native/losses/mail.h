@@ -42,6 +42,7 @@ public:
         single(to, key, message, "take over");
     }
     void send(NodeId to, const Offer &message) override {
+        world_.met.spread += !world_.nodes[self_]->leaves;
         trace("  %d -> %d: offers %d keys, the first is %d", self_, to, int(message.keys.size()), int(message.keys[0]));
         post(to, Kind::plain, [=](Protocol &at) { at.receive(message); });
     }

@@ -54,7 +54,7 @@ struct Node {
     Protocol protocol;
     Crossing crossing;
     uint32_t heard = 0;             // the epoch that its workers know
-    bool dead = false, out = false; // out: no member, but it does not know
+    bool dead = false, out = false; // dead: or not there yet; out: no member, but it does not know
     bool leaves = false;
     std::deque<Letter> held;
     std::vector<std::function<void()>> behind; // parked steps of what their senders said before
@@ -71,7 +71,7 @@ struct Worker {
 
 struct Epoch {
     std::vector<NodeId> members;
-    NodeId lost;
+    NodeId lost; // the last one
 };
 
 struct Deletion {
@@ -81,7 +81,7 @@ struct Deletion {
 
 struct Met {
     long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0, broken = 0, secure = 0, taken_over = 0,
-         departed = 0;
+         departed = 0, joined = 0, spread = 0;
 
     void operator+=(const Met &other) {
         keys_lost += other.keys_lost;
@@ -92,6 +92,8 @@ struct Met {
         secure += other.secure;
         taken_over += other.taken_over;
         departed += other.departed;
+        joined += other.joined;
+        spread += other.spread;
     }
 };
 
@@ -101,13 +103,15 @@ constexpr uint32_t deleters = 1000; // number of a worker, for its deletions, fo
 constexpr int decider_end = 2000, hearsay_end = 2001, intents_end = 3000;
 
 struct World : clients::Surroundings {
-    const NodeId num_nodes;
+    const NodeId backups; // of each key
+    NodeId next_to_join;
+    const NodeId num_nodes; // those that join later among them
     const uint64_t num_keys;
     const WideShape shape;
     const bool connections_break; // of workers
-    const NodeId backups; // of each key
     int losses_left;
     int lost_at_once = 0; // nodes, since each key had its backups
+    size_t copies = 0; // that each key had then
     bool is_safe = true; // never were that more than there are backups
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<Worker> workers;
@@ -125,22 +129,28 @@ struct World : clients::Surroundings {
     Met met;
 
     explicit World(uint64_t seed)
-        : Surroundings(seed), num_nodes(NodeId(2 + draw(4))), num_keys((seed % 4 == 3 ? 8 : 1) + draw(6)),
-          shape(num_keys, draw(3) > 0, num_nodes, 1 + uint32_t(draw(3)), draw(2)), connections_break(draw(2)),
-          backups(draw(2) ? NodeId(1 + draw(2)) : NodeId(0)),
-          losses_left(int(draw(std::min<uint64_t>(3, num_nodes - 1)) + 1)), pushes(num_keys), said_lost(num_keys),
-          may_be_lost(num_keys), seen(num_keys), may_be_deleted(num_keys), gone(num_keys), epochs{{{}, no_node}} {
+        : Surroundings(seed), backups(draw(2) ? NodeId(1 + draw(2)) : NodeId(0)), next_to_join(NodeId(2 + draw(4))),
+          num_nodes(NodeId(next_to_join + (backups > 0 ? draw(3) : 0))), num_keys((seed % 4 == 3 ? 8 : 1) + draw(6)),
+          shape(num_keys, draw(3) > 0, next_to_join, 1 + uint32_t(draw(3)), draw(2), NodeId(num_nodes - next_to_join)),
+          connections_break(draw(2)), losses_left(int(draw(std::min<uint64_t>(3, next_to_join - 1u)) + 1)),
+          pushes(num_keys), said_lost(num_keys), may_be_lost(num_keys), seen(num_keys), may_be_deleted(num_keys),
+          gone(num_keys), epochs{{{}, no_node}} {
         Techniques techniques = draw_techniques(*this);
         is_linear = backups > 0 && techniques == Techniques::relocation_only;
         for (NodeId id = 0; id < num_nodes; id++) {
             nodes.push_back(std::make_unique<Node>(*this, shape, id, techniques, backups));
-            epochs[0].members.push_back(id);
+            nodes[id]->dead = id >= next_to_join;
         }
-        for (NodeId id = 0; id < num_nodes; id++)
-            for (uint64_t i = 0; i <= draw(2); i++)
-                workers.emplace_back(*this, nodes[id]->store, shape, id, workers.size());
+        epochs[0].members = HomeRule::first_nodes(next_to_join);
+        copies = std::min<size_t>(backups, members().size() - 1);
+        for (NodeId id : members()) hire_workers(id);
         for (Worker &worker : workers) worker.client->begin_epoch(0, members(), no_node);
-        trace("%d nodes, %d keys, %d backups", num_nodes, int(num_keys), backups);
+        trace("%d nodes of %d, %d keys, %d backups", next_to_join, num_nodes, int(num_keys), backups);
+    }
+
+    void hire_workers(NodeId node) {
+        for (uint64_t i = 0; i <= draw(2); i++)
+            workers.emplace_back(*this, nodes[node]->store, shape, node, workers.size());
     }
 
     Node &node_of(uint64_t worker) { return *nodes[workers[worker].node]; }
@@ -224,10 +234,9 @@ inline Worker::Worker(World &world, const Store &store, const WideShape &shape, 
       intends(shape.num_keys) {}
 
 inline Node::Node(World &world, const WideShape &shape, NodeId self, Techniques techniques, NodeId backups)
-    : store(make_store<NumberStore>(self, shape.homes(), shape.num_keys)), values(*store.values),
-      mail(make_mail(world, self)), desk(world, shape, self),
-      protocol(self, shape.nodes, shape.keys(), techniques, values, *mail, {}, backups), crossing(shape.nodes),
-      intents(shape.num_keys) {}
+    : store(make_store<NumberStore>(shape.num_keys)), values(*store.values), mail(make_mail(world, self)),
+      desk(world, shape, self), protocol(self, shape.homes(), techniques, values, *mail, {}, backups),
+      crossing(shape.places()), intents(shape.num_keys) {}
 
 // Intents and questions are no operations: nobody gives them up with a former epoch.
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {
