@@ -104,7 +104,7 @@ class Server(Node):
         What values begin with; a text like "uniform:low=-0.1,high=0.1,seed=7" is another way to write it. Without it
         they begin with zeros. The same on all nodes.
     eviction : str, optional
-        Without `num_keys` and with one value length: which keys go when new ones need room that `capacity` or
+        Without `num_keys`: which keys go, of whichever length, when new ones need room that `capacity` or
         `memory_limit` does not leave, instead of a MemoryError. "lru": those whose last pull, push or set was the
         longest ago. "lfu": those that were used the fewest times, where uses of long ago count less. "age": those
         whose last push or set was the longest ago. Only keys go that live on the node where they began, without

@@ -120,8 +120,8 @@ typedef struct ps_node_options {
     /* Of a table whose keys are texts: by what programs turn these into numbers, "xxh64" (see ps_text_key). It is kept
      * with the table, so that all programs know; the node itself has numbers. Null or empty: keys are numbers. */
     const char *hash;
-    /* ps_eviction, only with a capacity and one value length: where the capacity or memory_limit is used up, keys go
-     * that live where they began, have no replicas and no intents. Their next use makes them anew, from the first
+    /* ps_eviction, only with a capacity: where the capacity or memory_limit is used up, keys of any length go that
+     * live where they began, have no replicas and no intents. Their next use makes them anew, from the first
      * value. Only if none can go, there is PS_ENOMEM. The same on all nodes. */
     int32_t eviction;
     int32_t reserved5;

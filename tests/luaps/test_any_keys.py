@@ -40,6 +40,21 @@ def test_a_full_server_and_a_full_table_let_keys_go(luajit: Any) -> None:
     assert lines == ["100 901 0", "50 950 0"]
 
 
+def test_keys_of_several_lengths_go_for_each_other(luajit: Any) -> None:
+    source = """
+    local server = luaps.server{capacity = 10, value_length = {1, 3}, eviction = 'lru'}
+    local kv = server:worker()
+    for id = 1, 100 do
+       kv:push(luaps.classed_keys(0, {id}), {1})
+       kv:push(luaps.classed_keys(1, {id}), {1, 1, 1})
+    end
+    say(server:stats().keys_held, server:stats().keys_evicted)
+    kv:finalize()
+    server:shutdown()
+    """
+    assert luajit(source).finish() == ["10 190"]
+
+
 def test_keys_are_what_they_are_called(luajit: Any) -> None:
     source = """
     local server = luaps.server{capacity = 1000, value_length = 2, dtype = 'int64', num_workers = 2}

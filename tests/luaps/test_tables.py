@@ -237,7 +237,7 @@ CALLS = {
     "kv.node:table('t', {dim = 2, num_keys = 3, capacity = 3})": "num_keys is 3: give one of them",
     "kv.node:table('t', {dim = 2, memory_limit = -1})": "memory_limit is -1",
     "kv.node:table('t', {dim = 2, eviction = 3})": "eviction is 3; it must be 'lru', 'lfu' or 'age', or left out",
-    "kv.node:table('t', {dim = {2, 3}, eviction = 'lru'})": "for values of one length, and 2 were given",
+    "kv.node:table('t', {dim = {2, 3}, num_keys = 2, eviction = 'lru'})": "2 value lengths were given; a table has one",
     "kv.node:table('t', {dim = 2, optimizer = 3})": "optimizer must be a text like 'adagrad:lr=0.1' or a table",
     "kv.node:table('t', {dim = 2, optimizer = 'adam:lr=-1'})": "lr is -1; it must be in",
     "kv.node:table('t', {dim = 2, initializer = {'normal', std = '1'}})": "std must be a number, got '1'",

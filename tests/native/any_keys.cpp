@@ -69,7 +69,7 @@ void memory_follows_the_keys_and_not_the_capacity() {
         std::vector<Key> next;
         while (next.size() < at_once) next.push_back(spread(++made));
         CHECK(node.values->make_rows(next) && node.segment->header().keys_held == made);
-        const double slack = double(Pool::target_bytes) / double(made); // of a slab of values
+        const double slack = double(usual_slab) / double(made); // of a slab of values
         const double each = double(node.segment->mapping().committed() - before) / double(made) - value_bytes - slack;
         CHECK(each <= most + 8);
         beyond += each > most;

@@ -1,7 +1,9 @@
 // Which keys a full store lets go: those that were used least, of all that may go and are not needed at the moment;
-// that it keeps to its memory limit; and that it says so if none can go.
+// that it keeps to its memory limit, also where memory
+// goes from one length of values to another; and that it says so if none can go.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -15,14 +17,15 @@ using namespace ps;
 namespace {
 
 constexpr int64_t length = 10;
+constexpr int64_t lengths[] = {12, 40, 20};
 constexpr int32_t kinds[] = {PS_EVICT_LRU, PS_EVICT_LFU, PS_EVICT_AGE};
 
 struct Node {
-    Node(int32_t eviction, uint64_t capacity, int64_t memory_limit = 0) {
+    Node(int32_t eviction, uint64_t capacity, int64_t memory_limit = 0, bool is_classed = false) {
         ps_node_options options{};
         options.capacity = int64_t(capacity);
-        options.value_lengths = &length;
-        options.num_lengths = 1;
+        options.value_lengths = is_classed ? lengths : &length;
+        options.num_lengths = is_classed ? int64_t(std::size(lengths)) : 1;
         options.dtype = PS_INT64;
         options.max_workers = 2;
         options.memory_limit = memory_limit;
@@ -41,7 +44,9 @@ struct Node {
     }
 
     void use(const std::vector<Key> &keys, int32_t operation) {
-        std::vector<int64_t> elements(keys.size() * size_t(length));
+        uint64_t bytes = 0;
+        for (Key key : keys) bytes += segment->value_bytes(key);
+        std::vector<int64_t> elements(bytes / sizeof(int64_t), 1);
         ps_request request{operation,
                            0,
                            reinterpret_cast<const int64_t *>(keys.data()),
@@ -122,6 +127,37 @@ void the_memory_limit_is_kept(int32_t kind) {
     CHECK(node.segment->header().keys_held > 20'000);
 }
 
+std::vector<Key> keys_of(uint32_t number, uint64_t first, uint64_t count) {
+    std::vector<Key> keys = keys_from(first, count);
+    for (Key &key : keys) key = key >> 8 | Key(number) << length_class_at;
+    return keys;
+}
+
+// Each length has all memory in turn, and again. A value that moves stays what it was.
+void memory_goes_from_length_to_length(int32_t kind) {
+    constexpr uint64_t limit = 1 << 20;
+    Node node(kind, 10'000'000, int64_t(limit), true);
+    for (uint64_t turn = 0; turn < 6; turn++) {
+        const auto number = uint32_t(turn % std::size(lengths));
+        const std::vector<Key> used = keys_of(number, 1'000'000 * turn + 1, 100);
+        CHECK(node.values->make_rows(used));
+        for (uint64_t part = 1; part < 100; part++) {
+            for (int time = 0; time < 3; time++) node.use(used, PS_SET); // to 1
+            CHECK(node.values->make_rows(keys_of(number, 1'000'000 * turn + 101 + 100 * part, 100)));
+        }
+        CHECK(node.segment->mapping().committed() <= limit);
+        CHECK(node.count(used) == used.size());
+        uint64_t others = 0;
+        node.values->for_each_here([&](Key key) { others += uint32_t(key >> length_class_at) != number; });
+        if (kind == PS_EVICT_LRU) CHECK(others == 0);
+        for (Key key : used) {
+            const Place place = node.segment->place(key);
+            for (uint32_t i = 0; i < node.segment->length_class(number).length; i++)
+                CHECK(reinterpret_cast<int64_t *>(node.segment->value(place))[i] == 1);
+        }
+    }
+}
+
 } // namespace
 
 int main() {
@@ -131,6 +167,7 @@ int main() {
         needed_keys_stay(kind);
         it_says_so_if_none_can_go_and_soon_looks_again(kind);
         the_memory_limit_is_kept(kind);
+        memory_goes_from_length_to_length(kind);
     }
     std::puts("ok");
 }

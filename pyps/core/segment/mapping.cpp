@@ -17,7 +17,6 @@
 namespace ps {
 
 namespace {
-constexpr uint64_t page = 4096;
 constexpr int collapse = 25; // MADV_COLLAPSE, which Linux has since 6.1 but some systems' headers have not
 constexpr uint64_t step = 64ull << 20; // an interrupted fallocate starts again: so it is called for parts of this size
 constexpr uint64_t worth_asking = 1ull << 20; // for less than this, the host's free memory is not looked up

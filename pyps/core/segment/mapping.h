@@ -13,6 +13,7 @@ inline uint64_t round_up(uint64_t bytes, uint64_t to) { return round_down(bytes 
 
 class Mapping {
 public:
+    static constexpr uint64_t page = 4096;
     static constexpr uint64_t large_page = 2ull << 20; // bytes; a large page begins at a multiple of this
 
     static Mapping create(size_t reserved);

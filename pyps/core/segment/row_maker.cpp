@@ -66,11 +66,24 @@ Row RowMaker::take_new() {
     return HashedRows::row_at(index);
 }
 
+// In columns with so many rows in all.
+uint64_t RowMaker::rows_in_columns(uint64_t rows) const {
+    return std::max(committed_, std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_));
+}
+
+// If the present table is smaller, the next one and the one after that will be larger than what they replace.
+uint64_t RowMaker::bytes_for(uint64_t live) const {
+    const uint64_t more = rows_in_columns(live) - committed_, next = HashedRows::bytes_of_next_table(live);
+    const uint64_t now = current() ? HashedRows::size(current()) * sizeof(Bucket) : 0;
+    uint64_t bytes = next + (next > now ? next - now : 0);
+    for (const Column &column : columns_) bytes += column.bytes(more);
+    return bytes;
+}
+
 void RowMaker::commit_rows(uint64_t rows) {
-    uint64_t end = std::min<uint64_t>(round_up(rows, rows_at_once), most_rows_);
+    const uint64_t end = rows_in_columns(rows);
     for (const Column &column : columns_)
-        mapping_.commit(column.at + committed_ / column.group * column.group_bytes,
-                        (end - committed_ + column.group - 1) / column.group * column.group_bytes);
+        mapping_.commit(column.at + committed_ / column.group * column.group_bytes, column.bytes(end - committed_));
     committed_ = end;
     if (end % rows_of_large_page == 0)
         mapping_.make_large(columns_.back().at + (end - rows_of_large_page) * HashedRows::row_bytes);

@@ -22,6 +22,8 @@ struct Column {
     uint64_t at; // in the mapping
     uint64_t group_bytes;
     uint64_t group = 1; // rows: a power of two, 512 at most
+
+    uint64_t bytes(uint64_t rows) const { return (rows + group - 1) / group * group_bytes; }
 };
 
 class RowMaker {
@@ -45,6 +47,8 @@ public:
     Row make(uint64_t key) {
         return make(key, [](Row) { return true; });
     }
+    // That will be needed if there are so many rows with keys: for new rows, and for the next table.
+    uint64_t bytes_for(uint64_t live) const;
     bool remove(uint64_t key); // false if it is not there; the caller sees to what the row's columns have
     uint64_t live() const { return live_.load(std::memory_order_relaxed); } // from any thread
     const HashedRows &rows() const { return rows_; }
@@ -66,6 +70,7 @@ private:
     }
     Row take_new();
     void name(Row row, uint64_t key);
+    uint64_t rows_in_columns(uint64_t rows) const;
     void commit_rows(uint64_t rows);
     void put(uint32_t table, Row row, uint64_t hashed);
     void make_room();

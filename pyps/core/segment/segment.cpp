@@ -1,15 +1,16 @@
 #include "segment/segment.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "counting.h"
 #include "errors.h"
 #include "requests/in_flight.h"
 #include "sampling/sampling_area.h"
+#include "segment/node_options.h"
 #include "store/kernels.h"
 
 namespace ps {
@@ -19,123 +20,23 @@ namespace {
 constexpr uint64_t magic = 0x65646974'73707970; // "pypstide"
 constexpr uint32_t default_workers = 256;
 constexpr double default_latch_timeout = 10.0;
-constexpr double default_heartbeat = 0.5, default_lost_after = 3.0; // seconds
-constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
+// On a node that lets keys go, slabs are a small part of the memory limit, and smaller where they go from one length of
+// values to another.
+constexpr uint64_t slabs_in_limit = 32, smallest_slab = 16 << 10, largest_moving_slab = 64 << 10;
 
-double heartbeat_of(const ps_node_options &options) {
-    return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
+// Whether keys of one length go for values of another one.
+bool moves_memory(const ps_node_options &options) {
+    return options.eviction != PS_EVICT_NONE && options.memory_limit > 0 && options.num_lengths > 1;
+}
+
+uint64_t slab_bytes_each(const ps_node_options &options) {
+    if (options.eviction == PS_EVICT_NONE || options.memory_limit == 0) return usual_slab;
+    const uint64_t part = uint64_t(options.memory_limit) / (slabs_in_limit * uint64_t(options.num_lengths));
+    const uint64_t largest = moves_memory(options) ? largest_moving_slab : usual_slab;
+    return std::clamp(round_down(part, Mapping::page), smallest_slab, largest);
 }
 
 uint64_t changes_bytes(uint64_t rows) { return round_up(Changes::bytes(rows), 64); } // for one channel
-
-double lost_after_of(const ps_node_options &options) {
-    return options.lost_after > 0 ? options.lost_after : default_lost_after;
-}
-
-void check_key_space(const ps_node_options &options) {
-    if (options.capacity != 0 && options.num_keys != 0)
-        fail(PS_EINVAL, Where{-1, options.capacity, options.num_keys},
-             "a capacity of %lld is for keys that may be any numbers, and num_keys is %lld: give one of them",
-             static_cast<long long>(options.capacity), static_cast<long long>(options.num_keys));
-    const bool is_range = options.capacity == 0;
-    const int64_t rows = is_range ? options.num_keys : options.capacity;
-    if (rows < 1 || rows > int64_t(UINT32_MAX))
-        fail(PS_EINVAL, Where{-1, rows, UINT32_MAX}, "%s is %lld; it must be in [1, %lld]",
-             is_range ? "num_keys" : "capacity", static_cast<long long>(rows), static_cast<long long>(UINT32_MAX));
-    if (!is_range && (options.num_lengths < 1 || options.num_lengths > most_key_classes))
-        fail(PS_EINVAL, Where{-1, options.num_lengths, most_key_classes},
-             "%lld value lengths were given; keys that may be any numbers have 1 to %u, and the topmost byte of a key "
-             "says which: a length for each key needs num_keys",
-             static_cast<long long>(options.num_lengths), most_key_classes);
-}
-
-void check_eviction(const ps_node_options &options) {
-    if (options.eviction < PS_EVICT_NONE || options.eviction > PS_EVICT_AGE)
-        fail(PS_EINVAL, Where{-1, options.eviction, PS_EVICT_AGE}, "eviction %d is unknown", options.eviction);
-    if (options.eviction == PS_EVICT_NONE) return;
-    if (options.capacity == 0)
-        fail(PS_EINVAL, Where{-1, options.num_keys, 0},
-             "eviction is for keys that may be any numbers, and num_keys is %lld: give a capacity instead, or no "
-             "eviction",
-             static_cast<long long>(options.num_keys));
-    if (options.num_lengths != 1)
-        fail(PS_EINVAL, Where{-1, options.num_lengths, 1},
-             "eviction is for values of one length, and %lld were given: make a table for each length",
-             static_cast<long long>(options.num_lengths));
-}
-
-void check_replicas(const ps_node_options &options) {
-    const int32_t others = std::max(options.num_nodes, 1) - 1; // one node alone, to try a program, has no replicas
-    if (options.replicas < 0 || (others > 0 && options.replicas > others))
-        fail(PS_EINVAL, Where{-1, options.replicas, others},
-             "replicas is %d; it must be in [0, %d], as %d nodes have %d others each", options.replicas, others,
-             others + 1, others);
-    if (options.replicas && options.on_loss != PS_ON_LOSS_CONTINUE)
-        fail(PS_EINVAL, Where{-1, options.replicas, 0}, "replicas is %d, which needs on_loss \"continue\"",
-             options.replicas);
-    if (options.replicas && options.eviction)
-        fail(PS_EINVAL, Where{-1, options.replicas, 0},
-             "replicas is %d, and eviction lets keys go: a node that has both could bring back what was let go",
-             options.replicas);
-}
-
-void check_options(const ps_node_options &options) {
-    check_key_space(options);
-    if (!options.value_lengths ||
-        (options.capacity == 0 && options.num_lengths != 1 && options.num_lengths != options.num_keys))
-        fail(PS_EINVAL, Where{-1, options.num_lengths, options.num_keys},
-             "%lld value lengths were given for %lld keys; give one for all keys or one per key",
-             static_cast<long long>(options.num_lengths), static_cast<long long>(options.num_keys));
-    if (element_bytes(options.dtype) == 0)
-        fail(PS_EINVAL, Where{-1, options.dtype, PS_INT64}, "dtype %d is unknown", options.dtype);
-    if (options.max_workers < 0 || options.max_workers > int32_t(most_workers))
-        fail(PS_EINVAL, Where{-1, options.max_workers, most_workers}, "max_workers is %d; it must be in [1, %u]",
-             options.max_workers, most_workers);
-    if (options.server_threads < 0 || options.server_threads > int32_t(most_channels))
-        fail(PS_EINVAL, Where{-1, options.server_threads, most_channels}, "server_threads is %d; it must be in [1, %u]",
-             options.server_threads, most_channels);
-    if (options.max_workers + std::max(options.server_threads, 1) > int32_t(most_workers) + 1)
-        fail(PS_EINVAL, Where{-1, options.max_workers, most_workers + 1},
-             "max_workers is %d and server_threads %d; together they may be %u", options.max_workers,
-             options.server_threads, most_workers + 1);
-    if (options.num_workers < 0 || options.num_workers > int32_t(most_workers))
-        fail(PS_EINVAL, Where{-1, options.num_workers, most_workers}, "num_workers is %d; it must be in [0, %u]",
-             options.num_workers, most_workers);
-    if (options.memory_limit < 0)
-        fail(PS_EINVAL, Where{-1, options.memory_limit, 0}, "memory_limit is %lld; it must not be negative",
-             static_cast<long long>(options.memory_limit));
-    if (!(options.latch_timeout >= 0) || std::isinf(options.latch_timeout))
-        fail(PS_EINVAL, Where{}, "latch_timeout is %g; it must be a number of seconds", options.latch_timeout);
-    if (options.num_nodes < 0 || options.num_nodes > int32_t(most_nodes))
-        fail(PS_EINVAL, Where{-1, options.num_nodes, most_nodes}, "num_nodes is %d; it must be in [1, %u]",
-             options.num_nodes, most_nodes);
-    if (options.node < 0 || options.node >= std::max(1, options.num_nodes))
-        fail(PS_EINVAL, Where{-1, options.node, options.num_nodes}, "node is %d; it must be in [0, %d)", options.node,
-             std::max(1, options.num_nodes));
-    if (options.techniques < 0 || options.techniques > PS_RELOCATION_ONLY)
-        fail(PS_EINVAL, Where{-1, options.techniques, PS_RELOCATION_ONLY}, "techniques %d are unknown",
-             options.techniques);
-    if (!(options.heartbeat >= 0) || std::isinf(options.heartbeat))
-        fail(PS_EINVAL, Where{}, "heartbeat is %g; it must be a number of seconds", options.heartbeat);
-    if (!(options.lost_after >= 0) || std::isinf(options.lost_after))
-        fail(PS_EINVAL, Where{}, "lost_after is %g; it must be a number of seconds", options.lost_after);
-    if (lost_after_of(options) < 3 * heartbeat_of(options))
-        fail(PS_EINVAL, Where{}, "lost_after is %g; it must be at least three times heartbeat, which is %g",
-             lost_after_of(options), heartbeat_of(options));
-    check_eviction(options);
-    if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
-        fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
-    check_replicas(options);
-    if (options.in_flight < 0)
-        fail(PS_EINVAL, Where{-1, options.in_flight, 0}, "in_flight is %lld; it must not be negative",
-             static_cast<long long>(options.in_flight));
-    for (int64_t i = 0; i < options.num_lengths; i++)
-        if (options.value_lengths[i] < 1 || options.value_lengths[i] > longest_allowed)
-            fail(PS_EINVAL, Where{i, options.value_lengths[i], longest_allowed},
-                 "the value length of %s %lld is %lld; it must be in [1, %lld]",
-                 options.capacity ? "length class" : "key", static_cast<long long>(i),
-                 static_cast<long long>(options.value_lengths[i]), static_cast<long long>(longest_allowed));
-}
 
 // The classes with the number of keys in each: of a range, sorted by length; where keys may be any numbers, as they
 // were given, and all keys may be of one class.
@@ -147,7 +48,7 @@ std::vector<LengthClass> classify(const ps_node_options &options, const PushRule
     uint64_t each = !is_range ? uint64_t(options.capacity) : lengths.size() == 1 ? uint64_t(options.num_keys) : 1;
     for (int64_t length : lengths) {
         if (!is_range || classes.empty() || classes.back().length != length)
-            classes.emplace_back(uint32_t(length), options.dtype, push);
+            classes.emplace_back(uint32_t(length), options.dtype, push, moves_memory(options));
         classes.back().keys += each;
     }
     if (classes.size() > most_classes)
@@ -157,23 +58,18 @@ std::vector<LengthClass> classify(const ps_node_options &options, const PushRule
     return classes;
 }
 
-// For how many keys there is room, about.
-uint64_t most_keys(const Header &plan, const LengthClass &c) {
-    constexpr uint64_t beside = 32; // bytes of a key beside its value
-    const auto capacity = uint64_t(plan.capacity);
-    return plan.memory_limit ? std::min(capacity, plan.memory_limit / (c.slot_bytes + beside)) : capacity;
-}
-
 } // namespace
 
-LengthClass::LengthClass(uint32_t elements, int32_t dtype, const PushRule &push)
+LengthClass::LengthClass(uint32_t elements, int32_t dtype, const PushRule &push, bool has_row)
     : base(0), length(elements), keys(0), value_bytes(uint64_t(elements) * element_bytes(dtype)), shared_base(0),
       rule(push.number) {
     uint64_t plain = round_up(value_bytes, 8), state = push.state_bytes(elements, dtype);
     state_at = state ? uint32_t(plain) : 0;
     whole_bytes = state ? plain + state : value_bytes;
-    slot_bytes = uint32_t(round_up(whole_bytes, 8));
-    if (round_up(whole_bytes, 8) > UINT32_MAX)
+    const uint64_t slot = round_up(whole_bytes + (has_row ? sizeof(uint32_t) : 0), 8);
+    slot_bytes = uint32_t(slot);
+    row_at = has_row ? slot_bytes - uint32_t(sizeof(uint32_t)) : 0;
+    if (slot > UINT32_MAX)
         fail(PS_EINVAL, Where{-1, int64_t(whole_bytes), UINT32_MAX},
              "a value of %u elements takes %llu bytes with its state; at most %u are possible", elements,
              static_cast<unsigned long long>(whole_bytes), UINT32_MAX);
@@ -240,10 +136,10 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.changes_at = round_up(plan.here_at + blocks * sizeof(uint32_t), 64);
     plan.undo_at = round_up(plan.changes_at + plan.num_channels * changes_bytes(rows), 4096);
     plan.eviction = Eviction(options.eviction);
+    plan.slab_bytes_each = slab_bytes_each(options);
     if (plan.eviction != Eviction::none) {
         plan.uses_at = plan.undo_at;
         plan.undo_at = round_up(plan.uses_at + uint64_t(plan.capacity), 4096);
-        plan.rows_per_tick = std::max<uint64_t>(1, most_keys(plan, classes[0]) / Uses::ticks_per_room);
     }
     plan.values_at = round_up(plan.undo_at + slots * plan.undo_bytes, 4096);
     uint64_t end = plan.values_at;
@@ -271,6 +167,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     segment->commit_rows();
     segment->note_first(members.empty() ? HomeRule::first_nodes(NodeId(plan.places)) : members);
     std::copy(classes.begin(), classes.end(), segment->classes_);
+    header->rows_at_tick = segment->rows_per_tick();
     auto class_of = [&](int64_t length) {
         auto found = std::lower_bound(classes.begin(), classes.end(), length,
                                       [](const LengthClass &c, int64_t wanted) { return c.length < wanted; });
@@ -364,6 +261,30 @@ Row Segment::make_row(uint64_t key, const std::function<bool(Row row)> &prepare)
 void Segment::remove_row(uint64_t key) {
     auto lock = lock_maker();
     maker_->remove(key);
+}
+
+uint64_t Segment::bytes_for_rows(uint64_t more) {
+    auto lock = lock_maker();
+    return maker_->bytes_for(std::min(maker_->live() + more, uint64_t(header_->capacity)));
+}
+
+void Segment::pass_time() const {
+    const uint64_t given = header_->rows_given.fetch_add(1, std::memory_order_relaxed) + 1;
+    uint64_t due = header_->rows_at_tick.load(std::memory_order_relaxed);
+    if (given >= due && header_->rows_at_tick.compare_exchange_strong(due, given + rows_per_tick()))
+        count_in(header_->ticks, 1);
+}
+
+// With a memory limit it depends on the values that are here for how many keys there is room, about.
+uint64_t Segment::rows_per_tick() const {
+    constexpr uint64_t beside = 32; // bytes of a key beside its value
+    auto room = uint64_t(header_->capacity);
+    if (header_->memory_limit) {
+        const uint64_t values = header_->keys_held + header_->replicas_held;
+        const uint64_t each = values ? header_->value_bytes / values : classes_[0].slot_bytes;
+        room = std::min(room, header_->memory_limit / (each + beside));
+    }
+    return std::max<uint64_t>(1, room / Uses::ticks_per_room);
 }
 
 std::unique_lock<std::mutex> Segment::lock_maker() {

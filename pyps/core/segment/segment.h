@@ -9,6 +9,7 @@
 // keys come.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -105,7 +106,7 @@ struct Header {
     Initializer initializer;
     Eviction eviction;
     uint64_t uses_at; // 0 if no key is let go
-    uint64_t rows_per_tick; // see Uses
+    uint64_t slab_bytes_each; // of a slab for values, about
 
     bool is_range() const { return num_keys > 0; }
     // Whether workers need a server, for keys of other nodes or keys that have no row yet.
@@ -142,12 +143,14 @@ struct Header {
     // Only the server process writes these. Those of Slabs are written by one thread at a time, with add_to(); the
     // others by the threads of all channels, with count_in().
     std::atomic<uint64_t> keys_held, replicas_held, slab_bytes, value_bytes;
-    std::atomic<uint64_t> free_bytes, free_shared_bytes; // in slabs: slots without a value
+    // In slabs: slots without a value. Where keys may be any numbers, by length class; else all in the first element.
+    std::atomic<uint64_t> free_bytes[most_key_classes], free_shared_bytes[most_key_classes];
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // counts of keys
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
     std::atomic<uint64_t> copies_held, copy_bytes, keys_lacking_copies;
-    std::atomic<uint64_t> keys_evicted, rows_given; // rows_given: to keys, since the node was created
+    std::atomic<uint64_t> keys_evicted;
+    std::atomic<uint64_t> rows_given, rows_at_tick; // rows_given: to keys, in all; the next tick passes at the other
     alignas(64) Latencies latencies[PS_LOCALIZE + 1][2]; // by ps_operation, and whether another node was needed
     // Of the rule for pushes, in its order; any process may change one at any time, and then sets its bit in the
     // second.
@@ -160,7 +163,7 @@ struct Header {
 struct LengthClass {
     uint64_t base; // offset of slot 0
     uint32_t length; // elements
-    uint32_t slot_bytes; // for the value and its state, rounded up to 8
+    uint32_t slot_bytes; // for the value, its state and the number of its row, rounded up to 8
     uint64_t keys; // most keys that there can be
     uint64_t value_bytes;
     uint64_t shared_base;
@@ -168,8 +171,12 @@ struct LengthClass {
     uint32_t rule; // the rule for pushes; the same in all classes
     uint32_t state_at; // offset in the slot, behind the value; 0: the rule has no state
     uint64_t whole_bytes; // bytes of a value with its state
+    uint32_t row_at; // offset in the slot of the number of its row, see Compaction; 0: there is none
 
-    LengthClass(uint32_t length, int32_t dtype, const PushRule &push);
+    LengthClass(uint32_t length, int32_t dtype, const PushRule &push, bool has_row);
+    uint64_t slab_bytes(const Header &header) const { // of a whole slab of slots
+        return std::max<uint64_t>(1, header.slab_bytes_each / slot_bytes) * slot_bytes;
+    }
 };
 
 // The head of a shared key's slot, guarded by the key's latch. Behind it come the value and, for a replica, the delta:
@@ -213,6 +220,7 @@ struct alignas(64) WorkerSlot {
 };
 
 constexpr uint64_t here_block = 512; // rows whose keys are counted together: a page of the directory
+constexpr uint64_t usual_slab = 1 << 20; // bytes of a slab for values
 constexpr size_t endpoint_bytes = 128; // of a node's endpoint, with the zero at its end
 
 class Segment {
@@ -258,6 +266,9 @@ public:
     // Only where keys may be any numbers: how many more keys can get a row.
     uint64_t rows_left() const { return uint64_t(header_->capacity) - maker_->live(); }
     uint64_t made_rows() const { return hashed_rows_->count(); } // only where keys may be any numbers
+    // Bytes that so many more rows with keys will take, and the table that finds them when it is made anew.
+    uint64_t bytes_for_rows(uint64_t more);
+    void pass_time() const; // a key has got a row: see Uses
     const Uses &uses() const { return uses_; }
     // Where keys may be any numbers: the row of a key, made if there is none. A new one has the entry that `prepare`
     // gives it, which returns false if it cannot now because the latch of the row's former key is still held.
@@ -275,6 +286,10 @@ public:
     }
     static char *value(SharedHead *head) { return reinterpret_cast<char *>(head + 1); }
     static char *delta(SharedHead *head, const LengthClass &c) { return value(head) + c.slot_bytes; }
+    // The number of the value's row + 1, where values are moved; only the server writes and reads it.
+    std::atomic<uint32_t> &row_word(const LengthClass &c, uint32_t index) const {
+        return *reinterpret_cast<std::atomic<uint32_t> *>(value(c, index) + c.row_at);
+    }
     static char *state(char *value, const LengthClass &c) { return c.state_at ? value + c.state_at : nullptr; }
     const Rules &rules() const { return *rules_; }
     const Rule &rule() const { return (*rules_)[classes_[0].rule]; } // for pushes
@@ -352,6 +367,7 @@ private:
     void note_first(const std::vector<NodeId> &members);
     void commit_rows();
     void commit_range();
+    uint64_t rows_per_tick() const;
     std::unique_lock<std::mutex> lock_maker(); // locks the mutex if there are several channels
     uint64_t row_numbers() const { // all rows have smaller numbers
         return header_->is_range() ? rows_.size() : HashedRows::numbers(uint64_t(header_->capacity));

@@ -137,16 +137,16 @@ void Serving::pass_on(FrameHeader header, const RequestBatch &of, Parts parts) {
 bool Serving::make_rows(const FrameHeader &header, const std::vector<Key> &keys) {
     if (segment_.header().is_range()) return true;
     std::vector<Key> rowless;
-    uint64_t bytes = 0;
+    Load load(segment_);
     for (Key key : keys)
         if (segment_.row(key) == no_row &&
             (header.channel != any_channel || segment_.channel_rule().channel(key) == channel_)) {
             rowless.push_back(key);
-            bytes += segment_.class_of(key).slot_bytes;
+            load.add(segment_.key_space().length_class(key), segment_.class_of(key).slot_bytes);
         }
     if (rowless.empty()) return true;
-    auto has_room = [&] { return promises_.promise(channel_, Kept::alone, promised(), bytes); };
-    return values_.make_room(has_room, keys) && values_.make_rows(rowless, keys);
+    auto has_room = [&] { return promises_.promise(channel_, Kept::alone, promised(), load); };
+    return values_.make_room(load, has_room, keys) && values_.make_rows(rowless, keys);
 }
 
 uint64_t Serving::promised() const { return admitted_ + protocol_.asked() * segment_.header().undo_bytes; }
@@ -162,10 +162,11 @@ void Serving::want(const std::vector<Key> &keys) {
     for (Key key : keys) {
         if (!values_.make_rows({key}, keys)) continue;
         Place place = segment_.place(key);
-        uint64_t more = segment_.length_class(place.length_class()).shared_bytes;
+        Load more(segment_);
+        more.add(place.length_class(), segment_.length_class(place.length_class()).shared_bytes);
         if (place.residence() == Residence::absent) {
             if (!promises_.promise(channel_, Kept::shared, promised() + bytes, more)) continue;
-            bytes += more;
+            bytes += more.bytes();
         }
         admitted.push_back(key);
     }
@@ -182,15 +183,17 @@ void Serving::serve_about_rows(const RequestBatch &batch) {
 void Serving::localize(const FrameHeader &header, const RequestBatch &batch) {
     if (header.channel != any_channel) return localize_here(batch);
     Parts parts;
-    std::map<uint32_t, uint64_t> bytes;
+    Promises::ByChannel loads;
     for (uint32_t i = 0; i < batch.keys.size(); i++) {
         uint32_t channel = segment_.channel_rule().channel(batch.keys[i]);
         parts[channel].keys.push_back(batch.keys[i]);
         parts[channel].positions.push_back(batch.position(i));
-        bytes[channel] += bytes_of_absent(segment_, &batch.keys[i], 1);
     }
-    auto has_room = [&] { return promises_.promise_to(batch.worker, batch.number, bytes); };
-    if (!values_.make_room(has_room, batch.keys)) return refuse(batch);
+    for (const auto &[channel, part] : parts)
+        loads.emplace(channel, load_of_absent(segment_, part.keys.data(), part.keys.size()));
+    const Load all = load_of_absent(segment_, batch.keys.data(), batch.keys.size());
+    auto has_room = [&] { return promises_.promise_to(batch.worker, batch.number, all, loads); };
+    if (!values_.make_room(all, has_room, batch.keys)) return refuse(batch);
     pass_on(header, batch, std::move(parts));
 }
 
@@ -203,25 +206,25 @@ void Serving::refuse(const RequestBatch &batch) {
 
 void Serving::localize_here(const RequestBatch &batch) {
     if (trace_) trace_->note(batch.keys, PS_TRACE_LOCALIZE);
-    uint64_t bytes = bytes_of_absent(segment_, batch.keys.data(), batch.keys.size());
+    const Load load = load_of_absent(segment_, batch.keys.data(), batch.keys.size());
     auto has_room = [&] {
-        return promises_.take(channel_, batch.worker, batch.number, promised(), bytes) || bytes == 0;
+        return promises_.take(channel_, batch.worker, batch.number, promised(), load) || load.bytes() == 0;
     };
-    if (!values_.make_room(has_room, batch.keys) || !values_.make_rows(batch.keys)) return refuse(batch);
+    if (!values_.make_room(load, has_room, batch.keys) || !values_.make_rows(batch.keys)) return refuse(batch);
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
-    waiter.bytes = bytes;
+    waiter.bytes = load.bytes();
     waiter.answer = AnswerBatch::to(batch);
     waiter.answer.positions = batch.positions;
     waiter.left = waiter.answer.count;
-    admitted_ += bytes;
+    admitted_ += load.bytes();
     protocol_.localize(batch.keys, number);
 }
 
 bool Serving::has_room_for(const std::vector<Key> &keys) {
-    const uint64_t bytes = bytes_of_absent(segment_, keys.data(), keys.size());
-    auto has_room = [&] { return promises_.promise(channel_, Kept::alone, promised(), bytes) || bytes == 0; };
-    return values_.make_room(has_room, keys) && values_.make_rows(keys);
+    const Load load = load_of_absent(segment_, keys.data(), keys.size());
+    auto has_room = [&] { return promises_.promise(channel_, Kept::alone, promised(), load) || load.bytes() == 0; };
+    return values_.make_room(load, has_room, keys) && values_.make_rows(keys);
 }
 
 void Serving::forget_waiters() {

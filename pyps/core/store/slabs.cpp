@@ -9,8 +9,10 @@ namespace ps {
 Slabs::Slabs(Segment &segment) : segment_(segment) {
     for (uint32_t number = 0; number < segment.header().num_classes; number++) {
         const LengthClass &c = segment.length_class(number);
-        owned_.emplace_back(segment, segment.header().free_bytes, c.base, c.slot_bytes, c.keys);
-        shared_.emplace_back(segment, segment.header().free_shared_bytes, c.shared_base, c.shared_bytes, c.keys);
+        Header &header = segment.header();
+        const uint32_t counted = header.is_range() ? 0 : number;
+        owned_.emplace_back(segment, header.free_bytes[counted], c.base, c.slot_bytes, c.keys, c.row_at);
+        shared_.emplace_back(segment, header.free_shared_bytes[counted], c.shared_base, c.shared_bytes, c.keys);
     }
 }
 
@@ -67,6 +69,46 @@ Place Slabs::unshare(Place place) {
     }
     shared_[place.length_class()].release(place.index());
     return place_at(place, Residence::owned, index);
+}
+
+void Slabs::note_row(Place place, Row row) const {
+    const LengthClass &c = segment_.length_class(place.length_class());
+    if (!c.row_at) return;
+    segment_.row_word(c, place.index())
+        .store(uint32_t(number_of(row) / HashedRows::row_words + 1), std::memory_order_relaxed);
+}
+
+Row Slabs::row_at(uint32_t length_class, uint32_t slot) const {
+    const LengthClass &c = segment_.length_class(length_class);
+    const uint64_t number = segment_.row_word(c, slot).load(std::memory_order_relaxed);
+    return number ? Row{(number - 1) * HashedRows::row_words} : no_row;
+}
+
+bool Slabs::give_back_kept(uint32_t length_class) {
+    auto lock = alone(mutex_);
+    return owned_[length_class].give_back_kept();
+}
+
+Pool::Slots Slabs::close(uint32_t length_class) {
+    auto lock = alone(mutex_);
+    return owned_[length_class].close();
+}
+
+Place Slabs::move_from_closed(Place place, Row row) {
+    auto lock = alone(mutex_);
+    const LengthClass &c = segment_.length_class(place.length_class());
+    Pool &pool = owned_[place.length_class()];
+    if (!pool.has_room_for_closed()) return place;
+    const Place moved = place_at(place, Residence::owned,
+                                 pool.allocate(segment_.value(c, place.index()), c.whole_bytes));
+    note_row(moved, row);
+    pool.release(place.index());
+    return moved;
+}
+
+bool Slabs::open(uint32_t length_class) {
+    auto lock = alone(mutex_);
+    return owned_[length_class].open();
 }
 
 std::unique_lock<std::mutex> Slabs::alone(std::mutex &mutex) const {

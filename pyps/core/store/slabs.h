@@ -26,6 +26,14 @@ public:
     Place share(Place place); // owned -> shared; copies the value
     Place unshare(Place place); // shared -> owned; copies the value; a replica's delta is forgotten
 
+    // Where a value's slot tells its row (LengthClass::row_at): so that values can be moved and whole slabs emptied.
+    void note_row(Place place, Row row) const; // of an owned value; the caller holds its key's latch
+    Row row_at(uint32_t length_class, uint32_t slot) const; // no_row: no value, or it is not known yet whose
+    bool give_back_kept(uint32_t length_class); // see Pool
+    Pool::Slots close(uint32_t length_class);
+    Place move_from_closed(Place place, Row row); // stays where it is if there is no room elsewhere
+    bool open(uint32_t length_class);
+
     // For the thread that makes room and takes it: if there are several channels, no other one takes it in between.
     std::unique_lock<std::mutex> alone_with_room() { return alone(room_mutex_); }
 

@@ -15,9 +15,6 @@ namespace ps {
 
 namespace {
 
-// How many keys go for one row: if there is no memory for it after that, more of them would not help.
-constexpr size_t most_for_a_row = 16;
-
 bool take_delta_of(SharedHead *head, const LengthClass &c, Bytes *delta) {
     if (!head->changed) return false;
     char *from = Segment::delta(head, c);
@@ -35,125 +32,11 @@ Place absent(Place place, uint32_t seen) {
 StoreValues::StoreValues(Segment &segment, Slabs &slabs, uint32_t channel)
     : segment_(segment), slabs_(slabs), channel_(channel),
       at_first_(NodeId(segment.header().node), segment.first_homes()), me_(join_as_server(segment, channel)),
-      latches_(segment, me_) {
+      latches_(segment, me_), compaction_(segment, slabs, latches_) {
     if (segment.uses().are_kept()) victims_.emplace(segment, channel);
 }
 
 StoreValues::~StoreValues() { leave(segment_, me_); }
-
-bool StoreValues::make_rows(const std::vector<Key> &keys, const std::vector<Key> &needed) {
-    if (segment_.header().is_range()) return true;
-    std::vector<Key> rowless;
-    for (Key key : keys)
-        if (segment_.row(key) == no_row) rowless.push_back(key);
-    if (rowless.empty()) return true;
-    auto alone = slabs_.alone_with_room();
-    if (rowless.size() > segment_.rows_left()) { // look first, so that what is refused takes no rows
-        std::sort(rowless.begin(), rowless.end());
-        rowless.erase(std::unique(rowless.begin(), rowless.end()), rowless.end());
-        if (!make_room_for_rows(rowless.size(), needed)) return false;
-    }
-    return std::all_of(rowless.begin(), rowless.end(), [&](Key key) {
-        auto has_row = [&] { return segment_.row(key) != no_row || make_row(key) != no_row; };
-        return make_room(has_row, needed, most_for_a_row);
-    });
-}
-
-// The value is made before the row, so a worker that finds the row finds its value.
-Row StoreValues::make_row(Key key) {
-    const bool is_first = begins_here(key);
-    Place place = segment_.unused(key);
-    Row row = no_row;
-    bool is_new = false;
-    auto prepare = [&](Row made) { return is_new = enter(made, place); };
-    if (is_first && !has_room(segment_, Kept::alone, class_of(place).slot_bytes)) return no_row;
-    try {
-        if (is_first) place = slabs_.hold(place, segment_.first_value(key, class_of(place), &first_));
-        row = segment_.make_row(key, prepare);
-    } catch (const Failure &failure) {
-        if (failure.error().code != PS_ENOMEM) throw;
-    }
-    if (!is_new && place.is_here()) slabs_.drop(place);
-    if (is_new && place.is_here()) begin(key);
-    if (is_new && !is_first) note_elsewhere(key);
-    if (is_new && victims_) pass_time();
-    return row;
-}
-
-// Workers that found the row when another key had it may still take its latch; they see then that it has gone.
-bool StoreValues::enter(Row row, Place place) {
-    Place former(0);
-    if (!latches_.acquire(row, Patience::give_way, &former)) return false;
-    if (place.is_here()) segment_.note_here(row, 1);
-    segment_.uses().begin(row);
-    latches_.release(row, place.latched_as(former));
-    return true;
-}
-
-bool StoreValues::admit(Key key) {
-    return segment_.header().is_range() || segment_.row(key) != no_row || make_rows({key});
-}
-
-// Whether there is room for so many more rows, also by giving up those of keys that are elsewhere, the oldest first.
-bool StoreValues::make_room_for_rows(uint64_t rows, std::vector<Key> needed) {
-    std::sort(needed.begin(), needed.end());
-    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-    for (size_t left = elsewhere_.size(); left > 0 && rows > segment_.rows_left(); left--) {
-        const Key key = elsewhere_.front();
-        elsewhere_.pop_front();
-        is_elsewhere_.erase(key);
-        const Row row = segment_.row(key);
-        if (row == no_row || segment_.place(row).residence() != Residence::absent) continue;
-        const bool stays = std::binary_search(needed.begin(), needed.end(), key) || keeps_row_(key);
-        if (stays || !give_up(row, key)) note_elsewhere(key);
-    }
-    const bool can_have_room = needed.size() <= uint64_t(segment_.header().capacity);
-    while (can_have_room && rows > segment_.rows_left() && let_one_go(needed)) {
-    }
-    return rows <= segment_.rows_left();
-}
-
-bool StoreValues::make_room(const std::function<bool()> &has_room, const std::vector<Key> &needed, size_t most) {
-    if (has_room()) return true;
-    if (!victims_) return false;
-    std::vector<Key> sorted(needed);
-    std::sort(sorted.begin(), sorted.end());
-    for (size_t gone = 0; gone < most && let_one_go(sorted); gone++)
-        if (has_room()) return true;
-    return false;
-}
-
-bool StoreValues::let_one_go(const std::vector<Key> &needed) {
-    if (!victims_) return false;
-    for (Key key = victims_->next(); key != no_key; key = victims_->next()) {
-        if (std::binary_search(needed.begin(), needed.end(), key) || !let_go_(key)) continue;
-        victims_->note_gone();
-        count_in(segment_.header().keys_evicted, 1);
-        return true;
-    }
-    return false;
-}
-
-void StoreValues::pass_time() {
-    Header &header = segment_.header();
-    if ((header.rows_given.fetch_add(1, std::memory_order_relaxed) + 1) % header.rows_per_tick == 0)
-        count_in(header.ticks, 1);
-}
-
-// Only this thread brings the key here, so it stays absent.
-bool StoreValues::give_up(Row row, Key key) {
-    Place place(0);
-    if (!latches_.acquire(row, Patience::try_briefly, &place)) return false;
-    segment_.remove_row(key);
-    latches_.release(row, place);
-    return true;
-}
-
-void StoreValues::note_elsewhere(Key key) {
-    if (segment_.header().is_range() || begins_here(key) || is_elsewhere_.count(key)) return;
-    is_elsewhere_[key] = true;
-    elsewhere_.push_back(key);
-}
 
 bool StoreValues::latch(Key key) {
     if (latched_ != no_key) throw std::logic_error("a second latch");
@@ -186,7 +69,9 @@ void StoreValues::with(Key key, Body &&body) {
     segment_.entry(row_).store(place_.held_by(me_).word(), std::memory_order_release);
     if (place_.residence() == Residence::absent) note_elsewhere(key);
     if (place_.is_here() != was_here) segment_.note_here(row_, place_.is_here() ? 1 : -1);
-    if (place_.residence() == Residence::owned) segment_.uses().renew(row_);
+    if (place_.residence() != Residence::owned) return;
+    slabs_.note_row(place_, row_);
+    segment_.uses().renew(row_);
 }
 
 Standing StoreValues::standing(Key key) const {
@@ -302,7 +187,9 @@ void StoreValues::give(Key key, NodeId to, Bytes *wholes) {
 }
 
 bool StoreValues::has_room_to_share(Key key) const {
-    return has_room(segment_, Kept::shared, segment_.class_of(key).shared_bytes);
+    Load load(segment_);
+    load.add(segment_.place(key).length_class(), segment_.class_of(key).shared_bytes);
+    return has_room(segment_, Kept::shared, load);
 }
 
 void StoreValues::share(Key key) {

@@ -17,7 +17,9 @@
 #include "flat_map.h"
 #include "protocol/homes.h"
 #include "protocol/ports.h"
+#include "store/compaction.h"
 #include "store/latch.h"
+#include "store/room.h"
 #include "store/slabs.h"
 #include "store/victims.h"
 
@@ -35,8 +37,10 @@ public:
     void keep_rows_of(std::function<bool(Key key)> keys) { keeps_row_ = std::move(keys); }
     // How a key that lives here is let go: false if it is needed.
     void let_go_by(std::function<bool(Key key)> let_go) { let_go_ = std::move(let_go); }
-    // Let keys go until there is room, at most so many and none of the needed ones; false if there is none then.
-    bool make_room(const std::function<bool()> &has_room, const std::vector<Key> &needed, size_t most = SIZE_MAX);
+    // Let keys go until there is room for what is to come, at most so many and none of the needed ones; false if there
+    // is none then.
+    bool make_room(const Load &coming, const std::function<bool()> &has_room, const std::vector<Key> &needed,
+                   size_t most = SIZE_MAX);
 
     void begin_with(const FirstHomes &first) override { first_homes_ = &first; }
     bool admit(Key key) override;
@@ -84,7 +88,7 @@ private:
     bool make_room_for_rows(uint64_t rows, std::vector<Key> needed);
     bool give_up(Row row, Key key);
     bool let_one_go(const std::vector<Key> &needed); // which are sorted
-    void pass_time(); // a key has got a row
+    Load load_of(Place place) const; // of a key that comes here
     void note_elsewhere(Key key);
     bool enter(Row row, Place place); // into a row that no key has; false: its latch is held
     void remove_row();
@@ -110,6 +114,7 @@ private:
     Place place_{0}; // the place of that key
     bool erased_ = false; // and nothing was done to it since
     std::function<bool(Key key)> keeps_row_ = [](Key) { return false; }, let_go_ = keeps_row_;
+    Compaction compaction_;
     std::optional<Victims> victims_; // if the node lets keys go
     // Keys that neither lived nor began here when they were listed, once each; they may have come since.
     std::deque<Key> elsewhere_;

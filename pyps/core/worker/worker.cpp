@@ -314,11 +314,12 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
     check_keys(segment, keys, num_keys);
     end = end_of(start, end);
     if (num_keys == 0 || segment.header().places == 1) return;
-    uint64_t bytes = bytes_of_absent(segment, reinterpret_cast<const uint64_t *>(keys), uint64_t(num_keys));
-    if (!segment.uses().are_kept() && !has_room(segment, Kept::alone, bytes))
-        fail(PS_ENOMEM, Where{-1, int64_t(bytes), int64_t(segment.header().memory_limit)},
+    const Load load = load_of_absent(segment, reinterpret_cast<const uint64_t *>(keys), uint64_t(num_keys));
+    if (!segment.uses().are_kept() && !has_room(segment, Kept::alone, load))
+        fail(PS_ENOMEM, Where{-1, int64_t(load.bytes()), int64_t(segment.header().memory_limit)},
              "the keys that are not on this node would take %llu bytes, and %llu of %llu, its memory_limit, are used",
-             static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(segment.mapping().committed()),
+             static_cast<unsigned long long>(load.bytes()),
+             static_cast<unsigned long long>(segment.mapping().committed()),
              static_cast<unsigned long long>(segment.header().memory_limit));
     Deadline deadline(default_wait_timeout);
     remote(patience_, deadline.left()).make_room_for_intents(uint64_t(num_keys) * sizeof(Key), deadline.left());

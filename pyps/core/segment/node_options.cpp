@@ -1,0 +1,131 @@
+#include "segment/node_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "errors.h"
+#include "protocol/channels.h"
+#include "protocol/key_space.h"
+#include "segment/directory.h"
+#include "store/kernels.h"
+
+namespace ps {
+
+namespace {
+
+constexpr double default_heartbeat = 0.5, default_lost_after = 3.0; // seconds
+constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
+
+void check_key_space(const ps_node_options &options) {
+    if (options.capacity != 0 && options.num_keys != 0)
+        fail(PS_EINVAL, Where{-1, options.capacity, options.num_keys},
+             "a capacity of %lld is for keys that may be any numbers, and num_keys is %lld: give one of them",
+             static_cast<long long>(options.capacity), static_cast<long long>(options.num_keys));
+    const bool is_range = options.capacity == 0;
+    const int64_t rows = is_range ? options.num_keys : options.capacity;
+    if (rows < 1 || rows > int64_t(UINT32_MAX))
+        fail(PS_EINVAL, Where{-1, rows, UINT32_MAX}, "%s is %lld; it must be in [1, %lld]",
+             is_range ? "num_keys" : "capacity", static_cast<long long>(rows), static_cast<long long>(UINT32_MAX));
+    if (!is_range && (options.num_lengths < 1 || options.num_lengths > most_key_classes))
+        fail(PS_EINVAL, Where{-1, options.num_lengths, most_key_classes},
+             "%lld value lengths were given; keys that may be any numbers have 1 to %u, and the topmost byte of a key "
+             "says which: a length for each key needs num_keys",
+             static_cast<long long>(options.num_lengths), most_key_classes);
+}
+
+void check_eviction(const ps_node_options &options) {
+    if (options.eviction < PS_EVICT_NONE || options.eviction > PS_EVICT_AGE)
+        fail(PS_EINVAL, Where{-1, options.eviction, PS_EVICT_AGE}, "eviction %d is unknown", options.eviction);
+    if (options.eviction == PS_EVICT_NONE) return;
+    if (options.capacity == 0)
+        fail(PS_EINVAL, Where{-1, options.num_keys, 0},
+             "eviction is for keys that may be any numbers, and num_keys is %lld: give a capacity instead, or no "
+             "eviction",
+             static_cast<long long>(options.num_keys));
+}
+
+void check_replicas(const ps_node_options &options) {
+    const int32_t others = std::max(options.num_nodes, 1) - 1; // one node alone, to try a program, has no replicas
+    if (options.replicas < 0 || (others > 0 && options.replicas > others))
+        fail(PS_EINVAL, Where{-1, options.replicas, others},
+             "replicas is %d; it must be in [0, %d], as %d nodes have %d others each", options.replicas, others,
+             others + 1, others);
+    if (options.replicas && options.on_loss != PS_ON_LOSS_CONTINUE)
+        fail(PS_EINVAL, Where{-1, options.replicas, 0}, "replicas is %d, which needs on_loss \"continue\"",
+             options.replicas);
+    if (options.replicas && options.eviction)
+        fail(PS_EINVAL, Where{-1, options.replicas, 0},
+             "replicas is %d, and eviction lets keys go: a node that has both could bring back what was let go",
+             options.replicas);
+}
+
+} // namespace
+
+double heartbeat_of(const ps_node_options &options) {
+    return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
+}
+
+double lost_after_of(const ps_node_options &options) {
+    return options.lost_after > 0 ? options.lost_after : default_lost_after;
+}
+
+void check_options(const ps_node_options &options) {
+    check_key_space(options);
+    if (!options.value_lengths ||
+        (options.capacity == 0 && options.num_lengths != 1 && options.num_lengths != options.num_keys))
+        fail(PS_EINVAL, Where{-1, options.num_lengths, options.num_keys},
+             "%lld value lengths were given for %lld keys; give one for all keys or one per key",
+             static_cast<long long>(options.num_lengths), static_cast<long long>(options.num_keys));
+    if (element_bytes(options.dtype) == 0)
+        fail(PS_EINVAL, Where{-1, options.dtype, PS_INT64}, "dtype %d is unknown", options.dtype);
+    if (options.max_workers < 0 || options.max_workers > int32_t(most_workers))
+        fail(PS_EINVAL, Where{-1, options.max_workers, most_workers}, "max_workers is %d; it must be in [1, %u]",
+             options.max_workers, most_workers);
+    if (options.server_threads < 0 || options.server_threads > int32_t(most_channels))
+        fail(PS_EINVAL, Where{-1, options.server_threads, most_channels}, "server_threads is %d; it must be in [1, %u]",
+             options.server_threads, most_channels);
+    if (options.max_workers + std::max(options.server_threads, 1) > int32_t(most_workers) + 1)
+        fail(PS_EINVAL, Where{-1, options.max_workers, most_workers + 1},
+             "max_workers is %d and server_threads %d; together they may be %u", options.max_workers,
+             options.server_threads, most_workers + 1);
+    if (options.num_workers < 0 || options.num_workers > int32_t(most_workers))
+        fail(PS_EINVAL, Where{-1, options.num_workers, most_workers}, "num_workers is %d; it must be in [0, %u]",
+             options.num_workers, most_workers);
+    if (options.memory_limit < 0)
+        fail(PS_EINVAL, Where{-1, options.memory_limit, 0}, "memory_limit is %lld; it must not be negative",
+             static_cast<long long>(options.memory_limit));
+    if (!(options.latch_timeout >= 0) || std::isinf(options.latch_timeout))
+        fail(PS_EINVAL, Where{}, "latch_timeout is %g; it must be a number of seconds", options.latch_timeout);
+    if (options.num_nodes < 0 || options.num_nodes > int32_t(most_nodes))
+        fail(PS_EINVAL, Where{-1, options.num_nodes, most_nodes}, "num_nodes is %d; it must be in [1, %u]",
+             options.num_nodes, most_nodes);
+    if (options.node < 0 || options.node >= std::max(1, options.num_nodes))
+        fail(PS_EINVAL, Where{-1, options.node, options.num_nodes}, "node is %d; it must be in [0, %d)", options.node,
+             std::max(1, options.num_nodes));
+    if (options.techniques < 0 || options.techniques > PS_RELOCATION_ONLY)
+        fail(PS_EINVAL, Where{-1, options.techniques, PS_RELOCATION_ONLY}, "techniques %d are unknown",
+             options.techniques);
+    if (!(options.heartbeat >= 0) || std::isinf(options.heartbeat))
+        fail(PS_EINVAL, Where{}, "heartbeat is %g; it must be a number of seconds", options.heartbeat);
+    if (!(options.lost_after >= 0) || std::isinf(options.lost_after))
+        fail(PS_EINVAL, Where{}, "lost_after is %g; it must be a number of seconds", options.lost_after);
+    if (lost_after_of(options) < 3 * heartbeat_of(options))
+        fail(PS_EINVAL, Where{}, "lost_after is %g; it must be at least three times heartbeat, which is %g",
+             lost_after_of(options), heartbeat_of(options));
+    check_eviction(options);
+    if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
+        fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
+    check_replicas(options);
+    if (options.in_flight < 0)
+        fail(PS_EINVAL, Where{-1, options.in_flight, 0}, "in_flight is %lld; it must not be negative",
+             static_cast<long long>(options.in_flight));
+    for (int64_t i = 0; i < options.num_lengths; i++)
+        if (options.value_lengths[i] < 1 || options.value_lengths[i] > longest_allowed)
+            fail(PS_EINVAL, Where{i, options.value_lengths[i], longest_allowed},
+                 "the value length of %s %lld is %lld; it must be in [1, %lld]",
+                 options.capacity ? "length class" : "key", static_cast<long long>(i),
+                 static_cast<long long>(options.value_lengths[i]), static_cast<long long>(longest_allowed));
+}
+
+} // namespace ps
