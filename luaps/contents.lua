@@ -45,6 +45,7 @@ function contents.read(options, length)
       initializer = namedsettings.text(options.initializer, 'initializer',
          "a text like 'normal:std=0.1' or a table like {'normal', std = 0.1}"),
       eviction = eviction,
+      max_age = options.max_age and arguments.seconds('max_age', options.max_age) or 0,
    }
 end
 

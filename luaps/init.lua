@@ -69,6 +69,7 @@ local SERVER = {
    optimizer = false,
    initializer = false,
    eviction = false,
+   max_age = false,
    trace_keys = {},
 }
 
@@ -92,7 +93,7 @@ local SERVER = {
 -- - in_flight: how many bytes each worker may have under way between nodes before its calls wait; 0: 64 MiB.
 -- - server_threads: how many threads divide this node's keys among them; the same on all nodes.
 -- - replicas: how many other nodes keep a copy of each key, so that nothing that was acknowledged is lost with as many
---   nodes; on_loss is 'continue' then, and there is no eviction. The same on all nodes.
+--   nodes; on_loss is 'continue' then, and there is neither eviction nor max_age. The same on all nodes.
 -- - optimizer: what is done with pushes, which then bring gradients, for example 'adagrad:lr=0.1' or
 --   {'adagrad', lr = 0.1}; without it pushes add. The same on all nodes. See :optimizer and :tune.
 -- - initializer: what values begin with, instead of zeros, for example 'normal:std=0.01,seed=7' or
@@ -100,6 +101,8 @@ local SERVER = {
 -- - eviction: without num_keys, which keys go when new ones need room that capacity or memory_limit does not leave:
 --   'lru' (not used for the longest time), 'lfu' (used the fewest times) or 'age' (not pushed or set for the longest
 --   time); without it such a call raises an error. The same on all nodes.
+-- - max_age: without num_keys, seconds, at least 0.1: keys that were not pulled, pushed or set for so long go by
+--   themselves, with eviction 'age' those that were not pushed or set. The same on all nodes.
 -- - trace_keys: keys, counted from 1, or 'all', whose history on this node :trace returns.
 --
 -- With several nodes, without num_keys and for named tables the ZeroMQ library is needed: the file that the environment

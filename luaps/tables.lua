@@ -20,6 +20,7 @@ local OPTIONS = {
    memory_limit = false,
    hash = false,
    eviction = false,
+   max_age = false,
    timeout = false,
 }
 

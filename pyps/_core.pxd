@@ -51,6 +51,7 @@ cdef extern from "ps.h" nogil:
         const char *initializer
         const char *hash
         int32_t eviction
+        double max_age
 
     ctypedef struct ps_node_info:
         int64_t num_keys
@@ -92,6 +93,7 @@ cdef extern from "ps.h" nogil:
         int64_t copies_held
         int64_t copy_bytes
         int64_t keys_lacking_copies
+        int64_t keys_expired
 
     ctypedef struct ps_trace_event:
         int64_t time_ns

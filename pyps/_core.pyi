@@ -60,6 +60,7 @@ class Node:
         initializer: str = "",
         hash: str = "",  # noqa: A002
         eviction: int = 0,
+        max_age: float | None = None,
         beside: Node | None = None,
         name: str = "",
     ) -> None: ...

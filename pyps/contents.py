@@ -40,6 +40,19 @@ def eviction_number(eviction: str | None) -> int:
     return EVICTIONS.index(eviction) + 1
 
 
+def seconds_of_age(max_age: float | None) -> float | None:
+    """Return a greatest age in seconds, None for none; the core checks all but 0, which is none there.
+
+    Raises
+    ------
+    ValueError
+        It is 0.
+    """
+    if max_age == 0:
+        raise ValueError("max_age is 0; it must be at least 0.1 seconds, or None for no greatest age")
+    return max_age
+
+
 def options_in(text: str) -> dict[str, str]:
     """Return what a table was made with, by the names of options, from a text as `Node.table_options` returns it."""
     return dict(option.split("=", 1) for option in text.split())

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pyps import _core, zeromq
 from pyps.arrays import as_keys, read_lengths
-from pyps.contents import capacity_of, eviction_number, options_in
+from pyps.contents import capacity_of, eviction_number, options_in, seconds_of_age
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.latencies import OPERATIONS, PLACES, Latencies
@@ -101,6 +101,7 @@ class Node(_core.Node):
         memory_limit: int | None = None,
         hash: str | None = None,  # noqa: A002
         eviction: str | None = None,
+        max_age: float | None = None,
         timeout: float | None = None,
     ) -> Table:
         """Return a named table of the server, and make it on all nodes if there is none of the name.
@@ -115,7 +116,7 @@ class Node(_core.Node):
         dim : int or array of int, optional
             Elements of each value. With `capacity`, also the lengths of up to 128 classes of keys, see `classed_keys`.
             Without it, wait until another process has made the table.
-        num_keys, capacity, dtype, optimizer, initializer, memory_limit, eviction
+        num_keys, capacity, dtype, optimizer, initializer, memory_limit, eviction, max_age
             As for `Server`. Without `num_keys`, keys may be any int64 but -1.
         hash : str, optional
             "xxh64": keys are texts, which stand for their hashes (see `hashed_keys`).
@@ -154,6 +155,7 @@ class Node(_core.Node):
                 "memory_limit": memory_limit,
                 "hash": hash,
                 "eviction": eviction,
+                "max_age": max_age,
             }
             if given := [option for option, value in options.items() if value is not None]:
                 raise TypeError(f"{', '.join(given)} of table {name!r} need dim, the elements of its values")
@@ -169,6 +171,7 @@ class Node(_core.Node):
             initializer=initializer_text(initializer),
             hash=hash or "",
             eviction=eviction_number(eviction),
+            max_age=seconds_of_age(max_age),
             timeout=timeout,
         )
 

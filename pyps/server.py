@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pyps import zeromq
 from pyps.arrays import as_weights, read_lengths
-from pyps.contents import capacity_of, eviction_number
+from pyps.contents import capacity_of, eviction_number, seconds_of_age
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
@@ -90,8 +90,8 @@ class Server(Node):
         How many other nodes keep a copy of each key and of what the optimizer keeps for it; the same on all nodes. A
         push or set is acknowledged, and seen by pulls, when all of these have it. So nothing that was acknowledged is
         lost with as many nodes: the keys of a lost node go on from a copy, new copies are made, and calls that were on
-        their way wait for that instead of raising. `on_loss` is "continue" then, and there is no `eviction`. A node
-        alone has none.
+        their way wait for that instead of raising. `on_loss` is "continue" then, and there is neither `eviction` nor
+        `max_age`. A node alone has none.
     capacity : int
         Without `num_keys`: most keys that this node has room for, both those whose value is here and those of which it
         only knows where they are. A call that would use more raises MemoryError, as one beyond `memory_limit` does;
@@ -109,6 +109,11 @@ class Server(Node):
         longest ago. "lfu": those that were used the fewest times, where uses of long ago count less. "age": those
         whose last push or set was the longest ago. Only keys go that live on the node where they began, without
         replicas and intents; their next use makes them anew. The same on all nodes.
+    max_age : float, optional
+        Without `num_keys`: seconds, at least 0.1. Keys that were not pulled, pushed or set for so long go by
+        themselves, with `eviction` "age" those that were not pushed or set. They go at the latest 1.05 times as long
+        after their last use, if this process has a processor for that. Only such keys go as with `eviction`; their
+        next use makes them anew. The same on all nodes.
     trace_keys : array of int, or "all"
         The keys whose events `trace` returns.
     curve : tuple of str, optional
@@ -162,6 +167,7 @@ class Server(Node):
         optimizer: Optimizer | str | None = None,
         initializer: Initializer | str | None = None,
         eviction: str | None = None,
+        max_age: float | None = None,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
         metrics_port: int | None = None,
@@ -209,6 +215,7 @@ class Server(Node):
             optimizer=self.use_optimizer(optimizer),
             initializer=initializer_text(initializer),
             eviction=eviction_number(eviction),
+            max_age=seconds_of_age(max_age),
         )
         if curve is not None:
             zeromq.load()

@@ -82,6 +82,12 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="NAME",
         help="with --capacity: which keys go where room is needed, lru, lfu or age (none)",
     )
+    shape.add_argument(
+        "--max-age",
+        type=float,
+        metavar="SECONDS",
+        help="with --capacity: keys go that nobody used for so long (they stay)",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
     limits.add_argument(
@@ -233,6 +239,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
         "optimizer",
         "initializer",
         "eviction",
+        "max_age",
     )
     names = (*shape, "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")

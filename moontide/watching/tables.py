@@ -114,6 +114,7 @@ def _cells(label: str, now: Reading, before: Reading | None) -> dict[str, str]:
         f"in{per}": rate(moved["relocations_in"]),
         f"out{per}": rate(moved["relocations_out"]),
         f"evicted{per}": rate(moved["keys_evicted"]),
+        f"expired{per}": rate(moved["keys_expired"]),
         "pending": count(now.stats["operations_pending"]),
         "intents": f"{count(now.stats['intents_active'])}+{count(now.stats['intents_waiting'])}",
         "refused": count(now.stats["refused"] + now.stats["peers_refused"]),

@@ -8,7 +8,8 @@ cdef class Node:
         Attach to the server at this address; then all other parameters but `timeout` are ignored.
     beside : Node, optional
         Be the named table of this node that is called `name`; made if there is none and `value_lengths` is given. Then
-        only the keys, values, `dtype`, `memory_limit`, `optimizer`, `initializer`, `eviction` and `hash` count.
+        only the keys, values, `dtype`, `memory_limit`, `optimizer`, `initializer`, `eviction`, `max_age` and
+        `hash` count.
     name : str
     num_keys : int
         The keys are [0, num_keys). If it is 0, keys may be any numbers, and `capacity` is how many there is room for.
@@ -31,12 +32,15 @@ cdef class Node:
         Of a table whose keys are texts; empty where they are numbers.
     eviction : int
         As ps_node_options has it.
+    max_age : float, optional
+        Seconds.
     """
 
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
-                 replicas=0, optimizer="", initializer="", eviction=0, hash="", Node beside=None, name=""):
+                 replicas=0, optimizer="", initializer="", eviction=0, max_age=None, hash="", Node beside=None,
+                 name=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -72,6 +76,7 @@ cdef class Node:
             options.initializer = first
             options.hash = of_texts
             options.eviction = eviction
+            options.max_age = seconds(max_age, "max_age")
             if beside is None:
                 options.latch_timeout = seconds(latch_timeout, "latch_timeout")
                 options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)
@@ -393,10 +398,11 @@ cdef class Node:
             Since the node was created: `relocations_in` and `relocations_out`, keys that came from other nodes and
             went to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed
             on to another node; `messages_received` by this node's server; `keys_without_room`, keys of intents that
-            stayed where they were because there was no room; `refused`, messages that were wrong or not expected;
-            `peers_refused`, connections without the cluster's CURVE keys; `workers_joined`. After workers died:
-            `workers_reclaimed`, their slots that were freed; `latches_recovered`; `values_restored`, values that they
-            had half written and that got their former content back.
+            stayed where they were because there was no room; `keys_evicted`, keys that went to make room for others;
+            `keys_expired`, keys that went because nobody used them for `max_age`; `refused`, messages that were wrong
+            or not expected; `peers_refused`, connections without the cluster's CURVE keys; `workers_joined`. After
+            workers died: `workers_reclaimed`, their slots that were freed; `latches_recovered`; `values_restored`,
+            values that they had half written and that got their former content back.
         """
         cdef ps_node_stats stats
         check(ps_node_get_stats(self.node, &stats, sizeof(stats)))

@@ -104,7 +104,8 @@ typedef struct ps_node_options {
     int64_t in_flight; /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
     int32_t server_threads; /* that share a node's keys, as many on each node of a cluster; 0: 1; at most 64 */
     int32_t replicas; /* other nodes that keep a copy of each key: nothing that was acknowledged is lost with as many
-                       * nodes. Needs PS_ON_LOSS_CONTINUE, and no eviction; the same on all nodes */
+                       * nodes. Needs PS_ON_LOSS_CONTINUE, no eviction and no max_age; the same on all
+                       * nodes */
     int64_t capacity; /* more than 0: keys may be any numbers but -1, and num_keys is 0. This node has room for so
                        * many keys, whether their values are here or it only remembers where they are: PS_ENOMEM
                        * beyond. With several value_lengths, at most 128, the topmost byte of a key says which of
@@ -125,6 +126,10 @@ typedef struct ps_node_options {
      * value. Only if none can go, there is PS_ENOMEM. The same on all nodes. */
     int32_t eviction;
     int32_t reserved5;
+    /* Seconds, at least 0.1 and only with a capacity; 0: none. Keys that were not pulled, pushed or set for so long go
+     * by themselves, with PS_EVICT_AGE those that were not pushed or set; at the latest after 1.05 times as long, if
+     * the server's threads have processors. Only such keys go as with eviction. The same on all nodes. */
+    double max_age;
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -169,6 +174,7 @@ typedef struct ps_node_stats {
     int64_t copies_held; /* keys of other nodes of which this one keeps a copy, with replicas; up to 1 s ago */
     int64_t copy_bytes; /* what they take; outside of memory_limit */
     int64_t keys_lacking_copies; /* keys that live here, and get copies again after a loss */
+    int64_t keys_expired; /* keys that went because nobody used them for max_age */
 } ps_node_stats;
 
 /* What happens to a key on a node. */

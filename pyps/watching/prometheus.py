@@ -43,6 +43,7 @@ COUNTERS = (
         "keys_without_room",
     ),
     ("keys_evicted", "Keys that went to make room for others", "keys_evicted"),
+    ("keys_expired", "Keys that went because nobody used them for max_age", "keys_expired"),
     ("workers_joined", "Workers that have joined", "workers_joined"),
     ("workers_reclaimed", "Slots of dead workers that were freed", "workers_reclaimed"),
     ("latches_recovered", "Latches taken over from dead workers", "latches_recovered"),

@@ -40,6 +40,23 @@ def test_a_full_server_and_a_full_table_let_keys_go(luajit: Any) -> None:
     assert lines == ["100 901 0", "50 950 0"]
 
 
+def test_keys_that_nobody_uses_go(luajit: Any) -> None:
+    source = """
+    local server = luaps.server{capacity = 100, max_age = 0.2}
+    server:table('users', {dim = 1, capacity = 50, max_age = 0.3, eviction = 'lfu'})
+    local kv = server:worker()
+    kv:push({1, 2, 3}, {1, 1, 1})
+    kv:table('users'):push(7, {1})
+    for _, node in ipairs{server, kv:table('users').node} do
+       while node:stats().keys_held > 0 do end
+       say(node:stats().keys_expired, node:stats().keys_evicted)
+    end
+    kv:finalize()
+    server:shutdown()
+    """
+    assert luajit(source).finish() == ["3 0", "1 0"]
+
+
 def test_keys_of_several_lengths_go_for_each_other(luajit: Any) -> None:
     source = """
     local server = luaps.server{capacity = 10, value_length = {1, 3}, eviction = 'lru'}

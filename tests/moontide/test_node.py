@@ -79,6 +79,20 @@ def test_with_a_capacity_keys_may_have_lengths_by_class(node: Start) -> None:
 
 
 @pytest.mark.slow
+def test_with_a_greatest_age_keys_go_by_themselves(node: Start) -> None:
+    process = node("--capacity=9", "--max-age=0.2")
+    _, address = lines(process, 2)
+    with pyps.attach(address.removeprefix("attach to ")) as attached, attached.worker() as kv:
+        kv.push([7], np.ones(1, np.float32))
+        end = time.monotonic() + TIMEOUT
+        while attached.stats()["keys_expired"] == 0:
+            assert time.monotonic() < end
+        assert kv.pull([7]) == 0
+    process.terminate()
+    assert process.communicate(timeout=TIMEOUT) == ("", "")
+
+
+@pytest.mark.slow
 def test_a_node_begins_with_numbers_and_applies_gradients(node: Start) -> None:
     process = node("--num-keys=10", "--initializer=constant:value=2", "--optimizer=sgd:lr=0.5")
     _, address = lines(process, 2)

@@ -22,7 +22,9 @@ def test_samples_follow_their_distributions(programs: Programs) -> None:
 
 
 @native
-@pytest.mark.parametrize("program", ["threads", "changes", "any_keys", "evictions", "glances", "whole_rows"])
+@pytest.mark.parametrize(
+    "program", ["threads", "changes", "any_keys", "evictions", "expiry", "glances", "whole_rows"]
+)
 def test_native_program_of_many_threads(threaded_programs: Programs, program: str) -> None:
     assert threaded_programs.run(program) == "ok\n"
 

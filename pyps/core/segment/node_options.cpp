@@ -15,6 +15,7 @@ namespace ps {
 namespace {
 
 constexpr double default_heartbeat = 0.5, default_lost_after = 3.0; // seconds
+constexpr double shortest_max_age = 0.1; // seconds
 constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
 
 void check_key_space(const ps_node_options &options) {
@@ -43,6 +44,22 @@ void check_eviction(const ps_node_options &options) {
              "eviction is for keys that may be any numbers, and num_keys is %lld: give a capacity instead, or no "
              "eviction",
              static_cast<long long>(options.num_keys));
+}
+
+void check_max_age(const ps_node_options &options) {
+    if (options.max_age == 0) return;
+    if (!(options.max_age >= shortest_max_age) || std::isinf(options.max_age))
+        fail(PS_EINVAL, Where{}, "max_age is %g; it must be at least %g seconds, or 0 for no greatest age",
+             options.max_age, shortest_max_age);
+    if (options.capacity == 0)
+        fail(PS_EINVAL, Where{-1, options.num_keys, 0},
+             "max_age is for keys that may be any numbers, and num_keys is %lld: give a capacity instead, or no "
+             "max_age",
+             static_cast<long long>(options.num_keys));
+    if (options.replicas)
+        fail(PS_EINVAL, Where{-1, options.replicas, 0},
+             "replicas is %d, and max_age lets keys go: a node that has both could bring back what was let go",
+             options.replicas);
 }
 
 void check_replicas(const ps_node_options &options) {
@@ -114,6 +131,7 @@ void check_options(const ps_node_options &options) {
         fail(PS_EINVAL, Where{}, "lost_after is %g; it must be at least three times heartbeat, which is %g",
              lost_after_of(options), heartbeat_of(options));
     check_eviction(options);
+    check_max_age(options);
     if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
         fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
     check_replicas(options);

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "segment/mapping.h"
@@ -89,7 +90,7 @@ private:
     const uint32_t most_rows_;
     HashedRows rows_;
     std::vector<Column> columns_;
-    std::vector<Row> free_; // rows without a key
+    std::deque<Row> free_; // rows without a key; a vector would be copied as a whole now and then
     uint64_t committed_ = 0;     // how many rows have memory
     std::atomic<uint64_t> live_{0}; // how many rows have a key; written by one thread at a time
     uint64_t used_ = 0; // slots of the current table that are not `unused`

@@ -141,6 +141,12 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
         plan.uses_at = plan.undo_at;
         plan.undo_at = round_up(plan.uses_at + uint64_t(plan.capacity), 4096);
     }
+    plan.max_age = options.max_age;
+    if (plan.max_age > 0) {
+        static_assert(sizeof(Ages::Clock) <= Mapping::page);
+        plan.ages_at = plan.undo_at;
+        plan.undo_at = round_up(plan.ages_at + Mapping::page + uint64_t(plan.capacity), 4096);
+    }
     plan.values_at = round_up(plan.undo_at + slots * plan.undo_bytes, 4096);
     uint64_t end = plan.values_at;
     for (LengthClass &c : classes) {
@@ -166,6 +172,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     segment->find_parts();
     segment->commit_rows();
     segment->note_first(members.empty() ? HomeRule::first_nodes(NodeId(plan.places)) : members);
+    if (segment->ages().are_kept()) segment->ages().begin(monotonic_seconds());
     std::copy(classes.begin(), classes.end(), segment->classes_);
     header->rows_at_tick = segment->rows_per_tick();
     auto class_of = [&](int64_t length) {
@@ -235,6 +242,10 @@ void Segment::commit_rows() {
         columns.push_back({at, sizeof(uint64_t), 64 / HashedRows::row_words});
     }
     if (header_->uses_at) columns.push_back({header_->uses_at, sizeof(Uses::Mark)});
+    if (header_->ages_at) {
+        mapping_.commit(header_->ages_at, Mapping::page);
+        columns.push_back({header_->ages_at + Mapping::page, sizeof(Ages::Mark)});
+    }
     if (header_->is_range())
         commit_range();
     else
@@ -306,6 +317,9 @@ uint64_t Segment::directory_bytes() const {
 void Segment::find_parts() {
     rows_ = RangeRows(uint64_t(header_->num_keys), header_->places);
     if (!header_->is_range()) hashed_rows_.emplace(base_ + header_->rows_at, base_ + header_->directory_at);
+    if (header_->ages_at)
+        ages_ = Ages(header_->max_age, header_->eviction != Eviction::age, base_ + header_->ages_at,
+                     base_ + header_->ages_at + Mapping::page);
     if (header_->uses_at) uses_ = Uses(header_->eviction, base_ + header_->uses_at, header_->ticks);
     classes_ = reinterpret_cast<LengthClass *>(base_ + header_->classes_at);
     slots_ = reinterpret_cast<WorkerSlot *>(base_ + header_->slots_at);

@@ -1,7 +1,7 @@
 // A node's shared memory. Its parts, in this order: header | length classes | endpoints and state of the nodes | slots
 // of workers and of the server's channels | directory | how many keys are here, per block of rows | per channel, which
-// shared keys were changed | how rows were used, if keys are let go | undo areas, one per slot | values: for each
-// length class a region for keys that only this node has, and one for shared keys | what is known about sampling.
+// shared keys were changed | how and when rows were used, if keys are let go | undo areas, one per slot | values: for
+// each length class a region for keys that only this node has, and one for shared keys | what is known about sampling.
 //
 // The directory, the counts and the changes go by rows (see rows.h). For other nodes' keys of a range, these three are
 // the only memory that is used without being committed before: a page comes into being with the first use of one of its
@@ -23,6 +23,7 @@
 #include "protocol/channels.h"
 #include "protocol/home_rule.h"
 #include "ps.h"
+#include "segment/ages.h"
 #include "segment/changes.h"
 #include "segment/directory.h"
 #include "segment/doorbell.h"
@@ -67,6 +68,7 @@ enum class Sleep : uint32_t { none = 0, until_messages = 1, until_changes = 2, u
 // doorbell.
 struct alignas(64) ChannelWords {
     std::atomic<Sleep> sleeps; // see wake_server()
+    std::atomic<uint32_t> swept; // the tick at which its last pass over all rows began: see Expiry
 };
 
 // Everything but the atomics is written before any other process sees it.
@@ -105,7 +107,9 @@ struct Header {
     uint64_t channels_at;
     Initializer initializer;
     Eviction eviction;
-    uint64_t uses_at; // 0 if no key is let go
+    uint64_t uses_at; // 0 if no key is let go when there is no room
+    double max_age; // seconds; 0: keys may become of any age
+    uint64_t ages_at; // a page with the clock, and behind it the marks; 0 without a greatest age
     uint64_t slab_bytes_each; // of a slab for values, about
 
     bool is_range() const { return num_keys > 0; }
@@ -149,7 +153,7 @@ struct Header {
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
     std::atomic<uint64_t> copies_held, copy_bytes, keys_lacking_copies;
-    std::atomic<uint64_t> keys_evicted;
+    std::atomic<uint64_t> keys_evicted, keys_expired;
     std::atomic<uint64_t> rows_given, rows_at_tick; // rows_given: to keys, in all; the next tick passes at the other
     alignas(64) Latencies latencies[PS_LOCALIZE + 1][2]; // by ps_operation, and whether another node was needed
     // Of the rule for pushes, in its order; any process may change one at any time, and then sets its bit in the
@@ -270,6 +274,7 @@ public:
     uint64_t bytes_for_rows(uint64_t more);
     void pass_time() const; // a key has got a row: see Uses
     const Uses &uses() const { return uses_; }
+    const Ages &ages() const { return ages_; }
     // Where keys may be any numbers: the row of a key, made if there is none. A new one has the entry that `prepare`
     // gives it, which returns false if it cannot now because the latch of the row's former key is still held.
     // Only in the process that made the segment. Throws PS_ENOMEM; then nothing has changed.
@@ -385,6 +390,7 @@ private:
     std::optional<HashedRows> hashed_rows_; // only where keys may be any numbers
     Entry *directory_ = nullptr;
     Uses uses_;
+    Ages ages_;
     std::atomic<uint32_t> *here_ = nullptr;
     ChannelRule channel_rule_;
     ChannelWords *channels_ = nullptr;

@@ -15,6 +15,7 @@
 
 #include "mixing.h"
 #include "ps.h"
+#include "segment/ages.h"
 #include "segment/rows.h"
 
 namespace ps {
@@ -54,16 +55,23 @@ private:
 // What the operations of one batch note.
 class UseNotes {
 public:
-    UseNotes(const Uses &uses, bool writes)
-        : uses_(uses), tick_(uses.tick()), notes_(uses.count(writes)), counts_(uses.are_counted()),
+    UseNotes(const Uses &uses, const Ages &ages, bool writes)
+        : uses_(uses), ages_(ages), tick_(uses.are_kept() ? uses.tick() : 0),
+          notes_(uses.are_kept() && uses.count(writes)), notes_ages_(ages.count(writes)), counts_(uses.are_counted()),
           random_(counts_ ? mix(uint64_t(std::chrono::steady_clock::now().time_since_epoch().count())) : 0) {}
 
     static constexpr bool are_kept = true;
 
     void prefetch(Row row) const {
-        if (notes_ && row != no_row) __builtin_prefetch(&uses_.mark(row));
+        if (row == no_row) return;
+        if (notes_) __builtin_prefetch(&uses_.mark(row));
+        if (notes_ages_) __builtin_prefetch(&ages_.mark(row));
     }
-    void note(Row row) {
+    void begin(Row row) const {
+        if (notes_ages_) ages_.note(row);
+    }
+    void note(Row row) { // it was used
+        begin(row); // another tick may have passed
         if (!notes_) return;
         std::atomic<Uses::Mark> &mark = uses_.mark(row);
         const Uses::Mark former = mark.load(std::memory_order_relaxed);
@@ -89,13 +97,15 @@ private:
     }
 
     const Uses &uses_;
+    const Ages &ages_;
     const Uses::Mark tick_;
-    const bool notes_, counts_;
+    const bool notes_, notes_ages_, counts_;
     uint64_t random_;
 };
 
 struct NoNotes { // of a node that lets no key go
     static constexpr bool are_kept = false;
+    void begin(Row) const {}
     void note(Row) const {}
 };
 

@@ -1,5 +1,6 @@
 #include "server/channel.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "counting.h"
@@ -27,6 +28,8 @@ Channel::Channel(uint32_t number, Segment &segment, Slabs &slabs, Promises &prom
       last_round_(monotonic_seconds()) {
     values_.keep_rows_of([this](Key key) { return protocol_.knows(key); });
     values_.let_go_by([this](Key key) { return protocol_.let_go(key); });
+    if (segment.ages().are_kept())
+        expiry_.emplace(segment, number, [this](Key key, uint32_t ticks) { return values_.let_unused_go(key, ticks); });
     epoch_change_.when_more_fits([this] { inbox_.take_held_back(); });
 }
 
@@ -53,6 +56,8 @@ double Channel::patience() const {
     return intents_.empty() ? idle_round : watchful_round;
 }
 
+double Channel::next_round() const { return expiry_ ? std::min(round_due(), expiry_->due()) : round_due(); }
+
 bool Channel::has_work() const {
     return told_to_leave_ != segment_.header().leaves.load(std::memory_order_acquire) || !protocol_.is_idle() ||
            !protocol_.parked().empty() || segment_.changes(number_).any() || settling_.is_anybody_waiting();
@@ -73,7 +78,8 @@ void Channel::end_turn(double now) {
     if (inbox_.is_anything_parked()) inbox_.retry_parked();
     mailbox_.flush();
     serving_.note_promised();
-    if (now >= next_round()) begin_round(now);
+    if (expiry_ && now >= expiry_->due()) expiry_->take_turn(now);
+    if (now >= round_due()) begin_round(now);
 }
 
 void Channel::begin_round(double now) {

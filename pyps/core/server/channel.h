@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "net/outbound.h"
 #include "net/vigil.h"
 #include "server/channel_inbox.h"
+#include "store/expiry.h"
 #include "store/traced_values.h"
 
 namespace ps {
@@ -30,7 +32,7 @@ public:
     void begin_epoch(const Vigil::Epoch &epoch) { epoch_change_.begin(epoch); }
     void flush() { mailbox_.flush(); }
     void end_turn(double now); // call it after some messages: does what these require, and a round if one is due
-    double next_round() const { return last_round_ + patience(); }
+    double next_round() const; // or turn of those that look for old keys
 
     // Call it before the channel's thread sleeps for long. From now on a worker that changes a key or advances a clock
     // wakes it. Returns true if one has done so already.
@@ -39,6 +41,7 @@ public:
 
 private:
     double patience() const;
+    double round_due() const { return last_round_ + patience(); }
     bool has_work() const;
     void begin_round(double now);
     void note_copies(); // counts them for the node's statistics
@@ -59,6 +62,7 @@ private:
     Settling settling_;
     Intents intents_;
     ChannelInbox inbox_;
+    std::optional<Expiry> expiry_; // if there is a greatest age
     bool is_awake_ = false; // the last round had something to do, or a worker woke it: the next round comes soon
     bool rested_ = false; // it has slept since the last round
     double last_round_;

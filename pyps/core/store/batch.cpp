@@ -210,6 +210,7 @@ int32_t run_rows(const Rows &all, Segment &segment, Latches &latches, ps_request
         if (Rows::has_slots && row == no_row) {
             visit = Visit::has_no_row;
         } else {
+            notes.begin(row);
             if constexpr (!Action::writes)
                 visit = visit_at_a_glance(all, segment, row, key, !for_server, buffer, room, action, &c);
             if (Action::writes || __builtin_expect(visit == Visit::busy, 0))
@@ -246,9 +247,9 @@ int32_t run_keys(Segment &segment, Latches &latches, ps_request &request, Elsewh
         return run_rows(OwnRows(uint64_t(header.num_keys)), segment, latches, request, elsewhere, action, NoNotes{});
     return segment.with_rows([&](const auto &rows) {
         if constexpr (std::decay_t<decltype(rows)>::has_slots)
-            if (segment.uses().are_kept())
+            if (segment.uses().are_kept() || segment.ages().are_kept())
                 return run_rows(rows, segment, latches, request, elsewhere, action,
-                                UseNotes(segment.uses(), Action::writes));
+                                UseNotes(segment.uses(), segment.ages(), Action::writes));
         return run_rows(rows, segment, latches, request, elsewhere, action, NoNotes{});
     });
 }

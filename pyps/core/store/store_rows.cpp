@@ -69,6 +69,7 @@ bool StoreValues::enter(Row row, Place place) {
         slabs_.note_row(place, row);
     }
     segment_.uses().begin(row);
+    segment_.ages().note(row);
     latches_.release(row, place.latched_as(former));
     return true;
 }
@@ -119,6 +120,14 @@ bool StoreValues::let_one_go(const std::vector<Key> &needed) {
         return true;
     }
     return false;
+}
+
+// Who used the key before its latch is taken here has noted that.
+bool StoreValues::let_unused_go(Key key, uint32_t ticks) {
+    unused_for_ = ticks;
+    const bool gone = let_go_(key);
+    unused_for_ = 0;
+    return gone;
 }
 
 // Only this thread brings the key here, so it stays absent.

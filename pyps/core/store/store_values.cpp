@@ -45,6 +45,10 @@ bool StoreValues::latch(Key key) {
     if (row_ == no_row) return false;
     erased_ = false;
     if (!latches_.acquire(row_, Patience::give_way, &place_)) return false;
+    if (unused_for_ && segment_.ages().ticks_since_use(row_) < unused_for_) {
+        latches_.release(row_, place_);
+        return false;
+    }
     latched_ = key;
     return true;
 }
@@ -72,6 +76,7 @@ void StoreValues::with(Key key, Body &&body) {
     if (place_.residence() != Residence::owned) return;
     slabs_.note_row(place_, row_);
     segment_.uses().renew(row_);
+    segment_.ages().note(row_);
 }
 
 Standing StoreValues::standing(Key key) const {
@@ -117,7 +122,8 @@ void StoreValues::run(Key key, int32_t operation, char *value) {
     require_latched(key);
     erased_ = false;
     if (!run_latched(segment_, latches_, row_, place_, operation, value)) throw std::logic_error("the key is not here");
-    if (segment_.uses().are_kept()) UseNotes(segment_.uses(), operation != PS_PULL).note(row_);
+    if (segment_.uses().are_kept() || segment_.ages().are_kept())
+        UseNotes(segment_.uses(), segment_.ages(), operation != PS_PULL).note(row_);
 }
 
 void StoreValues::pull(Key key, Bytes *value) {

@@ -37,6 +37,8 @@ public:
     void keep_rows_of(std::function<bool(Key key)> keys) { keeps_row_ = std::move(keys); }
     // How a key that lives here is let go: false if it is needed.
     void let_go_by(std::function<bool(Key key)> let_go) { let_go_ = std::move(let_go); }
+    // Let a key go if it was not used for so many ticks (see Ages); false if it was, or is needed.
+    bool let_unused_go(Key key, uint32_t ticks);
     // Let keys go until there is room for what is to come, at most so many and none of the needed ones; false if there
     // is none then.
     bool make_room(const Load &coming, const std::function<bool()> &has_room, const std::vector<Key> &needed,
@@ -113,6 +115,7 @@ private:
     Row row_{no_row}; // the row of that key
     Place place_{0}; // the place of that key
     bool erased_ = false; // and nothing was done to it since
+    uint32_t unused_for_ = 0; // not 0: latch() fails if the row was used in so many ticks
     std::function<bool(Key key)> keeps_row_ = [](Key) { return false; }, let_go_ = keeps_row_;
     Compaction compaction_;
     std::optional<Victims> victims_; // if the node lets keys go

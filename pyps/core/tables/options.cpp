@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <sstream>
@@ -30,11 +30,19 @@ std::string described(const PushRule &push) {
     return push.rule().settings.empty() ? "" : push.rule().describe(push.settings);
 }
 
-int64_t number(const std::string &text, const std::string &name) {
-    char *end = nullptr;
-    const int64_t found = std::strtoll(text.c_str(), &end, 10);
-    if (text.empty() || *end) fail(PS_EINVAL, Where{}, "%s of a table is '%s', no number", name.c_str(), text.c_str());
+template <class Number>
+Number number(const std::string &text, const std::string &name) {
+    Number found{};
+    const char *begin = text.data(), *end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, found);
+    if (text.empty() || stop != end || error != std::errc())
+        fail(PS_EINVAL, Where{}, "%s of a table is '%s', no number", name.c_str(), text.c_str());
     return found;
+}
+
+std::string written(double number) { // as short as it can be read again
+    char text[32];
+    return std::string(text, std::to_chars(text, text + sizeof text, number).ptr);
 }
 
 } // namespace
@@ -56,14 +64,14 @@ TableOptions TableOptions::of(const ps_node_options &options) {
     ps_node_options others = options;
     others.size = others.num_keys = others.capacity = others.memory_limit = others.num_lengths = 0;
     others.dtype = others.eviction = 0;
+    others.max_age = 0;
     others.value_lengths = nullptr;
     others.optimizer = others.initializer = others.hash = nullptr;
     const ps_node_options none{};
     if (std::memcmp(&others, &none, sizeof none) != 0)
         fail(PS_EINVAL, Where{},
-             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, eviction, optimizer, initializer "
-             "and "
-             "hash; all else is as for its node");
+             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, eviction, max_age, optimizer, "
+             "initializer and hash; all else is as for its node");
     if (options.num_lengths < 1 || !options.value_lengths ||
         options.num_lengths > (options.capacity ? int64_t(most_key_classes) : 1))
         fail(PS_EINVAL, Where{-1, options.num_lengths, most_key_classes},
@@ -80,6 +88,7 @@ TableOptions TableOptions::of(const ps_node_options &options) {
     found.memory_limit = options.memory_limit;
     found.dtype = options.dtype;
     found.eviction = options.eviction;
+    found.max_age = options.max_age;
     found.lengths.assign(options.value_lengths, options.value_lengths + options.num_lengths);
     found.optimizer = described(push);
     found.initializer = initializer.describe();
@@ -102,6 +111,7 @@ std::string TableOptions::text() const {
     if (!hash.empty()) out << " hash=" << hash;
     if (memory_limit) out << " memory_limit=" << memory_limit;
     if (eviction) out << " eviction=" << evictions[eviction];
+    if (max_age > 0) out << " max_age=" << written(max_age);
     return out.str();
 }
 
@@ -113,11 +123,11 @@ TableOptions TableOptions::read(const std::string &text) {
         const std::string name = part.substr(0, equals);
         const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
         if (name == "capacity")
-            found.capacity = number(value, name);
+            found.capacity = number<int64_t>(value, name);
         else if (name == "num_keys")
-            found.num_keys = number(value, name);
+            found.num_keys = number<int64_t>(value, name);
         else if (name == "memory_limit")
-            found.memory_limit = number(value, name);
+            found.memory_limit = number<int64_t>(value, name);
         else if (name == "optimizer")
             found.optimizer = described(PushRule::read(value));
         else if (name == "initializer")
@@ -128,9 +138,11 @@ TableOptions TableOptions::read(const std::string &text) {
             found.dtype = number_in(dtypes, value, "dtype");
         else if (name == "eviction")
             found.eviction = number_in(evictions, value, "eviction");
+        else if (name == "max_age")
+            found.max_age = number<double>(value, name);
         else if (name == "lengths") {
             std::istringstream each(value);
-            for (std::string one; std::getline(each, one, ',');) found.lengths.push_back(number(one, name));
+            for (std::string one; std::getline(each, one, ',');) found.lengths.push_back(number<int64_t>(one, name));
         } else {
             fail(PS_EINVAL, Where{}, "a table has no option '%s'", name.c_str());
         }
@@ -146,6 +158,7 @@ ps_node_options TableOptions::for_node() const {
     options.memory_limit = memory_limit;
     options.dtype = dtype;
     options.eviction = eviction;
+    options.max_age = max_age;
     options.value_lengths = lengths.data();
     options.num_lengths = int64_t(lengths.size());
     options.optimizer = optimizer.c_str();

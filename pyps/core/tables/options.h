@@ -13,6 +13,7 @@ namespace ps {
 struct TableOptions {
     int64_t num_keys = 0, capacity = 0, memory_limit = 0;
     int32_t dtype = PS_FLOAT32, eviction = PS_EVICT_NONE;
+    double max_age = 0;
     std::vector<int64_t> lengths; // one, or with a capacity those of the classes of keys
     std::string optimizer, initializer; // with all settings
     std::string hash; // of texts; empty if keys are numbers
