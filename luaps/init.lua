@@ -83,7 +83,8 @@ local SERVER = {
 -- - dtype: float32, float64, float16, bfloat16, int32 or int64.
 -- - max_workers: how many workers there may be at the same time.
 -- - num_workers: barriers wait until so many workers have joined.
--- - memory_limit: bytes of shared memory; 0: what the host has.
+-- - memory_limit: bytes of shared memory, with the copies that replicas keep of other nodes' keys; 0: what the host
+--   has.
 -- - latch_timeout: seconds after which it is an error that another worker holds a key.
 -- - num_nodes, rank: how many nodes share the keys, and the number of this one; call :bind and :connect afterwards.
 -- - techniques: what an intent may cause, 'all', 'replication_only' or 'relocation_only'.

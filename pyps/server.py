@@ -52,10 +52,11 @@ class Server(Node):
         for workers that have joined, so with several nodes it may pass before another node has its first worker.
         `pyps.init` sets it to the number of the node's processes, if the job tells that number.
     memory_limit : int, optional
-        Bytes of shared memory that the store may take; by default what the host has. If a call would bring more keys
-        here, it raises MemoryError and changes nothing. Keys of an intent that have no room when it begins stay where
-        they are (`keys_without_room` in the statistics), and a key gets no replicas if its owner has no room for the
-        memory that sharing takes.
+        Bytes of shared memory that the store may take; by default what the host has. With `replicas` the copies of
+        other nodes' keys, which lie beside it, count as well, but are taken all the same. If a call would bring more
+        keys here, it raises MemoryError and changes nothing. Keys of an intent that have no room when it begins stay
+        where they are (`keys_without_room` in the statistics), and a key gets no replicas if its owner has no room for
+        the memory that sharing takes.
     latch_timeout : float
         Seconds to wait for a key that another worker of this node holds; then it is an error.
     num_nodes, rank : int

@@ -91,7 +91,10 @@ def add_arguments(parser: CommandParser) -> None:
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
     limits.add_argument(
-        "--memory-limit", type=int, metavar="BYTES", help="of shared memory (what the host has)"
+        "--memory-limit",
+        type=int,
+        metavar="BYTES",
+        help="of shared memory, with copies that --replicas keep (what the host has)",
     )
     others = parser.add_argument_group("other nodes")
     others.add_argument(

@@ -392,8 +392,8 @@ cdef class Node:
             latter is for values, which use `value_bytes` of it; `workers`; `intents_active`, calls of `intent` that
             have begun and not ended, and `intents_waiting`, those that have not begun; `operations_pending`, pulls,
             pushes, sets and localizes of living workers that are on their way to other nodes; `nodes_lost`. With
-            replicas, as of up to a second ago: `copies_held`, keys of other nodes of which this one keeps a copy;
-            `copy_bytes`, what these take; `keys_lacking_copies`, keys here that get copies again after a loss.
+            replicas: `copies_held`, keys of other nodes of which this one keeps a copy; `copy_bytes`, what these take
+            beside `committed_bytes`; `keys_lacking_copies`, keys here that get copies again after a loss.
 
             Since the node was created: `relocations_in` and `relocations_out`, keys that came from other nodes and
             went to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed

@@ -89,8 +89,9 @@ typedef struct ps_node_options {
     int32_t max_workers;          /* living ones at the same time; 0: 256; at most 4094 */
     int32_t num_workers; /* of this node that barriers wait for, also before they joined; 0: those that have joined */
     int32_t reserved;
-    int64_t memory_limit; /* bytes of shared memory that the store may take; 0: what the host has. A node that
-                           * has reached it asks other nodes for no more keys: PS_ENOMEM */
+    int64_t memory_limit; /* bytes of shared memory that the store may take, with the copies that replicas keep of
+                           * other nodes' keys, which are never refused; 0: what the host has. A node that has reached
+                           * it asks other nodes for no more keys, and takes no new ones: PS_ENOMEM */
     double latch_timeout; /* seconds to wait for a key while another worker reads or writes it; 0: 10 */
     int32_t num_nodes; /* of the cluster; 0 or 1: this is the only one */
     int32_t node; /* the number of this one, from 0 */
@@ -171,8 +172,8 @@ typedef struct ps_node_stats {
     int64_t operations_pending; /* of living workers: pulls, pushes, sets and localizes on their way to other nodes */
     int64_t nodes_lost; /* as this node sees the cluster */
     int64_t keys_evicted; /* keys that went to make room for others */
-    int64_t copies_held; /* keys of other nodes of which this one keeps a copy, with replicas; up to 1 s ago */
-    int64_t copy_bytes; /* what they take; outside of memory_limit */
+    int64_t copies_held; /* keys of other nodes of which this one keeps a copy, with replicas */
+    int64_t copy_bytes; /* what they take beside committed_bytes; memory_limit counts both */
     int64_t keys_lacking_copies; /* keys that live here, and get copies again after a loss */
     int64_t keys_expired; /* keys that went because nobody used them for max_age */
 } ps_node_stats;

@@ -239,6 +239,7 @@ public:
 
     Header &header() const { return *header_; }
     Mapping &mapping() { return mapping_; }
+    const Mapping &mapping() const { return mapping_; }
     const Doorbell &doorbell() const { return doorbell_; }
     WorkerSlot &slot(uint32_t number) const { return slots_[number - 1]; }
     const LengthClass &length_class(uint32_t number) const { return classes_[number]; }

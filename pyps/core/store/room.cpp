@@ -61,7 +61,11 @@ bool has_room(Segment &segment, Kept kept, const Load &coming, uint64_t promised
         if (more.slabs == 0) return true;
         for_others += for_rows_and_replicas(segment, kept, more.rows);
     }
-    return segment.mapping().committed() + more.slabs + for_others <= header.memory_limit;
+    return used_memory(segment) + more.slabs + for_others <= header.memory_limit;
+}
+
+uint64_t used_memory(const Segment &segment) {
+    return segment.mapping().committed() + segment.header().copy_bytes.load(std::memory_order_relaxed);
 }
 
 Load load_of_absent(const Segment &segment, const uint64_t *keys, uint64_t num_keys) {

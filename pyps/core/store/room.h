@@ -36,6 +36,9 @@ private:
 // true without a limit.
 bool has_room(Segment &segment, Kept kept, const Load &coming, uint64_t promised = 0);
 
+// What the limit counts: shared memory, and the copies of other nodes' keys, which lie beside it.
+uint64_t used_memory(const Segment &segment);
+
 // The values of those keys that are not here.
 Load load_of_absent(const Segment &segment, const uint64_t *keys, uint64_t num_keys);
 

@@ -318,8 +318,7 @@ void ps_worker::intent(const int64_t *keys, int64_t num_keys, int64_t start, int
     if (!segment.uses().are_kept() && !has_room(segment, Kept::alone, load))
         fail(PS_ENOMEM, Where{-1, int64_t(load.bytes()), int64_t(segment.header().memory_limit)},
              "the keys that are not on this node would take %llu bytes, and %llu of %llu, its memory_limit, are used",
-             static_cast<unsigned long long>(load.bytes()),
-             static_cast<unsigned long long>(segment.mapping().committed()),
+             static_cast<unsigned long long>(load.bytes()), static_cast<unsigned long long>(used_memory(segment)),
              static_cast<unsigned long long>(segment.header().memory_limit));
     Deadline deadline(default_wait_timeout);
     remote(patience_, deadline.left()).make_room_for_intents(uint64_t(num_keys) * sizeof(Key), deadline.left());
