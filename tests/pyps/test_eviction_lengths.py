@@ -84,6 +84,7 @@ def test_the_memory_limit_is_kept_and_nothing_is_refused(kind: str) -> None:
         assert stats["value_bytes"] > LIMIT // 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), [(0, 2), (2, 0), (1, 2), (2, 1)])
 def test_all_memory_of_a_length_that_is_used_no_more_goes_to_another_one(before: int, after: int) -> None:
     held = {}

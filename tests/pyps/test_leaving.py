@@ -74,6 +74,7 @@ def totals(actor: Actor) -> Any:
     return actor.value(with_keys("np.unique(pull(KEYS))"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("leaver", [0, 2])
 def test_others_push_on_while_a_node_leaves(shape: dict[str, Any], leaver: int) -> None:

@@ -60,6 +60,7 @@ def test_unused_keys_go_by_themselves_and_not_too_early(kind: str | None) -> Non
         assert np.allclose(kv.pull(keys[:1]), -1)  # the optimizer's sum began anew as well
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("operation", ["pull", "push", "set"])
 def test_a_key_that_is_used_again_and_again_stays(kind: str | None, operation: str) -> None:
@@ -107,6 +108,7 @@ def test_room_of_old_keys_is_used_again() -> None:
         assert (kv.pull(spread(100, 1000)) == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 3])
 def test_on_several_nodes_only_keys_at_home_that_nobody_needs_go(threads: int) -> None:
     with Cluster(2, capacity=10_000, max_age=AGE, server_threads=threads) as cluster:
