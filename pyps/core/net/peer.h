@@ -37,8 +37,7 @@ inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
 }
 
 inline bool is_member(const Segment &segment, NodeId node) {
-    const Member state = segment.member(node).state.load(std::memory_order_acquire);
-    return state == Member::here || state == Member::left;
+    return segment.member(node).state.load(std::memory_order_acquire) != Member::lost;
 }
 
 // Of one that is no member: it has shut down and told so. What it sent before may still come, and is nothing to count.

@@ -11,7 +11,7 @@
 namespace ps {
 
 void Protocol::forget_outsiders(std::vector<Replica> *replicas) const {
-    if (backups_) return replicas->clear();
+    if (backups_) return replicas->clear(); // all of them end: see forget_replicas
     replicas->erase(std::remove_if(replicas->begin(), replicas->end(),
                                    [&](const Replica &replica) { return !homes_.rule().is_member(replica.node); }),
                     replicas->end());

@@ -34,7 +34,6 @@ void Protocol::begin_epoch_of_backups(const std::vector<NodeId> &members) {
 // All replicas end, and those that are wanted are asked for again: a new owner would not know of them, and would answer
 // a write that it has from a backup before they have its value. They have nothing that the owner lacks.
 void Protocol::forget_replicas() {
-    for (auto &[key, master] : masters_) master.replicas.clear();
     std::vector<Key> keys;
     for (const auto &[key, held] : replicas_) keys.push_back(key);
     for (Key key : keys) step(key, [=] { forget_replica(key); });

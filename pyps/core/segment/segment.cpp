@@ -83,7 +83,7 @@ void Segment::check(const ps_node_options &options, const PushRule &push, const 
 }
 
 std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push,
-                                         const Initializer &initializer, const std::vector<NodeId> &members) {
+                                         const Initializer &initializer) {
     check(options, push, initializer);
     std::vector<LengthClass> classes = classify(options, push);
     Header plan{};
@@ -171,7 +171,6 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     for (size_t i = 0; i < push.rule().settings.size(); i++) header->settings[i] = push.settings.number[i];
     segment->find_parts();
     segment->commit_rows();
-    segment->note_first(members.empty() ? HomeRule::first_nodes(NodeId(plan.places)) : members);
     if (segment->ages().are_kept()) segment->ages().begin(monotonic_seconds());
     std::copy(classes.begin(), classes.end(), segment->classes_);
     header->rows_at_tick = segment->rows_per_tick();
@@ -329,21 +328,6 @@ void Segment::find_parts() {
     channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->places), key_space());
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
         changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(row_numbers()), row_numbers());
-}
-
-void Segment::note_first(const std::vector<NodeId> &members) {
-    for (uint32_t node = 0; node < header_->places; node++) member(node).state.store(Member::absent);
-    for (NodeId node : members) {
-        member(node).is_first = 1;
-        member(node).state.store(Member::here);
-    }
-}
-
-HomeRule Segment::first_homes() const {
-    std::vector<NodeId> members;
-    for (uint32_t node = 0; node < header_->places; node++)
-        if (member(node).is_first) members.push_back(NodeId(node));
-    return HomeRule(NodeId(header_->places), std::move(members), key_space());
 }
 
 } // namespace ps

@@ -43,10 +43,9 @@ namespace ps {
 enum class State : uint32_t { open = 1, closed = 2, failed = 3, lost = 4 };
 
 // What this node knows about each node of the cluster. Only the server process writes it.
-enum class Member : uint32_t { here = 0, left = 1, lost = 2, absent = 3 }; // absent: there never was one
+enum class Member : uint32_t { here = 0, left = 1, lost = 2 };
 struct MemberSlot {
     std::atomic<Member> state;
-    uint32_t is_first; // 1: it is there when the cluster starts
     // Written before `state` becomes lost: how the loss is known, and which node noticed it.
     std::atomic<uint16_t> evidence, by;
     std::atomic<uint32_t> is_watched; // 1: `metrics` is written, once
@@ -231,10 +230,8 @@ class Segment {
 public:
     // Throws PS_EINVAL if there can be no node with these options.
     static void check(const ps_node_options &options, const PushRule &push, const Initializer &initializer);
-    // `members`: the nodes with which the cluster starts; empty: those that the options say.
     static std::shared_ptr<Segment> create(const ps_node_options &options, const PushRule &push = {},
-                                           const Initializer &initializer = {},
-                                           const std::vector<NodeId> &members = {});
+                                           const Initializer &initializer = {});
     static std::shared_ptr<Segment> adopt(int fd, Doorbell doorbell, size_t reserved);
 
     Header &header() const { return *header_; }
@@ -343,7 +340,7 @@ public:
     KeySpace key_space() const {
         return header_->is_range() ? KeySpace::range(uint64_t(header_->num_keys)) : KeySpace::any(header_->num_classes);
     }
-    HomeRule first_homes() const; // when the cluster starts
+    HomeRule first_homes() const { return HomeRule::of_all(NodeId(header_->places), key_space()); } // at the start
     const ChannelRule &channel_rule() const { return channel_rule_; }
     ChannelWords &channel(uint32_t number) const { return channels_[number]; }
     const Changes &changes(uint32_t channel) const { return changes_[channel]; }
@@ -370,7 +367,6 @@ public:
 private:
     Segment(Mapping mapping, Doorbell doorbell, const Rules &rules);
     void find_parts();
-    void note_first(const std::vector<NodeId> &members);
     void commit_rows();
     void commit_range();
     uint64_t rows_per_tick() const;

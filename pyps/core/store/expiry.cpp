@@ -21,7 +21,7 @@ constexpr uint32_t most_ticks_per_pass = 100; // together less than 256
 } // namespace
 
 Expiry::Expiry(Segment &segment, uint32_t channel, LetGo let_go)
-    : segment_(segment), first_homes_(segment.first_homes()), channel_(channel), let_go_(std::move(let_go)) {}
+    : segment_(segment), at_home_(segment, channel), channel_(channel), let_go_(std::move(let_go)) {}
 
 double Expiry::tick_seconds() const { return segment_.ages().most_age() / ticks_per_age; }
 
@@ -65,10 +65,8 @@ void Expiry::begin_portion() {
 uint64_t Expiry::look_at(uint64_t index, uint32_t too_many) {
     const Row row{index * HashedRows::row_words};
     if (segment_.ages().ticks_since_use(row) < too_many) return 1;
-    if (segment_.place(row).residence() != Residence::owned) return 1;
-    const Key key = segment_.key(row);
-    if (key == no_key || first_homes_.home(key) != segment_.header().node) return 1;
-    if (segment_.channel_rule().channel(key) != channel_) return 1;
+    const Key key = at_home_.at(row);
+    if (key == no_key) return 1;
     if (let_go_(key, too_many))
         count_in(segment_.header().keys_expired, 1);
     else

@@ -12,8 +12,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "protocol/homes.h"
-#include "segment/segment.h"
+#include "store/keys_at_home.h"
 
 namespace ps {
 
@@ -35,7 +34,7 @@ private:
     void keep(Row row);
 
     Segment &segment_;
-    const HomeRule first_homes_;
+    const KeysAtHome at_home_;
     const uint32_t channel_;
     const LetGo let_go_;
     uint64_t next_ = 0, portion_end_ = 0, pass_end_ = 0; // rows

@@ -11,8 +11,7 @@ namespace {
 constexpr double barren_for = 0.1; // seconds without another look, after all keys were looked at in vain
 } // namespace
 
-Victims::Victims(const Segment &segment, uint32_t channel)
-    : segment_(segment), first_homes_(segment.first_homes()), channel_(channel), hands_(1) {}
+Victims::Victims(const Segment &segment, uint32_t channel) : segment_(segment), at_home_(segment, channel), hands_(1) {}
 
 Key Victims::next() {
     if (monotonic_seconds() < barren_until_) return no_key;
@@ -59,10 +58,7 @@ void Victims::look_at(uint64_t block) {
     const uint64_t end = std::min((block + 1) * block_rows, segment_.made_rows());
     for (uint64_t index = block * block_rows; index < end; index++) {
         const Row row = row_at(index);
-        if (segment_.place(row).residence() != Residence::owned) continue;
-        const Key key = segment_.key(row);
-        if (key == no_key || first_homes_.home(key) != segment_.header().node) continue;
-        if (segment_.channel_rule().channel(key) != channel_) continue;
+        if (at_home_.at(row) == no_key) continue;
         std::atomic<Uses::Mark> &mark = uses.mark(row);
         Uses::Mark now = mark.load(std::memory_order_relaxed);
         if (decays && now > 0) mark.store(--now, std::memory_order_relaxed);

@@ -12,8 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "protocol/homes.h"
-#include "segment/segment.h"
+#include "store/keys_at_home.h"
 
 namespace ps {
 
@@ -43,8 +42,7 @@ private:
     static constexpr uint64_t passes_per_decay = 64;
 
     const Segment &segment_;
-    const HomeRule first_homes_;
-    const uint32_t channel_;
+    const KeysAtHome at_home_;
     std::vector<Listed> found_, sorted_; // of a sample
     size_t at_ = 0; // the next of sorted_
     size_t gone_ = 0; // of sorted_
