@@ -39,5 +39,6 @@ def test_some_defects_are_caught() -> None:
     """Before that, 1,500 seeds of each simulation find nothing wrong with the sources as they are."""
     tree = defects.ROOT / "build/some-defects"
     defects.prepare(tree)
-    for row in defects.read_defects()[:: 20 if HAS_ALL_ROWS else 42]:
+    usual = [row for row in defects.read_defects() if not row.rare]
+    for row in usual[:: 20 if HAS_ALL_ROWS else 42]:
         assert defects.attempt(row, tree) is not None, row.breaks

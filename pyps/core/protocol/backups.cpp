@@ -47,7 +47,7 @@ void Protocol::write(Key key, const Request &request) {
     if (is_known(key, request)) return;
     if (is_being_erased(key)) return erasures_[key].later.push_back(request);
     Write &write = begin_write(key);
-    if (!write.orders.empty() || write.erases_backups) {
+    if (!write.orders.empty()) {
         write.later.push_back(request);
         return;
     }

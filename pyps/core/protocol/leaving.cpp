@@ -3,18 +3,15 @@
 // 1. It tells all nodes that it leaves. From then on no home moves a key to it.
 // 2. It offers its keys to the nodes that stay, and these localize them if they have room.
 // 3. Every node replaces it as a keeper of backups, in two steps for each key: first another node gets a backup as
-// well,
-//    then the leaver drops its own. A node that begins with the second step tells all that it avoids the leaver.
+//    well, then the leaver drops its own. A node that begins with the second step tells all that it avoids the leaver.
 // 4. When the leaver has no key any more, it tells all that it has handed them over. A node releases it when none of
-// its
-//    keys has a backup there, and when all other nodes avoid it: before that, a key could still come whose backup is at
-//    the leaver, or an order to hand a key to it.
+//    its keys has a backup there, and when all other nodes avoid it: before that, a key could still come whose backup
+//    is at the leaver, or an order to hand a key to it.
 // 5. When all have released it, it looks for keys again, as some may have been used for the first time meanwhile. If
 //    there is none, the leaver is empty: it does nothing for keys any more, and takes part in no other epoch. Requests
 //    that still come are dropped, and workers ask again in the next epoch, which is without this node.
 // 6. It tells all that it is empty and ends when they have answered, or at once if another epoch begins. A node that
-// has
-//    not heard of it takes its end for a loss.
+//    has not heard of it takes its end for a loss.
 #include <algorithm>
 #include <map>
 
