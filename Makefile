@@ -73,6 +73,7 @@ soak: env ## all tests with TIMES=200 times the seeds, all deliberate defects, t
 	$(BIN)/python -m tests.pyps.long_sums --rounds $$((1000 * $(TIMES)))
 	$(BIN)/python -m tests.pyps.hostile --messages $$((10000 * $(TIMES)))
 	$(BIN)/python -m tests.pyps.replica_kills $(TIMES)
+	$(BIN)/python -m tests.pyps.joins $$(($(TIMES) / 10 + 1)) 1000000
 	$(BIN)/python -m tests.pyps.wholememory.kills $$((2 * $(TIMES)))
 
 gpu: env ## the tests of GPUs' memory and of cutorch on the GPUs of this machine (pip install '.[gpu]')

@@ -66,6 +66,7 @@ local SERVER = {
    in_flight = 0,
    server_threads = 1,
    replicas = 0,
+   places = false,
    optimizer = false,
    initializer = false,
    eviction = false,
@@ -95,6 +96,8 @@ local SERVER = {
 -- - server_threads: how many threads divide this node's keys among them; the same on all nodes.
 -- - replicas: how many other nodes keep a copy of each key, so that nothing that was acknowledged is lost with as many
 --   nodes; on_loss is 'continue' then, and there is neither eviction nor max_age. The same on all nodes.
+-- - places: with replicas, how many nodes there may ever be, by default num_nodes: others can :join while the cluster
+--   works, with the ranks from num_nodes on, each of which is given once. The same on all nodes.
 -- - optimizer: what is done with pushes, which then bring gradients, for example 'adagrad:lr=0.1' or
 --   {'adagrad', lr = 0.1}; without it pushes add. The same on all nodes. See :optimizer and :tune.
 -- - initializer: what values begin with, instead of zeros, for example 'normal:std=0.01,seed=7' or

@@ -6,6 +6,7 @@ local contents = require 'luaps.contents'
 local elements = require 'luaps.elements'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
+local members = require 'luaps.members'
 local names = require 'luaps.names'
 local optimizers = require 'luaps.optimizers'
 local sampling = require 'luaps.sampling'
@@ -79,6 +80,7 @@ function node.create(options)
    fields.in_flight = arguments.whole('in_flight', options.in_flight, 0)
    fields.server_threads = arguments.whole('server_threads', options.server_threads, 1, 2^31 - 1)
    fields.replicas = arguments.whole('replicas', options.replicas, 0, 2^31 - 1)
+   fields.places = options.places and arguments.whole('places', options.places, 1, 2^31 - 1) or 0
    if not options.num_keys then
       check(C.ps_load_zmq(nil)) -- without num_keys even a single node has a server
    end
@@ -142,45 +144,9 @@ function Node:address()
    return ffi.string(address)
 end
 
--- With several nodes: call `bind` on each node with an endpoint of its own ("tcp://HOST:PORT", "ipc://PATH", or
--- "memory://NAME" if all nodes and workers are in this process). It returns the endpoint that is in use. Then call
--- `connect` on each node with the endpoints of all nodes in the order of their ranks; the node can be used from then
--- on. `shutdown` waits only for nodes that this one has heard of: where one may end before another has connected, call
--- `barrier` first.
-function Node:bind(endpoint)
-   if type(endpoint) ~= 'string' then
-      errors.raise("endpoint must be a string like 'tcp://127.0.0.1:*', got %s", errors.shown(endpoint))
-   end
-   check(C.ps_load_zmq(nil))
-   local bound = ffi.new('char[?]', ADDRESS_BYTES)
-   check(C.ps_node_bind(self.handle, endpoint, bound, ADDRESS_BYTES))
-   return ffi.string(bound)
-end
-
-function Node:connect(endpoints)
-   if type(endpoints) ~= 'table' then
-      errors.raise('endpoints must be a table of strings, got %s', errors.shown(endpoints))
-   end
-   local texts = ffi.new('const char *[?]', #endpoints + 1)
-   for i, endpoint in ipairs(endpoints) do
-      if type(endpoint) ~= 'string' then
-         errors.raise('endpoints must be strings; got %s at position %d', errors.shown(endpoint), i)
-      end
-      texts[i - 1] = endpoint -- the table keeps the string alive
-   end
-   check(C.ps_node_connect(self.handle, texts, #endpoints))
-end
+members.add(Node)
 
 Node.enable_sampling_support = sampling.enable
-
--- The number of nodes, and the rank of this one, counted from 0.
-function Node:num_nodes()
-   return self.info.num_nodes
-end
-
-function Node:rank()
-   return self.info.node
-end
 
 -- The statistics of the node: a table of numbers.
 function Node:stats()
@@ -226,12 +192,6 @@ function Node:first_refusal()
    return ffi.string(reason)
 end
 
--- Wait until every node has come to a barrier; the process that created the node has to call this. `timeout` in
--- seconds.
-function Node:barrier(timeout)
-   check(waiting.stay(self.handle, waiting.limit(timeout), C.ps_node_barrier))
-end
-
 -- The number of keys; nil if keys are arbitrary numbers.
 function Node:num_keys()
    local count = tonumber(self.info.num_keys)
@@ -245,7 +205,7 @@ end
 
 -- Whether operations may need a server, because a key may be on another node or not in use yet.
 function Node:has_server()
-   return self.info.num_nodes > 1 or not self:num_keys()
+   return self.info.places > 1 or not self:num_keys()
 end
 
 -- The number of elements of each value; nil if the values have different lengths.

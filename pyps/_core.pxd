@@ -12,6 +12,7 @@ cdef extern from "ps.h" nogil:
     int PS_ENOTLOCAL, PS_EWORKERS, PS_EADDRESS, PS_EINTR, PS_ESYSTEM, PS_ESTATE
     int PS_NOWAIT, PS_ASYNC
     int PS_KEYS_HERE, PS_KEYS_BEGUN
+    int PS_MEMBER_HERE, PS_MEMBER_ABSENT
 
     ctypedef struct ps_node:
         pass
@@ -46,6 +47,7 @@ cdef extern from "ps.h" nogil:
         int64_t in_flight
         int32_t server_threads
         int32_t replicas
+        int32_t places
         int64_t capacity
         const char *optimizer
         const char *initializer
@@ -64,6 +66,11 @@ cdef extern from "ps.h" nogil:
         int32_t num_workers
         int32_t num_nodes
         int32_t node
+        int32_t places
+
+    ctypedef struct ps_member:
+        int32_t state
+        char endpoint[128]
 
     ctypedef struct ps_node_stats:
         int64_t keys_held
@@ -158,6 +165,8 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_secure(ps_node *node, const char *public_key, const char *secret_key)
     int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity)
     int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes)
+    int32_t ps_node_join(ps_node *node, const char *const *endpoints, int32_t num_endpoints, double timeout)
+    int32_t ps_node_get_member(ps_node *node, int32_t number, ps_member *member, size_t bytes)
     int32_t ps_node_barrier(ps_node *node, double timeout)
     int32_t ps_node_leave(ps_node *node, double timeout)
     int32_t ps_node_hand_over(ps_node *node, double timeout)
@@ -233,12 +242,22 @@ ctypedef int32_t (*WorkerWait)(ps_worker *worker, double timeout) noexcept nogil
 ctypedef int32_t (*NodeWait)(ps_node *node, double timeout) noexcept nogil
 
 
-cdef class Node:
+cdef class Endpoints:
+    cdef list texts
+    cdef const char **pointers
+    cdef int32_t count
+
+
+cdef class Member:
     cdef ps_node *node
     cdef ps_node_info info
-    cdef readonly object dtype
 
+    cdef ps_member member(self, int32_t number) except *
     cdef int patiently(self, NodeWait call, object timeout) except -1
+
+
+cdef class Node(Member):
+    cdef readonly object dtype
 
 
 cdef struct Wait:

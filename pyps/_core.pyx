@@ -125,6 +125,7 @@ def load_zmq(path):
 
 
 include "binding/waiting.pxi"
+include "binding/member.pxi"
 include "binding/node.pxi"
 include "binding/requests.pxi"
 include "binding/operations.pxi"

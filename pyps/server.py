@@ -93,6 +93,9 @@ class Server(Node):
         lost with as many nodes: the keys of a lost node go on from a copy, new copies are made, and calls that were on
         their way wait for that instead of raising. `on_loss` is "continue" then, and there is neither `eviction` nor
         `max_age`. A node alone has none.
+    places : int, optional
+        With `replicas`: how many nodes there may ever be, by default `num_nodes`. With more, others can `join` while
+        the cluster works, with the ranks from `num_nodes` on, each of which is given once. The same on all nodes.
     capacity : int
         Without `num_keys`: most keys that this node has room for, both those whose value is here and those of which it
         only knows where they are. A call that would use more raises MemoryError, as one beyond `memory_limit` does;
@@ -164,6 +167,7 @@ class Server(Node):
         in_flight: int = 0,
         server_threads: int = 1,
         replicas: int = 0,
+        places: int | None = None,
         capacity: int | None = None,
         optimizer: Optimizer | str | None = None,
         initializer: Initializer | str | None = None,
@@ -176,6 +180,8 @@ class Server(Node):
     ) -> None:
         if max_workers == 0 or memory_limit == 0 or latch_timeout == 0 or server_threads == 0:
             raise ValueError("max_workers, memory_limit, latch_timeout and server_threads must be above 0")
+        if places == 0:
+            raise ValueError("places is 0; it must be at least num_nodes")
         if heartbeat == 0 or lost_after == 0:
             raise ValueError("heartbeat and lost_after must be above 0")
         if on_loss not in ON_LOSS:
@@ -191,7 +197,7 @@ class Server(Node):
             )
         if curve is not None and not (isinstance(curve, tuple | list) and len(curve) == 2):
             raise TypeError(f"curve must be a pair of keys, (public, secret), not {type(curve).__name__}")
-        if num_nodes != 1 or num_keys is None:
+        if num_nodes != 1 or num_keys is None or places:
             zeromq.load()
         self._refusal_logged = False
         super().__init__(
@@ -213,6 +219,7 @@ class Server(Node):
             in_flight=in_flight,
             server_threads=server_threads,
             replicas=replicas,
+            places=places or 0,
             optimizer=self.use_optimizer(optimizer),
             initializer=initializer_text(initializer),
             eviction=eviction_number(eviction),
@@ -284,7 +291,7 @@ class Server(Node):
         WaitTimeoutError
             Some nodes did not call it in time. This node is closed, and their operations on its keys fail.
         """
-        if self.num_nodes > 1:
+        if self.places > 1:
             with suppress(ClosedError):  # it may have been shut down already, also by another thread
                 self.stats()
         try:

@@ -103,6 +103,17 @@ def add_arguments(parser: CommandParser) -> None:
     others.add_argument(
         "--rendezvous", metavar="ADDRESS", help="where they meet, like tcp://HOST:PORT; node 0 serves it"
     )
+    others.add_argument(
+        "--places",
+        type=int,
+        metavar="N",
+        help="how many nodes there may ever be, with those that join later; needs --replicas (--num-nodes)",
+    )
+    others.add_argument(
+        "--join",
+        metavar="INVITATION",
+        help="join the cluster of a node that has printed it; PYPS_JOIN keeps it out of lists of processes",
+    )
     others.add_argument("--num-nodes", type=int, metavar="N", help="how many there are")
     others.add_argument("--rank", type=int, metavar="N", help="which one this is, from 0")
     others.add_argument(
@@ -182,6 +193,8 @@ def _serve(node: pyps.Node, stop: Stop, address_file: Path | None) -> None:
         print(f"attach to {attach}")
     if endpoint := getattr(node, "endpoint", ""):
         print(f"listens at {endpoint}")
+    if invitation := getattr(node, "invitation", ""):
+        print(f"others join with {invitation}")
     if metrics := getattr(node, "metrics_address", ""):
         print(f"metrics at {metrics}")
     sys.stdout.flush()
@@ -245,7 +258,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
         "max_age",
     )
     names = (*shape, "max_workers", "memory_limit")
-    places = ("rendezvous", "num_nodes", "rank", "interface", "timeout")
+    places = ("rendezvous", "num_nodes", "rank", "interface", "timeout", "places", "join")
     options = {name: getattr(arguments, name) for name in (*names, *places, "metrics_host")}
     if arguments.metrics_port is not None:  # else the environment may say one
         options["metrics_port"] = arguments.metrics_port

@@ -1,5 +1,5 @@
 # The class Node: a node's store in shared memory, with plain Python arguments.
-cdef class Node:
+cdef class Node(Member):
     """A node's store, created by this process or attached to.
 
     Parameters
@@ -20,8 +20,8 @@ cdef class Node:
     max_workers, num_workers, memory_limit : int
     latch_timeout, timeout : float
         Seconds.
-    num_nodes, rank, techniques, cluster, on_loss, in_flight, server_threads, replicas : int
-        See `pyps.Server`; the last six only matter in a cluster.
+    num_nodes, rank, techniques, cluster, on_loss, in_flight, server_threads, replicas, places : int
+        See `pyps.Server`; the last seven only matter in a cluster.
     heartbeat, lost_after : float
         Seconds.
     optimizer : str
@@ -39,8 +39,8 @@ cdef class Node:
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
-                 replicas=0, optimizer="", initializer="", eviction=0, max_age=None, hash="", Node beside=None,
-                 name=""):
+                 replicas=0, places=0, optimizer="", initializer="", eviction=0, max_age=None, hash="",
+                 Node beside=None, name=""):
         cdef ps_node_options options
         cdef Span lengths
         cdef int32_t code
@@ -89,6 +89,7 @@ cdef class Node:
                 options.in_flight = whole(in_flight, "in_flight", INT64_MAX)
                 options.server_threads = <int32_t> whole(server_threads, "server_threads", INT32_MAX)
                 options.replicas = <int32_t> whole(replicas, "replicas", INT32_MAX)
+                options.places = <int32_t> whole(places, "places", INT32_MAX)
             memset(&lengths, 0, sizeof(lengths))
             if value_lengths is not None:
                 open_keys(value_lengths, &lengths)
@@ -113,10 +114,6 @@ cdef class Node:
         check(ps_node_get_info(self.node, &self.info, sizeof(self.info)))
         self.dtype = next(row for row in DTYPES.values() if row.number == self.info.dtype)
 
-    def __dealloc__(self):
-        with nogil:
-            ps_node_free(self.node)
-
     @property
     def num_keys(self):
         """Keys are in [0, num_keys); None if they may be any numbers."""
@@ -136,16 +133,6 @@ cdef class Node:
     def max_workers(self):
         """How many workers there may be at the same time."""
         return self.info.max_workers
-
-    @property
-    def num_nodes(self):
-        """How many nodes the cluster has."""
-        return self.info.num_nodes
-
-    @property
-    def rank(self):
-        """This node's number, from 0."""
-        return self.info.node
 
     @property
     def is_open(self):
@@ -210,42 +197,6 @@ cdef class Node:
         check(ps_node_listen(self.node, address, sizeof(address)))
         return address.decode()
 
-    def secure(self, public, secret):
-        """Encrypt all messages with this pair of CURVE keys, and refuse others without it; call it before `bind`."""
-        check(ps_node_secure(self.node, encoded(public, "public key"), encoded(secret, "secret key")))
-
-    def bind(self, endpoint):
-        """Bind an endpoint, at which other nodes reach this one; return it with the chosen port or name.
-
-        An endpoint is "tcp://HOST:PORT", where ``*`` means a free port; "ipc://PATH", a socket of this host; or
-        "memory://NAME", for nodes and workers (threads) of this process only, where ``*`` means a free name.
-        """
-        cdef char bound[128]
-        check(ps_node_bind(self.node, encoded(endpoint, "endpoint"), bound, sizeof(bound)))
-        return bound.decode()
-
-    def connect(self, endpoints):
-        """Begin to work with the other nodes. `endpoints` has those of all nodes, by their numbers.
-
-        A shutdown waits only for nodes that this one has heard of: where a node may end before another has connected,
-        all of them call `barrier` first, as `pyps.init` does.
-        """
-        cdef list texts
-        cdef const char **pointers
-        cdef int i
-        if isinstance(endpoints, str) or not isinstance(endpoints, Iterable):
-            raise TypeError(f"endpoints must be a list with one for each node, not {type(endpoints).__name__}")
-        texts = [encoded(endpoint, "endpoint") for endpoint in endpoints]
-        pointers = <const char **> malloc((len(texts) + 1) * sizeof(char *))
-        if pointers == NULL:
-            raise MemoryError
-        try:
-            for i in range(len(texts)):
-                pointers[i] = texts[i]
-            check(ps_node_connect(self.node, pointers, <int32_t> len(texts)))
-        finally:
-            free(pointers)
-
     def enable_sampling(self, scheme, distribution, first, stop, *, with_replacement, weights=None, seed=None,
                         pool_size=0, pool_uses=0):
         """Let workers draw samples of keys from [first, stop); `weights` is a contiguous float64 buffer or None."""
@@ -274,22 +225,6 @@ cdef class Node:
             code = ps_node_enable_sampling(self.node, &options)
         close_span(&span)
         check(code)
-
-    cdef int patiently(self, NodeWait call, object timeout) except -1:
-        """Wait for other nodes with `call`. If that fails, call it once more, to give the wait up in the core."""
-        cdef Wait wait
-        cdef int32_t code = PS_EBUSY
-        limit(&wait, timeout, True)
-        try:
-            while prepare_call(&wait, code):
-                with nogil:
-                    code = call(self.node, wait.left)
-            return check(code)
-        except BaseException:
-            if code == PS_EBUSY:
-                with nogil:
-                    call(self.node, shortest)
-            raise
 
     def drop_table(self, name, timeout=None):
         """End a named table on all nodes: its values are gone, and calls of its workers raise ClosedError.
@@ -349,25 +284,6 @@ cdef class Node:
         check(code)
         return text.decode()
 
-    def barrier(self, timeout=None):
-        """Wait until every node has come to a barrier, each in the process that created it.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds; default 300.
-
-        Raises
-        ------
-        WaitTimeoutError
-            Some nodes did not come in time. This node has left the barrier.
-        """
-        self.patiently(ps_node_barrier, timeout)
-
-    def hand_over(self, timeout=None):
-        """Hand this node's keys over to the other nodes: see `pyps.Server.leave`."""
-        self.patiently(ps_node_hand_over, timeout)
-
     def shutdown(self, timeout=None):
         """Close this handle; in the process that created the node, also the node itself. May be called again.
 
@@ -418,19 +334,6 @@ cdef class Node:
         cdef ps_worker_stats stats
         check(ps_node_get_worker_stats(self.node, &stats, sizeof(stats)))
         return stats
-
-    def set_metrics_address(self, node, address):
-        """Tell programs that attach where the statistics of a node can be read over HTTP; once for each node."""
-        check(ps_node_set_metrics(self.node, node, encoded(address, "address")))
-
-    def metrics_addresses(self):
-        """Return where the statistics of each node can be read over HTTP, as a list of str: empty if unknown."""
-        cdef char url[128]
-        cdef list found = []
-        for node in range(self.info.num_nodes):
-            check(ps_node_get_metrics(self.node, node, url, sizeof(url)))
-            found.append(url.decode())
-        return found
 
     def latency_counts(self, operation, remote):
         """Return the time of all counted operations of a kind in ns, and how many took how long, as a list of int.

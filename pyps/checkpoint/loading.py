@@ -23,6 +23,7 @@ from pyps.checkpoint.shards import Group
 from pyps.checkpoint.state import state_of
 from pyps.checkpoint.stored import Stored
 from pyps.checkpoint.tables import as_names, made, of_checkpoint, opened
+from pyps.checkpoint.turns import turn_of
 from pyps.dtypes import DTYPES, Dtype
 from pyps.errors import CheckpointError, Error
 from pyps.node import Node
@@ -91,17 +92,18 @@ def load(
     wanted = of_checkpoint(stored, node, as_names(tables))
     if keys is not None and len(wanted) > 1:
         raise ValueError(f"keys are those of one of {len(wanted)} tables: name it with tables=")
-    is_host = node.num_nodes > 1 and node.rank == 0
+    turn = turn_of(node)
+    is_host = turn.nodes > 1 and turn.is_first
     place = stored.folder.parent
     with (
         Rows(node) as rows,
         drafts_of(place).working() if is_host else contextlib.nullcontext("") as name,
-        Meeting(place, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
+        Meeting(place, *turn, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
         contextlib.ExitStack() as on_failure,
     ):
         missing = _missing(wanted, node, meeting)
         for one in wanted:
-            one.require_whole(slice(node.rank, None, node.num_nodes))  # the nodes divide the shards
+            one.require_whole(slice(turn.position, None, turn.nodes))  # the nodes divide the shards
         parts = {
             one.table.name: _Part(one, opened(node, _name_in(node, one), timeout), keys, values_only)
             for one in wanted
@@ -139,7 +141,7 @@ def _name_in(node: Node, stored: Stored) -> str:
 
 def _drop(node: Node, names: list[str]) -> None:
     """Drop tables that were made in vain, as far as they are there."""
-    if node.rank == 0:
+    if turn_of(node).is_first:
         for name in set(names) & set(node.table_names()):
             with contextlib.suppress(Error, RuntimeError):
                 node.drop_table(name, timeout=FAREWELL)
@@ -179,9 +181,9 @@ def _check(part: _Part) -> None:
         )
     if not part.values_only:
         _check_optimizer(stored, node.optimizer_text())
-    source = DTYPES[table.dtype]
+    source, turn = DTYPES[table.dtype], turn_of(node)
     require_convertible(source, node.dtype)
-    for shard in table.shards[node.rank :: node.num_nodes]:
+    for shard in table.shards[slice(turn.position, None, turn.nodes)]:
         for group in part.groups(shard):
             _check_lengths(stored, node, group)
             _check_numbers(group, source, node.dtype, part.values_only)
@@ -247,7 +249,7 @@ def _write(part: _Part, meeting: Meeting) -> None:
 def _make_rows(part: _Part, rows: Rows) -> None:
     """Let keys exist that may be any numbers; nodes divide them."""
     node = part.node
-    for group in _groups(part, node.rank, node.num_nodes):
+    for group in _groups(part, *turn_of(node)):
         values = group.fields["values"]
         is_numpys = node.dtype.name != "bfloat16"
         rows.set(group.keys, np.ascontiguousarray(values) if is_numpys else tensor_of(values, node.dtype))

@@ -15,6 +15,7 @@ from pyps.checkpoint.agreement import left_of, left_of_range, pack, require_time
 from pyps.checkpoint.checks import Known, checks_of
 from pyps.checkpoint.dropping import TableMeeting
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
+from pyps.checkpoint.turns import turn_of
 from pyps.checkpoint.writing import SHARD_BYTES, ShardWriter
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -56,7 +57,7 @@ def write_rounds(
         elif node.num_keys is not None:
             left = left_of_range(node.num_keys, every)
         else:
-            begun = np.concatenate(list(rows.keys(begun=True))) if node.num_nodes > 1 else mine
+            begun = np.concatenate(list(rows.keys(begun=True))) if node.places > 1 else mine
             begun = np.concatenate([unpack(said, None) for said in meeting.gather(pack(begun, None))])
             left = left_of(begun, every)
         if node.num_keys is None:
@@ -76,7 +77,7 @@ def _still_there(keys: Keys, node: Node, rows: Rows, meeting: TableMeeting) -> K
     """Return the keys, the same on all nodes, that were not deleted meanwhile, as the first node finds them."""
     if len(keys) == 0:
         return keys
-    there = keys[rows.contains(keys)] if node.rank == 0 else keys[:0]
+    there = keys[rows.contains(keys)] if turn_of(node).is_first else keys[:0]
     return unpack(meeting.gather(pack(there, None))[0], None)
 
 

@@ -24,6 +24,7 @@ from pyps.checkpoint.rounds import Found, write_rounds
 from pyps.checkpoint.rows import Rows
 from pyps.checkpoint.stored import Stored
 from pyps.checkpoint.tables import as_names, of_server, opened, said_by
+from pyps.checkpoint.turns import turn_of
 from pyps.checkpoint.writing import ShardWriter
 from pyps.errors import CheckpointError, ClosedError
 from pyps.node import Node
@@ -166,26 +167,24 @@ class _Written(NamedTuple):
 def _save(path: str | Path, node: Node, order: _Order) -> Path | str:
     directory = open_folder(path)
     directory.make()
-    if node.rank != 0:
+    if not turn_of(node).is_first:
         return _take_part(directory, node, "", order)
     with drafts_of(directory).working() as name:
         return _take_part(directory, node, name, order)
 
 
 def _take_part(directory: Folder, node: Node, name: str, order: _Order) -> Path | str:
-    timeout = order.timeout
+    timeout, turn = order.timeout, turn_of(node)
     with (
         Rows(node) as rows,
-        Meeting(
-            directory, node.rank, node.num_nodes, name, timeout, lambda: rows.wait_sync(timeout)
-        ) as meeting,
+        Meeting(directory, *turn, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
     ):
         every = meeting.gather(said_by(node))  # all have called
-        decided = _plan(directory, node, name, order, every) if node.rank == 0 else None
+        decided = _plan(directory, node, name, order, every) if turn.is_first else None
         plan: _Plan = json.loads(meeting.gather(json.dumps(decided).encode())[0])
         found = [_save_table(directory, node, table, plan, meeting) for table in plan["tables"]]
         saved = ""
-        if node.rank == 0:
+        if turn.is_first:
             saved = _complete(directory, node, name, plan, [one for one in found if one is not None])
             if order.keep is not None:
                 prune(directory, order.keep)
@@ -275,7 +274,7 @@ def _complete(directory: Folder, node: Node, name: str, plan: _Plan, written: li
         tables=tuple(one.table for one in written),
         number=0,
         saved=datetime.now(UTC).isoformat(timespec="seconds"),
-        nodes=node.num_nodes,
+        nodes=turn_of(node).nodes,
         earlier=bases[0].manifest.earlier + 1 if bases else 0,
     )
     return drafts_of(directory).complete(name, directory.folder(plan["place"]), manifest).name

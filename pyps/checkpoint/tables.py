@@ -11,6 +11,7 @@ from typing import Any
 
 from pyps.checkpoint.manifest import OWN_KEYS, Table
 from pyps.checkpoint.stored import Stored
+from pyps.checkpoint.turns import turn_of
 from pyps.contents import options_in
 from pyps.errors import CheckpointError, ClosedError, WaitTimeoutError
 from pyps.node import Node
@@ -131,7 +132,9 @@ def made(node: Node, table: Table, nodes: int, timeout: float) -> Node:
             if name in options:
                 options[name] = int(options[name])
         if table.keys > options.get("capacity", table.keys):
-            options["capacity"] = max(options["capacity"], -(-options["capacity"] * nodes // node.num_nodes))
+            options["capacity"] = max(
+                options["capacity"], -(-options["capacity"] * nodes // turn_of(node).nodes)
+            )
         return node.table(table.name, dim, timeout=timeout, **options)
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(

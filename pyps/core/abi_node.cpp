@@ -108,6 +108,25 @@ int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num
     });
 }
 
+int32_t ps_node_join(ps_node *node, const char *const *endpoints, int32_t num_endpoints, double timeout) {
+    return wait_for(node, "node", timeout, [&](ps_node &n, double limit) {
+        require(endpoints, "endpoints");
+        return n.join(std::vector<std::string>(endpoints, endpoints + std::max(0, num_endpoints)), limit);
+    });
+}
+
+int32_t ps_node_get_member(ps_node *node, int32_t number, ps_member *member, size_t bytes) {
+    return with_node(node, [&](ps_node &n) {
+        auto attachment = n.attachment();
+        const MemberSlot &slot = member_of(*attachment->segment, number);
+        ps_member found{};
+        found.state = int32_t(slot.state.load(std::memory_order_acquire));
+        if (slot.is_known.load(std::memory_order_acquire))
+            std::snprintf(found.endpoint, sizeof found.endpoint, "%s", attachment->segment->endpoint(uint32_t(number)));
+        give(found, member, bytes, "member");
+    });
+}
+
 int32_t ps_node_barrier(ps_node *node, double timeout) {
     return wait_for(node, "node", timeout, [](ps_node &n, double limit) { return n.barrier(limit); });
 }
@@ -149,8 +168,9 @@ int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes) {
         found.element_bytes = int32_t(h.element_bytes);
         found.max_workers = int32_t(h.max_workers);
         found.num_workers = int32_t(h.num_workers);
-        found.num_nodes = int32_t(h.places);
+        found.num_nodes = int32_t(n.attachment()->segment->num_first());
         found.node = int32_t(h.node);
+        found.places = int32_t(h.places);
         give(found, info, bytes, "info");
     });
 }

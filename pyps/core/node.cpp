@@ -63,20 +63,20 @@ ps_node *ps_node::create(const ps_node_options &options, const PushRule &push, c
     for (uint32_t number = 0; number < segment.header().num_classes; number++)
         bytes += segment.length_class(number).keys * segment.length_class(number).slot_bytes;
     const Header &header = segment.header();
-    segment.mapping().require_room(bytes / header.places);
+    const HomeRule homes = segment.first_homes();
+    if (!segment.joins()) segment.mapping().require_room(bytes / homes.members().size());
     std::vector<uint64_t> expected(header.num_classes);
-    for (int64_t key = header.node; key < options.num_keys; key += header.places)
-        expected[segment.place(uint64_t(key)).length_class()]++;
+    homes.for_each_at(NodeId(header.node), [&](Key key) { expected[segment.place(key).length_class()]++; });
     node->slabs_->expect(expected);
     std::vector<char> room;
-    for (int64_t key = header.node; key < options.num_keys; key += header.places) {
-        Row row = segment.rows().row(uint64_t(key));
+    homes.for_each_at(NodeId(header.node), [&](Key key) {
+        Row row = segment.rows().row(key);
         Entry &entry = segment.entry(row);
         const Place place(entry.load(std::memory_order_relaxed));
-        const char *first = segment.first_value(uint64_t(key), segment.length_class(place.length_class()), &room);
+        const char *first = segment.first_value(key, segment.length_class(place.length_class()), &room);
         entry.store(node->slabs_->hold(place, first).word(), std::memory_order_relaxed);
         segment.note_here(row, 1);
-    }
+    });
     return node.release();
 }
 
@@ -154,8 +154,7 @@ void ps_node::trace(const std::vector<Key> &keys) {
     };
     std::for_each(keys.begin(), keys.end(), note);
     const Header &header = attachment_->segment->header();
-    if (keys.empty())
-        for (Key key = header.node; key < Key(header.num_keys); key += header.places) note(key);
+    if (keys.empty()) attachment_->segment->first_homes().for_each_at(NodeId(header.node), note);
     if (served) serve_alone();
 }
 

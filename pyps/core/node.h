@@ -59,6 +59,7 @@ public:
     int64_t take_trace(ps_trace_event *events, int64_t capacity, int64_t *forgotten);
     std::string bind(const std::string &endpoint);
     void connect(const std::vector<std::string> &endpoints);
+    int32_t join(const std::vector<std::string> &endpoints, double timeout); // see ps_node_join
     int32_t barrier(double timeout);
     int32_t leave(double timeout);
     int32_t hand_over(double timeout); // see ps_node_hand_over
@@ -83,6 +84,7 @@ private:
     std::string answer(const ps::Question &question);
     bool is_creator() const; // and in that process itself, not in a child that it forked
     void serve_alone();
+    void begin_to_join(const std::vector<std::string> &endpoints);
     bool begin_anew(const char *what); // ends the server if nothing uses it yet; true: call serve_alone() afterwards
     int32_t wait(ps::Barrier &barrier, ps::Segment &segment, ps::Rounds &rounds, ps::ArrivalWord &arrival,
                  double timeout, double patience, const std::function<void()> &check);

@@ -68,6 +68,14 @@ private:
     const uint64_t number_;
 };
 
+void require_no_joining(const Segment &segment) {
+    const uint32_t places = segment.header().places, at_first = segment.num_first();
+    if (places > at_first)
+        fail(PS_EINVAL, Where{-1, places, at_first},
+             "a cluster that nodes may join (places is %u for %u nodes) has no named tables: leave places out", places,
+             at_first);
+}
+
 } // namespace
 
 std::shared_ptr<Tables> ps_node::make_tables(const std::shared_ptr<Segment> &segment) {
@@ -108,6 +116,7 @@ std::shared_ptr<Tables> ps_node::own_tables() {
 int32_t ps_node::table(const std::string &name, const std::string &options, double timeout, ps_node **table) {
     const std::shared_ptr<Attachment> attachment = this->attachment();
     attachment->require_open();
+    require_no_joining(*attachment->segment);
     const double patience = attachment->patience;
     if (const std::shared_ptr<Tables> tables = own_tables()) {
         const std::shared_ptr<TableNode> found = tables->open(name, options, timeout, patience);

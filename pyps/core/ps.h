@@ -93,7 +93,7 @@ typedef struct ps_node_options {
                            * other nodes' keys, which are never refused; 0: what the host has. A node that has reached
                            * it asks other nodes for no more keys, and takes no new ones: PS_ENOMEM */
     double latch_timeout; /* seconds to wait for a key while another worker reads or writes it; 0: 10 */
-    int32_t num_nodes; /* of the cluster; 0 or 1: this is the only one */
+    int32_t num_nodes; /* with which the cluster starts; 0 or 1: this is the only one */
     int32_t node; /* the number of this one, from 0 */
     int32_t techniques; /* ps_techniques */
     int32_t reserved2;
@@ -101,7 +101,8 @@ typedef struct ps_node_options {
     double heartbeat; /* seconds between the signs of life that a node sends to each other node; 0: 0.5 */
     double lost_after; /* seconds of silence after which a node is lost, at least 3 heartbeats; 0: 3 */
     int32_t on_loss; /* ps_on_loss */
-    int32_t reserved3;
+    int32_t places; /* numbers for nodes, of which those from num_nodes on are for nodes that join later; each is given
+                     * once. 0: num_nodes. More need replicas; the same on all nodes */
     int64_t in_flight; /* bytes of keys and values that a worker may have on their way; 0: 64 MiB */
     int32_t server_threads; /* that share a node's keys, as many on each node of a cluster; 0: 1; at most 64 */
     int32_t replicas; /* other nodes that keep a copy of each key: nothing that was acknowledged is lost with as many
@@ -142,9 +143,25 @@ typedef struct ps_node_info {
     int32_t element_bytes;
     int32_t max_workers;
     int32_t num_workers;
-    int32_t num_nodes;
+    int32_t num_nodes; /* with which the cluster started */
     int32_t node;
+    int32_t places; /* for nodes: their numbers are below */
+    int32_t reserved;
 } ps_node_info;
+
+enum ps_member_state {
+    PS_MEMBER_HERE = 0,
+    PS_MEMBER_LEFT = 1,
+    PS_MEMBER_LOST = 2,
+    PS_MEMBER_ABSENT = 3 /* there never was one of this number, as far as this node has heard */
+};
+
+/* What a node knows about one of its cluster, which may be itself. */
+typedef struct ps_member {
+    int32_t state; /* ps_member_state */
+    int32_t reserved;
+    char endpoint[128]; /* empty: unknown */
+} ps_member;
 
 typedef struct ps_node_stats {
     int64_t keys_held; /* keys whose value lives on this node */
@@ -297,6 +314,12 @@ int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t ca
 /* The node can be used from then on. A node that leaves waits only for nodes that it has heard of: where one may leave
  * before another has connected, ps_node_barrier on all of them comes first. */
 int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
+/* Instead of ps_node_connect, for a node whose number is num_nodes or more: it becomes a member of a cluster that
+ * works. The endpoints of all places are given, empty where there is no node. PS_ETIMEDOUT: the nodes did not let it
+ * in; shut it down then. Seconds; 0: 300. */
+int32_t ps_node_join(ps_node *node, const char *const *endpoints, int32_t num_endpoints, double timeout);
+/* Of a number below `places`. A node that has asked to be let in has an endpoint and is PS_MEMBER_ABSENT. */
+int32_t ps_node_get_member(ps_node *node, int32_t number, ps_member *member, size_t bytes);
 int32_t ps_node_barrier(ps_node *node,
                         double timeout); /* of all nodes; only in the creator's process; seconds; 0: 300 */
 int32_t ps_node_leave(ps_node *node, double timeout); /* seconds; 0: 300 */

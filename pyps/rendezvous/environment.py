@@ -62,6 +62,8 @@ class Environment:
         ``PYPS_CURVE_PUBLIC`` and ``PYPS_CURVE_SECRET``.
     metrics_port : int or None
         ``PYPS_METRICS_PORT``.
+    join : str or None
+        ``PYPS_JOIN``.
     """
 
     torchrun: Torchrun | None
@@ -69,6 +71,7 @@ class Environment:
     interface: str | None
     curve: tuple[str, str] | None
     metrics_port: int | None = None
+    join: str | None = None
 
 
 def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
@@ -87,7 +90,9 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         curve = reader.text("PYPS_CURVE_PUBLIC"), reader.text("PYPS_CURVE_SECRET")
     named = [name for name in ("DMLC_NODE_HOST", "DMLC_INTERFACE") if reader.has(name)]
     metrics_port = reader.number("PYPS_METRICS_PORT", 0) if reader.has("PYPS_METRICS_PORT") else None
-    return Environment(torchrun, dmlc, reader.text(named[0]) if named else None, curve, metrics_port)
+    interface = reader.text(named[0]) if named else None
+    join = reader.text("PYPS_JOIN") if reader.has("PYPS_JOIN") else None
+    return Environment(torchrun, dmlc, interface, curve, metrics_port, join)
 
 
 def read_variables(*prefixes: str, names: Collection[str] = ()) -> dict[str, str]:

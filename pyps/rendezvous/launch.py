@@ -7,7 +7,7 @@ from typing import Any
 
 from pyps.familiar import NODE, pointing
 from pyps.node import Node
-from pyps.rendezvous import dmlc
+from pyps.rendezvous import dmlc, joining
 from pyps.rendezvous.environment import Torchrun, read_environment
 from pyps.rendezvous.interfaces import at_port, find_address, split_endpoint
 from pyps.rendezvous.places import Place, place_of_node, place_under_torchrun
@@ -22,6 +22,7 @@ def init(
     value_length: Any = 1,
     *,
     nodes: Sequence[str] | None = None,
+    join: str | None = None,
     rendezvous: str | Store | None = None,
     num_nodes: int | None = None,
     rank: int | None = None,
@@ -45,6 +46,10 @@ def init(
     nodes : sequence of str, optional
         Where each node listens, for example ``["tcp://10.0.0.1:5000", "tcp://10.0.0.2:5000"]``. With a `rendezvous`
         a port may be ``*``.
+    join : str, optional
+        The `invitation` of a node of a cluster that works and has `places` left: this process becomes another node of
+        it, with the same arguments. Keys move to it in the background. Neither `nodes`, `rendezvous`, `num_nodes` nor
+        `rank` are given then. By default PYPS_JOIN, before the other variables.
     rendezvous : str or torch.distributed.Store, optional
         ``tcp://host:port``, where node 0 serves a store for the start, or a store that exists already. With `nodes` the
         default is on node 0's host, at the port after the highest port of that host's nodes.
@@ -65,7 +70,8 @@ def init(
     Returns
     -------
     Node
-        In the process that created the node, a `Server`. The processes may shut down in any order.
+        In the process that created the node, a `Server`. The processes may shut down in any order. With `places` it has
+        an `invitation`, with which other nodes join.
 
     Raises
     ------
@@ -84,7 +90,14 @@ def init(
     environment = read_environment()
     if environment.metrics_port is not None:
         options.setdefault("metrics_port", environment.metrics_port)
+    curve = curve or environment.curve
+    endpoint = f"tcp://{at_port(find_address(interface or environment.interface), '*')}"
+    if join is not None and (nodes, rendezvous, num_nodes, rank) != (None,) * 4:
+        raise ValueError("join says which cluster it is: leave nodes, rendezvous, num_nodes and rank out")
     explicit = nodes is not None or rendezvous is not None
+    join = join or (None if explicit else environment.join)
+    if join is not None:
+        return joining.join(join, Wanted(num_keys, value_length, options, endpoint, curve, timeout))
     if not explicit and (num_nodes is not None or rank is not None):
         raise ValueError("num_nodes and rank say nothing without nodes=[...] or rendezvous='tcp://host:port'")
     if not explicit and environment.dmlc and environment.torchrun:
@@ -108,13 +121,14 @@ def init(
         place = place_under_torchrun(run)
     else:
         place = place_of_node(0, 1)
-    if place.num_processes == 1:
+    if place.num_processes == 1 and options.get("places") in (None, 1):
         return Server(num_keys, value_length, **options)
-    endpoint = f"tcp://{at_port(find_address(interface or environment.interface), '*')}"
     if nodes is not None:
         host, port = split_endpoint(nodes[place.node], f"nodes[{place.node}]")
         endpoint = f"tcp://{at_port(find_address(host), port or '*')}"
-    wanted = Wanted(num_keys, value_length, options, endpoint, curve or environment.curve, timeout)
+    wanted = Wanted(num_keys, value_length, options, endpoint, curve, timeout)
+    if place.num_processes == 1:
+        return joining.begin(wanted)
     if run is not None and not explicit:
         return start(_rendezvous_of_torchrun(run, timeout), place, wanted)
     if rendezvous is None and nodes is not None:

@@ -119,14 +119,14 @@ def find_disagreement(offers: Sequence[Offer]) -> str | None:
     return _unreachable(offers)
 
 
-def find_difference(agreed: Agreed, node: Offer) -> str | None:
-    """Return how a process that attaches differs from its node; None if it does not."""
+def find_difference(agreed: Agreed, others: Agreed, where: str) -> str | None:
+    """Return how this process differs from what was agreed on elsewhere; None if it does not."""
     found = [
-        f"{name} is {value} here and {node.agreed.get(name)} at node {node.node}"
-        for name, value in agreed.items()
-        if node.agreed.get(name) != value
+        f"{name} is {agreed.get(name)} here and {value} at {where}"
+        for name, value in others.items()
+        if agreed.get(name) != value
     ]
-    return "this process disagrees with its node: " + "; ".join(found) if found else None
+    return "; ".join(found) if found else None
 
 
 def _grouped(values: Sequence[str | float | None]) -> list[str]:

@@ -19,8 +19,9 @@ from pyps.dtypes import find_dtype
 from pyps.errors import WaitTimeoutError
 from pyps.named_settings import initializer_text, optimizer_text
 from pyps.node import Job, Node
+from pyps.rendezvous.door import Door
 from pyps.rendezvous.guests import Guests, be_guest
-from pyps.rendezvous.interfaces import at_port, find_address, is_loopback
+from pyps.rendezvous.interfaces import at_port, find_address, is_loopback, split_endpoint
 from pyps.rendezvous.meeting import Meeting
 from pyps.rendezvous.offers import (
     Agreed,
@@ -38,7 +39,7 @@ from pyps.rendezvous.watch import Watch
 from pyps.server import Server
 
 # Options that must be the same on all nodes.
-ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss", "server_threads", "replicas")
+ALIKE = ("techniques", "heartbeat", "lost_after", "on_loss", "server_threads", "replicas", "places")
 START_TIMEOUT = 120.0  # seconds
 PATIENCE_WITH_GUESTS = 300.0  # seconds that a shutdown waits for processes that attached
 PATIENCE_AT_THE_END = 2.0  # seconds that the host of the store gives others to read what they still need
@@ -132,9 +133,13 @@ class ClusterServer(Server):
     ----------
     endpoint : str
         Where the other nodes reach it; empty if there are none.
+    invitation : str
+        What another node needs in order to join, see `pyps.init`; empty if there are no places for others. Who knows it
+        can join: pass it on like a password.
     """
 
     endpoint = ""
+    invitation = ""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -155,6 +160,16 @@ class ClusterServer(Server):
         weakref.finalize(self, reception.close)
         self._ending.callback(reception.close)
         self._ending.callback(meeting.wait_until_all_left, PATIENCE_AT_THE_END)
+
+    def open_door(self, agreed: Agreed, cluster: int) -> None:
+        """Let other nodes join, if there are places for them."""
+        if self.places == self.num_nodes:
+            return
+        host, _ = split_endpoint(self.endpoint, "endpoint")
+        door = Door(self, agreed, cluster, host)
+        weakref.finalize(self, door.close)
+        self._ending.callback(door.close)
+        self.invitation = door.invitation
 
     def expect(self, guests: Guests) -> None:
         """Let shutdown wait until these processes have attached and left."""
@@ -266,7 +281,7 @@ def _create(
             to_come = Guests(cluster, place.node, place.num_nodes, place.processes_here - 1)
             node.expect(to_come)
             guests = to_come.place
-        several = place.num_nodes > 1
+        several = node.places > 1
         if several:
             node.endpoint = node.bind(wanted.endpoint)
         address = node.address if place.is_shared else ""
@@ -281,24 +296,31 @@ def _create(
         if several:
             node.connect([offer.endpoint for offer in offers])
         node.watch(rendezvous.find_line(meeting, place.node), rendezvous.name)
+        node.open_door(agreed, cluster)
         meeting.works(place.node, place.num_nodes)
         if several:  # a shutdown waits only for nodes that have been heard of
             node.barrier(wanted.timeout)
         on_failure.pop_all()
-    if several and wanted.curve is None and not is_loopback(node.endpoint):
+    if several:
+        warn_if_open(node, wanted)
+    return node
+
+
+def warn_if_open(node: ClusterServer, wanted: Wanted) -> None:
+    """Log if other hosts reach a node and need no keys."""
+    if wanted.curve is None and not is_loopback(node.endpoint):
         logger.warning(
             "node %d listens at %s without CURVE keys: anyone who reaches it can read and change the parameters",
-            place.node,
+            node.rank,
             node.endpoint,
         )
-    return node
 
 
 def _attach(rendezvous: Rendezvous, meeting: Meeting, place: Place, wanted: Wanted, agreed: Agreed) -> Node:
     meeting.wait_until_all_work(place.num_nodes)
     offer = Offer.decode(meeting.offers([place.node])[0])
-    if (wrong := find_difference(agreed, offer)) is not None:
-        raise ValueError(wrong)
+    if (wrong := find_difference(agreed, offer.agreed, f"node {place.node}")) is not None:
+        raise ValueError(f"this process disagrees with its node: {wrong}")
     line = be_guest(offer.guests, meeting.cluster(), place.node, START_TIMEOUT)
     node = ClusterNode(offer.address)
     node.use_optimizer(wanted.options.get("optimizer"))

@@ -2,7 +2,10 @@
 // late or early; what they tell each other travels in order, takes any time, and is lost when a link breaks.
 // Connections for messages about keys break with a killed node, and by themselves.
 //
-// Always: an epoch has the same members for all living nodes that it is in force for, and fewer than the one before.
+// Nodes join as well.
+//
+// Always: an epoch has the same members for all living nodes that it is in force for, and at most one that the one
+// before had not.
 // Two whose connection broke while both lived are not members together. In the end, when nothing happens any more:
 // every living node has ended or has only living members, who say the same.
 //
@@ -24,7 +27,7 @@ Met run(uint64_t seed) {
     Chance chance(seed);
     auto count = NodeId(2 + chance.draw(4));
     auto on_loss = chance.draw(8) ? OnLoss::go_on : OnLoss::fail;
-    World world(seed * 7919, count, on_loss);
+    World world(seed * 7919, count, on_loss, on_loss == OnLoss::go_on ? NodeId(chance.draw(3)) : NodeId(0));
     for (uint64_t disturbances = 1 + world.draw(4); disturbances > 0; disturbances--) disturb(world);
     world.run_until(60.0);
     world.check_end();
@@ -41,6 +44,7 @@ int main(int count, char **arguments) {
     check_plain_losses();
     Met met;
     seeds.for_each([&](uint64_t seed) { met += run(seed); });
-    if (seeds.last >= seeds.first + 200) REQUIRE(met.went_on > 0 && met.ended_by_minority > 0 && met.told > 0);
+    if (seeds.last >= seeds.first + 200)
+        REQUIRE(met.went_on > 0 && met.ended_by_minority > 0 && met.told > 0 && met.joined > 0);
     std::printf("ok\n");
 }

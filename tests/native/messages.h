@@ -211,12 +211,24 @@ inline Bytes some_notice() {
     return message.encode(header());
 }
 
-inline Bytes some_vote() {
+inline std::vector<NodeId> some_members() {
     std::vector<NodeId> members;
     for (NodeId node = 0; node < 4; node++)
         if (draw(2)) members.push_back(node);
+    return members;
+}
+
+inline std::string some_endpoint() { return "tcp://10.0.0.1:" + std::to_string(draw(65536)); }
+
+inline Bytes some_introduction() {
+    IntroductionMessage message{{some_members()}, {}};
+    for (size_t i = 0; i < message.introduction.members.size(); i++) message.endpoints.push_back(some_endpoint());
+    return encode(message, header());
+}
+
+inline Bytes some_vote() {
     Ballot ballot{uint32_t(draw(100)), NodeId(draw(4))}, before{uint32_t(draw(100)), NodeId(draw(4))};
-    return encode(Vote{Vote::Phase(draw(5)), uint32_t(draw(100)), ballot, before, members}, header());
+    return encode(Vote{Vote::Phase(draw(5)), uint32_t(draw(100)), ballot, before, some_members()}, header());
 }
 
 inline Bytes some_report() {
@@ -240,7 +252,7 @@ inline Bytes some_news() {
 inline Bytes some_message() {
     std::vector<Key> keys = some_keys();
     NodeId node = NodeId(draw(4));
-    switch (draw(28)) {
+    switch (draw(30)) {
     case 14: return SettleMessage{Until(draw(2)), draw(1000)}.encode(header());
     case 15: return RoundMessage{draw(2) ? Kind::round : Kind::taken, draw(1000)}.encode(header());
     case 16: return some_vote();
@@ -255,6 +267,8 @@ inline Bytes some_message() {
     case 26: return BackedRunMessage::encode({0, draw(1000)}, header());
     case 24: return some_news();
     case 27: return OfferBatch{node, keys}.encode(header());
+    case 28: return encode(JoinMessage{{some_members()}, some_endpoint()}, header());
+    case 29: return some_introduction();
     case 9: return some_attend();
     case 10: return some_opened();
     case 0: return some_request();

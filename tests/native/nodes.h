@@ -22,6 +22,7 @@ struct NodeOptions {
     uint64_t cluster = 5;
     int32_t server_threads = 1;
     int64_t capacity = 0;
+    int32_t places = 0, replicas = 0;
 };
 
 inline ps_node *create_node_of(const NodeOptions &wanted, int32_t number) {
@@ -37,6 +38,9 @@ inline ps_node *create_node_of(const NodeOptions &wanted, int32_t number) {
     options.techniques = wanted.techniques;
     options.cluster = wanted.cluster;
     options.server_threads = wanted.server_threads;
+    options.places = wanted.places;
+    options.replicas = wanted.replicas;
+    if (wanted.replicas) options.on_loss = PS_ON_LOSS_CONTINUE;
     ps_node *node = nullptr;
     CHECK(ps_node_create(&options, &node) == PS_OK);
     return node;

@@ -53,6 +53,8 @@ Bytes rewritten(const char *bytes, uint64_t size) {
     case Kind::alive: return encode(decode_alive(header, reader, shape), header);
     case Kind::lost: return encode(decode_lost(header, reader, shape), header);
     case Kind::epoch: return encode(decode_vote(header, reader, shape), header);
+    case Kind::join: return encode(decode_join(header, reader, shape), header);
+    case Kind::introduction: return encode(decode_introduction(header, reader, shape), header);
     case Kind::holds: return read<HoldsBatch>(header, reader);
     case Kind::gone: return read<GoneBatch>(header, reader);
     case Kind::backup: return read<BackupBatch>(header, reader);

@@ -48,6 +48,14 @@ def outcome(work):
         report = {"error": type(error).__name__, "node": getattr(error, "node", None), "text": str(error)}
     return report | {"seconds": time.monotonic() - start}
 
+def repeat(work, seconds):
+    # Work again and again, each time with the next number.
+    reports, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        reports.append(outcome(lambda: work(len(reports))))
+    errors = [report["text"] for report in reports if "error" in report]
+    return {"calls": len(reports), "errors": errors, "longest": max(report["seconds"] for report in reports)}
+
 def everything(keys, calls=CALLS):
     # Each kind of call that waits, in a thread and with a worker of its own.
     reports = {}
@@ -74,7 +82,8 @@ else:
     lengths = options.pop("lengths", WIDTH)  # of classes of keys; WIDTH is that of class 0
     node = pyps.Server(value_length=lengths, dtype="int64", cluster=5, **options)
     say(node.bind(endpoint))
-    node.connect(json.loads(sys.stdin.readline()))
+    enter = node.join if node.rank >= node.num_nodes else node.connect
+    enter(json.loads(sys.stdin.readline()))
 kv = node.worker()
 say("ready")
 for line in sys.stdin:
@@ -220,6 +229,23 @@ class Cluster:
     def __exit__(self, *error: object) -> None:
         for actor in self.nodes + self.others:
             actor.kill()
+
+    def prepare(self, rank: int | None = None, sponsor: int = 0) -> tuple[Actor, str]:
+        """Start a node that is to join; return it, and a line that makes it do so: it says "ready" when it is there."""
+        by = self.nodes[sponsor]
+        rank = by.value("node.free_places()[0]") if rank is None else rank
+        endpoints = by.value("node.endpoints()")
+        joins = Actor(**{**by.options, "rank": rank})
+        self.nodes.append(joins)
+        endpoints[rank] = joins.read()
+        return joins, json.dumps(endpoints)
+
+    def join(self, sponsor: int = 0) -> Actor:
+        """Let another node join."""
+        joins, line = self.prepare(sponsor=sponsor)
+        joins.write(line)
+        assert joins.read() == "ready"
+        return joins
 
     def attach(self, rank: int) -> Actor:
         """Start a process that attaches to a node."""

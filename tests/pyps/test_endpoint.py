@@ -17,8 +17,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import pyps
+from pyps import answering
 from pyps.rendezvous.offers import Offer, find_metrics
-from pyps.watching import endpoint
 from pyps.watching.reading import Reading, read
 from tests.pyps.conftest import Start, finish
 
@@ -188,7 +188,7 @@ def test_a_huge_header_is_refused_and_forgotten(node: pyps.Server) -> None:
 def test_slow_and_silent_clients_are_dropped_and_others_served(
     node: pyps.Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint, "PATIENCE", 0.5)
+    monkeypatch.setattr(answering, "PATIENCE", 0.5)
     with ExitStack() as stack, node.worker() as kv:
         lines = [stack.enter_context(socket.create_connection(place_of(node), TIMEOUT)) for _ in range(20)]
         for line in lines[10:]:
@@ -205,7 +205,7 @@ def test_slow_and_silent_clients_are_dropped_and_others_served(
 
 def test_connections_beyond_the_limit_are_closed_at_once(node: pyps.Server) -> None:
     with ExitStack() as stack:
-        for _ in range(endpoint.MOST_CONNECTIONS):
+        for _ in range(answering.MOST_CONNECTIONS):
             stack.enter_context(socket.create_connection(place_of(node), TIMEOUT))
         with socket.create_connection(place_of(node), TIMEOUT) as line:
             assert rest(line) == b""
@@ -220,9 +220,9 @@ def test_connections_beyond_the_limit_are_closed_at_once(node: pyps.Server) -> N
 
 @pytest.mark.slow
 def test_clients_that_read_nothing_do_not_stay(node: pyps.Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "PATIENCE", 0.3)
+    monkeypatch.setattr(answering, "PATIENCE", 0.3)
     with ExitStack() as stack:
-        for _ in range(endpoint.MOST_CONNECTIONS):
+        for _ in range(answering.MOST_CONNECTIONS):
             line = stack.enter_context(socket.socket())
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
             line.connect(place_of(node))

@@ -21,6 +21,11 @@ def test_sums_of_a_cluster_are_exact(threaded_programs: Programs) -> None:
 
 
 @native
+def test_nodes_join_while_others_work(threaded_programs: Programs) -> None:
+    assert threaded_programs.run("joining", zmq_library()) == "ok\n"
+
+
+@native
 def test_other_rules_of_pushes_hold_while_keys_move_and_workers_are_killed(programs: Programs) -> None:
     assert programs.run("rules", zmq_library(), times(20), times(20)) == "ok\n"
 

@@ -4,29 +4,24 @@
 
 namespace ps {
 
-namespace {
-
-bool has(const std::vector<NodeId> &nodes, NodeId node) {
-    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+Membership::Membership(NodeId self, NodeId places, const std::vector<NodeId> &members, double patience, OnLoss on_loss,
+                       MembershipPort &port)
+    : self_(self), patience_(patience), on_loss_(on_loss), port_(port), peers_(places), joins_(!has(members, self)) {
+    for (NodeId node : members) peers_[node].member = peers_[node].was_member = true;
 }
-
-} // namespace
-
-Membership::Membership(NodeId self, NodeId nodes, double patience, OnLoss on_loss, MembershipPort &port)
-    : self_(self), patience_(patience), on_loss_(on_loss), port_(port), peers_(nodes) {}
 
 void Membership::linked(NodeId node) {
     Peer &peer = peers_[node];
     peer.linked = true;
     peer.doubted = false;
-    port_.tell(node, alive()); // the answer says so if this node is no member any more
+    if (peer.was_member && !joins_) port_.tell(node, alive()); // the answer says so if this node is no member any more
 }
 
 void Membership::unlinked(NodeId node, double now) {
     Peer &peer = peers_[node];
     if (!peer.linked) return;
-    peer.linked = false;
-    if (!peer.member || peer.missing || ended_) return;
+    peer.linked = peer.joins = false;
+    if (!peer.member || peer.missing || ended_ || joins_) return;
     peer.doubted = true;
     peer.since = now;
     port_.probe(node);
@@ -50,7 +45,7 @@ void Membership::probed(NodeId node, bool refused, double now) {
 // A process that ends closes its connections as well, so look whether it still runs.
 void Membership::broken(NodeId node, double now) {
     Peer &peer = peers_[node];
-    if (ended_ || !peer.member || peer.missing || peer.broken) return;
+    if (ended_ || joins_ || !peer.member || peer.missing || peer.broken) return;
     peer.broken = true;
     peer.broken_at = now;
     port_.probe(node);
@@ -64,7 +59,7 @@ bool Membership::is_in_question(const Peer &peer) const {
 void Membership::left(NodeId node, double now) {
     peers_[node].gone = true;
     peers_[node].doubted = peers_[node].broken = false;
-    if (on_loss_ == OnLoss::go_on)
+    if (on_loss_ == OnLoss::go_on && !joins_)
         miss(node, Evidence::left, now);
     else
         peers_[node].member = false;
@@ -76,7 +71,7 @@ void Membership::give_up() {
 }
 
 void Membership::ask() {
-    if (!ended_) tell_all();
+    if (!ended_ && !joins_) tell_all();
 }
 
 void Membership::miss(NodeId node, Evidence evidence, double now) {
@@ -92,6 +87,7 @@ void Membership::miss(NodeId node, Evidence evidence, double now) {
         end(node, evidence, self_);
     }
     tell_all();
+    retry_ = now + patience_;
     consider(now);
 }
 
@@ -107,6 +103,14 @@ void Membership::end(NodeId node, Evidence evidence, NodeId by) {
 
 void Membership::receive(NodeId from, uint32_t epoch, const Alive &message, double now) {
     Peer &peer = peers_[from];
+    if (joins_) {
+        peer.joins = true;
+        return;
+    }
+    if (!peer.was_member) { // it may have joined in an epoch of which this node has not heard, which it tells then
+        if (epoch > epoch_) port_.tell(from, alive());
+        return;
+    }
     if (!peer.member || (on_loss_ == OnLoss::fail && ended_ && peer.missing)) {
         port_.tell(from, Lost{from, peer.evidence});
         return;
@@ -182,158 +186,15 @@ bool Membership::may_go_on(const std::vector<NodeId> &set) const {
 }
 
 bool Membership::is_unsettled() const {
-    return !ended_ && on_loss_ == OnLoss::go_on && survivors().size() < members().size();
-}
-
-void Membership::consider(double now) {
-    if (!is_unsettled()) return;
-    retry_ = now + patience_;
-    std::vector<NodeId> set = survivors();
-    if (set.empty() || set[0] != self_ || !may_go_on(set)) {
-        proposal_.reset();
-        return;
-    }
-    if (!proposal_ || proposal_->set != set) propose(std::move(set), now);
-}
-
-void Membership::propose(std::vector<NodeId> set, double now) {
-    Proposal proposal;
-    proposal.ballot = Ballot{promised_.round + 1, self_};
-    proposal.value = set;
-    proposal.set = std::move(set);
-    proposal.answered.resize(peers_.size());
-    promised_ = proposal.ballot;
-    if (accepted_.round) {
-        proposal.best = accepted_;
-        proposal.value = accepted_members_;
-    }
-    proposal_ = std::move(proposal);
-    retry_ = now + patience_;
-    ask_for_answers();
-    count_answer(self_);
-}
-
-void Membership::ask_for_answers() {
-    const Proposal &proposal = *proposal_;
-    Vote message = vote(proposal.accepting ? Vote::Phase::accept : Vote::Phase::prepare, proposal.ballot);
-    if (proposal.accepting) message.members = proposal.value;
-    for (NodeId node : proposal.set)
-        if (node != self_ && !proposal.answered[node]) port_.tell(node, message);
-}
-
-void Membership::count_answer(NodeId from) {
-    Proposal &proposal = *proposal_;
-    proposal.answered[from] = true;
-    for (NodeId node : proposal.set)
-        if (!proposal.answered[node]) return;
-    if (!proposal.accepting) {
-        vote_for_own();
-        return;
-    }
-    std::vector<NodeId> value = proposal.value;
-    uint32_t epoch = epoch_ + 1;
-    Vote message{Vote::Phase::decided, epoch, proposal.ballot, {}, value};
-    for (NodeId node : members())
-        if (node != self_) port_.tell(node, message);
-    decide(epoch, value, changed_);
-}
-
-void Membership::vote_for_own() {
-    Proposal &proposal = *proposal_;
-    proposal.accepting = true;
-    proposal.answered.assign(peers_.size(), false);
-    accepted_ = proposal.ballot;
-    accepted_members_ = proposal.value;
-    ask_for_answers();
-    count_answer(self_);
-}
-
-void Membership::receive(NodeId from, const Vote &message, double now) {
-    if (ended_ || on_loss_ == OnLoss::fail) return;
-    if (!peers_[from].member) {
-        port_.tell(from, Lost{from, peers_[from].evidence});
-        return;
-    }
-    if (message.phase == Vote::Phase::decided) {
-        if (message.epoch > epoch_) decide(message.epoch, message.members, now);
-        return;
-    }
-    if (message.epoch <= epoch_) {
-        port_.tell(from, vote(Vote::Phase::decided, {}));
-        return;
-    }
-    if (message.epoch > epoch_ + 1) {
-        port_.tell(from, alive());
-        return;
-    }
-    bool mine = proposal_ && message.ballot == proposal_->ballot;
-    switch (message.phase) {
-    case Vote::Phase::prepare: {
-        if (promised_ < message.ballot) {
-            promised_ = message.ballot;
-            proposal_.reset();
-        }
-        // If the ballot differs from the one asked for, a higher one was promised before.
-        Vote answer = vote(Vote::Phase::promise, promised_);
-        answer.before = accepted_;
-        if (accepted_.round) answer.members = accepted_members_;
-        port_.tell(from, answer);
-        break;
-    }
-    case Vote::Phase::promise:
-        if (mine && !proposal_->accepting) {
-            if (proposal_->best < message.before) {
-                proposal_->best = message.before;
-                proposal_->value = message.members;
-            }
-            count_answer(from);
-        } else if (promised_ < message.ballot) { // a higher ballot was promised there: try again with one above that
-            promised_ = message.ballot;
-            proposal_.reset();
-        }
-        break;
-    case Vote::Phase::accept:
-        if (message.ballot < promised_) {
-            port_.tell(from, vote(Vote::Phase::promise, promised_));
-            break;
-        }
-        if (proposal_ && !mine) proposal_.reset();
-        promised_ = accepted_ = message.ballot;
-        accepted_members_ = message.members;
-        port_.tell(from, vote(Vote::Phase::accepted, message.ballot));
-        break;
-    case Vote::Phase::accepted:
-        if (mine && proposal_->accepting) count_answer(from);
-        break;
-    default: break;
-    }
-}
-
-void Membership::decide(uint32_t epoch, const std::vector<NodeId> &members, double now) {
-    if (!has(members, self_)) {
-        end(self_, Evidence::told, members.empty() ? self_ : members[0]);
-        return;
-    }
-    for (NodeId node = 0; node < peers_.size(); node++) {
-        Peer &peer = peers_[node];
-        peer.missed.clear();
-        if (!peer.member || has(members, node)) continue;
-        if (!peer.missing) peer.evidence = Evidence::told;
-        peer.member = peer.doubted = peer.broken = false;
-    }
-    epoch_ = epoch;
-    promised_ = accepted_ = {};
-    accepted_members_.clear();
-    proposal_.reset();
-    changed_ = now;
-    port_.begin(epoch, members);
-    if (is_unsettled()) {
-        tell_all();
-        consider(now);
-    }
+    if (ended_ || joins_ || on_loss_ == OnLoss::fail) return false;
+    return survivors().size() < members().size() || joining() != no_node;
 }
 
 void Membership::tick(double now) {
+    if (joins_ && !ended_ && now >= retry_) {
+        retry_ = now + patience_ / 4;
+        ask_to_join();
+    }
     for (NodeId node = 0; node < peers_.size(); node++) {
         Peer &peer = peers_[node];
         if (peer.doubted && now >= peer.since + patience_) miss(node, Evidence::silent, now);
@@ -344,6 +205,7 @@ void Membership::tick(double now) {
     }
     if (!is_unsettled()) return;
     if (now >= retry_) {
+        retry_ = now + patience_;
         tell_all();
         if (proposal_) ask_for_answers();
         consider(now);
@@ -365,6 +227,7 @@ double Membership::due() const {
         if (peer.broken) due = std::min(due, peer.broken_at + patience_);
         due = std::min(due, peer.probe_at);
     }
+    if (joins_ && !ended_) return std::min(due, retry_);
     if (!is_unsettled()) return due;
     return std::min(due, may_go_on(survivors()) ? retry_ : std::min(retry_, changed_ + patience_));
 }
@@ -374,12 +237,6 @@ std::vector<NodeId> Membership::members() const {
     for (NodeId node = 0; node < peers_.size(); node++)
         if (peers_[node].member) nodes.push_back(node);
     return nodes;
-}
-
-// A vote with the phase `decided` is about this epoch, all others are about the next one.
-Vote Membership::vote(Vote::Phase phase, Ballot ballot) const {
-    bool decided = phase == Vote::Phase::decided;
-    return {phase, epoch_ + (decided ? 0 : 1), ballot, {}, decided ? members() : std::vector<NodeId>()};
 }
 
 Alive Membership::alive() const {

@@ -17,6 +17,10 @@
 // - The lowest node of the set proposes it. All of the set must promise and accept; if a member has accepted another
 //   set before, that one is proposed instead. So two sides never both go on.
 // - A node that finds no such set for `patience` ends. A node that learns of a later epoch without itself ends too.
+//
+// With OnLoss::go_on a node may join. It asks all members, which link to it and welcome it. When all have, and no
+// member is missing, the lowest member proposes an epoch with it. A number that a node has had is never given to
+// another one.
 #pragma once
 
 #include <cstdint>
@@ -39,17 +43,23 @@ public:
     virtual void probe(NodeId node) = 0; // try to connect to it; the result comes by probed()
     virtual void tell(NodeId node, const Alive &message) = 0;
     virtual void tell(NodeId node, const Lost &message) = 0;
+    virtual void tell(NodeId node, const Join &message) = 0;
+    virtual void tell(NodeId node, const Introduction &message) = 0;
+    virtual bool may_join() const = 0; // whether this node can do with another member now
     virtual void tell(NodeId node, const Vote &message) = 0;
 
     // This node ends because `node`, which may be this one itself, is lost. `by` is the node that noticed it.
     virtual void end(NodeId node, Evidence evidence, NodeId by) = 0;
-    // A new epoch has these members, this node among them. Members of the last epoch that are not in the list are lost.
+    // A new epoch has these members, this node among them. Members of the last epoch that are not in the list are lost;
+    // at most one was no member before.
     virtual void begin(uint32_t epoch, const std::vector<NodeId> &members) = 0;
 };
 
 class Membership {
 public:
-    Membership(NodeId self, NodeId nodes, double patience, OnLoss on_loss, MembershipPort &port);
+    // If this node is not among the members, it joins them.
+    Membership(NodeId self, NodeId places, const std::vector<NodeId> &members, double patience, OnLoss on_loss,
+               MembershipPort &port);
 
     void linked(NodeId node);
     void unlinked(NodeId node, double now);
@@ -60,6 +70,8 @@ public:
     void ask(); // this node did not run for a while: ask the others whether it is still a member
     void receive(NodeId from, uint32_t epoch, const Alive &message, double now);
     void receive(NodeId from, uint32_t epoch, const Lost &message);
+    void receive(NodeId from, const Join &message, double now);
+    void receive(uint32_t epoch, const Introduction &message);
     void receive(NodeId from, const Vote &message, double now);
 
     void tick(double now);
@@ -72,7 +84,8 @@ public:
 
 private:
     struct Peer {
-        bool member = true;
+        bool member = false;
+        bool was_member = false;
         bool linked = false;
         bool doubted = false;
         bool missing = false;
@@ -83,12 +96,15 @@ private:
         double probe_at = never; // when to probe it again
         Evidence evidence{};
         std::vector<NodeId> missed; // the nodes that it misses
+        bool joins = false; // it asks to; or, where this node does, it welcomes this one
+        std::vector<NodeId> welcomed_by;
     };
 
     // What this node proposes for the next epoch.
     struct Proposal {
         Ballot ballot;
         std::vector<NodeId> set; // all of these must answer
+        NodeId joins; // who is to join; no_node: nobody
         std::vector<NodeId> value;
         Ballot best; // the highest ballot that a member of the set had accepted before
         bool accepting = false;
@@ -104,7 +120,11 @@ private:
     bool may_go_on(const std::vector<NodeId> &set) const;
     bool is_unsettled() const;
     bool is_in_question(const Peer &peer) const;
-    void propose(std::vector<NodeId> set, double now);
+    bool is_welcomed(const Peer &peer) const; // by all members
+    NodeId joining() const;
+    void welcome(NodeId node, double now);
+    void ask_to_join();
+    void propose(std::vector<NodeId> set, NodeId joins, double now);
     void ask_for_answers();
     void count_answer(NodeId from);
     void vote_for_own();
@@ -119,6 +139,8 @@ private:
     MembershipPort &port_;
     std::vector<Peer> peers_; // by node
     bool ended_ = false;
+    bool joins_; // this node is no member yet
+    uint32_t introduced_ = 0; // then: the epoch of the members that it asks
     uint32_t epoch_ = 0;
     double changed_ = 0; // when this node last learned something new about the members
     double retry_ = 0; // when to repeat what was told to the others

@@ -1,12 +1,17 @@
 // What nodes tell each other about the members of the cluster.
 #pragma once
 
+#include <algorithm>
 #include <tuple>
 #include <vector>
 
 #include "protocol/messages.h"
 
 namespace ps {
+
+inline bool has(const std::vector<NodeId> &nodes, NodeId node) {
+    return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+}
 
 // How it is known that a node was lost.
 enum class Evidence : uint16_t {
@@ -23,6 +28,18 @@ constexpr Evidence last_evidence = Evidence::broken;
 // The sender is alive and misses these nodes. The epoch is in the message's header.
 struct Alive {
     std::vector<NodeId> missing;
+};
+
+// To a member, from a node that asks to join, again and again: those that have answered it by an Alive. They have links
+// to it then, and none of their keys lacks a backup.
+struct Join {
+    std::vector<NodeId> welcomed_by;
+};
+
+// From a member, to a node that asks to join and that some members have not answered: it asks all of these from then
+// on.
+struct Introduction {
+    std::vector<NodeId> members;
 };
 
 // To a node that was lost: why it is no member any more.

@@ -37,7 +37,16 @@ inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
 }
 
 inline bool is_member(const Segment &segment, NodeId node) {
-    return segment.member(node).state.load(std::memory_order_acquire) != Member::lost;
+    const Member state = segment.member(node).state.load(std::memory_order_acquire);
+    return state == Member::here || state == Member::left;
+}
+
+// Or from a node that has joined in an epoch of which this one has not heard yet.
+inline bool is_from_member(const Segment &segment, const FrameHeader &header) {
+    const uint32_t epoch = segment.header().epoch.load(std::memory_order_acquire); // follows the state of the members
+    if (is_member(segment, header.from)) return true;
+    const Member state = segment.member(header.from).state.load(std::memory_order_acquire);
+    return state == Member::absent && header.epoch > epoch;
 }
 
 // Of one that is no member: it has shut down and told so. What it sent before may still come, and is nothing to count.

@@ -20,16 +20,25 @@ constexpr double look_at_probes_every = 0.02; // seconds
 // then the transport waits for it, then the broken link has one more heartbeat to come back.
 Heartbeats heartbeats(const Header &header) { return {header.heartbeat, header.lost_after - 2 * header.heartbeat}; }
 
+// With whom this node starts; or those whom it asks to let it in.
+std::vector<NodeId> members_at_first(const Segment &segment, const std::vector<std::string> &endpoints) {
+    std::vector<NodeId> members;
+    for (NodeId node = 0; node < endpoints.size(); node++)
+        if (!endpoints[node].empty() && !(segment.joins() && node == segment.header().node)) members.push_back(node);
+    return members;
+}
+
 } // namespace
 
 Vigil::Vigil(Segment &segment, NodeTransport &transport, const std::vector<std::string> &endpoints)
     : segment_(segment), shape_(segment),
-      membership_(NodeId(segment.header().node), NodeId(segment.header().places), segment.header().heartbeat,
+      membership_(NodeId(segment.header().node), NodeId(segment.header().places), members_at_first(segment, endpoints),
+                  segment.header().heartbeat,
                   segment.header().on_loss == PS_ON_LOSS_CONTINUE ? OnLoss::go_on : OnLoss::fail, *this),
       links_(transport.links(name_of_vigil(NodeId(segment.header().node), segment.header().cluster),
                              heartbeats(segment.header()))) {
     for (NodeId node = 0; node < endpoints.size(); node++)
-        if (node != segment.header().node) links_->connect(node, endpoints[node]);
+        if (node != segment.header().node && !endpoints[node].empty()) links_->connect(node, endpoints[node]);
     thread_ = std::thread([this] { run(); });
 }
 
@@ -111,6 +120,9 @@ void Vigil::take(const Note &note, double now) {
     if (auto *alive = std::get_if<Alive>(&note.what)) membership_.receive(note.from, note.epoch, *alive, now);
     if (auto *lost = std::get_if<Lost>(&note.what)) membership_.receive(note.from, note.epoch, *lost);
     if (auto *vote = std::get_if<Vote>(&note.what)) membership_.receive(note.from, *vote, now);
+    if (auto *join = std::get_if<Join>(&note.what)) membership_.receive(note.from, *join, now);
+    if (auto *introduction = std::get_if<Introduction>(&note.what)) membership_.receive(note.epoch, *introduction);
+    if (auto *meet = std::get_if<Meet>(&note.what)) links_->connect(note.from, meet->endpoint);
     if (std::holds_alternative<Left>(note.what)) membership_.left(note.from, now);
     if (std::holds_alternative<GiveUp>(note.what)) membership_.give_up();
 }
@@ -135,6 +147,21 @@ void Vigil::tell(NodeId node, const Lost &message) { links_->send(node, encode(m
 
 void Vigil::tell(NodeId node, const Vote &message) { links_->send(node, encode(message, header_from(segment_))); }
 
+void Vigil::tell(NodeId node, const Join &message) {
+    links_->send(node, encode(JoinMessage{message, segment_.endpoint(segment_.header().node)}, header_from(segment_)));
+}
+
+void Vigil::tell(NodeId node, const Introduction &message) {
+    IntroductionMessage whole{message, {}};
+    for (NodeId member : message.members) whole.endpoints.emplace_back(segment_.endpoint(member));
+    links_->send(node, encode(whole, header_from(segment_)));
+}
+
+bool Vigil::may_join() const {
+    const Header &header = segment_.header();
+    return header.channels_secure.load(std::memory_order_acquire) == header.num_channels;
+}
+
 void Vigil::mark_lost(NodeId node, Evidence evidence, NodeId by) {
     MemberSlot &slot = segment_.member(node);
     slot.evidence.store(uint16_t(evidence), std::memory_order_relaxed);
@@ -155,6 +182,8 @@ void Vigil::begin(uint32_t epoch, const std::vector<NodeId> &members) {
         mark_lost(node, membership_.evidence(node), members[0]);
         header.lost_last.store(node, std::memory_order_release);
     }
+    for (NodeId node : members)
+        if (!is_member(segment_, node)) segment_.member(node).state.store(Member::here, std::memory_order_release);
     {
         std::lock_guard<std::mutex> lock(mutex_);
         news_ = Epoch{epoch, members};

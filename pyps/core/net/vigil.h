@@ -42,20 +42,27 @@ public:
         deliver({header.from, header.epoch, std::forward<Message>(message)});
     }
     void left(NodeId node); // the workers know it when this returns
+    void meet(NodeId node, const std::string &endpoint) { deliver({node, 0, Meet{endpoint}}); } // it may join
     void give_up() { deliver({NodeId(segment_.header().node), 0, GiveUp{}}); }
 
 private:
     struct Left {};
     struct GiveUp {};
+    struct Meet {
+        std::string endpoint;
+    };
     struct Note {
         NodeId from;
         uint32_t epoch;
-        std::variant<Alive, Lost, Vote, Left, GiveUp> what;
+        std::variant<Alive, Lost, Vote, Join, Introduction, Left, GiveUp, Meet> what;
     };
     void probe(NodeId node) override;
     void tell(NodeId node, const Alive &message) override;
     void tell(NodeId node, const Lost &message) override;
     void tell(NodeId node, const Vote &message) override;
+    void tell(NodeId node, const Join &message) override;
+    void tell(NodeId node, const Introduction &message) override;
+    bool may_join() const override;
     void end(NodeId node, Evidence evidence, NodeId by) override;
     void begin(uint32_t epoch, const std::vector<NodeId> &members) override;
 

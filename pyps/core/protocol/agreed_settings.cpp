@@ -43,10 +43,20 @@ void AgreedSettings::lose(NodeId node) {
     lost_[node] = true;
     if (node != host_) return;
     while (host_ + 1u < lost_.size() && lost_[host_]) host_++;
+    tell(known(), self_);
+}
+
+void AgreedSettings::join(NodeId node) {
+    lost_[node] = false;
+    const SettingChanges all = known();
+    if (host_ == self_ && node != self_ && !all.empty()) port_.send(node, all);
+}
+
+SettingChanges AgreedSettings::known() const {
     SettingChanges known;
     std::copy_if(last_.begin(), last_.end(), std::back_inserter(known),
                  [](const SettingChange &change) { return change.version > 0; });
-    tell(known, self_);
+    return known;
 }
 
 } // namespace ps

@@ -33,9 +33,11 @@ public:
     void change(SettingChanges changes); // on this node, which has them already; the versions are given here
     void receive(NodeId from, const SettingChanges &changes);
     void lose(NodeId node); // it hears and says nothing from now on
+    void join(NodeId node); // it does from now on
 
 private:
     void tell(const SettingChanges &changes, NodeId from);
+    SettingChanges known() const;
 
     const NodeId self_;
     Port &port_;

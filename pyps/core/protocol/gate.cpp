@@ -75,6 +75,14 @@ void Gate::consider() {
     }
 }
 
+// The host tells it how many rounds are over.
+void Gate::join(NodeId node) {
+    lost_[node] = false;
+    attendances_[node] = Attendance::away;
+    serials_[node] = 0;
+    if (is_host()) open_to(node);
+}
+
 void Gate::open_to(NodeId node) {
     if (node != self_ && !lost_[node]) post_.send(node, Opened{rounds_, serials_[node], called_});
 }

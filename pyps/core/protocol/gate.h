@@ -46,6 +46,7 @@ public:
     void receive(NodeId from, const Attend &message);
     void receive(NodeId from, const Opened &message);
     void lose(NodeId node); // from now on nothing waits for it
+    void join(NodeId node); // that was lost for this one until now: from now on rounds wait for it
     void repeat(); // send the host once more what it was told last
 
     uint64_t rounds() const { return rounds_; } // how many are over

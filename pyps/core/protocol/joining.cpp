@@ -8,6 +8,11 @@
 
 namespace ps {
 
+bool Protocol::knows_all_secure() const {
+    const std::vector<NodeId> &members = homes_.rule().members();
+    return !former_ && std::all_of(members.begin(), members.end(), [&](NodeId node) { return secure_[node]; });
+}
+
 // This node begins its first epoch. To all others it is the only one that is new in this.
 void Protocol::join(const std::vector<NodeId> &members) {
     std::vector<NodeId> others;

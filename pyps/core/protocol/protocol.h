@@ -146,6 +146,7 @@ public:
     size_t lacking() const { return lacking_.size(); } // how many keys here are to get copies at nodes that have none
     const Keepers &keepers() const { return keepers_; }
     bool knows_secure(NodeId node) const { return secure_[node]; }
+    bool knows_all_secure() const; // of the members: so another node may join
     bool remembers_nothing() const {
         return arrivals_.empty() && replicas_.empty() && masters_.empty() && erasures_.empty() && asked_.empty() &&
                parked_.empty() && writes_.empty() && runs_.empty() && lacking_.empty() && taking_over_.empty();

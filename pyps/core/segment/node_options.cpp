@@ -63,7 +63,7 @@ void check_max_age(const ps_node_options &options) {
 }
 
 void check_replicas(const ps_node_options &options) {
-    const int32_t others = std::max(options.num_nodes, 1) - 1; // one node alone, to try a program, has no replicas
+    const int32_t others = places_of(options) - 1; // one node alone, to try a program, has no replicas
     if (options.replicas < 0 || (others > 0 && options.replicas > others))
         fail(PS_EINVAL, Where{-1, options.replicas, others},
              "replicas is %d; it must be in [0, %d], as %d nodes have %d others each", options.replicas, others,
@@ -78,6 +78,8 @@ void check_replicas(const ps_node_options &options) {
 }
 
 } // namespace
+
+int32_t places_of(const ps_node_options &options) { return std::max({1, options.num_nodes, options.places}); }
 
 double heartbeat_of(const ps_node_options &options) {
     return options.heartbeat > 0 ? options.heartbeat : default_heartbeat;
@@ -117,9 +119,16 @@ void check_options(const ps_node_options &options) {
     if (options.num_nodes < 0 || options.num_nodes > int32_t(most_nodes))
         fail(PS_EINVAL, Where{-1, options.num_nodes, most_nodes}, "num_nodes is %d; it must be in [1, %u]",
              options.num_nodes, most_nodes);
-    if (options.node < 0 || options.node >= std::max(1, options.num_nodes))
-        fail(PS_EINVAL, Where{-1, options.node, options.num_nodes}, "node is %d; it must be in [0, %d)", options.node,
-             std::max(1, options.num_nodes));
+    const int32_t at_first = std::max(1, options.num_nodes), places = places_of(options);
+    if (options.places && (options.places < at_first || options.places > int32_t(most_nodes)))
+        fail(PS_EINVAL, Where{-1, options.places, most_nodes}, "places is %d; it must be in [%d, %u]", options.places,
+             at_first, most_nodes);
+    if (places > at_first && options.replicas == 0)
+        fail(PS_EINVAL, Where{-1, places, at_first},
+             "places is %d for %d nodes: others can join only where keys have replicas, so pass replicas=1", places,
+             at_first);
+    if (options.node < 0 || options.node >= places)
+        fail(PS_EINVAL, Where{-1, options.node, places}, "node is %d; it must be in [0, %d)", options.node, places);
     if (options.techniques < 0 || options.techniques > PS_RELOCATION_ONLY)
         fail(PS_EINVAL, Where{-1, options.techniques, PS_RELOCATION_ONLY}, "techniques %d are unknown",
              options.techniques);

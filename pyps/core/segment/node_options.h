@@ -6,6 +6,7 @@
 namespace ps {
 
 void check_options(const ps_node_options &options); // throws PS_EINVAL
+int32_t places_of(const ps_node_options &options); // for nodes
 double heartbeat_of(const ps_node_options &options); // seconds
 double lost_after_of(const ps_node_options &options); // seconds
 

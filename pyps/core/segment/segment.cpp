@@ -83,7 +83,7 @@ void Segment::check(const ps_node_options &options, const PushRule &push, const 
 }
 
 std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const PushRule &push,
-                                         const Initializer &initializer) {
+                                         const Initializer &initializer, const std::vector<NodeId> &members) {
     check(options, push, initializer);
     std::vector<LengthClass> classes = classify(options, push);
     Header plan{};
@@ -105,7 +105,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.latch_timeout = options.latch_timeout > 0 ? options.latch_timeout : default_latch_timeout;
     plan.server = Process::self();
     plan.classes_at = round_up(sizeof(Header), 64);
-    plan.places = uint32_t(std::max(1, options.num_nodes));
+    plan.places = uint32_t(places_of(options));
     plan.node = uint32_t(options.node);
     plan.num_channels = plan.has_server() && options.server_threads > 1 ? uint32_t(options.server_threads) : 1;
     for (const LengthClass &c : classes)
@@ -171,6 +171,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     for (size_t i = 0; i < push.rule().settings.size(); i++) header->settings[i] = push.settings.number[i];
     segment->find_parts();
     segment->commit_rows();
+    segment->note_first(members.empty() ? HomeRule::first_nodes(NodeId(std::max(1, options.num_nodes))) : members);
     if (segment->ages().are_kept()) segment->ages().begin(monotonic_seconds());
     std::copy(classes.begin(), classes.end(), segment->classes_);
     header->rows_at_tick = segment->rows_per_tick();
@@ -328,6 +329,41 @@ void Segment::find_parts() {
     channel_rule_ = ChannelRule(header_->num_channels, NodeId(header_->places), key_space());
     for (uint32_t channel = 0; channel < header_->num_channels; channel++)
         changes_.emplace_back(base_ + header_->changes_at + channel * changes_bytes(row_numbers()), row_numbers());
+}
+
+void Segment::note_first(const std::vector<NodeId> &members) {
+    for (uint32_t node = 0; node < header_->places; node++) member(node).state.store(Member::absent);
+    for (NodeId node : members) {
+        member(node).is_first = 1;
+        member(node).state.store(Member::here);
+    }
+}
+
+void Segment::note_endpoint(uint32_t node, const std::string &endpoint) {
+    std::memcpy(base_ + header_->endpoints_at + node * endpoint_bytes, endpoint.c_str(), endpoint.size() + 1);
+    member(node).is_known.store(1, std::memory_order_release);
+}
+
+void Segment::note_members(const std::vector<std::string> &endpoints) {
+    for (uint32_t node = 0; node < header_->places; node++)
+        member(node).state.store(node == header_->node || endpoints[node].empty() ? Member::absent : Member::here);
+}
+
+uint32_t Segment::num_first() const {
+    uint32_t count = 0;
+    for (uint32_t node = 0; node < header_->places; node++) count += member(node).is_first;
+    return count;
+}
+
+HomeRule Segment::first_homes() const {
+    return homes_at([](const MemberSlot &slot) { return slot.is_first; });
+}
+
+HomeRule Segment::homes_now() const {
+    return homes_at([](const MemberSlot &slot) {
+        const Member state = slot.state.load(std::memory_order_acquire);
+        return state == Member::here || state == Member::left;
+    });
 }
 
 } // namespace ps

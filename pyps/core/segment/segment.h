@@ -43,9 +43,11 @@ namespace ps {
 enum class State : uint32_t { open = 1, closed = 2, failed = 3, lost = 4 };
 
 // What this node knows about each node of the cluster. Only the server process writes it.
-enum class Member : uint32_t { here = 0, left = 1, lost = 2 };
+enum class Member : uint32_t { here = 0, left = 1, lost = 2, absent = 3 }; // absent: there never was one
 struct MemberSlot {
     std::atomic<Member> state;
+    uint32_t is_first; // 1: it is there when the cluster starts
+    std::atomic<uint32_t> is_known; // 1: its endpoint is written, once
     // Written before `state` becomes lost: how the loss is known, and which node noticed it.
     std::atomic<uint16_t> evidence, by;
     std::atomic<uint32_t> is_watched; // 1: `metrics` is written, once
@@ -142,6 +144,7 @@ struct Header {
     std::atomic<uint32_t> leaves; // how often this node was told to hand over its keys; 0: it stays
     std::atomic<uint32_t> refused_at; // what `leaves` was when another node had no room for the keys
     std::atomic<uint32_t> nobody_stays; // 1: all other nodes leave as well
+    std::atomic<uint64_t> channels_secure; // how many know that all keys of all members have their backups
     std::atomic<uint64_t> channels_gone; // how many channels have handed over all, and are needed no more
     // Only the server process writes these. Those of Slabs are written by one thread at a time, with add_to(); the
     // others by the threads of all channels, with count_in().
@@ -230,8 +233,10 @@ class Segment {
 public:
     // Throws PS_EINVAL if there can be no node with these options.
     static void check(const ps_node_options &options, const PushRule &push, const Initializer &initializer);
+    // `members`: the nodes with which the cluster starts; empty: those that the options say.
     static std::shared_ptr<Segment> create(const ps_node_options &options, const PushRule &push = {},
-                                           const Initializer &initializer = {});
+                                           const Initializer &initializer = {},
+                                           const std::vector<NodeId> &members = {});
     static std::shared_ptr<Segment> adopt(int fd, Doorbell doorbell, size_t reserved);
 
     Header &header() const { return *header_; }
@@ -311,7 +316,10 @@ public:
     MemberSlot &member(uint32_t node) const {
         return reinterpret_cast<MemberSlot *>(base_ + header_->members_at)[node];
     }
-    char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
+    uint32_t num_first() const; // nodes with which the cluster starts
+    bool joins() const { return !member(header_->node).is_first; } // the cluster, after its start
+    const char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
+    void note_endpoint(uint32_t node, const std::string &endpoint); // of less than endpoint_bytes
     uint64_t directory_bytes() const; // bytes in use
     const LengthClass &class_of(uint64_t key) const {
         if (header_->num_classes == 1) return classes_[0]; // does not read the entry, which might allocate a page
@@ -340,7 +348,9 @@ public:
     KeySpace key_space() const {
         return header_->is_range() ? KeySpace::range(uint64_t(header_->num_keys)) : KeySpace::any(header_->num_classes);
     }
-    HomeRule first_homes() const { return HomeRule::of_all(NodeId(header_->places), key_space()); } // at the start
+    HomeRule first_homes() const; // when the cluster starts
+    HomeRule homes_now() const; // as the members are that this node knows
+    void note_members(const std::vector<std::string> &endpoints); // by node, of those that this one asks to let it in
     const ChannelRule &channel_rule() const { return channel_rule_; }
     ChannelWords &channel(uint32_t number) const { return channels_[number]; }
     const Changes &changes(uint32_t channel) const { return changes_[channel]; }
@@ -367,6 +377,14 @@ public:
 private:
     Segment(Mapping mapping, Doorbell doorbell, const Rules &rules);
     void find_parts();
+    void note_first(const std::vector<NodeId> &members);
+    template <class Is>
+    HomeRule homes_at(Is &&is_member) const {
+        std::vector<NodeId> members;
+        for (uint32_t node = 0; node < header_->places; node++)
+            if (is_member(member(node))) members.push_back(NodeId(node));
+        return HomeRule(NodeId(header_->places), std::move(members), key_space());
+    }
     void commit_rows();
     void commit_range();
     uint64_t rows_per_tick() const;

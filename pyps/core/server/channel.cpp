@@ -86,6 +86,7 @@ void Channel::end_turn(double now) {
 void Channel::begin_round(double now) {
     last_round_ = now;
     leave();
+    note_secure();
     if (!epoch_change_.is_settled()) return note_leaving();
     is_awake_ = has_work();
     intents_.begin_round(now, std::exchange(rested_, false));
@@ -101,6 +102,12 @@ void Channel::begin_round(double now) {
 void Channel::leave() {
     const uint32_t told = segment_.header().leaves.load(std::memory_order_acquire);
     if (std::exchange(told_to_leave_, told) != told) protocol_.leave();
+}
+
+void Channel::note_secure() {
+    const bool is_secure = protocol_.knows_all_secure();
+    if (std::exchange(is_secure_, is_secure) != is_secure)
+        count_in(segment_.header().channels_secure, is_secure ? 1 : -1);
 }
 
 void Channel::note_leaving() {

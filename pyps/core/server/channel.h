@@ -47,6 +47,7 @@ private:
     void note_copies(); // counts them for the node's statistics
     void leave(); // if this node is to
     void note_leaving(); // how far it is with that
+    void note_secure();
     Intents::Clock clocks();
     Intents::Change changes();
 
@@ -67,7 +68,7 @@ private:
     bool rested_ = false; // it has slept since the last round
     double last_round_;
     uint32_t told_to_leave_ = 0; // how often
-    bool is_gone_ = false;
+    bool is_gone_ = false, is_secure_ = false;
     uint64_t copies_held_ = 0, copy_bytes_ = 0, lacking_ = 0; // how many were counted last
 };
 

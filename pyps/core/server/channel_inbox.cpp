@@ -22,7 +22,7 @@ void ChannelInbox::take_checked(const std::string &peer, const Sender &sender, c
     const Header &node = to_.segment.header();
     FrameReader reader(bytes, size);
     FrameHeader header = decode_header(reader, node.cluster, shape_);
-    if (!is_member(to_.segment, header.from)) {
+    if (!is_from_member(to_.segment, header)) {
         if (has_left(to_.segment, header.from)) return;
         throw Malformed("it comes from a node that was lost");
     }

@@ -25,8 +25,17 @@ Bytes bare_message(const Segment &segment, Kind kind) {
 } // namespace
 
 void Farewells::look_for_losses() {
-    for (NodeId node = 0; node < lost_.size(); node++)
-        if (!lost_[node] && segment_.member(node).state.load(std::memory_order_acquire) != Member::here) lose(node);
+    for (NodeId node = 0; node < lost_.size(); node++) {
+        const Member state = segment_.member(node).state.load(std::memory_order_acquire);
+        if (lost_[node] == (state != Member::here)) continue;
+        lost_[node] ? welcome(node) : lose(node);
+    }
+}
+
+void Farewells::welcome(NodeId node) {
+    lost_[node] = false;
+    gates_.join(node);
+    tuning_.join(node);
 }
 
 void Farewells::lose(NodeId node) {
@@ -34,7 +43,8 @@ void Farewells::lose(NodeId node) {
     awaited_[node] = false;
     tuning_.lose(node);
     gates_.lose(node);
-    if (tables_) tables_->lose(node);
+    const bool has_been_there = segment_.member(node).state.load(std::memory_order_acquire) != Member::absent;
+    if (tables_ && has_been_there) tables_->lose(node);
 }
 
 // A message of a lost node is ignored, but the node is told that it is lost: it may only have been stopped for a while.
@@ -42,8 +52,13 @@ void Farewells::lose(NodeId node) {
 bool Farewells::refuse(const FrameHeader &header) {
     Header &node = segment_.header();
     bool has_ended = node.ended.load(std::memory_order_acquire);
-    if (is_member(segment_, header.from)) return has_ended && is_about_keys(header.kind);
+    if (is_from_member(segment_, header)) return has_ended && is_about_keys(header.kind);
     if (has_left(segment_, header.from)) return true;
+    if (segment_.member(header.from).state.load(std::memory_order_acquire) == Member::absent) {
+        if (header.kind == Kind::join) return false;
+        if (header.kind != Kind::hello) count_refusal(node, "it comes from a node that has not joined");
+        return true;
+    }
     count_refusal(node, "it comes from a node that was lost");
     if (node.on_loss == PS_ON_LOSS_CONTINUE && has_ended) return true; // this node is the one that was lost
     double now = monotonic_seconds();

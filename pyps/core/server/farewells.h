@@ -17,7 +17,7 @@ public:
         : segment_(segment), transport_(transport), gates_(gates), tuning_(tuning), tables_(tables),
           lost_(segment.header().places), told_(segment.header().places), awaited_(segment.header().places) {}
 
-    void look_for_losses(); // takes in the losses that the vigil has found
+    void look_for_losses(); // takes in the losses that the vigil has found, and nodes that have joined
     bool refuse(const FrameHeader &header); // whether a message is to be ignored
     void take(NodeId from); // another node tells that it leaves, and waits for the answer
 
@@ -28,13 +28,14 @@ public:
 
 private:
     void lose(NodeId node);
+    void welcome(NodeId node);
 
     Segment &segment_;
     NodeTransport &transport_;
     Gates &gates_;
     Tuning &tuning_;
     Tables *const tables_;
-    std::vector<bool> lost_;    // by node
+    std::vector<bool> lost_;    // by node: it was lost, or has not joined yet
     std::vector<double> told_;  // when a node that was lost was last told so
     std::vector<bool> awaited_; // nodes that have not answered the farewell
 };

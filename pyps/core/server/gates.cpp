@@ -55,6 +55,11 @@ void Gates::lose(NodeId node) {
     }
 }
 
+void Gates::join(NodeId node) {
+    for (Entrance *at : {&workers_, &nodes_, &leave_}) at->gate.join(node);
+    meet(node);
+}
+
 bool Gates::is_anybody_waiting() const {
     return workers_.gate.is_called() || nodes_.gate.is_called() || leave_.gate.is_called();
 }

@@ -20,6 +20,7 @@ public:
     void receive(NodeId from, const OpenedMessage &message);
     void meet(NodeId node); // the node has begun to work
     void lose(NodeId node); // from now on nothing waits for the node
+    void join(NodeId node);
     bool is_anybody_waiting() const; // if so, look for killed workers every `look_again_after` seconds
 
     static constexpr double look_again_after = 0.05, repeat_after = 1.0;

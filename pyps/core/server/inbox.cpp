@@ -5,17 +5,21 @@
 #include <utility>
 
 #include "counting.h"
+#include "errors.h"
 #include "net/refusals.h"
+#include "net/schemes.h"
 #include "wire/notes.h"
 
 namespace ps {
 
 // What nodes and their vigils send; all other kinds are for channels.
 const Inbox::Row Inbox::rows[] = {
-    {Kind::hello, &Inbox::take_hello},   {Kind::alive, &Inbox::take_alive}, {Kind::epoch, &Inbox::take_epoch},
-    {Kind::lost, &Inbox::take_lost},     {Kind::noted, &Inbox::take_noted}, {Kind::attend, &Inbox::take_attend},
-    {Kind::opened, &Inbox::take_opened}, {Kind::left, &Inbox::take_left},   {Kind::settings, &Inbox::take_settings},
-    {Kind::board, &Inbox::take_board},
+    {Kind::hello, &Inbox::take_hello},       {Kind::alive, &Inbox::take_alive},
+    {Kind::epoch, &Inbox::take_epoch},       {Kind::lost, &Inbox::take_lost},
+    {Kind::noted, &Inbox::take_noted},       {Kind::attend, &Inbox::take_attend},
+    {Kind::opened, &Inbox::take_opened},     {Kind::left, &Inbox::take_left},
+    {Kind::settings, &Inbox::take_settings}, {Kind::board, &Inbox::take_board},
+    {Kind::join, &Inbox::take_join},         {Kind::introduction, &Inbox::take_introduction},
 };
 
 bool Inbox::receive() {
@@ -98,6 +102,37 @@ void Inbox::take_alive(const Message &message) {
 
 void Inbox::take_epoch(const Message &message) {
     to_.vigil->receive(message.header, decode_vote(message.header, message.reader, shape_));
+}
+
+// A node that asks for the first time is connected to, so that it can be answered.
+void Inbox::take_join(const Message &message) {
+    const JoinMessage asked = decode_join(message.header, message.reader, shape_);
+    meet(message.header.from, asked.endpoint);
+    to_.vigil->receive(message.header, asked.join);
+}
+
+void Inbox::take_introduction(const Message &message) {
+    const IntroductionMessage told = decode_introduction(message.header, message.reader, shape_);
+    const std::vector<NodeId> &members = told.introduction.members;
+    const Header &header = to_.segment.header();
+    if (!to_.segment.joins() || header.epoch.load(std::memory_order_acquire) > 0) return;
+    for (size_t i = 0; i < members.size(); i++)
+        if (members[i] != header.node) meet(members[i], told.endpoints[i]);
+    to_.vigil->receive(message.header, told.introduction);
+}
+
+void Inbox::meet(NodeId node, const std::string &endpoint) {
+    const std::string known = to_.segment.endpoint(node);
+    if (endpoint == known) return;
+    if (!known.empty()) throw Malformed("node " + std::to_string(node) + " is at " + known + ", not at " + endpoint);
+    try {
+        require_same_transport(to_.transport.endpoint(), endpoint);
+        to_.transport.connect(node, endpoint);
+    } catch (const Failure &failure) {
+        throw Malformed(failure.what());
+    }
+    to_.segment.note_endpoint(node, endpoint);
+    to_.vigil->meet(node, endpoint);
 }
 
 void Inbox::take_lost(const Message &message) {

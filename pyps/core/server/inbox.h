@@ -61,6 +61,9 @@ private:
     void take_left(const Message &message);
     void take_settings(const Message &message);
     void take_board(const Message &message);
+    void take_join(const Message &message);
+    void take_introduction(const Message &message);
+    void meet(NodeId node, const std::string &endpoint); // throws Malformed; does nothing if they have met
 
     Receivers to_;
     StoreShape shape_;

@@ -1,7 +1,6 @@
 #include "server/server.h"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -87,31 +86,36 @@ void Server::say_goodbye() {
     }
 }
 
-void Server::connect(const std::vector<std::string> &endpoints) {
+void Server::connect(std::vector<std::string> endpoints) {
     const Header &header = segment_->header();
-    if (thread_.joinable()) fail(PS_EINVAL, Where{}, "the node is connected already");
-    if (endpoints.size() != header.places)
-        fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), header.places}, "%zu endpoints were given for %u nodes",
-             endpoints.size(), header.places);
+    if (is_connected()) fail(PS_EINVAL, Where{}, "the node is connected already");
+    const uint32_t needed = segment_->joins() ? header.places : segment_->num_first();
+    if (endpoints.size() != needed)
+        fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), needed}, "%zu endpoints were given for %u %s",
+             endpoints.size(), needed, segment_->joins() ? "places" : "nodes");
+    endpoints.resize(header.places);
     for (uint32_t node = 0; node < header.places; node++) {
         if (endpoints[node].size() >= endpoint_bytes)
             fail(PS_EADDRESS, Where{int64_t(node), int64_t(endpoints[node].size()), int64_t(endpoint_bytes - 1)},
                  "the endpoint of node %u is longer than %zu bytes", node, endpoint_bytes - 1);
+        if (endpoints[node].empty()) continue;
         require_same_transport(endpoint(), endpoints[node]);
-        std::strcpy(segment_->endpoint(node), endpoints[node].c_str());
+        segment_->note_endpoint(node, endpoints[node]);
         if (node == header.node) continue;
         transport_->connect(node, endpoints[node]);
         FrameHeader hello = header_from(*segment_);
         hello.kind = Kind::hello;
         transport_->send(node, FrameWriter(hello).take());
     }
+    if (segment_->joins()) segment_->note_members(endpoints);
+    farewells_.look_for_losses(); // places without a node
     {
         SignalsBlocked blocked;
         vigil_ = std::make_unique<Vigil>(*segment_, *transport_, endpoints);
         channels_.start();
         thread_ = std::thread([this] { run(); });
     }
-    segment_->header().connected.store(1, std::memory_order_release);
+    if (!segment_->joins()) segment_->header().connected.store(1, std::memory_order_release);
 }
 
 // Sleep until a message comes, the doorbell rings or the time is over. From now on a worker that changes a key or

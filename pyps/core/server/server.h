@@ -23,7 +23,8 @@ public:
 
     const std::string &endpoint() const { return transport_->endpoint(); }
     std::weak_ptr<Inside> inside() const { return transport_->inside(); } // the way to it for workers of this process
-    void connect(const std::vector<std::string> &endpoints);
+    void connect(std::vector<std::string> endpoints); // by node; of a node that joins, empty where there is none
+    bool is_connected() const { return thread_.joinable(); }
     void leave(); // this node comes to its end
     bool is_alone_here() const; // whether this process serves no other node of the cluster that has not come to its end
 

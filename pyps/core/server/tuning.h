@@ -19,6 +19,7 @@ public:
     void look(); // call it when the doorbell rang, and before this node tells others that it has come to a barrier
     void receive(NodeId from, const SettingsMessage &message); // throws Malformed
     void lose(NodeId node) { agreed_.lose(node); }
+    void join(NodeId node) { agreed_.join(node); }
 
 private:
     void send(NodeId to, const SettingChanges &changes) override;

@@ -91,7 +91,7 @@ int64_t find_keys(const Segment &segment, int32_t which, int64_t *next, int64_t 
     if (which != PS_KEYS_HERE && which != PS_KEYS_BEGUN)
         fail(PS_EINVAL, Where{-1, which, PS_KEYS_BEGUN}, "%d is no kind of keys", which);
     if (*next < 0 || capacity < 1) fail(PS_EINVAL, Where{}, "there is no place for keys, or none to begin at");
-    const HomeRule homes = segment.first_homes();
+    const HomeRule homes = segment.homes_now();
     auto is_wanted = [&](uint64_t key, Row row) {
         return which == PS_KEYS_BEGUN ? homes.home(Key(key)) == header.node
                                       : segment.keys_here(row) && lives_here(segment, row);

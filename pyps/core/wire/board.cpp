@@ -1,24 +1,8 @@
 #include "wire/board.h"
 
-#include <algorithm>
-
 #include "wire/parts.h"
 
 namespace ps {
-
-namespace {
-
-std::string get_text(FrameReader &reader, uint32_t bytes, size_t most, const char *what) {
-    if (bytes > most)
-        throw Malformed(std::string(what) + " has " + std::to_string(bytes) + " bytes; " + std::to_string(most) +
-                        " are allowed");
-    const char *at = reader.skip(bytes);
-    if (!std::all_of(at, at + bytes, [](char c) { return c >= ' ' && c < 127; }))
-        throw Malformed(std::string(what) + " has characters that are not printed");
-    return std::string(at, bytes);
-}
-
-} // namespace
 
 Bytes BoardMessage::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind));

@@ -52,10 +52,14 @@ enum class Kind : uint8_t {
     news, // about backups, in an epoch
     backup_run, // of keys that one operation writes
     backed_run, // the answer to it
-    offer, // of keys, by a node that leaves
+    offer, // of keys, by a node that leaves, or to one that has joined
+    join, // a node asks to be let in
+    introduction, // and is told whom to ask
 };
-constexpr Kind last_kind = Kind::offer;
-constexpr bool is_from_vigil(Kind kind) { return kind >= Kind::alive && kind <= Kind::lost; }
+constexpr Kind last_kind = Kind::introduction;
+constexpr bool is_from_vigil(Kind kind) {
+    return (kind >= Kind::alive && kind <= Kind::lost) || kind == Kind::join || kind == Kind::introduction;
+}
 constexpr bool is_about_keys(Kind kind) {
     return (kind >= Kind::request && kind <= Kind::intent) || kind == Kind::gone || kind == Kind::moves ||
            kind == Kind::recall || (kind >= Kind::backup && kind <= Kind::take_over) || kind == Kind::backup_run ||

@@ -6,8 +6,23 @@ namespace ps {
 
 namespace {
 
+constexpr size_t most_endpoint = 127; // bytes
+
 void require_no_count(const FrameHeader &header) {
     if (header.count) throw Malformed("it counts what it does not have");
+}
+
+void get_ordered_nodes(const FrameHeader &header, FrameReader &reader, const Shape &shape, std::vector<NodeId> *nodes) {
+    reader.get(nodes, header.count);
+    for (size_t i = 0; i < nodes->size(); i++) {
+        checked((*nodes)[i], shape);
+        if (i > 0 && (*nodes)[i] <= (*nodes)[i - 1]) throw Malformed("its nodes are not in order");
+    }
+}
+
+std::string get_endpoint(FrameReader &reader, uint32_t bytes) {
+    if (bytes == 0) throw Malformed("it has no endpoint");
+    return get_text(reader, bytes, most_endpoint, "its endpoint");
 }
 
 } // namespace
@@ -70,12 +85,45 @@ Vote decode_vote(const FrameHeader &header, FrameReader &reader, const Shape &sh
     message.before.round = reader.get<uint32_t>();
     message.before.proposer = get_node(reader, shape);
     reader.zeros(6);
-    reader.get(&message.members, header.count);
+    get_ordered_nodes(header, reader, shape, &message.members);
     reader.require_end();
-    for (size_t i = 0; i < message.members.size(); i++) {
-        checked(message.members[i], shape);
-        if (i > 0 && message.members[i] <= message.members[i - 1]) throw Malformed("its members are not in order");
-    }
+    return message;
+}
+
+Bytes encode(const JoinMessage &message, FrameHeader header) {
+    FrameWriter writer(head(header, Kind::join, message.join.welcomed_by.size()));
+    writer.put(uint32_t(message.endpoint.size()));
+    writer.zeros(4);
+    writer.put(message.join.welcomed_by);
+    writer.put(message.endpoint.data(), message.endpoint.size());
+    return writer.take();
+}
+
+JoinMessage decode_join(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    JoinMessage message;
+    const auto bytes = reader.get<uint32_t>();
+    reader.zeros(4);
+    get_ordered_nodes(header, reader, shape, &message.join.welcomed_by);
+    message.endpoint = get_endpoint(reader, bytes);
+    reader.require_end();
+    return message;
+}
+
+Bytes encode(const IntroductionMessage &message, FrameHeader header) {
+    FrameWriter writer(head(header, Kind::introduction, message.introduction.members.size()));
+    writer.put(message.introduction.members);
+    for (const std::string &endpoint : message.endpoints) writer.put(uint16_t(endpoint.size()));
+    for (const std::string &endpoint : message.endpoints) writer.put(endpoint.data(), endpoint.size());
+    return writer.take();
+}
+
+IntroductionMessage decode_introduction(const FrameHeader &header, FrameReader &reader, const Shape &shape) {
+    IntroductionMessage message;
+    get_ordered_nodes(header, reader, shape, &message.introduction.members);
+    std::vector<uint16_t> bytes;
+    reader.get(&bytes, header.count);
+    for (uint16_t each : bytes) message.endpoints.push_back(get_endpoint(reader, each));
+    reader.require_end();
     return message;
 }
 

@@ -1,6 +1,7 @@
 // The parts that messages are made of, for the files that encode and decode them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "wire/frame.h"
@@ -109,6 +110,17 @@ inline std::vector<Origin> get_origins(FrameReader &reader, const Shape &shape) 
 inline Bytes get_bytes(FrameReader &reader, uint64_t bytes) {
     const char *at = reader.skip(bytes);
     return Bytes(at, at + bytes);
+}
+
+// A text of printed characters.
+inline std::string get_text(FrameReader &reader, uint32_t bytes, size_t most, const char *what) {
+    if (bytes > most)
+        throw Malformed(std::string(what) + " has " + std::to_string(bytes) + " bytes; " + std::to_string(most) +
+                        " are allowed");
+    const char *at = reader.skip(bytes);
+    if (!std::all_of(at, at + bytes, [](char c) { return c >= ' ' && c < 127; }))
+        throw Malformed(std::string(what) + " has characters that are not printed");
+    return std::string(at, bytes);
 }
 
 } // namespace ps

@@ -13,8 +13,10 @@ inline void see_break(World &world, NodeId a, NodeId b) {
     world.nodes[a]->run([=, &world] { world.nodes[a]->membership.broken(b, world.now); });
 }
 
-inline void break_connection(World &world, NodeId a, NodeId b) { // one way: that is where messages are lost
+// One way: that is where messages are lost. Between a member and a node that joins there are none yet.
+inline void break_connection(World &world, NodeId a, NodeId b) {
     if (a == b || world.nodes[a]->dead || world.nodes[b]->dead) return;
+    if (!world.nodes[a]->is_member() || !has(world.nodes[a]->members, b)) return;
     world.broken.emplace_back(a, b);
     world.after(world.draw_seconds(0.3), [=, &world] { see_break(world, a, b); });
 }
@@ -73,16 +75,31 @@ inline void split(World &world, uint64_t side, double seconds) { // bits: who is
     });
 }
 
+// It has been told the members by one that lives.
+inline void start_to_join(World &world) {
+    if (world.next_to_join == world.count) return;
+    const auto sponsor = std::find_if(world.nodes.begin(), world.nodes.end(), [](const auto &node) {
+        return !node->dead && !node->ended && node->is_member();
+    });
+    if (sponsor == world.nodes.end()) return;
+    const NodeId id = world.next_to_join++;
+    trace("%7.3f %d starts to join", world.now, id);
+    world.nodes[id] = world.make_node(id, (*sponsor)->members);
+    look_at_links(world);
+}
+
 // One of them, at some time.
 inline void disturb(World &world) {
     double when = world.draw_seconds(world.draw(2) ? 12.0 : 1.0);
     world.after(when, [&world] {
         auto node = NodeId(world.draw(world.count));
-        switch (world.draw(5)) {
+        switch (world.draw(7)) {
         case 0: kill(world, node); break;
         case 1: stop(world, node, world.draw_seconds(8.0)); break;
         case 2: split(world, world.draw(uint64_t(1) << world.count), world.draw_seconds(8.0)); break;
         case 3: cut_pair(world, node, NodeId(world.draw(world.count)), world.draw_seconds(8.0)); break;
+        case 4:
+        case 5: start_to_join(world); break;
         default: break_connection(world, node, NodeId(world.draw(world.count)));
         }
     });

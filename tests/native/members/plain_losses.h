@@ -53,8 +53,33 @@ inline void check_split(NodeId count, uint64_t side) {
     for (NodeId node = 0; node < count; node++) REQUIRE(world.nodes[node]->ended != ((side >> node & 1) == this_side));
 }
 
+// One after another, without losses.
+inline void check_joined(NodeId count) {
+    World world(count, count, OnLoss::go_on, 3);
+    for (NodeId joined = 1; joined <= 3; joined++) {
+        start_to_join(world);
+        world.run_until(world.now + 10.0);
+        world.check_end();
+        for (NodeId node = 0; node < count + joined; node++)
+            REQUIRE(world.nodes[node]->members == HomeRule::first_nodes(NodeId(count + joined)));
+    }
+}
+
+// Three at once, who ask the first ones.
+inline void check_joined_at_once(NodeId count) {
+    World world(count, count, OnLoss::go_on, 3);
+    for (int joins = 0; joins < 3; joins++) start_to_join(world);
+    world.run_until(world.now + 30.0);
+    world.check_end();
+    for (const auto &node : world.nodes) REQUIRE(node->members == HomeRule::first_nodes(NodeId(count + 3)));
+}
+
 inline void check_plain_losses() {
+    check_joined(1);
+    check_joined_at_once(1);
     for (NodeId count = 2; count <= 5; count++) {
+        check_joined(count);
+        check_joined_at_once(count);
         for (NodeId a = 0; a < count; a++)
             for (NodeId b = 0; b < count; b++)
                 for (bool both : {false, true})

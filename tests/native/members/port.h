@@ -27,6 +27,19 @@ public:
         });
     }
 
+    void tell(NodeId node, const Join &message) override {
+        send(world_, self_, node,
+             [this, node, message] { world_.nodes[node]->membership.receive(self_, message, world_.now); });
+    }
+
+    void tell(NodeId node, const Introduction &message) override {
+        const uint32_t epoch = self().membership.epoch();
+        send(world_, self_, node,
+             [this, node, epoch, message] { world_.nodes[node]->membership.receive(epoch, message); });
+    }
+
+    bool may_join() const override { return world_.draw(4) > 0; }
+
     // The answer comes over the link of the one who asked.
     void tell(NodeId node, const Lost &message) override {
         uint32_t epoch = self().membership.epoch();
@@ -56,7 +69,11 @@ public:
         trace("%7.3f %d begins epoch %u:%s", world_.now, self_, epoch, text.c_str());
         std::vector<NodeId> &members = self().members;
         REQUIRE(!self().ended && epoch == self().membership.epoch());
-        REQUIRE(now.size() < members.size() && std::includes(members.begin(), members.end(), now.begin(), now.end()));
+        std::vector<NodeId> others;
+        std::set_difference(now.begin(), now.end(), members.begin(), members.end(), std::back_inserter(others));
+        world_.met.joined += self().is_member() ? 0 : 1;
+        if (self().is_member() && epoch == self().epoch + 1) REQUIRE(others.size() <= 1 && now != members);
+        self().epoch = epoch;
         REQUIRE(std::find(now.begin(), now.end(), self_) != now.end());
         members = now;
         world_.epochs[epoch][now].push_back(self_);

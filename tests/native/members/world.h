@@ -14,6 +14,7 @@
 #include "../trace.h"
 #include "events.h"
 #include "membership/membership.h"
+#include "protocol/home_rule.h"
 
 namespace ps::members {
 
@@ -24,10 +25,9 @@ struct World;
 inline std::unique_ptr<MembershipPort> make_port(World &world, NodeId self); // port.h
 
 struct Node {
-    Node(World &world, NodeId id, NodeId nodes, OnLoss on_loss)
-        : id(id), port(make_port(world, id)), membership(id, nodes, patience, on_loss, *port) {
-        for (NodeId node = 0; node < nodes; node++) members.push_back(node);
-    }
+    Node(World &world, NodeId id, NodeId places, std::vector<NodeId> at_first, OnLoss on_loss)
+        : id(id), port(make_port(world, id)), membership(id, places, at_first, patience, on_loss, *port),
+          members(std::move(at_first)) {}
 
     void run(const std::function<void()> &what) { // now, or when it is not stopped any more
         if (dead) return;
@@ -40,9 +40,12 @@ struct Node {
     const NodeId id;
     std::unique_ptr<MembershipPort> port;
     Membership membership;
-    bool dead = false, stopped = false, ended = false;
+    bool dead = false, stopped = false, ended = false; // dead: or not started yet
     std::vector<std::function<void()>> missed; // while it was stopped
-    std::vector<NodeId> members;
+    uint32_t epoch = 0;
+    std::vector<NodeId> members; // or those that it has asked to let it in
+
+    bool is_member() const { return std::count(members.begin(), members.end(), id); }
 };
 
 // One node's link to another.
@@ -54,17 +57,20 @@ struct Link {
 };
 
 struct Met {
-    long went_on = 0, ended_by_minority = 0, told = 0;
+    long went_on = 0, ended_by_minority = 0, told = 0, joined = 0;
 
     void operator+=(const Met &other) {
         went_on += other.went_on;
         ended_by_minority += other.ended_by_minority;
         told += other.told;
+        joined += other.joined;
     }
 };
 
 struct World : Chance, Events {
-    const NodeId count;
+    const NodeId count; // with those that may join
+    const OnLoss on_loss;
+    NodeId next_to_join;
     std::vector<std::unique_ptr<Node>> nodes;
     std::map<std::pair<NodeId, NodeId>, Link> links;
     std::map<std::pair<NodeId, NodeId>, bool> cut; // by the lower and the higher
@@ -72,11 +78,22 @@ struct World : Chance, Events {
     std::map<uint32_t, std::map<std::vector<NodeId>, std::vector<NodeId>>> epochs; // members, for whom it is in force
     Met met;
 
-    World(uint64_t seed, NodeId count, OnLoss on_loss) : Chance(seed), count(count) {
-        for (NodeId id = 0; id < count; id++) nodes.push_back(std::make_unique<Node>(*this, id, count, on_loss));
+    World(uint64_t seed, NodeId at_first, OnLoss on_loss, NodeId joining = 0)
+        : Chance(seed), count(NodeId(at_first + joining)), on_loss(on_loss), next_to_join(at_first) {
+        for (NodeId id = 0; id < count; id++) {
+            nodes.push_back(make_node(id, HomeRule::first_nodes(at_first)));
+            nodes[id]->dead = id >= at_first;
+        }
         for (NodeId a = 0; a < count; a++)
-            for (NodeId b = 0; b < count; b++)
-                if (a != b) nodes[a]->membership.linked(b);
+            for (NodeId b = 0; b < count; b++) {
+                if (a == b) continue;
+                links[{a, b}].up = a < at_first && b < at_first;
+                if (links[{a, b}].up) nodes[a]->membership.linked(b);
+            }
+    }
+
+    std::unique_ptr<Node> make_node(NodeId id, std::vector<NodeId> at_first) {
+        return std::make_unique<Node>(*this, id, count, std::move(at_first), on_loss);
     }
 
     double draw_seconds(double most) { return std::uniform_real_distribution<double>(0, most)(random); }
@@ -104,7 +121,7 @@ struct World : Chance, Events {
     // When nothing happens any more.
     void check_end() {
         for (auto &node : nodes) {
-            if (node->dead || node->ended) continue;
+            if (node->dead || node->ended || !node->is_member()) continue;
             for (NodeId other : node->members) {
                 Node &member = *nodes[other];
                 REQUIRE(!member.dead && !member.ended);

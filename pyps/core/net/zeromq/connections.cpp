@@ -30,7 +30,10 @@ ConnectionEvents::ConnectionEvents(ZmqSocket &socket, ZmqContext &context, NodeI
 
 ConnectionEvents::~ConnectionEvents() { socket_.stop_monitor(); }
 
-void ConnectionEvents::expect(NodeId node, const std::string &endpoint) { nodes_[endpoint] = node; }
+void ConnectionEvents::expect(NodeId node, const std::string &endpoint) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    nodes_[endpoint] = node;
+}
 
 std::vector<ConnectionEvent> ConnectionEvents::all() {
     std::vector<ConnectionEvent> events;
@@ -51,6 +54,7 @@ ConnectionEvent ConnectionEvents::note(ZmqEvent what, const std::string &endpoin
 // An event names the endpoint as it was given to ZeroMQ, or, when ZeroMQ has connected again, the address that it
 // found. These differ only if the endpoint has a host's name that could not be looked up when it was given.
 NodeId ConnectionEvents::node_at(const std::string &endpoint) {
+    std::lock_guard<std::mutex> lock(mutex_);
     auto found = nodes_.find(endpoint);
     if (found != nodes_.end()) return found->second;
     auto same = std::find_if(nodes_.begin(), nodes_.end(),

@@ -5,6 +5,7 @@
 // does not tell when that happened; a monitor of the socket does, for all its connections.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,6 +34,7 @@ private:
 
     ZmqSocket &socket_;
     ZmqSocket events_;
+    std::mutex mutex_; // guards the next: nodes that join are expected while another thread looks at events
     std::unordered_map<std::string, NodeId> nodes_; // by endpoint
     std::vector<bool> connected_;                   // by node
 };
@@ -55,7 +57,7 @@ public:
     void linger(double seconds);
 
     ZmqSocket &socket() { return socket_; } // to wait for
-    ConnectionEvents &events() { return events_; } // for one thread, after the last connect()
+    ConnectionEvents &events() { return events_; } // for one thread
 
 private:
     bool receive_rest(const ZmqMessage &name, Message *message);
