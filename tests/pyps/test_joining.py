@@ -40,7 +40,13 @@ def wait_for_members(actors: list[Actor], expected: list[int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(shape, id=name, marks=[pytest.mark.long] if name.startswith("two") else [])
+        for name, shape in SHAPES.items()
+    ],
+)
 def test_others_push_on_while_a_node_joins(shape: dict[str, Any]) -> None:
     with cluster(2, **shape) as nodes:
         first, second = nodes.nodes
@@ -56,7 +62,7 @@ def test_others_push_on_while_a_node_joins(shape: dict[str, Any]) -> None:
         assert longest < LONGEST
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_go_on_without_a_long_wait_while_a_third_joins() -> None:
     found = joins.join_one(20_000, 4.0)
     assert found.calls > 0
@@ -95,7 +101,9 @@ def test_two_that_join_at_once_are_both_let_in() -> None:
         assert totals(joining[1][0]) == [1]
 
 
-@pytest.mark.parametrize("lost", [0, 1, 2])
+@pytest.mark.parametrize(
+    "lost", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)]
+)
 def test_a_member_is_killed_while_a_node_joins(lost: int) -> None:
     """The joiner is let in all the same, and every push that was acknowledged is there."""
     with cluster(3) as nodes:

@@ -78,7 +78,10 @@ void Channel::end_turn(double now) {
     if (inbox_.is_anything_parked()) inbox_.retry_parked();
     mailbox_.flush();
     serving_.note_promised();
-    if (segment_.header().replicas) note_copies();
+    if (segment_.header().replicas) {
+        note_copies();
+        note_secure();
+    }
     if (expiry_ && now >= expiry_->due()) expiry_->take_turn(now);
     if (now >= round_due()) begin_round(now);
 }
@@ -86,7 +89,6 @@ void Channel::end_turn(double now) {
 void Channel::begin_round(double now) {
     last_round_ = now;
     leave();
-    note_secure();
     if (!epoch_change_.is_settled()) return note_leaving();
     is_awake_ = has_work();
     intents_.begin_round(now, std::exchange(rested_, false));
