@@ -46,6 +46,7 @@ function contents.read(options, length)
          "a text like 'normal:std=0.1' or a table like {'normal', std = 0.1}"),
       eviction = eviction,
       max_age = options.max_age and arguments.seconds('max_age', options.max_age) or 0,
+      admission = whole('admission', options.admission or 1, 1, 255),
    }
 end
 

@@ -71,6 +71,7 @@ local SERVER = {
    initializer = false,
    eviction = false,
    max_age = false,
+   admission = false,
    trace_keys = {},
 }
 
@@ -107,6 +108,9 @@ local SERVER = {
 --   time); without it such a call raises an error. The same on all nodes.
 -- - max_age: without num_keys, seconds, at least 0.1: keys that were not pulled, pushed or set for so long go by
 --   themselves, with eviction 'age' those that were not pushed or set. The same on all nodes.
+-- - admission: without num_keys, how often a key is used before it exists, 1 (the default) to 255. A call that pulls or
+--   pushes the key is a use. Until the use with this number a pull gives the value that the key will begin with, and a
+--   push is dropped; localize and intents do nothing. A set makes the key at once. The same on all nodes.
 -- - trace_keys: keys, counted from 1, or 'all', whose history on this node :trace returns.
 --
 -- With several nodes, without num_keys and for named tables the ZeroMQ library is needed: the file that the environment

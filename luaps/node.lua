@@ -100,11 +100,12 @@ function Node:worker(options)
 end
 
 -- server:table(name, {dim =, num_keys =, capacity =, dtype = 'float32', optimizer =, initializer =, memory_limit =
--- 0, eviction =, max_age =, hash =, timeout = 300}): a named table of the server, made on all nodes if there is none
--- of the name. It is a node of its own: its keys, values, optimizer and memory are apart from those of the server and
--- of other tables. Its method :worker gives it workers; kv:table(name) does so for a worker of the server. Every
--- process of every node can name it, in Lua and in Python, with the same options or, to wait until another process
--- has made it, with its name alone. The table ends with server:drop_table or with the server, not with this object.
+-- 0, eviction =, max_age =, admission =, hash =, timeout = 300}): a named table of the server, made on all nodes if
+-- there is none of the name. It is a node of its own: its keys, values, optimizer and memory are apart from those of
+-- the server and of other tables. Its method :worker gives it workers; kv:table(name) does so for a worker of the
+-- server. Every process of every node can name it, in Lua and in Python, with the same options or, to wait until
+-- another process has made it, with its name alone. The table ends with server:drop_table or with the server, not with
+-- this object.
 --
 -- - name: 1 to 63 letters, digits, '_', '-' and '.'.
 -- - dim: the number of elements of each value; without num_keys also a table or tensor with the lengths of classes of

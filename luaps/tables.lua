@@ -21,6 +21,7 @@ local OPTIONS = {
    hash = false,
    eviction = false,
    max_age = false,
+   admission = false,
    timeout = false,
 }
 

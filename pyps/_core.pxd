@@ -54,6 +54,7 @@ cdef extern from "ps.h" nogil:
         const char *hash
         int32_t eviction
         double max_age
+        int32_t admission
 
     ctypedef struct ps_node_info:
         int64_t num_keys
@@ -101,6 +102,8 @@ cdef extern from "ps.h" nogil:
         int64_t copy_bytes
         int64_t keys_lacking_copies
         int64_t keys_expired
+        int64_t keys_waiting
+        int64_t pushes_dropped
 
     ctypedef struct ps_trace_event:
         int64_t time_ns

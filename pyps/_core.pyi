@@ -79,6 +79,7 @@ class Node(Member):
         hash: str = "",  # noqa: A002
         eviction: int = 0,
         max_age: float | None = None,
+        admission: int = 0,
         beside: Node | None = None,
         name: str = "",
     ) -> None: ...

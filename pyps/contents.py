@@ -53,6 +53,21 @@ def seconds_of_age(max_age: float | None) -> float | None:
     return max_age
 
 
+def uses_of_admission(admission: int) -> int:
+    """Return how often a key is used before it exists; the core checks all but 0, which it takes as 1.
+
+    Raises
+    ------
+    ValueError
+        It is 0.
+    """
+    if admission == 0:
+        raise ValueError(
+            "admission is 0; it must be in [1, 255] uses, and 1 lets a key exist from its first use on"
+        )
+    return admission
+
+
 def options_in(text: str) -> dict[str, str]:
     """Return what a table was made with, by the names of options, from a text as `Node.table_options` returns it."""
     return dict(option.split("=", 1) for option in text.split())

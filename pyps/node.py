@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pyps import _core, zeromq
 from pyps.arrays import as_keys, read_lengths
-from pyps.contents import capacity_of, eviction_number, options_in, seconds_of_age
+from pyps.contents import capacity_of, eviction_number, options_in, seconds_of_age, uses_of_admission
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.latencies import OPERATIONS, PLACES, Latencies
@@ -102,6 +102,7 @@ class Node(_core.Node):
         hash: str | None = None,  # noqa: A002
         eviction: str | None = None,
         max_age: float | None = None,
+        admission: int | None = None,
         timeout: float | None = None,
     ) -> Table:
         """Return a named table of the server, and make it on all nodes if there is none of the name.
@@ -116,7 +117,7 @@ class Node(_core.Node):
         dim : int or array of int, optional
             Elements of each value. With `capacity`, also the lengths of up to 128 classes of keys, see `classed_keys`.
             Without it, wait until another process has made the table.
-        num_keys, capacity, dtype, optimizer, initializer, memory_limit, eviction, max_age
+        num_keys, capacity, dtype, optimizer, initializer, memory_limit, eviction, max_age, admission
             As for `Server`. Without `num_keys`, keys may be any int64 but -1.
         hash : str, optional
             "xxh64": keys are texts, which stand for their hashes (see `hashed_keys`).
@@ -156,6 +157,7 @@ class Node(_core.Node):
                 "hash": hash,
                 "eviction": eviction,
                 "max_age": max_age,
+                "admission": admission,
             }
             if given := [option for option, value in options.items() if value is not None]:
                 raise TypeError(f"{', '.join(given)} of table {name!r} need dim, the elements of its values")
@@ -172,6 +174,7 @@ class Node(_core.Node):
             hash=hash or "",
             eviction=eviction_number(eviction),
             max_age=seconds_of_age(max_age),
+            admission=uses_of_admission(1 if admission is None else admission),
             timeout=timeout,
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pyps import zeromq
 from pyps.arrays import as_weights, read_lengths
-from pyps.contents import capacity_of, eviction_number, seconds_of_age
+from pyps.contents import capacity_of, eviction_number, seconds_of_age, uses_of_admission
 from pyps.dtypes import find_dtype
 from pyps.errors import ClosedError
 from pyps.familiar import NODE, pointing
@@ -118,6 +118,12 @@ class Server(Node):
         themselves, with `eviction` "age" those that were not pushed or set. They go at the latest 1.05 times as long
         after their last use, if this process has a processor for that. Only such keys go as with `eviction`; their
         next use makes them anew. The same on all nodes.
+    admission : int
+        Without `num_keys`: how often a key is used before it exists, at most 255. A call that pulls or pushes the key
+        is a use. Until the use with this number a pull gives the value that the key will begin with, and a push is
+        dropped, though it counts as done; localize and intents do nothing. A set makes the key at once. A key that has
+        gone is counted anew. The counts may let a key exist early, and fall with time, see the guide. The same on all
+        nodes.
     trace_keys : array of int, or "all"
         The keys whose events `trace` returns.
     curve : tuple of str, optional
@@ -173,6 +179,7 @@ class Server(Node):
         initializer: Initializer | str | None = None,
         eviction: str | None = None,
         max_age: float | None = None,
+        admission: int = 1,
         trace_keys: ArrayLike | str = (),
         curve: tuple[str, str] | None = None,
         metrics_port: int | None = None,
@@ -224,6 +231,7 @@ class Server(Node):
             initializer=initializer_text(initializer),
             eviction=eviction_number(eviction),
             max_age=seconds_of_age(max_age),
+            admission=uses_of_admission(admission),
         )
         if curve is not None:
             zeromq.load()

@@ -88,6 +88,13 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="SECONDS",
         help="with --capacity: keys go that nobody used for so long (they stay)",
     )
+    shape.add_argument(
+        "--admission",
+        type=int,
+        default=1,
+        metavar="N",
+        help="with --capacity: a key exists from its N-th use on, at most 255 (%(default)s)",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument("--max-workers", type=int, default=256, metavar="N", help="at once (%(default)s)")
     limits.add_argument(
@@ -256,6 +263,7 @@ def _options(arguments: argparse.Namespace) -> dict[str, Any]:
         "initializer",
         "eviction",
         "max_age",
+        "admission",
     )
     names = (*shape, "max_workers", "memory_limit")
     places = ("rendezvous", "num_nodes", "rank", "interface", "timeout", "places", "join")

@@ -115,6 +115,7 @@ def _cells(label: str, now: Reading, before: Reading | None) -> dict[str, str]:
         f"out{per}": rate(moved["relocations_out"]),
         f"evicted{per}": rate(moved["keys_evicted"]),
         f"expired{per}": rate(moved["keys_expired"]),
+        f"dropped{per}": rate(moved["pushes_dropped"]),
         "pending": count(now.stats["operations_pending"]),
         "intents": f"{count(now.stats['intents_active'])}+{count(now.stats['intents_waiting'])}",
         "refused": count(now.stats["refused"] + now.stats["peers_refused"]),

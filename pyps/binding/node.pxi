@@ -8,8 +8,8 @@ cdef class Node(Member):
         Attach to the server at this address; then all other parameters but `timeout` are ignored.
     beside : Node, optional
         Be the named table of this node that is called `name`; made if there is none and `value_lengths` is given. Then
-        only the keys, values, `dtype`, `memory_limit`, `optimizer`, `initializer`, `eviction`, `max_age` and
-        `hash` count.
+        only the keys, values, `dtype`, `memory_limit`, `optimizer`, `initializer`, `eviction`, `max_age`,
+        `admission` and `hash` count.
     name : str
     num_keys : int
         The keys are [0, num_keys). If it is 0, keys may be any numbers, and `capacity` is how many there is room for.
@@ -34,12 +34,14 @@ cdef class Node(Member):
         As ps_node_options has it.
     max_age : float, optional
         Seconds.
+    admission : int
+        As ps_node_options has it.
     """
 
     def __init__(self, address=None, *, num_keys=0, capacity=0, value_lengths=None, dtype=None, max_workers=0,
                  num_workers=0, memory_limit=0, latch_timeout=None, timeout=None, num_nodes=1, rank=0, techniques=0,
                  cluster=0, heartbeat=None, lost_after=None, on_loss=0, in_flight=0, server_threads=1,
-                 replicas=0, places=0, optimizer="", initializer="", eviction=0, max_age=None, hash="",
+                 replicas=0, places=0, optimizer="", initializer="", eviction=0, max_age=None, admission=0, hash="",
                  Node beside=None, name=""):
         cdef ps_node_options options
         cdef Span lengths
@@ -77,6 +79,7 @@ cdef class Node(Member):
             options.hash = of_texts
             options.eviction = eviction
             options.max_age = seconds(max_age, "max_age")
+            options.admission = <int32_t> whole(admission, "admission", INT32_MAX)
             if beside is None:
                 options.latch_timeout = seconds(latch_timeout, "latch_timeout")
                 options.num_nodes = <int32_t> whole(num_nodes, "num_nodes", INT32_MAX)
@@ -309,16 +312,19 @@ cdef class Node(Member):
             have begun and not ended, and `intents_waiting`, those that have not begun; `operations_pending`, pulls,
             pushes, sets and localizes of living workers that are on their way to other nodes; `nodes_lost`. With
             replicas: `copies_held`, keys of other nodes of which this one keeps a copy; `copy_bytes`, what these take
-            beside `committed_bytes`; `keys_lacking_copies`, keys here that get copies again after a loss.
+            beside `committed_bytes`; `keys_lacking_copies`, keys here that get copies again after a loss. With
+            `admission`: `keys_waiting`, about how many keys of this home are counted and do not exist yet.
 
             Since the node was created: `relocations_in` and `relocations_out`, keys that came from other nodes and
             went to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed
             on to another node; `messages_received` by this node's server; `keys_without_room`, keys of intents that
-            stayed where they were because there was no room; `keys_evicted`, keys that went to make room for others;
-            `keys_expired`, keys that went because nobody used them for `max_age`; `refused`, messages that were wrong
-            or not expected; `peers_refused`, connections without the cluster's CURVE keys; `workers_joined`. After
-            workers died: `workers_reclaimed`, their slots that were freed; `latches_recovered`; `values_restored`,
-            values that they had half written and that got their former content back.
+            stayed where they were because there was no room, or because of `admission`; `keys_evicted`, keys that went
+            to make room for others; `keys_expired`, keys that went because nobody used them for `max_age`;
+            `pushes_dropped`, keys of pushes to which nothing was done because of `admission`; `refused`, messages that
+            were wrong or not expected; `peers_refused`, connections without the cluster's CURVE keys;
+            `workers_joined`. After workers died: `workers_reclaimed`, their slots that were freed;
+            `latches_recovered`; `values_restored`, values that they had half written and that got their former content
+            back.
         """
         cdef ps_node_stats stats
         check(ps_node_get_stats(self.node, &stats, sizeof(stats)))

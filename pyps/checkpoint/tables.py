@@ -18,7 +18,8 @@ from pyps.node import Node
 from pyps.node import Table as NamedTable
 
 LOOK_EVERY = 1.0  # seconds
-NUMBERS = ("num_keys", "capacity", "memory_limit")  # options of `Node.table` that are whole numbers
+# Options of `Node.table` that are numbers.
+NUMBERS = {"num_keys": int, "capacity": int, "memory_limit": int, "admission": int, "max_age": float}
 
 
 def as_names(tables: Iterable[str] | None) -> list[str] | None:
@@ -128,9 +129,9 @@ def made(node: Node, table: Table, nodes: int, timeout: float) -> Node:
     options: dict[str, Any] = {**options_in(table.options)}
     try:
         dim = [int(length) for length in options.pop("lengths").split(",")]
-        for name in NUMBERS:
+        for name, number in NUMBERS.items():
             if name in options:
-                options[name] = int(options[name])
+                options[name] = number(options[name])
         if table.keys > options.get("capacity", table.keys):
             options["capacity"] = max(
                 options["capacity"], -(-options["capacity"] * nodes // turn_of(node).nodes)

@@ -208,6 +208,8 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
         s.copy_bytes = int64_t(h.copy_bytes.load());
         s.keys_lacking_copies = int64_t(h.keys_lacking_copies.load());
         s.keys_expired = int64_t(h.keys_expired.load());
+        s.keys_waiting = int64_t(h.keys_waiting.load());
+        s.pushes_dropped = int64_t(h.pushes_dropped.load());
         for (uint32_t other = 0; other < h.places; other++)
             s.nodes_lost += segment.member(other).state.load(std::memory_order_acquire) == Member::lost;
         give(s, stats, bytes, "stats");

@@ -132,6 +132,12 @@ typedef struct ps_node_options {
      * by themselves, with PS_EVICT_AGE those that were not pushed or set; at the latest after 1.05 times as long, if
      * the server's threads have processors. Only such keys go as with eviction. The same on all nodes. */
     double max_age;
+    /* At most 255, more than 1 only with a capacity; 0 or 1: a key exists from its first use on. Else it exists from
+     * the use with this number on, or when it is set. Until then a pull gives its first value, and a push is dropped,
+     * with PS_OK; a localize or an intent does nothing. Each call that pulls or pushes the key is a use. The same on
+     * all nodes. */
+    int32_t admission;
+    int32_t reserved6;
 } ps_node_options;
 
 typedef struct ps_node_info {
@@ -185,7 +191,8 @@ typedef struct ps_node_stats {
                              * counts once for each server thread that has some of its keys */
     int64_t intents_waiting; /* the same for intents that have not begun */
     int64_t messages_received; /* by this node's server, refused ones too */
-    int64_t keys_without_room; /* keys of intents that stayed where they were, as this node had no room for them */
+    /* keys of intents that stayed where they were, as there was no room, or as admission does not let them exist yet */
+    int64_t keys_without_room;
     int64_t operations_pending; /* of living workers: pulls, pushes, sets and localizes on their way to other nodes */
     int64_t nodes_lost; /* as this node sees the cluster */
     int64_t keys_evicted; /* keys that went to make room for others */
@@ -193,6 +200,8 @@ typedef struct ps_node_stats {
     int64_t copy_bytes; /* what they take beside committed_bytes; memory_limit counts both */
     int64_t keys_lacking_copies; /* keys that live here, and get copies again after a loss */
     int64_t keys_expired; /* keys that went because nobody used them for max_age */
+    int64_t keys_waiting; /* keys that begin here and were used, but not often enough for admission; about */
+    int64_t pushes_dropped; /* pushes of such keys, each key counted */
 } ps_node_stats;
 
 /* What happens to a key on a node. */

@@ -113,6 +113,7 @@ class Wanted:
         defaults = inspect.signature(Server).parameters
         options = {name: self.options.get(name, defaults[name].default) for name in ALIKE}
         options["eviction"] = self.options.get("eviction") or "none"
+        options["admission"] = self.options.get("admission", 1)
         options["max_age"] = self.options.get("max_age") or "none"
         options["optimizer"] = optimizer_text(self.options.get("optimizer")) or "none"
         options["initializer"] = initializer_text(self.options.get("initializer")) or "zeros"

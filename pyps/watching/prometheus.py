@@ -17,6 +17,7 @@ PER_OCTAVE = 4  # of LIMITS; a bucket for each doubling is enough for Prometheus
 # Name, what it is, and its samples: labels, and the name of a number of the node ("stats") or of its workers.
 GAUGES = (
     ("keys", "Keys whose value lives on this node", "keys_held"),
+    ("keys_waiting", "Keys that were not used often enough to exist, about", "keys_waiting"),
     ("replicas", "Keys of other nodes with a replica here", "replicas_held"),
     ("copies", "Keys of other nodes of which this one keeps a copy", "copies_held"),
     ("copy_bytes", "Memory in use by such copies", "copy_bytes"),
@@ -44,6 +45,11 @@ COUNTERS = (
     ),
     ("keys_evicted", "Keys that went to make room for others", "keys_evicted"),
     ("keys_expired", "Keys that went because nobody used them for max_age", "keys_expired"),
+    (
+        "pushes_dropped",
+        "Keys of pushes that were dropped, as they were not used often enough",
+        "pushes_dropped",
+    ),
     ("workers_joined", "Workers that have joined", "workers_joined"),
     ("workers_reclaimed", "Slots of dead workers that were freed", "workers_reclaimed"),
     ("latches_recovered", "Latches taken over from dead workers", "latches_recovered"),

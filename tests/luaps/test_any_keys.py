@@ -57,6 +57,28 @@ def test_keys_that_nobody_uses_go(luajit: Any) -> None:
     assert luajit(source).finish() == ["3 0", "1 0"]
 
 
+def test_keys_exist_when_they_were_used_often_enough(luajit: Any) -> None:
+    source = """
+    local server = luaps.server{capacity = 100, admission = 3, initializer = 'constant:value=5'}
+    server:table('users', {dim = 1, capacity = 50, admission = 2})
+    local kv = server:worker()
+    local v = ffi.new('float[1]')
+    kv:push({7, 8}, {1, 1})
+    kv:pull(7, v)
+    say(v[0], server:stats().keys_held, server:stats().keys_waiting, server:stats().pushes_dropped)
+    kv:push({7, 8}, {1, 1})
+    kv:pull(7, v)
+    say(v[0], server:stats().keys_held, server:stats().keys_waiting, server:stats().pushes_dropped)
+    for _ = 1, 2 do
+       kv:table('users'):push(7, {1})
+       say(kv:table('users').node:stats().keys_held)
+    end
+    kv:finalize()
+    server:shutdown()
+    """
+    assert luajit(source).finish() == ["5 0 2 2", "6 1 1 3", "0", "1"]
+
+
 def test_keys_of_several_lengths_go_for_each_other(luajit: Any) -> None:
     source = """
     local server = luaps.server{capacity = 10, value_length = {1, 3}, eviction = 'lru'}

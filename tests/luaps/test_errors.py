@@ -139,7 +139,7 @@ CALLS = {
     # servers
     "luaps.server()": "server expects a table of named arguments",
     "luaps.server{capacity = 0}": r"capacity is 0; it must be in \[1,",
-    "luaps.server{num_keys = 10, lengths = 3}": "server has no argument 'lengths'; there are: capacity, cluster, dtype",
+    "luaps.server{num_keys = 10, lengths = 3}": "server has no argument 'lengths'; there are: admission, capacity",
     "luaps.server{num_keys = '10'}": "num_keys must be a number, got '10'",
     "luaps.server{num_keys = 1.5}": "num_keys is 1.5; it must be a whole number",
     "luaps.server{num_keys = 0}": r"num_keys is 0; it must be in \[1",
@@ -157,6 +157,8 @@ CALLS = {
     "luaps.server{eviction = 'fifo'}": "eviction is 'fifo'; it must be 'lru', 'lfu' or 'age', or left out",
     "luaps.server{max_age = 'old'}": "max_age is 'old'; it must be a number of seconds",
     "luaps.server{max_age = 0.01}": r"max_age is 0\.01; it must be at least 0\.1 seconds",
+    "luaps.server{admission = 256}": r"admission is 256; it must be in \[1, 255\]",
+    "luaps.server{num_keys = 3, admission = 2}": "any numbers, and num_keys is 3: give a capacity instead",
     "luaps.server{num_keys = 3, max_age = 9}": "any numbers, and num_keys is 3: give a capacity instead",
     "luaps.server{num_keys = 3, eviction = 'lru'}": "any numbers, and num_keys is 3: give a capacity instead",
     "luaps.server{num_keys = 2^30, value_length = 1000, memory_limit = 2^20}": r"PS_ENOMEM",

@@ -224,7 +224,7 @@ CALLS = {
     "kv.node:drop_table('there', -1)": "timeout is -1; it must be a number of seconds",
     "kv.node:table('t', 4)": r"server:table expects a table of named arguments, like server:table\('users', "
     r"\{dim = 64\}\); got 4",
-    "kv.node:table('t', {dims = 2})": "server:table has no argument 'dims'; there are: capacity, dim, dtype,",
+    "kv.node:table('t', {dims = 2})": "server:table has no argument 'dims'; there are: admission, capacity, dim,",
     "kv.node:table('t', {capacity = 5, dtype = 'int64'})": "capacity, dtype of table 't' need dim, the number of",
     "kv.node:table('t', {dim = 2, dtype = 'float8'})": "dtype 'float8' is not possible; choose one of float32,",
     "kv.node:table('t', {dim = 'two'})": "dim must be a number, a table of numbers",

@@ -93,6 +93,19 @@ def test_with_a_greatest_age_keys_go_by_themselves(node: Start) -> None:
 
 
 @pytest.mark.slow
+def test_with_an_admission_keys_exist_from_their_nth_use_on(node: Start) -> None:
+    process = node("--capacity=9", "--admission=2")
+    _, address = lines(process, 2)
+    with pyps.attach(address.removeprefix("attach to ")) as attached, attached.worker() as kv:
+        for expected in (0, 1):
+            kv.push([7], np.ones(1, np.float32))
+            assert attached.stats()["keys_held"] == expected
+        assert attached.stats()["pushes_dropped"] == 1
+    process.terminate()
+    assert process.communicate(timeout=TIMEOUT) == ("", "")
+
+
+@pytest.mark.slow
 def test_a_node_begins_with_numbers_and_applies_gradients(node: Start) -> None:
     process = node("--num-keys=10", "--initializer=constant:value=2", "--optimizer=sgd:lr=0.5")
     _, address = lines(process, 2)

@@ -26,6 +26,7 @@ public:
             stop_intending();
             settle();
             delete_all();
+            if (world_.counts_uses) check_keys_without_rows();
         }
     }
 
@@ -59,7 +60,7 @@ private:
         const uint64_t what = world_.draw(20);
         if (what < 2) {
             trace("%d localizes key %d", worker.node, int(key));
-            protocol.localize({key}, 0);
+            localize(protocol, key);
         } else if (what < 6) {
             intend(number, key, !worker.intends[key]);
         } else if (worker.is_busy) {
@@ -75,11 +76,15 @@ private:
         }
     }
 
+    void localize(Protocol &protocol, Key key) {
+        if (!protocol.awaits_admission(key)) protocol.localize({key}, 0);
+    }
+
     // Any node may need room for other keys at any time.
     void let_go() {
         Node &node = *world_.nodes[world_.draw(world_.num_nodes)];
         const Key key = world_.draw(world_.num_keys);
-        const bool is_needed = node.intents[key] > 0 || node.values.at[key];
+        const bool is_needed = node.wants[key] || node.values.at[key];
         if (!node.protocol.let_go(key)) return;
         trace("a node lets key %d go", int(key));
         REQUIRE(!is_needed);
@@ -93,8 +98,13 @@ private:
         worker.intends[key] = begin;
         trace("worker %d of %d %s key %d", int(number), worker.node, begin ? "intends" : "does not intend", int(key));
         node.intents[key] += begin ? 1 : -1;
-        if (begin && node.intents[key] == 1) node.protocol.want({key});
-        if (!begin && node.intents[key] == 0) node.protocol.stop_wanting({key});
+        if (begin && node.intents[key] == 1 && !node.protocol.awaits_admission(key)) {
+            node.wants[key] = true;
+            node.protocol.want({key});
+        } else if (!begin && node.intents[key] == 0) {
+            node.wants[key] = false;
+            node.protocol.stop_wanting({key});
+        }
     }
 
     // Any node may be taken for the one where the key is, but what this node has is done or asked here.
@@ -234,6 +244,24 @@ private:
         }
         for (auto &node : world_.nodes) REQUIRE(node->protocol.remembers_nothing());
         world_.account.start_anew();
+    }
+
+    // No key exists; localizing them and intents for them make none.
+    void check_keys_without_rows() {
+        for (Key key = 0; key < world_.num_keys; key++) {
+            for (uint64_t number = 0; number < world_.workers.size(); number++) {
+                localize(world_.nodes[world_.workers[number].node]->protocol, key);
+                if (world_.draw(2)) intend(number, key, true);
+            }
+        }
+        settle();
+        for (Key key = 0; key < world_.num_keys; key++) {
+            REQUIRE(ask(Operation::contains, key) == 0);
+            for (auto &node : world_.nodes) REQUIRE(node->values.standing(key) != Standing::replica);
+        }
+        stop_intending();
+        settle();
+        for (auto &node : world_.nodes) REQUIRE(node->protocol.remembers_nothing());
     }
 
     World world_;

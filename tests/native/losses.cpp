@@ -31,6 +31,7 @@ public:
         while (actions_left_ > 0) step();
         settle();
         check_values(world_);
+        world_.admits_all = true;
         for (uint64_t worker = 0; worker < world_.workers.size(); worker++) {
             if (world_.node_of(worker).out || world_.workers[worker].client->is_dead()) continue;
             for (Key key = 0; key < world_.num_keys; key++) {
@@ -169,6 +170,7 @@ int main(int count, char **arguments) {
     seeds.for_each([&](uint64_t seed) { met += Simulation(seed).run(); });
     if (seeds.last >= seeds.first + 200)
         REQUIRE(met.keys_lost > 0 && met.keys_rehomed > 0 && met.taken_late > 0 && met.refused > 0 && met.broken > 0 &&
-                met.secure > 0 && met.taken_over > 0 && met.departed > 0 && met.joined > 0 && met.spread > 0);
+                met.secure > 0 && met.taken_over > 0 && met.departed > 0 && met.joined > 0 && met.spread > 0 &&
+                met.dropped > 0);
     std::printf("ok\n");
 }

@@ -11,7 +11,7 @@ from tests.pyps.native import Programs, native, times
 
 
 @native
-@pytest.mark.parametrize("program", ["slabs", "row_order"])
+@pytest.mark.parametrize("program", ["slabs", "row_order", "use_counts"])
 def test_native_program(programs: Programs, program: str) -> None:
     assert programs.run(program) == "ok\n"
 

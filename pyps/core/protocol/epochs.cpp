@@ -152,6 +152,7 @@ void Protocol::send_gone(NodeId to, Key key) {
 
 void Protocol::take(Key key, const Gone &message) {
     if (owns(key)) throw Unexpected("a key is lost that is here");
+    if (message.with == not_admitted) return leave_at_home(key);
     // no_room answers a Localize only: a Want that is on its way gets an answer of its own.
     if (message.with != no_room) asked_.erase(key);
     std::vector<Request> requests;

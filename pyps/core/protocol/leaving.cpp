@@ -150,7 +150,7 @@ bool Protocol::is_released() const {
 void Protocol::forget_taken() {
     std::vector<Key> taken;
     offered_.for_each([&](Key key, bool) {
-        if (!owns(key)) taken.push_back(key);
+        if (!owns(key) || awaits_admission(key)) taken.push_back(key); // the latter: it was deleted
     });
     for (Key key : taken) offered_.erase(key);
 }
@@ -168,7 +168,7 @@ void Protocol::offer() {
     std::map<NodeId, Offer> offers;
     for (; !to_hand_over_.empty() && offered_.size() < keys_at_once; to_hand_over_.pop_back()) {
         const Key key = to_hand_over_.back();
-        if (!owns(key) || (!leaves_ && (wanted_.count(key) || masters_.count(key)))) continue;
+        if (!owns(key) || awaits_admission(key) || (!leaves_ && (wanted_.count(key) || masters_.count(key)))) continue;
         const NodeId heir = heirs.home(key);
         if (heir == self_) continue;
         offers[heir].keys.push_back(key);

@@ -16,6 +16,8 @@ using Bytes = std::vector<char>;
 constexpr NodeId no_node = UINT16_MAX;
 // Used in place of the node that keys were lost with: there is no room for the keys.
 constexpr NodeId no_room = no_node - 1;
+// The same for what is no loss: the key was used too few times to get a row.
+constexpr NodeId not_admitted = no_node - 2;
 
 // Thrown for a message that cannot be right in the state that the key is in; nothing was changed.
 class Unexpected : public std::logic_error {
@@ -123,6 +125,7 @@ struct Holds {
 };
 
 // From the home: the key was lost with this node. Or no_room: the key was never used, and the home has no room for it.
+// Or not_admitted: it stays where it is, at the home.
 struct Gone {
     NodeId with;
 };

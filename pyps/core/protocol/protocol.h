@@ -110,6 +110,12 @@ public:
     // not settled.
     bool let_go(Key key);
 
+    // From now on the key of a pull or push must have been used often enough to get a row, which the caller sees to. No
+    // key gets one because a node localizes it or intends to use it.
+    void require_admission() { requires_admission_ = true; }
+    // Whether the home of the key is here, and the key has no row yet: then do not localize or want it.
+    bool awaits_admission(Key key) const { return requires_admission_ && homes_.is_here(key) && is_unused(key); }
+
     const HomeRule &home_rule() const { return homes_.rule(); }
 
     // One round: sends what was pushed to replicas here, and to replicas elsewhere the values that changed here.
@@ -238,6 +244,9 @@ private:
     void take_in(Key key, Transfer message);
     void send_gone(NodeId to, Key key);
     void forget_awaited(Key key);
+    void leave_at_home(Key key);
+    template <class Answer>
+    void leave_here(Key key, NodeId asker, const Answer &answer);
     void send_again(Key key);
     void forget_outsiders(std::vector<Replica> *replicas) const;
     void note_stays(Key key);
@@ -333,6 +342,7 @@ private:
     const Techniques techniques_;
     const ChannelKeys channel_;
     const NodeId backups_; // of each key
+    bool requires_admission_ = false;
     FirstHomes first_;
     Homes homes_;
     std::optional<Homes> former_; // of the last settled epoch, until the new one is settled

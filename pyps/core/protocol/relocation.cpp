@@ -52,6 +52,18 @@ void Protocol::take(Key key, const Relocate &message) {
         expect(key).next.push_back(message);
 }
 
+// The home has not moved the key here, as it has no row. What has waited for it here goes on there. If another node had
+// told the home to move the key, as this one wants it, nothing else will answer the Want.
+void Protocol::leave_at_home(Key key) {
+    roomless_ += asked_.erase(key);
+    Arrival arrival;
+    if (arrivals_.count(key)) arrival = arrivals_.extract(key);
+    if (values_.standing(key) == Standing::awaited) values_.forget(key);
+    for (uint64_t waiter : arrival.waiters) post_.landed(waiter, key);
+    for (Waiting &waiting : arrival.queue)
+        std::visit([&](auto &message) { take(key, std::move(message), not_from_home); }, waiting);
+}
+
 // The home has refused to move the key away.
 void Protocol::note_stays(Key key) {
     auto found = masters_.find(key);

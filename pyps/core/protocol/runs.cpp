@@ -63,6 +63,13 @@ void Protocol::stop_wanting(const std::vector<Key> &keys) {
     });
 }
 
+// A key without a row stays at its home. What this node itself has asked for may come after the key was erased, for
+// which it had come here.
+template <class Answer>
+void Protocol::leave_here(Key key, NodeId asker, const Answer &answer) {
+    if (asker != self_) post_.send(asker, key, answer);
+}
+
 void Protocol::receive_run(const std::vector<Key> &keys, const Localize &message) {
     if (is_empty_) return; // it is asked for again, as what the next one asks for is
     if (leavers_.has(message.to)) return let_stay(keys);
@@ -76,7 +83,9 @@ void Protocol::receive_run(const std::vector<Key> &keys, const Localize &message
             homes_.move(key, message.to);
             give(key, message.to, &moves);
         };
-        if (!values_.admit(key))
+        if (awaits_admission(key))
+            leave_here(key, message.to, Gone{not_admitted});
+        else if (!values_.admit(key))
             post_.send(message.to, key, Gone{no_room});
         else if (!do_now(key, give_it))
             parked_.add(key, {[=] { take(key, message); }});
@@ -108,7 +117,9 @@ void Protocol::receive_wants(const std::vector<Key> &keys, NodeId node, const st
             homes_.move(key, node);
             give(key, node, &moves);
         };
-        if (!values_.admit(key))
+        if (awaits_admission(key))
+            leave_here(key, node, Ended{numbers[i]});
+        else if (!values_.admit(key))
             post_.send(node, key, Ended{numbers[i]});
         else if (!do_now(key, give_it))
             parked_.add(key, {[=] { take(key, message, from_home); }});

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double default_heartbeat = 0.5, default_lost_after = 3.0; // seconds
 constexpr double shortest_max_age = 0.1; // seconds
+constexpr int32_t most_admission = UINT8_MAX; // uses: they are counted in bytes
 constexpr int64_t longest_allowed = int64_t(1) << 28; // elements: a slot's bytes fit into 32 bits
 
 void check_key_space(const ps_node_options &options) {
@@ -60,6 +61,17 @@ void check_max_age(const ps_node_options &options) {
         fail(PS_EINVAL, Where{-1, options.replicas, 0},
              "replicas is %d, and max_age lets keys go: a node that has both could bring back what was let go",
              options.replicas);
+}
+
+void check_admission(const ps_node_options &options) {
+    if (options.admission < 0 || options.admission > most_admission)
+        fail(PS_EINVAL, Where{-1, options.admission, most_admission}, "admission is %d; it must be in [1, %d] uses",
+             options.admission, most_admission);
+    if (options.admission > 1 && options.capacity == 0)
+        fail(PS_EINVAL, Where{-1, options.num_keys, 0},
+             "admission is for keys that may be any numbers, and num_keys is %lld: give a capacity instead, or no "
+             "admission",
+             static_cast<long long>(options.num_keys));
 }
 
 void check_replicas(const ps_node_options &options) {
@@ -141,6 +153,7 @@ void check_options(const ps_node_options &options) {
              lost_after_of(options), heartbeat_of(options));
     check_eviction(options);
     check_max_age(options);
+    check_admission(options);
     if (options.on_loss < 0 || options.on_loss > PS_ON_LOSS_CONTINUE)
         fail(PS_EINVAL, Where{-1, options.on_loss, PS_ON_LOSS_CONTINUE}, "on_loss %d is unknown", options.on_loss);
     check_replicas(options);

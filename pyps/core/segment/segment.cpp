@@ -116,6 +116,7 @@ std::shared_ptr<Segment> Segment::create(const ps_node_options &options, const P
     plan.heartbeat = heartbeat_of(options);
     plan.lost_after = lost_after_of(options);
     plan.on_loss = uint32_t(options.on_loss);
+    plan.admission = options.admission > 1 ? uint32_t(options.admission) : 0;
     plan.in_flight = uint64_t(options.in_flight ? options.in_flight : default_in_flight);
     plan.endpoints_at = round_up(plan.classes_at + classes.size() * sizeof(LengthClass), 64);
     plan.members_at = plan.endpoints_at + plan.places * endpoint_bytes;

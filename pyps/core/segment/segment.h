@@ -102,7 +102,7 @@ struct Header {
     Process server;
     uint64_t members_at;
     double heartbeat, lost_after; // seconds
-    uint32_t on_loss;
+    uint32_t on_loss, admission; // admission: uses before a key gets a row; 0: its first use makes one
     uint64_t in_flight; // bytes that a worker may have on their way
     uint32_t num_channels; // channels of the server
     uint64_t channels_at;
@@ -155,7 +155,7 @@ struct Header {
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
     std::atomic<uint64_t> copies_held, copy_bytes, keys_lacking_copies;
-    std::atomic<uint64_t> keys_evicted, keys_expired;
+    std::atomic<uint64_t> keys_evicted, keys_expired, keys_waiting, pushes_dropped;
     std::atomic<uint64_t> rows_given, rows_at_tick; // rows_given: to keys, in all; the next tick passes at the other
     alignas(64) Latencies latencies[PS_LOCALIZE + 1][2]; // by ps_operation, and whether another node was needed
     // Of the rule for pushes, in its order; any process may change one at any time, and then sets its bit in the

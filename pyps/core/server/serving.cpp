@@ -11,10 +11,18 @@
 
 namespace ps {
 
-// Most keys of a batch live here: do these in one go, and leave the others to the protocol, key by key. Pulled values
-// are written into the answer's message, pushed ones are read from the request's.
 void Serving::serve(const FrameHeader &header, const RequestBatch &batch, ValueBytes values, bool forwarded) {
     if (protocol_.is_empty()) return; // it is asked for again
+    std::vector<Key> unadmitted;
+    if (use_counts_ && batch.operation != Operation::set) unadmitted = count_uses(header, batch.keys);
+    if (unadmitted.empty()) return serve_admitted(header, batch, values, forwarded);
+    const RequestBatch rest = answer_unadmitted(batch, values, forwarded, unadmitted);
+    if (!rest.keys.empty()) serve_admitted(header, rest, {rest.values.data(), rest.values.size()}, forwarded);
+}
+
+// Most keys of a batch live here: do these in one go, and leave the others to the protocol, key by key. Pulled values
+// are written into the answer's message, pushed ones are read from the request's.
+void Serving::serve_admitted(const FrameHeader &header, const RequestBatch &batch, ValueBytes values, bool forwarded) {
     AnswerBatch answer = AnswerBatch::to(batch);
     auto count = int64_t(batch.keys.size());
     answer.forwarded = forwarded;
@@ -139,14 +147,19 @@ bool Serving::make_rows(const FrameHeader &header, const std::vector<Key> &keys)
     std::vector<Key> rowless;
     Load load(segment_);
     for (Key key : keys)
-        if (segment_.row(key) == no_row &&
-            (header.channel != any_channel || segment_.channel_rule().channel(key) == channel_)) {
+        if (segment_.row(key) == no_row && is_mine(header, key)) {
             rowless.push_back(key);
             load.add(segment_.key_space().length_class(key), segment_.class_of(key).slot_bytes);
         }
     if (rowless.empty()) return true;
     auto has_room = [&] { return promises_.promise(channel_, Kept::alone, promised(), load); };
-    return values_.make_room(load, has_room, keys) && values_.make_rows(rowless, keys);
+    if (!values_.make_room(load, has_room, keys) || !values_.make_rows(rowless, keys)) return false;
+    for (size_t i = 0; i < rowless.size() && use_counts_; i++) use_counts_->forget(rowless[i]);
+    return true;
+}
+
+bool Serving::is_mine(const FrameHeader &header, Key key) const {
+    return header.channel != any_channel || segment_.channel_rule().channel(key) == channel_;
 }
 
 uint64_t Serving::promised() const { return admitted_ + protocol_.asked() * segment_.header().undo_bytes; }
@@ -160,7 +173,7 @@ void Serving::want(const std::vector<Key> &keys) {
     std::vector<Key> admitted;
     uint64_t bytes = 0; // what the keys take at most, which is as replicas
     for (Key key : keys) {
-        if (!values_.make_rows({key}, keys)) continue;
+        if (protocol_.awaits_admission(key) || !values_.make_rows({key}, keys)) continue;
         Place place = segment_.place(key);
         Load more(segment_);
         more.add(place.length_class(), segment_.length_class(place.length_class()).shared_bytes);
@@ -206,11 +219,12 @@ void Serving::refuse(const RequestBatch &batch) {
 
 void Serving::localize_here(const RequestBatch &batch) {
     if (trace_) trace_->note(batch.keys, PS_TRACE_LOCALIZE);
-    const Load load = load_of_absent(segment_, batch.keys.data(), batch.keys.size());
+    const std::vector<Key> keys = use_counts_ ? admitted(batch.keys) : batch.keys;
+    const Load load = load_of_absent(segment_, keys.data(), keys.size());
     auto has_room = [&] {
         return promises_.take(channel_, batch.worker, batch.number, promised(), load) || load.bytes() == 0;
     };
-    if (!values_.make_room(load, has_room, batch.keys) || !values_.make_rows(batch.keys)) return refuse(batch);
+    if (!values_.make_room(load, has_room, keys) || !values_.make_rows(keys)) return refuse(batch);
     uint64_t number = ++last_waiter_;
     Waiter &waiter = waiters_[number];
     waiter.bytes = load.bytes();
@@ -218,7 +232,8 @@ void Serving::localize_here(const RequestBatch &batch) {
     waiter.answer.positions = batch.positions;
     waiter.left = waiter.answer.count;
     admitted_ += load.bytes();
-    protocol_.localize(batch.keys, number);
+    protocol_.localize(keys, number);
+    for (size_t left = batch.keys.size() - keys.size(); left > 0; left--) landed(number, no_node); // they are here
 }
 
 bool Serving::has_room_for(const std::vector<Key> &keys) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "protocol/protocol.h"
 #include "store/promises.h"
 #include "store/traced_values.h"
+#include "store/use_counts.h"
 
 namespace ps {
 
@@ -26,7 +28,11 @@ public:
     Serving(Segment &segment, uint32_t channel, StoreValues &values, Mailbox &mailbox, Protocol &protocol,
             Promises &promises, Trace *trace, PassOn pass_on)
         : segment_(segment), channel_(channel), shape_(segment), values_(values), mailbox_(mailbox),
-          protocol_(protocol), promises_(promises), trace_(trace), pass_on_(std::move(pass_on)) {}
+          protocol_(protocol), promises_(promises), trace_(trace), pass_on_(std::move(pass_on)) {
+        if (!segment.header().admission) return;
+        use_counts_.emplace(segment);
+        protocol.require_admission();
+    }
 
     // Serve a request. A request for any channel may have keys of other channels: what a worker could do by itself is
     // done here, the rest is passed on to the keys' channels.
@@ -49,6 +55,12 @@ private:
 
     using Parts = std::map<uint32_t, RequestBatch>; // by channel
 
+    void serve_admitted(const FrameHeader &header, const RequestBatch &batch, ValueBytes values, bool forwarded);
+    std::vector<Key> count_uses(const FrameHeader &header, const std::vector<Key> &keys);
+    RequestBatch answer_unadmitted(const RequestBatch &batch, ValueBytes values, bool forwarded,
+                                   const std::vector<Key> &unadmitted);
+    std::vector<Key> admitted(const std::vector<Key> &keys) const;
+    bool is_mine(const FrameHeader &header, Key key) const;
     void leave_to_protocol(const FrameHeader &header, const RequestBatch &batch, const std::vector<int64_t> &elsewhere,
                            ValueBytes values, AnswerBatch *answer);
     void leave_writes(const FrameHeader &header, const RequestBatch &batch, ValueBytes values);
@@ -61,6 +73,7 @@ private:
 
     Segment &segment_;
     const uint32_t channel_;
+    std::optional<UseCounts> use_counts_; // if keys must be used often enough to get rows
     StoreShape shape_;
     StoreValues &values_;
     Mailbox &mailbox_;

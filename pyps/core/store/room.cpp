@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "store/use_counts.h"
 #include "worker/workers.h"
 
 namespace ps {
@@ -65,7 +66,8 @@ bool has_room(Segment &segment, Kept kept, const Load &coming, uint64_t promised
 }
 
 uint64_t used_memory(const Segment &segment) {
-    return segment.mapping().committed() + segment.header().copy_bytes.load(std::memory_order_relaxed);
+    const Header &header = segment.header();
+    return segment.mapping().committed() + header.copy_bytes.load(std::memory_order_relaxed) + UseCounts::bytes(header);
 }
 
 Load load_of_absent(const Segment &segment, const uint64_t *keys, uint64_t num_keys) {

@@ -36,7 +36,7 @@ private:
 // true without a limit.
 bool has_room(Segment &segment, Kept kept, const Load &coming, uint64_t promised = 0);
 
-// What the limit counts: shared memory, and the copies of other nodes' keys, which lie beside it.
+// What the limit counts: shared memory, and beside it the copies of other nodes' keys and the counts of uses.
 uint64_t used_memory(const Segment &segment);
 
 // The values of those keys that are not here.

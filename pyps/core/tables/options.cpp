@@ -63,15 +63,15 @@ static void require_hashed(const TableOptions &table) {
 TableOptions TableOptions::of(const ps_node_options &options) {
     ps_node_options others = options;
     others.size = others.num_keys = others.capacity = others.memory_limit = others.num_lengths = 0;
-    others.dtype = others.eviction = 0;
+    others.dtype = others.eviction = others.admission = 0;
     others.max_age = 0;
     others.value_lengths = nullptr;
     others.optimizer = others.initializer = others.hash = nullptr;
     const ps_node_options none{};
     if (std::memcmp(&others, &none, sizeof none) != 0)
         fail(PS_EINVAL, Where{},
-             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, eviction, max_age, optimizer, "
-             "initializer and hash; all else is as for its node");
+             "a table has num_keys or capacity, value_lengths, dtype, memory_limit, eviction, max_age, admission, "
+             "optimizer, initializer and hash; all else is as for its node");
     if (options.num_lengths < 1 || !options.value_lengths ||
         options.num_lengths > (options.capacity ? int64_t(most_key_classes) : 1))
         fail(PS_EINVAL, Where{-1, options.num_lengths, most_key_classes},
@@ -89,6 +89,7 @@ TableOptions TableOptions::of(const ps_node_options &options) {
     found.dtype = options.dtype;
     found.eviction = options.eviction;
     found.max_age = options.max_age;
+    found.admission = options.admission > 1 ? options.admission : 0;
     found.lengths.assign(options.value_lengths, options.value_lengths + options.num_lengths);
     found.optimizer = described(push);
     found.initializer = initializer.describe();
@@ -112,6 +113,7 @@ std::string TableOptions::text() const {
     if (memory_limit) out << " memory_limit=" << memory_limit;
     if (eviction) out << " eviction=" << evictions[eviction];
     if (max_age > 0) out << " max_age=" << written(max_age);
+    if (admission) out << " admission=" << admission;
     return out.str();
 }
 
@@ -140,6 +142,8 @@ TableOptions TableOptions::read(const std::string &text) {
             found.eviction = number_in(evictions, value, "eviction");
         else if (name == "max_age")
             found.max_age = number<double>(value, name);
+        else if (name == "admission")
+            found.admission = number<int32_t>(value, name);
         else if (name == "lengths") {
             std::istringstream each(value);
             for (std::string one; std::getline(each, one, ',');) found.lengths.push_back(number<int64_t>(one, name));
@@ -159,6 +163,7 @@ ps_node_options TableOptions::for_node() const {
     options.dtype = dtype;
     options.eviction = eviction;
     options.max_age = max_age;
+    options.admission = admission;
     options.value_lengths = lengths.data();
     options.num_lengths = int64_t(lengths.size());
     options.optimizer = optimizer.c_str();

@@ -12,7 +12,7 @@ namespace ps {
 
 struct TableOptions {
     int64_t num_keys = 0, capacity = 0, memory_limit = 0;
-    int32_t dtype = PS_FLOAT32, eviction = PS_EVICT_NONE;
+    int32_t dtype = PS_FLOAT32, eviction = PS_EVICT_NONE, admission = 0;
     double max_age = 0;
     std::vector<int64_t> lengths; // one, or with a capacity those of the classes of keys
     std::string optimizer, initializer; // with all settings

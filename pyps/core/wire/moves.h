@@ -19,7 +19,7 @@ struct KeysBatch {
 using LocalizeBatch = KeysBatch<Kind::localize>; // the keys are to live at the node
 using RelocateBatch = KeysBatch<Kind::relocate>; // the keys are to be handed to the node
 using OfferBatch = KeysBatch<Kind::offer>; // the node leaves, and the receiver is to have the keys
-// The keys were lost with the node; no_room instead of a node: there is no room for them.
+// The keys were lost with the node. Instead of a node no_room: there is no room for them; or not_admitted.
 using GoneBatch = KeysBatch<Kind::gone>;
 
 struct TransferBatch {

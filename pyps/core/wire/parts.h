@@ -62,7 +62,7 @@ inline void put_keys(FrameWriter &writer, NodeId node, const std::vector<Key> &k
 inline NodeId get_node_and_keys(FrameReader &reader, const FrameHeader &header, const Shape &shape,
                                 std::vector<Key> *keys) {
     auto node = reader.get<NodeId>();
-    if (header.kind != Kind::gone || node != no_room) checked(node, shape);
+    if (header.kind != Kind::gone || (node != no_room && node != not_admitted)) checked(node, shape);
     reader.zeros(6);
     get_keys(reader, header, shape, keys);
     return node;

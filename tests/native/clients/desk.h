@@ -20,6 +20,7 @@ public:
     void take(Protocol &protocol, uint64_t worker, const Bytes &message, const std::function<void(Key, bool)> &intend);
     void answer(const Origin &origin, Key key, const Bytes &value, bool after_refresh);
     void refuse(const Origin &origin, NodeId lost_with);
+    bool turn_away(const Protocol &protocol, Key key, const Request &request);
     void land(uint64_t waiter, NodeId lost_with = no_node); // what it waits for
     void flush(uint32_t epoch); // after each step
     void begin_epoch() { waiters_.clear(), answers_.clear(); }
@@ -78,19 +79,36 @@ inline void Desk::take(Protocol &protocol, uint64_t worker, const Bytes &message
         whole_count_ = uint32_t(batch.keys.size());
     }
     if (is_write(batch.operation)) return write(protocol, batch, values);
-    for (uint32_t i = 0; i < batch.keys.size(); i++)
-        protocol.receive(batch.keys[i], Request{batch.operation, batch.origin(i), {}}, batch.from_home);
+    for (uint32_t i = 0; i < batch.keys.size(); i++) {
+        Request request{batch.operation, batch.origin(i), {}};
+        if (!turn_away(protocol, batch.keys[i], request))
+            protocol.receive(batch.keys[i], std::move(request), batch.from_home);
+    }
+}
+
+// Answers what is not for the protocol, as its key was not used often enough.
+inline bool Desk::turn_away(const Protocol &protocol, Key key, const Request &request) {
+    if (!world_.turns_away(protocol, key, request)) return false;
+    answer(request.origin, key, request.operation == Operation::pull ? bytes_of(0) : Bytes(), false);
+    return true;
 }
 
 inline void Desk::write(Protocol &protocol, const RequestBatch &batch, ValueBytes values) {
     Bytes numbers;
-    for (Key key : batch.keys) {
+    std::vector<Key> keys;
+    std::vector<uint32_t> positions;
+    for (uint32_t i = 0; i < batch.keys.size(); i++) {
+        const Key key = batch.keys[i];
         const Bytes number = bytes_of(narrow(shape_, key, values.at));
-        numbers.insert(numbers.end(), number.begin(), number.end());
         values.at += shape_.value_bytes(key);
+        if (turn_away(protocol, key, {batch.operation, batch.origin(i), number})) continue;
+        numbers.insert(numbers.end(), number.begin(), number.end());
+        keys.push_back(key);
+        positions.push_back(batch.position(i));
     }
-    protocol.receive_writes(batch.keys, batch.positions, batch.operation, batch.origin(0), numbers.data(),
-                            batch.from_home);
+    if (keys.size() == batch.keys.size()) positions = batch.positions;
+    if (keys.empty()) return;
+    protocol.receive_writes(keys, positions, batch.operation, batch.origin(0), numbers.data(), batch.from_home);
 }
 
 // At times there is no room for the keys.
@@ -101,7 +119,14 @@ inline void Desk::localize(Protocol &protocol, const RequestBatch &batch) {
     waiter.answer.positions = batch.positions;
     waiter.left = waiter.answer.count;
     waiter.answer.refused = world_.draw(10) == 0;
-    if (!waiter.answer.refused) return protocol.localize(batch.keys, number);
+    if (!waiter.answer.refused) {
+        std::vector<Key> keys;
+        std::copy_if(batch.keys.begin(), batch.keys.end(), std::back_inserter(keys),
+                     [&](Key key) { return !protocol.awaits_admission(key); });
+        protocol.localize(keys, number);
+        for (size_t left = batch.keys.size() - keys.size(); left > 0; left--) land(number, no_node);
+        return;
+    }
     landed_.push_back(std::move(waiter.answer));
     waiters_.erase(number);
 }

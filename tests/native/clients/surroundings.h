@@ -75,6 +75,9 @@ public:
     virtual Plan plan(uint64_t worker, Operation operation, Key key) = 0;
     virtual void finish(uint64_t worker, Operation operation, Key key, const Plan &plan, int64_t value) = 0;
     virtual void hear_lost(uint64_t worker, Key key, NodeId lost_with) = 0;
+
+    // A request comes to a server. Whether its key was not used often enough to exist; then nothing is done.
+    virtual bool turns_away(const Protocol &, Key, const Request &) { return false; }
 };
 
 } // namespace ps::clients

@@ -17,6 +17,7 @@ public:
 
     struct Event {
         uint64_t worker, begin, end;
+        bool was_dropped = false; // of a push, as its key was not used often enough
     };
 
     explicit Account(uint64_t num_keys) : pushes_(num_keys), deletions_(num_keys) {}
@@ -24,12 +25,14 @@ public:
     uint64_t now() { return ++time_; }
     bool can_push(Key key) const { return pushes_[key].size() < most_pushes; }
     static int64_t bit(size_t push) { return int64_t(1) << push; }
+    static size_t push_of(int64_t bit) { return size_t(__builtin_ctzll(uint64_t(bit))); }
 
     size_t begin_push(Key key, uint64_t worker) {
         pushes_[key].push_back({worker, now(), never});
         return pushes_[key].size() - 1;
     }
     void end_push(Key key, size_t push) { pushes_[key][push].end = now(); }
+    void drop(Key key, size_t push) { pushes_[key][push].was_dropped = true; }
     size_t begin_deletion(Key key, uint64_t worker) {
         deletions_[key].push_back({worker, now(), never});
         return deletions_[key].size() - 1;
@@ -47,7 +50,7 @@ public:
         const std::vector<Event> &pushes = pushes_[key];
         for (size_t i = 0; i < pushes.size(); i++) {
             if (value & bit(i))
-                REQUIRE(!is_gone(key, pushes[i], begin));
+                REQUIRE(!pushes[i].was_dropped && !is_gone(key, pushes[i], begin));
             else
                 REQUIRE(pushes[i].worker != worker || pushes[i].end > begin || may_be_gone(key, pushes[i]));
         }
@@ -64,7 +67,7 @@ public:
         const std::vector<Event> &pushes = pushes_[key];
         for (size_t i = 0; i < pushes.size(); i++) {
             if (value & bit(i))
-                REQUIRE(!is_gone(key, pushes[i], now()));
+                REQUIRE(!pushes[i].was_dropped && !is_gone(key, pushes[i], now()));
             else
                 REQUIRE(may_be_gone(key, pushes[i]));
         }
@@ -84,6 +87,7 @@ private:
         return false;
     }
     bool may_be_gone(Key key, const Event &push) const {
+        if (push.was_dropped) return true;
         for (const Event &deletion : deletions_[key])
             if (deletion.end > push.begin) return true;
         return false;

@@ -10,7 +10,10 @@ public:
     Mail(World &world, NodeId self) : world_(world), self_(self) {}
 
     void send(NodeId to, Key key, const Request &message, bool from_home) override {
-        post(to, key, "request", [=](Protocol &at) { at.receive(key, message, from_home); });
+        World &world = world_;
+        post(to, key, "request", [=, &world](Protocol &at) {
+            if (!world.turns_away(*world.nodes[to], key, message)) at.receive(key, message, from_home);
+        });
     }
     void send(NodeId to, Key key, const Want &message, bool from_home) override {
         post(to, key, "want",
@@ -53,7 +56,10 @@ public:
         });
     }
     void send(NodeId, Key, const Holds &) override { REQUIRE(!"nobody was lost"); }
-    void send(NodeId, Key, const Gone &) override { REQUIRE(!"nobody was lost"); }
+    void send(NodeId to, Key key, const Gone &message) override {
+        REQUIRE(message.with == not_admitted);
+        post(to, key, "it has no row", [=](Protocol &at) { at.receive(key, message); });
+    }
     void send(NodeId to, Key key, const Backup &message) override {
         post(to, key, message.erases ? "the end of a backup" : "backup",
              [=](Protocol &at) { at.receive(key, message); });

@@ -28,6 +28,7 @@ struct Node {
     std::unique_ptr<Post> mail;
     Protocol protocol;
     std::vector<int> intents; // of its workers, per key
+    std::vector<bool> wants; // per key: the protocol knows of these intents
     std::vector<std::function<void()>> behind; // parked steps of what their senders said before
 };
 
@@ -52,12 +53,13 @@ struct World : Chance {
     Account account;
     std::vector<std::function<void(const Bytes &value)>> questions; // what is done with the answer, by their number
     bool is_settling = false;
+    const bool counts_uses; // keys get rows when they were used often enough
 
     explicit World(uint64_t seed)
         : Chance(seed), num_nodes(NodeId(1 + draw(4))), num_keys(1 + draw(3)),
           space(draw(2) ? KeySpace::range(num_keys) : KeySpace::any()),
           backups(space.is_range() ? NodeId(0) : NodeId(draw(std::min<NodeId>(num_nodes, 3)))), in_transfer(num_keys),
-          account(num_keys) {
+          account(num_keys), counts_uses(!space.is_range() && seed % 3 == 0) {
         const Techniques techniques = draw_techniques(*this);
         for (NodeId id = 0; id < num_nodes; id++)
             nodes.push_back(std::make_unique<Node>(*this, id, techniques, backups));
@@ -104,11 +106,23 @@ struct World : Chance {
               int(operation), int(key));
         post(worker_end(worker), server, [=] {
             Protocol &protocol = nodes[server]->protocol;
+            if (turns_away(*nodes[server], key, request)) return;
             if (is_write(operation))
                 protocol.receive_writes({key}, {0}, operation, request.origin, request.value.data(), false);
             else
                 protocol.receive(key, request, false);
         });
+    }
+
+    // As the server does before a protocol gets a pull or push. True: the key was not used often enough, and the
+    // request is answered.
+    bool turns_away(Node &node, Key key, const Request &request) {
+        const bool counts = request.operation == Operation::pull || request.operation == Operation::push;
+        if (!counts || !node.protocol.awaits_admission(key) || draw(3) == 0) return false;
+        trace("key %d was not used often enough", int(key));
+        if (request.operation == Operation::push) account.drop(key, account.push_of(number_of(request.value)));
+        node.mail->answer(request.origin, key, request.operation == Operation::pull ? bytes_of(0) : Bytes(), false);
+        return true;
     }
 
     void answer(uint64_t question, const Bytes &value) {
@@ -126,6 +140,8 @@ struct World : Chance {
 inline Node::Node(World &world, NodeId self, Techniques techniques, NodeId backups)
     : values(world.num_keys), mail(make_mail(world, self)),
       protocol(self, HomeRule::of_all(world.num_nodes, world.space), techniques, values, *mail, {}, backups),
-      intents(world.num_keys) {}
+      intents(world.num_keys), wants(world.num_keys) {
+    if (world.counts_uses) protocol.require_admission();
+}
 
 } // namespace ps::deletions

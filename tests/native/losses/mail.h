@@ -11,7 +11,10 @@ public:
     Mail(World &world, NodeId self) : world_(world), self_(self) {}
 
     void send(NodeId to, Key key, const Request &message, bool from_home) override {
-        post(to, Kind::plain, [=](Protocol &at) { at.receive(key, message, from_home); });
+        Desk &there = world_.nodes[to]->desk;
+        post(to, Kind::plain, [=, &there](Protocol &at) {
+            if (!there.turn_away(at, key, message)) at.receive(key, message, from_home);
+        });
     }
     void send(NodeId to, Key key, const Want &message, bool from_home) override {
         trace("  %d -> %d: key %d, want %d", self_, to, int(key), int(message.number));

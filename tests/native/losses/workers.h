@@ -19,6 +19,7 @@ inline Plan World::plan(uint64_t number, Operation operation, Key key) {
 }
 
 inline void World::finish(uint64_t number, Operation operation, Key key, const Plan &plan, int64_t value) {
+    if (operation == Operation::push && dropped[key] & plan.operand) return; // once at least
     if (operation == Operation::push) {
         pushes.acknowledge(key, int(plan.floor), number);
         trace("    worker %d: push %d of key %d is acknowledged", int(number), int(plan.floor), int(key));
@@ -36,6 +37,15 @@ inline void World::hear_lost(uint64_t number, Key key, NodeId lost_with) {
     REQUIRE(backups == 0 || !is_safe);
     REQUIRE(lost_with < num_nodes && nodes[lost_with]->out);
     if (!node_of(number).out) said_lost[key] = true;
+}
+
+inline bool World::turns_away(const Protocol &protocol, Key key, const Request &request) {
+    const bool counts = request.operation == Operation::pull || request.operation == Operation::push;
+    if (!counts || protocol.is_empty() || !protocol.awaits_admission(key) || admits_all || draw(3) == 0) return false;
+    trace("key %d was not used often enough", int(key));
+    if (request.operation == Operation::push) dropped[key] |= number_of(request.value);
+    met.dropped++;
+    return true;
 }
 
 inline void operate(World &world, uint64_t number, std::vector<Key> keys, Operation operation) {

@@ -81,7 +81,7 @@ struct Deletion {
 
 struct Met {
     long keys_lost = 0, keys_rehomed = 0, taken_late = 0, refused = 0, broken = 0, secure = 0, taken_over = 0,
-         departed = 0, joined = 0, spread = 0;
+         departed = 0, joined = 0, spread = 0, dropped = 0;
 
     void operator+=(const Met &other) {
         keys_lost += other.keys_lost;
@@ -94,6 +94,7 @@ struct Met {
         departed += other.departed;
         joined += other.joined;
         spread += other.spread;
+        dropped += other.dropped;
     }
 };
 
@@ -127,6 +128,9 @@ struct World : clients::Surroundings {
     std::vector<int64_t> gone; // by key: pushes that were acknowledged before a deletion began that was, too
     std::vector<Epoch> epochs;
     Met met;
+    const bool counts_uses; // keys exist when they were used often enough
+    bool admits_all = false;
+    std::vector<int64_t> dropped; // by key: operands of pushes to which nothing was done
 
     explicit World(uint64_t seed)
         : Surroundings(seed), backups(draw(2) ? NodeId(1 + draw(2)) : NodeId(0)), next_to_join(NodeId(2 + draw(4))),
@@ -134,7 +138,7 @@ struct World : clients::Surroundings {
           shape(num_keys, draw(3) > 0, next_to_join, 1 + uint32_t(draw(3)), draw(2), NodeId(num_nodes - next_to_join)),
           connections_break(draw(2)), losses_left(int(draw(std::min<uint64_t>(3, next_to_join - 1u)) + 1)),
           pushes(num_keys), said_lost(num_keys), may_be_lost(num_keys), seen(num_keys), may_be_deleted(num_keys),
-          gone(num_keys), epochs{{{}, no_node}} {
+          gone(num_keys), epochs{{{}, no_node}}, counts_uses(!shape.is_range && seed % 3 == 1), dropped(num_keys) {
         Techniques techniques = draw_techniques(*this);
         is_linear = backups > 0 && techniques == Techniques::relocation_only;
         for (NodeId id = 0; id < num_nodes; id++) {
@@ -199,6 +203,7 @@ struct World : clients::Surroundings {
     Plan plan(uint64_t worker, Operation operation, Key key) override;
     void finish(uint64_t worker, Operation operation, Key key, const Plan &plan, int64_t value) override;
     void hear_lost(uint64_t worker, Key key, NodeId lost_with) override;
+    bool turns_away(const Protocol &protocol, Key key, const Request &request) override;
 
     void flush() {
         for (auto &node : nodes) node->desk.flush(node->crossing.epoch());
@@ -236,7 +241,9 @@ inline Worker::Worker(World &world, const Store &store, const WideShape &shape, 
 inline Node::Node(World &world, const WideShape &shape, NodeId self, Techniques techniques, NodeId backups)
     : store(make_store<NumberStore>(shape.num_keys)), values(*store.values), mail(make_mail(world, self)),
       desk(world, shape, self), protocol(self, shape.homes(), techniques, values, *mail, {}, backups),
-      crossing(shape.places()), intents(shape.num_keys) {}
+      crossing(shape.places()), intents(shape.num_keys) {
+    if (world.counts_uses) protocol.require_admission();
+}
 
 // Intents and questions are no operations: nobody gives them up with a former epoch.
 inline void World::post_to_server(uint64_t worker, NodeId to, Bytes message) {

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +51,19 @@ def test_all_come_back_on_any_number_of_nodes(nodes: tuple[int, int], tmp_path: 
         assert contents(cluster.nodes) == before
         assert cluster.nodes[0].table("users").optimizer_text().startswith("adagrad:lr=0.25,")
         declare([node])  # programs that declare them later get the same ones
+
+
+@pytest.mark.parametrize("options", [{"eviction": "lfu"}, {"max_age": 2.5}, {"admission": 3}])
+def test_missing_tables_are_made_as_they_were(options: dict[str, Any], tmp_path: Path) -> None:
+    with pyps.Server(1) as server, server.worker() as kv:
+        server.table("users", dim=1, **options)
+        kv.table("users").set([7], np.ones((1, 1), np.float32))
+        saved = server.table_options("users")
+        checkpoint.save(tmp_path, server)
+    with pyps.Server(1) as server, server.worker() as kv:
+        checkpoint.load(tmp_path, server)
+        assert server.table_options("users") == saved
+        assert kv.table("users").contains([7])[0]
 
 
 @pytest.mark.slow
