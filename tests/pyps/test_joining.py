@@ -13,6 +13,7 @@ from tests.pyps.nodes import Actor, Cluster
 from tests.pyps.test_leaving import KEYS, LONGEST, QUICK, SHAPES, begin_to_push, check_pushes, leave, totals
 
 PLACES = 5
+pytestmark = pytest.mark.slow
 
 
 def cluster(count: int, **options: Any) -> Cluster:
@@ -39,7 +40,6 @@ def wait_for_members(actors: list[Actor], expected: list[int]) -> None:
             time.sleep(0.01)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [
