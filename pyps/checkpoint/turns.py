@@ -22,6 +22,8 @@ class Turn(NamedTuple):
 
 def turn_of(node: Member) -> Turn:
     """Return a node's turn; nodes that join or go meanwhile are not seen."""
+    if node.places == node.num_nodes:  # all of them are needed: a loss is an error of the call
+        return Turn(node.rank, node.num_nodes)
     members = node.members
     if node.rank not in members:
         raise ClosedError(f"node {node.rank} is no member of its cluster any more")
