@@ -168,7 +168,7 @@ int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes) {
         found.element_bytes = int32_t(h.element_bytes);
         found.max_workers = int32_t(h.max_workers);
         found.num_workers = int32_t(h.num_workers);
-        found.num_nodes = int32_t(n.attachment()->segment->num_first());
+        found.num_nodes = int32_t(attachment->segment->first().size());
         found.node = int32_t(h.node);
         found.places = int32_t(h.places);
         give(found, info, bytes, "info");

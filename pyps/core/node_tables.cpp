@@ -69,7 +69,7 @@ private:
 };
 
 void require_no_joining(const Segment &segment) {
-    const uint32_t places = segment.header().places, at_first = segment.num_first();
+    const uint32_t places = segment.header().places, at_first = uint32_t(segment.first().size());
     if (places > at_first)
         fail(PS_EINVAL, Where{-1, places, at_first},
              "a cluster that nodes may join (places is %u for %u nodes) has no named tables: leave places out", places,

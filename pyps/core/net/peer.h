@@ -36,10 +36,7 @@ inline std::string name_of_vigil(NodeId node, uint64_t cluster) {
     return name;
 }
 
-inline bool is_member(const Segment &segment, NodeId node) {
-    const Member state = segment.member(node).state.load(std::memory_order_acquire);
-    return state == Member::here || state == Member::left;
-}
+inline bool is_member(const Segment &segment, NodeId node) { return segment.member(node).is_member(); }
 
 // Or from a node that has joined in an epoch of which this one has not heard yet.
 inline bool is_from_member(const Segment &segment, const FrameHeader &header) {

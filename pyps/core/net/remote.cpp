@@ -118,12 +118,9 @@ void Remote::send(NodeId to, Bytes message) { transport_->send(to, std::move(mes
 void Remote::look_at_epoch() {
     uint32_t epoch = segment_.header().epoch.load(std::memory_order_acquire);
     if (requests_.is_in(epoch)) return;
-    std::vector<NodeId> members;
-    for (NodeId node = 0; node < shape_.places(); node++)
-        if (is_member(segment_, node)) members.push_back(node);
     auto lost = NodeId(segment_.header().lost_last.load(std::memory_order_acquire));
     expects_nothing_ = false; // operations may be asked again
-    requests_.begin_epoch(epoch, std::move(members), lost);
+    requests_.begin_epoch(epoch, segment_.members(), lost);
 }
 
 void Remote::look_for_breaks(double now) {

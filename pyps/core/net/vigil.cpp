@@ -20,19 +20,11 @@ constexpr double look_at_probes_every = 0.02; // seconds
 // then the transport waits for it, then the broken link has one more heartbeat to come back.
 Heartbeats heartbeats(const Header &header) { return {header.heartbeat, header.lost_after - 2 * header.heartbeat}; }
 
-// With whom this node starts; or those whom it asks to let it in.
-std::vector<NodeId> members_at_first(const Segment &segment, const std::vector<std::string> &endpoints) {
-    std::vector<NodeId> members;
-    for (NodeId node = 0; node < endpoints.size(); node++)
-        if (!endpoints[node].empty() && !(segment.joins() && node == segment.header().node)) members.push_back(node);
-    return members;
-}
-
 } // namespace
 
 Vigil::Vigil(Segment &segment, NodeTransport &transport, const std::vector<std::string> &endpoints)
     : segment_(segment), shape_(segment),
-      membership_(NodeId(segment.header().node), NodeId(segment.header().places), members_at_first(segment, endpoints),
+      membership_(NodeId(segment.header().node), NodeId(segment.header().places), segment.members(),
                   segment.header().heartbeat,
                   segment.header().on_loss == PS_ON_LOSS_CONTINUE ? OnLoss::go_on : OnLoss::fail, *this),
       links_(transport.links(name_of_vigil(NodeId(segment.header().node), segment.header().cluster),

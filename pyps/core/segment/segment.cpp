@@ -350,21 +350,20 @@ void Segment::note_members(const std::vector<std::string> &endpoints) {
         member(node).state.store(node == header_->node || endpoints[node].empty() ? Member::absent : Member::here);
 }
 
-uint32_t Segment::num_first() const {
-    uint32_t count = 0;
-    for (uint32_t node = 0; node < header_->places; node++) count += member(node).is_first;
-    return count;
+template <class Is>
+std::vector<NodeId> Segment::nodes_that(Is &&is) const {
+    std::vector<NodeId> nodes;
+    for (uint32_t node = 0; node < header_->places; node++)
+        if (is(member(node))) nodes.push_back(NodeId(node));
+    return nodes;
 }
 
-HomeRule Segment::first_homes() const {
-    return homes_at([](const MemberSlot &slot) { return slot.is_first; });
+std::vector<NodeId> Segment::first() const {
+    return nodes_that([](const MemberSlot &slot) { return slot.is_first == 1; });
 }
 
-HomeRule Segment::homes_now() const {
-    return homes_at([](const MemberSlot &slot) {
-        const Member state = slot.state.load(std::memory_order_acquire);
-        return state == Member::here || state == Member::left;
-    });
+std::vector<NodeId> Segment::members() const {
+    return nodes_that([](const MemberSlot &slot) { return slot.is_member(); });
 }
 
 } // namespace ps

@@ -30,6 +30,7 @@
 #include "segment/futex.h"
 #include "segment/latencies.h"
 #include "segment/mapping.h"
+#include "segment/members.h"
 #include "segment/process.h"
 #include "segment/row_maker.h"
 #include "segment/rows.h"
@@ -41,18 +42,6 @@ namespace ps {
 
 // lost: a node was lost, perhaps this one; see loss.h.
 enum class State : uint32_t { open = 1, closed = 2, failed = 3, lost = 4 };
-
-// What this node knows about each node of the cluster. Only the server process writes it.
-enum class Member : uint32_t { here = 0, left = 1, lost = 2, absent = 3 }; // absent: there never was one
-struct MemberSlot {
-    std::atomic<Member> state;
-    uint32_t is_first; // 1: it is there when the cluster starts
-    std::atomic<uint32_t> is_known; // 1: its endpoint is written, once
-    // Written before `state` becomes lost: how the loss is known, and which node noticed it.
-    std::atomic<uint16_t> evidence, by;
-    std::atomic<uint32_t> is_watched; // 1: `metrics` is written, once
-    char metrics[116]; // where its statistics can be read
-};
 
 // A barrier as the processes that wait at it see it: how many rounds are over, modulo 2^32. A futex.
 using Rounds = std::atomic<uint32_t>;
@@ -316,7 +305,8 @@ public:
     MemberSlot &member(uint32_t node) const {
         return reinterpret_cast<MemberSlot *>(base_ + header_->members_at)[node];
     }
-    uint32_t num_first() const; // nodes with which the cluster starts
+    std::vector<NodeId> first() const; // with which the cluster starts
+    std::vector<NodeId> members() const; // that this node knows, or asks to let it in
     bool joins() const { return !member(header_->node).is_first; } // the cluster, after its start
     const char *endpoint(uint32_t node) const { return base_ + header_->endpoints_at + node * endpoint_bytes; }
     void note_endpoint(uint32_t node, const std::string &endpoint); // of less than endpoint_bytes
@@ -348,8 +338,8 @@ public:
     KeySpace key_space() const {
         return header_->is_range() ? KeySpace::range(uint64_t(header_->num_keys)) : KeySpace::any(header_->num_classes);
     }
-    HomeRule first_homes() const; // when the cluster starts
-    HomeRule homes_now() const; // as the members are that this node knows
+    HomeRule first_homes() const { return homes_at(first()); } // when the cluster starts
+    HomeRule homes_now() const { return homes_at(members()); }
     void note_members(const std::vector<std::string> &endpoints); // by node, of those that this one asks to let it in
     const ChannelRule &channel_rule() const { return channel_rule_; }
     ChannelWords &channel(uint32_t number) const { return channels_[number]; }
@@ -379,10 +369,8 @@ private:
     void find_parts();
     void note_first(const std::vector<NodeId> &members);
     template <class Is>
-    HomeRule homes_at(Is &&is_member) const {
-        std::vector<NodeId> members;
-        for (uint32_t node = 0; node < header_->places; node++)
-            if (is_member(member(node))) members.push_back(NodeId(node));
+    std::vector<NodeId> nodes_that(Is &&is) const;
+    HomeRule homes_at(std::vector<NodeId> members) const {
         return HomeRule(NodeId(header_->places), std::move(members), key_space());
     }
     void commit_rows();

@@ -89,7 +89,7 @@ void Server::say_goodbye() {
 void Server::connect(std::vector<std::string> endpoints) {
     const Header &header = segment_->header();
     if (is_connected()) fail(PS_EINVAL, Where{}, "the node is connected already");
-    const uint32_t needed = segment_->joins() ? header.places : segment_->num_first();
+    const uint32_t needed = segment_->joins() ? header.places : uint32_t(segment_->first().size());
     if (endpoints.size() != needed)
         fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), needed}, "%zu endpoints were given for %u %s",
              endpoints.size(), needed, segment_->joins() ? "places" : "nodes");
