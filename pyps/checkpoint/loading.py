@@ -23,7 +23,7 @@ from pyps.checkpoint.shards import Group
 from pyps.checkpoint.state import state_of
 from pyps.checkpoint.stored import Stored
 from pyps.checkpoint.tables import as_names, made, of_checkpoint, opened
-from pyps.checkpoint.turns import turn_of
+from pyps.checkpoint.turns import Turn, turn_of
 from pyps.dtypes import DTYPES, Dtype
 from pyps.errors import CheckpointError, Error
 from pyps.node import Node
@@ -103,9 +103,9 @@ def load(
     ):
         missing = _missing(wanted, node, meeting)
         for one in wanted:
-            one.require_whole(slice(turn.position, None, turn.nodes))  # the nodes divide the shards
+            one.require_whole(turn.share)  # the nodes divide the shards
         parts = {
-            one.table.name: _Part(one, opened(node, _name_in(node, one), timeout), keys, values_only)
+            one.table.name: _Part(one, opened(node, _name_in(node, one), timeout), turn, keys, values_only)
             for one in wanted
             if one.table.name not in missing
         }
@@ -113,11 +113,12 @@ def load(
             _check(part)
         meeting.gather()  # make and write nothing before every node has checked its part
         if missing:
-            on_failure.callback(_drop, node, missing)
+            if turn.is_first:
+                on_failure.callback(_drop, node, missing)
             for one in wanted:
                 if one.table.name in missing:
-                    table = made(node, one.table, stored.manifest.nodes, timeout)
-                    parts[one.table.name] = _Part(one, table, keys, values_only)
+                    table = made(node, one.table, stored.manifest.nodes, turn.nodes, timeout)
+                    parts[one.table.name] = _Part(one, table, turn, keys, values_only)
                     _check(parts[one.table.name])
             meeting.gather()
             on_failure.pop_all()
@@ -141,10 +142,9 @@ def _name_in(node: Node, stored: Stored) -> str:
 
 def _drop(node: Node, names: list[str]) -> None:
     """Drop tables that were made in vain, as far as they are there."""
-    if turn_of(node).is_first:
-        for name in set(names) & set(node.table_names()):
-            with contextlib.suppress(Error, RuntimeError):
-                node.drop_table(name, timeout=FAREWELL)
+    for name in set(names) & set(node.table_names()):
+        with contextlib.suppress(Error, RuntimeError):
+            node.drop_table(name, timeout=FAREWELL)
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,7 @@ class _Part:
 
     stored: Stored
     node: Node
+    turn: Turn
     keys: range | None
     values_only: bool
 
@@ -181,9 +182,9 @@ def _check(part: _Part) -> None:
         )
     if not part.values_only:
         _check_optimizer(stored, node.optimizer_text())
-    source, turn = DTYPES[table.dtype], turn_of(node)
+    source = DTYPES[table.dtype]
     require_convertible(source, node.dtype)
-    for shard in table.shards[slice(turn.position, None, turn.nodes)]:
+    for shard in table.shards[part.turn.share]:
         for group in part.groups(shard):
             _check_lengths(stored, node, group)
             _check_numbers(group, source, node.dtype, part.values_only)
@@ -249,16 +250,16 @@ def _write(part: _Part, meeting: Meeting) -> None:
 def _make_rows(part: _Part, rows: Rows) -> None:
     """Let keys exist that may be any numbers; nodes divide them."""
     node = part.node
-    for group in _groups(part, *turn_of(node)):
+    for group in _groups(part, part.turn.share):
         values = group.fields["values"]
         is_numpys = node.dtype.name != "bfloat16"
         rows.set(group.keys, np.ascontiguousarray(values) if is_numpys else tensor_of(values, node.dtype))
 
 
-def _groups(part: _Part, first: int = 0, step: int = 1) -> Iterator[Group]:
-    """Yield the groups of every step-th shard, with values of the server's dtype."""
+def _groups(part: _Part, share: slice) -> Iterator[Group]:
+    """Yield the groups of some shards, with values of the server's dtype."""
     table, target = part.stored.table, part.node.dtype
-    for shard in table.shards[first::step]:
+    for shard in table.shards[share]:
         for group in part.groups(shard):
             for piece in group.pieces():
                 values = convert(piece.fields["values"], DTYPES[table.dtype], target)
@@ -273,7 +274,7 @@ def _write_rows(part: _Part, rows: Rows, meeting: Meeting) -> None:
     while left is None or len(left):
         done = [np.empty(0, np.int64)]
         seen = [np.empty(0, np.int64)]
-        for whole in _groups(part):
+        for whole in _groups(part, slice(None)):
             group = whole if left is None else whole.only(np.isin(whole.keys, left))
             mine = group.only(np.frombuffer(rows.read_rows(group.keys), np.bool_))
             written = np.frombuffer(rows.write_rows(mine.keys, _as_rows(mine, part)), np.bool_)

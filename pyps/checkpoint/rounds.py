@@ -15,7 +15,6 @@ from pyps.checkpoint.agreement import left_of, left_of_range, pack, require_time
 from pyps.checkpoint.checks import Known, checks_of
 from pyps.checkpoint.dropping import TableMeeting
 from pyps.checkpoint.rows import Keys, Rows, row_type, sizes
-from pyps.checkpoint.turns import turn_of
 from pyps.checkpoint.writing import SHARD_BYTES, ShardWriter
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -62,7 +61,7 @@ def write_rounds(
             left = left_of(begun, every)
         if node.num_keys is None:
             saved = np.union1d(saved, np.concatenate(every))
-            there = _still_there(left, node, rows, meeting)
+            there = _still_there(left, rows, meeting)
             has_repeats |= bool(np.isin(np.setdiff1d(left, there), saved).any())
             left = there
             if known and known.has_others(np.union1d(saved, left)):
@@ -73,11 +72,11 @@ def write_rounds(
     return Found(node.num_keys or len(saved), has_repeats)
 
 
-def _still_there(keys: Keys, node: Node, rows: Rows, meeting: TableMeeting) -> Keys:
+def _still_there(keys: Keys, rows: Rows, meeting: TableMeeting) -> Keys:
     """Return the keys, the same on all nodes, that were not deleted meanwhile, as the first node finds them."""
     if len(keys) == 0:
         return keys
-    there = keys[rows.contains(keys)] if turn_of(node).is_first else keys[:0]
+    there = keys[rows.contains(keys)] if meeting.is_first else keys[:0]
     return unpack(meeting.gather(pack(there, None))[0], None)
 
 

@@ -24,7 +24,7 @@ from pyps.checkpoint.rounds import Found, write_rounds
 from pyps.checkpoint.rows import Rows
 from pyps.checkpoint.stored import Stored
 from pyps.checkpoint.tables import as_names, of_server, opened, said_by
-from pyps.checkpoint.turns import turn_of
+from pyps.checkpoint.turns import Turn, turn_of
 from pyps.checkpoint.writing import ShardWriter
 from pyps.errors import CheckpointError, ClosedError
 from pyps.node import Node
@@ -167,14 +167,15 @@ class _Written(NamedTuple):
 def _save(path: str | Path, node: Node, order: _Order) -> Path | str:
     directory = open_folder(path)
     directory.make()
-    if not turn_of(node).is_first:
-        return _take_part(directory, node, "", order)
+    turn = turn_of(node)
+    if not turn.is_first:
+        return _take_part(directory, node, turn, "", order)
     with drafts_of(directory).working() as name:
-        return _take_part(directory, node, name, order)
+        return _take_part(directory, node, turn, name, order)
 
 
-def _take_part(directory: Folder, node: Node, name: str, order: _Order) -> Path | str:
-    timeout, turn = order.timeout, turn_of(node)
+def _take_part(directory: Folder, node: Node, turn: Turn, name: str, order: _Order) -> Path | str:
+    timeout = order.timeout
     with (
         Rows(node) as rows,
         Meeting(directory, *turn, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
@@ -185,7 +186,7 @@ def _take_part(directory: Folder, node: Node, name: str, order: _Order) -> Path 
         found = [_save_table(directory, node, table, plan, meeting) for table in plan["tables"]]
         saved = ""
         if turn.is_first:
-            saved = _complete(directory, node, name, plan, [one for one in found if one is not None])
+            saved = _complete(directory, turn.nodes, name, plan, [one for one in found if one is not None])
             if order.keep is not None:
                 prune(directory, order.keep)
         return directory.folder(meeting.gather(saved.encode())[0].decode()).path
@@ -263,7 +264,7 @@ def _described(table: Node, name: str, found: Found, shards: list[Shard], has_ch
     )
 
 
-def _complete(directory: Folder, node: Node, name: str, plan: _Plan, written: list[_Written]) -> str:
+def _complete(directory: Folder, nodes: int, name: str, plan: _Plan, written: list[_Written]) -> str:
     """Make a checkpoint of what all nodes have written; return its name."""
     if not written:
         raise CheckpointError("all tables that were to be saved were dropped meanwhile")
@@ -274,7 +275,7 @@ def _complete(directory: Folder, node: Node, name: str, plan: _Plan, written: li
         tables=tuple(one.table for one in written),
         number=0,
         saved=datetime.now(UTC).isoformat(timespec="seconds"),
-        nodes=turn_of(node).nodes,
+        nodes=nodes,
         earlier=bases[0].manifest.earlier + 1 if bases else 0,
     )
     return drafts_of(directory).complete(name, directory.folder(plan["place"]), manifest).name

@@ -11,7 +11,6 @@ from typing import Any
 
 from pyps.checkpoint.manifest import OWN_KEYS, Table
 from pyps.checkpoint.stored import Stored
-from pyps.checkpoint.turns import turn_of
 from pyps.contents import options_in
 from pyps.errors import CheckpointError, ClosedError, WaitTimeoutError
 from pyps.node import Node
@@ -106,7 +105,7 @@ def opened(node: Node, name: str, timeout: float) -> Node:
                 raise
 
 
-def made(node: Node, table: Table, nodes: int, timeout: float) -> Node:
+def made(node: Node, table: Table, nodes: int, here: int, timeout: float) -> Node:
     """Make a table of a checkpoint that the server lacks; all nodes do.
 
     If a single node would not have room for all keys, and there are fewer nodes than those that have saved it, each has
@@ -116,8 +115,8 @@ def made(node: Node, table: Table, nodes: int, timeout: float) -> Node:
     ----------
     node : Node
     table : Table
-    nodes : int
-        How many have saved it.
+    nodes, here : int
+        How many have saved it, and how many there are now.
     timeout : float
         Seconds.
 
@@ -133,9 +132,7 @@ def made(node: Node, table: Table, nodes: int, timeout: float) -> Node:
             if name in options:
                 options[name] = number(options[name])
         if table.keys > options.get("capacity", table.keys):
-            options["capacity"] = max(
-                options["capacity"], -(-options["capacity"] * nodes // turn_of(node).nodes)
-            )
+            options["capacity"] = max(options["capacity"], -(-options["capacity"] * nodes // here))
         return node.table(table.name, dim, timeout=timeout, **options)
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(

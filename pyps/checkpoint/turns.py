@@ -19,6 +19,11 @@ class Turn(NamedTuple):
         """Whether this node decides."""
         return self.position == 0
 
+    @property
+    def share(self) -> slice:
+        """Which of the shards are this node's, where the nodes divide them."""
+        return slice(self.position, None, self.nodes)
+
 
 def turn_of(node: Member) -> Turn:
     """Return a node's turn; nodes that join or go meanwhile are not seen."""

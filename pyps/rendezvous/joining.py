@@ -49,15 +49,7 @@ def _start(
     wanted: Wanted, rank: int, num_nodes: int, cluster: int, members: list[str] | None
 ) -> ClusterServer:
     with contextlib.ExitStack() as on_failure:
-        node = ClusterServer(
-            wanted.num_keys,
-            wanted.value_length,
-            num_nodes=num_nodes,
-            rank=rank,
-            cluster=cluster,
-            curve=wanted.curve,
-            **wanted.options,
-        )
+        node = wanted.create(rank, num_nodes, cluster)
         on_failure.push(node)  # closes the node at once, without waiting for others
         node.endpoint = node.bind(wanted.endpoint)
         if members is None:

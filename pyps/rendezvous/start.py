@@ -126,6 +126,18 @@ class Wanted:
             options,
         )
 
+    def create(self, rank: int, num_nodes: int, cluster: int, **defaults: Any) -> ClusterServer:
+        """Create the node; `defaults` are options where the caller of `pyps.init` gave none."""
+        return ClusterServer(
+            self.num_keys,
+            self.value_length,
+            num_nodes=num_nodes,
+            rank=rank,
+            cluster=cluster,
+            curve=self.curve,
+            **{**defaults, **self.options},
+        )
+
 
 class ClusterServer(Server):
     """A node that was started together with the others of its cluster.
@@ -267,15 +279,7 @@ def _create(
 ) -> ClusterServer:
     cluster = meeting.cluster()
     with contextlib.ExitStack() as on_failure:
-        node = ClusterServer(
-            wanted.num_keys,
-            wanted.value_length,
-            num_nodes=place.num_nodes,
-            rank=place.node,
-            cluster=cluster,
-            curve=wanted.curve,
-            **{"num_workers": place.processes_here, **wanted.options},
-        )
+        node = wanted.create(place.node, place.num_nodes, cluster, num_workers=place.processes_here)
         on_failure.push(node)  # closes the node at once, without waiting for the others
         guests = ""
         if place.processes_here > 1:
