@@ -10,6 +10,7 @@ import time
 from typing import NamedTuple
 
 from tests.pyps.nodes import Actor, Cluster
+from tests.waiting import wait_until
 
 KEYS_OF_CALL = 1000
 LIMIT = 120.0  # seconds
@@ -53,9 +54,7 @@ def join_one(keys: int, load: float) -> Joined:
         joins.write(line)
         assert joins.read() == "ready"
         welcome = time.monotonic() - start
-        while joins.value("node.stats()['keys_held']") < keys // 4:
-            assert time.monotonic() < start + LIMIT
-            time.sleep(0.02)
+        wait_until(lambda: joins.value("node.stats()['keys_held']") >= keys // 4, LIMIT)
         spread = time.monotonic() - start
         assert spread < load, (
             f"keys spread for {spread:.1f} s, and calls were made for {load:.1f} s: make more"

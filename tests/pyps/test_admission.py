@@ -18,6 +18,7 @@ from tests.pyps.any_keys import LENGTHS, spread
 from tests.pyps.checkpoint.stores import load, save
 from tests.pyps.cluster import TIMEOUT, Cluster, WorkerProcesses
 from tests.pyps.nodes import Cluster as Processes
+from tests.pyps.refusals import check_refused
 
 FIRST = "uniform:low=1,high=2,seed=5"
 
@@ -360,9 +361,4 @@ def test_a_table_has_an_admission_of_its_own_and_others_must_agree() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pyps.Server(**options)
-    with pyps.Server(10) as server:
-        with pytest.raises(ValueError, match=message):
-            server.table("t", dim=1, **options)
-        assert server.table_names() == []
+    check_refused(options, message)

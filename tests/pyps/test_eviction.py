@@ -17,6 +17,7 @@ import pyps
 from pyps import checkpoint
 from tests.pyps.any_keys import spread
 from tests.pyps.cluster import TIMEOUT, Cluster
+from tests.pyps.refusals import check_refused
 
 KINDS = ("lru", "lfu", "age")
 
@@ -302,10 +303,4 @@ def test_a_checkpoint_with_more_keys_than_there_is_room_for_fills_the_room(tmp_p
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
-    lengths = options.pop("lengths", 1)
-    with pytest.raises(ValueError, match=message):
-        pyps.Server(value_length=lengths, **options)
-    with pyps.Server(10) as server:
-        with pytest.raises(ValueError, match=message):
-            server.table("t", dim=lengths, **options)
-        assert server.table_names() == []
+    check_refused(options, message, options.pop("lengths", 1))

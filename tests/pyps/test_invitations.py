@@ -19,6 +19,7 @@ from pyps.rendezvous import door
 from pyps.rendezvous.door import Invitation
 from pyps.rendezvous.start import ClusterServer
 from tests.ports import OWN, free_port
+from tests.waiting import wait_until
 
 KEYS = np.arange(300)
 OPTIONS: dict[str, Any] = {"replicas": 1, "heartbeat": 0.1, "lost_after": 1.0}
@@ -43,10 +44,7 @@ def join(invitation: str, **options: Any) -> ClusterServer:
 
 def wait_for_members(nodes: Sequence[pyps.Node], expected: list[int]) -> None:
     """Wait until all have heard of the epoch: the node that joins may be the first."""
-    end = time.monotonic() + 10
-    while [node.members for node in nodes] != [expected] * len(nodes):
-        assert time.monotonic() < end, [node.members for node in nodes]
-        time.sleep(0.01)
+    wait_until(lambda: [node.members for node in nodes] == [expected] * len(nodes))
 
 
 def ask(invitation: str, line: bytes) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from tests.pyps import joins
 from tests.pyps.nodes import Actor, Cluster
 from tests.pyps.test_leaving import KEYS, LONGEST, QUICK, SHAPES, begin_to_push, check_pushes, leave, totals
+from tests.waiting import wait_until
 
 PLACES = 5
 pytestmark = pytest.mark.slow
@@ -25,19 +26,13 @@ def cluster(count: int, **options: Any) -> Cluster:
 
 def wait_for_keys(actor: Actor, least: int) -> None:
     """Wait until so many keys live on a node."""
-    end = time.monotonic() + 20
-    while actor.value("node.stats()['keys_held']") < least:
-        assert time.monotonic() < end, actor.value("node.stats()")
-        time.sleep(0.02)
+    wait_until(lambda: actor.value("node.stats()['keys_held']") >= least)
 
 
 def wait_for_members(actors: list[Actor], expected: list[int]) -> None:
     """Wait until all have heard of the epoch: the node that joins may be the first."""
-    end = time.monotonic() + 20
     for actor in actors:
-        while actor.value("node.members") != expected:
-            assert time.monotonic() < end, actor.value("node.members")
-            time.sleep(0.01)
+        wait_until(lambda actor=actor: actor.value("node.members") == expected)
 
 
 @pytest.mark.parametrize(

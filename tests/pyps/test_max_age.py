@@ -15,6 +15,7 @@ import pytest
 import pyps
 from tests.pyps.any_keys import spread
 from tests.pyps.cluster import TIMEOUT, Cluster
+from tests.pyps.refusals import check_refused
 
 AGE = 0.4  # seconds
 KINDS = (None, "lru", "lfu", "age")
@@ -163,12 +164,7 @@ def test_a_table_has_its_own_greatest_age_and_others_must_agree() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pyps.Server(**options)
-    with pyps.Server(10) as server:
-        with pytest.raises(ValueError, match=message):
-            server.table("t", dim=1, **options)
-        assert server.table_names() == []
+    check_refused(options, message)
 
 
 def test_replicas_and_a_greatest_age_are_refused() -> None:
