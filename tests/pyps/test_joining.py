@@ -47,13 +47,13 @@ def test_others_push_on_while_a_node_joins(shape: dict[str, Any]) -> None:
         first, second = nodes.nodes
         third, line = nodes.prepare()
         for actor in (first, second):
-            begin_to_push(actor, 1500)
+            begin_to_push(actor, 900)
         third.write(line)
         assert third.read() == "ready"
         begin_to_push(third, 500)
         longest = max(check_pushes(actor) for actor in (first, second, third))
         wait_for_keys(third, len(KEYS) // 5)
-        assert totals(third) == totals(first) == [2 * 1500 + 500]
+        assert totals(third) == totals(first) == [2 * 900 + 500]
         assert longest < LONGEST
 
 

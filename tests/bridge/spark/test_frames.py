@@ -50,6 +50,7 @@ def test_a_frame_gets_one_more_column(spark: SparkSession, written: Save) -> Non
     ]
 
 
+@pytest.mark.long
 def test_columns_of_any_type_pass_beside_the_inputs(spark: SparkSession, written: Save) -> None:
     frame = spark.sql("""
         SELECT id, timestamp'2016-02-29 12:00:00' AS t, timestamp_ntz'2016-02-29 12:00:00' AS u, date'2016-02-29' AS d,
