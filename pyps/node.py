@@ -135,7 +135,7 @@ class Node(_core.Node):
         RuntimeError
             A node cannot make its part, for example for want of memory; or this node is not connected yet.
         NodeLost
-            A new table needs all nodes, and one was lost or has left.
+            A new table of a server without replicas needs all nodes, and one was lost or has left.
         WaitTimeoutError
             A node, or another process, did not do its part in time.
 

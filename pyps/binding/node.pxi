@@ -236,14 +236,14 @@ cdef class Node(Member):
         ----------
         name : str
         timeout : float, optional
-            Seconds to wait for node 0 and this node's own part; default 300.
+            Seconds to wait for the other nodes and this node's own part; default 300.
 
         Raises
         ------
         RuntimeError
             There is no such table.
         NodeLost
-            Node 0 was lost or has left, by way of which tables are dropped.
+            The server has no replicas, and node 0 was lost or has left, by way of which tables are dropped.
         """
         cdef Wait wait
         cdef int32_t code = PS_EBUSY

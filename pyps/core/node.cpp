@@ -46,9 +46,9 @@ void Attachment::require_open() {
 using namespace ps;
 
 ps_node *ps_node::create(const ps_node_options &options, const PushRule &push, const Initializer &initializer,
-                         Part part) {
+                         Part part, const std::vector<NodeId> &first) {
     std::unique_ptr<ps_node> node(
-        new ps_node(std::make_shared<Attachment>(Segment::create(options, push, initializer))));
+        new ps_node(std::make_shared<Attachment>(Segment::create(options, push, initializer, first))));
     Segment &segment = *node->attachment_->segment;
     node->attachment_->is_table = part == Part::table;
     if (part == Part::node) node->tables_ = make_tables(node->attachment_->segment);

@@ -49,7 +49,8 @@ struct [[gnu::visibility("hidden")]] ps_node {
 public:
     enum class Part { node, table };
     static ps_node *create(const ps_node_options &options, const ps::PushRule &push = {},
-                           const ps::Initializer &initializer = {}, Part part = Part::node);
+                           const ps::Initializer &initializer = {}, Part part = Part::node,
+                           const std::vector<ps::NodeId> &first = {}); // nodes; empty: those below num_nodes
     static ps_node *attach(const std::string &address, double timeout);
     ~ps_node() { shutdown(); }
 

@@ -14,6 +14,8 @@ using namespace ps;
 
 namespace {
 
+constexpr double joins_for = 0.05; // seconds, before other tables are looked at
+
 // Where a table's node is bound: beside the node that has the table.
 std::string place_beside(const std::string &endpoint, uint64_t number) {
     if (endpoint.rfind("tcp://", 0) == 0) return endpoint.substr(0, endpoint.rfind(':')) + ":*";
@@ -21,11 +23,12 @@ std::string place_beside(const std::string &endpoint, uint64_t number) {
     return "memory://*";
 }
 
-ps_node_options beside(const Header &header, const TableOptions &table, uint64_t number) {
+ps_node_options beside(const Header &header, const TableOptions &table, size_t first, uint64_t number) {
     ps_node_options options = table.for_node();
     options.max_workers = int32_t(header.max_workers);
     options.latch_timeout = header.latch_timeout;
-    options.num_nodes = int32_t(header.places);
+    options.num_nodes = int32_t(first);
+    options.places = int32_t(header.places);
     options.node = int32_t(header.node);
     options.techniques = int32_t(header.techniques);
     options.replicas = int32_t(header.replicas);
@@ -50,8 +53,14 @@ public:
         if (header.places == 1) return "here";
         return node_->bind(place_beside(beside_->endpoint(header.node), number_));
     }
-    void connect(const std::vector<std::string> &endpoints) override {
-        if (beside_->header().places > 1) node_->connect(endpoints);
+    bool connect(const std::vector<std::string> &endpoints) override {
+        if (beside_->header().places == 1) return true;
+        Attachment &attachment = *node_->attachment();
+        if (!attachment.segment->joins()) return node_->connect(endpoints), true;
+        attachment.patience = joins_for;
+        const bool is_member = node_->join(endpoints, HUGE_VAL) == PS_OK;
+        attachment.patience = HUGE_VAL;
+        return is_member;
     }
     void end_workers(const std::string &why) override { node_->end_workers(why); }
     void shut_down(bool with_others) override {
@@ -68,27 +77,20 @@ private:
     const uint64_t number_;
 };
 
-void require_no_joining(const Segment &segment) {
-    const uint32_t places = segment.header().places, at_first = uint32_t(segment.first().size());
-    if (places > at_first)
-        fail(PS_EINVAL, Where{-1, places, at_first},
-             "a cluster that nodes may join (places is %u for %u nodes) has no named tables: leave places out", places,
-             at_first);
-}
-
 } // namespace
 
 std::shared_ptr<Tables> ps_node::make_tables(const std::shared_ptr<Segment> &segment) {
     const Header &header = segment->header();
-    auto make = [segment](const std::string &options, uint64_t number) {
-        const TableOptions table = TableOptions::read(options);
-        std::unique_ptr<ps_node> node(ps_node::create(beside(segment->header(), table, number),
-                                                      PushRule::read(table.optimizer),
-                                                      Initializer::read(table.initializer), Part::table));
+    auto make = [segment](const Declaration &declared, uint64_t number) {
+        const TableOptions table = TableOptions::read(declared.options);
+        const ps_node_options options = beside(segment->header(), table, declared.first.size(), number);
+        std::unique_ptr<ps_node> node(ps_node::create(options, PushRule::read(table.optimizer),
+                                                      Initializer::read(table.initializer), Part::table,
+                                                      declared.first));
         return std::make_shared<OwnTable>(segment, node.release(), number);
     };
-    return std::make_shared<Tables>(header_from(*segment), NodeId(header.places), make,
-                                    [segment] { segment->doorbell().ring(); });
+    const Tables::Cluster cluster{NodeId(header.places), segment->first(), header.replicas > 0};
+    return std::make_shared<Tables>(header_from(*segment), cluster, make, [segment] { segment->doorbell().ring(); });
 }
 
 std::vector<std::shared_ptr<Segment>> ps_node::segments() {
@@ -116,7 +118,6 @@ std::shared_ptr<Tables> ps_node::own_tables() {
 int32_t ps_node::table(const std::string &name, const std::string &options, double timeout, ps_node **table) {
     const std::shared_ptr<Attachment> attachment = this->attachment();
     attachment->require_open();
-    require_no_joining(*attachment->segment);
     const double patience = attachment->patience;
     if (const std::shared_ptr<Tables> tables = own_tables()) {
         const std::shared_ptr<TableNode> found = tables->open(name, options, timeout, patience);

@@ -390,9 +390,9 @@ int32_t ps_node_total_length(ps_node *node, const int64_t *keys, int64_t num_key
  *
  * The caller owns the handle `table`, which every function for nodes takes but those that bind, connect, listen or wait
  * for other nodes; its end does not end the table. ps_node_drop_table does, for all: the values are gone, and calls of
- * workers fail with PS_ECLOSED. Tables are made as long as no node was lost or has left, and dropped as long as node 0
- * is there; they end with their node. All three functions may return PS_EBUSY: see ps_node_set_patience. Seconds; 0:
- * 300. */
+ * workers fail with PS_ECLOSED. With replicas, tables are made and dropped by the nodes that are there; else they are
+ * made as long as no node was lost or has left, and dropped as long as node 0 is there. They end with their node. All
+ * three functions may return PS_EBUSY: see ps_node_set_patience. Seconds; 0: 300. */
 int32_t ps_node_table(ps_node *node, const char *name, const ps_node_options *options, double timeout, ps_node **table);
 int32_t ps_node_drop_table(ps_node *node, const char *name, double timeout);
 /* The names of the tables that work on this node, each followed by a line feed. PS_ESIZE: error.limit bytes are

@@ -23,6 +23,8 @@ local first = node(0)
 first:connect{endpoints[1]}
 local kv = first:worker()
 kv:push({1, 10}, {1, 2, 3, 4})
+first:table('users', {dim = 1, capacity = 100})
+kv:table('users'):push({77}, {5})
 for rank = 1, 2 do
    say(first:free_place())
    local known = first:endpoints()
@@ -33,6 +35,10 @@ for rank = 1, 2 do
    there:push({1}, {1, 1})
    there:pull({1, 10}, found)
    say(table.concat(found, ' '), table.concat(nodes[rank]:members(), ' '), nodes[rank]:num_nodes(), nodes[rank]:rank())
+   there:table('users'):push({77}, {rank})
+   local row = {}
+   there:table('users'):pull({77}, row)
+   say(row[1])
    there:finalize()
 end
 say(first:free_place(), table.concat(first:endpoints(), ' ') == table.concat(endpoints, ' '))
@@ -53,11 +59,13 @@ def zmq_library(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lua_nodes_join_and_python_attaches_to_them(luajit: Any, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "end")
     program = luajit(JOINING, "", 0, tmp_path / "end")
-    assert [program.line() for _ in range(7)] == [
+    assert [program.line() for _ in range(9)] == [
         "1",
         "2 3 3 4 0 1 1 1",
+        "6",
         "2",
         "3 4 3 4 0 1 2 1 2",
+        "8",
         "nil true",
         "luaps: endpoints must be a table of strings, got 5",
         (

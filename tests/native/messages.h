@@ -200,14 +200,16 @@ inline Bytes some_settings() {
 }
 
 inline Bytes some_notice() {
+    using What = BoardMessage::What;
     BoardMessage message;
-    message.what = BoardMessage::What(draw(3));
-    if (message.what != BoardMessage::What::notice) message.id = 1 + draw(1000);
-    if (message.what == BoardMessage::What::answer) return message.encode(header());
+    message.what = What(draw(5));
+    if (message.what == What::proposal || message.what == What::answer) message.id = 1 + draw(1000);
+    if (message.what == What::end) message.notice.number = draw(1000);
+    if (message.what == What::answer || message.what == What::end) return message.encode(header());
     message.notice.name = std::string(1 + draw(BoardMessage::most_name), char('a' + draw(26)));
-    if (draw(2)) message.notice.text = std::string(1 + draw(BoardMessage::most_text), char(' ' + draw(95)));
-    if (message.notice.text.empty() || message.what == BoardMessage::What::notice)
-        message.notice.number = 1 + draw(1000);
+    if (message.what == What::copy || draw(2))
+        message.notice.text = std::string(1 + draw(BoardMessage::most_text), char(' ' + draw(95)));
+    if (message.notice.text.empty() || message.what != What::proposal) message.notice.number = 1 + draw(1000);
     return message.encode(header());
 }
 

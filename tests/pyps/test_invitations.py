@@ -207,8 +207,3 @@ def test_a_cluster_without_places_has_no_invitation() -> None:
         pyps.Server(10, num_nodes=2, places=1, replicas=1)
     with pyps.init(10) as node:
         assert getattr(node, "invitation", "") == ""
-
-
-def test_named_tables_are_refused_where_nodes_may_join() -> None:
-    with begun() as first, pytest.raises(ValueError, match=r"places is 3 for 1 nodes.* has no named tables"):
-        first.table("users", 4, capacity=100)

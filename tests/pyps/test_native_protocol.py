@@ -54,6 +54,11 @@ def test_nodes_agree_on_tables_in_any_order_of_messages(programs: Programs) -> N
 
 
 @native
+def test_declarations_of_tables_are_read_as_they_were_written(programs: Programs) -> None:
+    assert programs.run("declarations", times(1000)) == "ok\n"
+
+
+@native
 def test_the_protocol_survives_lost_nodes(programs: Programs) -> None:
     assert programs.run("losses", "0", times(200)) == "ok\n"
 

@@ -1,22 +1,28 @@
-// Notices on which all nodes agree, short texts under names: one node's part in it. A node proposes a notice to node 0,
-// which decides. A proposal is adopted if nothing stands under the name; what stands can be taken down. Node 0 tells
-// all nodes what it has adopted, in one order, and then answers the proposal: so when a proposal is answered here, the
-// board shows what node 0 had when it decided.
+// Notices on which all members agree, short texts under names: one node's part in it. A node proposes a notice to the
+// host, the lowest member, which decides. A proposal is adopted if nothing stands under the name; what stands can be
+// taken down. The host tells all members what it has adopted, in one order, and then answers the proposal: so when a
+// proposal is answered here, the board shows what the host had when it decided.
 //
-// Once node 0 is lost, nothing is decided any more.
+// Members come and go. Each time a new term begins, which is an epoch of the membership; a node may miss some terms.
+// Then every member sends the host a copy of its board. When the host has all of them, it takes the one that has
+// followed the most changes, which has every change that a member has seen, as all follow the same changes in the same
+// order; and it sends that one to all members. Only then is anything decided in this term. Messages of other terms are
+// dropped. A node proposes again what was not answered.
 //
 // It has no I/O, clock or threads, like the whole protocol.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "protocol/messages.h"
 
 namespace ps {
 
 struct Notice {
-    uint64_t number = 0; // counts what was adopted, from 1; in a proposal to take something down, the number of that
+    uint64_t number = 0; // of the change that adopted it; in a proposal to take something down, the number of that
     std::string name, text; // an empty text takes the notice of this name and number down
 };
 
@@ -25,31 +31,63 @@ public:
     class Port {
     public:
         virtual ~Port() = default;
-        virtual void propose(uint64_t id, const Notice &notice) = 0; // to node 0
+        virtual void propose(NodeId host, uint64_t id, const Notice &notice) = 0;
         virtual void tell(NodeId to, const Notice &notice) = 0;
         virtual void answer(NodeId to, uint64_t id) = 0;
+        virtual void copy(NodeId to, const Notice &notice) = 0; // one of those that stand; the last one is followed by
+        virtual void end_copy(NodeId to, uint64_t changes) = 0; // this: how many changes the board has followed
+        virtual std::string completed(const Notice &proposed) const = 0; // the text to adopt, on the host
         virtual void adopted(const Notice &notice) = 0; // it stands here from now on, or was taken down
         virtual void answered(uint64_t id) = 0; // this node's proposal was decided
     };
 
-    Board(NodeId self, NodeId nodes, Port &port) : self_(self), nodes_(nodes), port_(port) {}
+    // The members of term 0; this node may be none of them, and join in a later term.
+    Board(NodeId self, std::vector<NodeId> members, Port &port);
 
-    // Proposes a notice, or with an empty text to take one down. The id is answered, perhaps during this call.
+    void begin(uint32_t term, std::vector<NodeId> members); // in ascending order, this node among them
+    // Proposes a notice, or with an empty text to take one down. The id, higher than those before, is answered, perhaps
+    // during this call.
     void propose(uint64_t id, const Notice &notice);
-    void receive_proposal(NodeId from, uint64_t id, const Notice &notice); // only node 0
-    void receive(const Notice &notice) { adopt(notice); }
-    void receive_answer(uint64_t id) { port_.answered(id); }
+    void receive_proposal(NodeId from, uint32_t term, uint64_t id, const Notice &notice);
+    void receive(NodeId from, uint32_t term, const Notice &notice);
+    void receive_answer(NodeId from, uint32_t term, uint64_t id);
+    void receive_copy(NodeId from, uint32_t term, const Notice &notice);
+    void receive_end(NodeId from, uint32_t term, uint64_t changes);
 
     const Notice *find(const std::string &name) const; // what stands; null: nothing
+    const std::vector<NodeId> &members() const { return members_; }
+    uint32_t term() const { return term_; }
+    bool decides() const { return is_ready_ && members_.front() == self_; } // this node is the host, and has all copies
 
 private:
-    void decide(const Notice &proposed);
-    void adopt(const Notice &notice);
+    struct Proposal {
+        Notice notice;
+        bool is_decided = false; // which this node has seen, though it got no answer yet
+    };
+    struct Copy {
+        uint32_t term = 0;
+        std::map<std::string, Notice> notices; // by name
+        std::optional<uint64_t> changes; // all notices are there
+    };
 
-    const NodeId self_, nodes_;
+    bool is_from_host(NodeId from, uint32_t term) const;
+    void decide(const Notice &proposed);
+    void follow(const Notice &notice);
+    void make(uint64_t id);
+    void send_copy(NodeId to);
+    void look_at_copies();
+    void take(const Copy &copy);
+    const Copy *copy_of(NodeId node) const; // a whole one of this term; null: there is none
+
+    const NodeId self_;
     Port &port_;
-    uint64_t last_number_ = 0;
-    std::map<std::string, Notice> standing_;
+    uint32_t term_ = 0;
+    std::vector<NodeId> members_;
+    bool is_ready_; // the host's board of this term is here
+    uint64_t changes_ = 0;
+    std::map<std::string, Notice> standing_; // by name
+    std::map<uint64_t, Proposal> proposals_; // by id; not answered
+    std::map<NodeId, Copy> copies_;
 };
 
 } // namespace ps

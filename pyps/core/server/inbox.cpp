@@ -82,7 +82,7 @@ void Inbox::take_board(const Message &message) {
     require_other_node(message.sender, NodeId(to_.segment.header().node));
     BoardMessage found = BoardMessage::decode(message.header, message.reader);
     if (!to_.tables) throw Malformed("a table has no tables");
-    to_.tables->receive(message.header.from, found);
+    to_.tables->receive(message.header, found);
 }
 
 void Inbox::take_left(const Message &message) {

@@ -90,7 +90,7 @@ void Server::connect(std::vector<std::string> endpoints) {
     const Header &header = segment_->header();
     if (is_connected()) fail(PS_EINVAL, Where{}, "the node is connected already");
     const uint32_t needed = segment_->joins() ? header.places : uint32_t(segment_->first().size());
-    if (endpoints.size() != needed)
+    if (endpoints.size() != needed && endpoints.size() != header.places)
         fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), needed}, "%zu endpoints were given for %u %s",
              endpoints.size(), needed, segment_->joins() ? "places" : "nodes");
     endpoints.resize(header.places);
@@ -160,7 +160,10 @@ void Server::work() {
 // Look at what the vigil and workers of this node have written into the shared memory.
 void Server::look_around() {
     farewells_.look_for_losses();
-    if (std::optional<Vigil::Epoch> epoch = vigil_->new_epoch()) channels_.begin_epoch(*epoch);
+    if (std::optional<Vigil::Epoch> epoch = vigil_->new_epoch()) {
+        channels_.begin_epoch(*epoch);
+        if (tables_) tables_->begin_epoch(epoch->number, epoch->members);
+    }
     tuning_.look();
     gates_.look();
     if (tables_) tables_->flush([this](NodeId to, Bytes message) { transport_->send(to, std::move(message)); });

@@ -23,7 +23,7 @@ public:
 
     const std::string &endpoint() const { return transport_->endpoint(); }
     std::weak_ptr<Inside> inside() const { return transport_->inside(); } // the way to it for workers of this process
-    void connect(std::vector<std::string> endpoints); // by node; of a node that joins, empty where there is none
+    void connect(std::vector<std::string> endpoints); // of the first nodes, or by node, empty where there is none
     bool is_connected() const { return thread_.joinable(); }
     void leave(); // this node comes to its end
     bool is_alone_here() const; // whether this process serves no other node of the cluster that has not come to its end

@@ -11,24 +11,13 @@ namespace ps {
 
 namespace {
 
-constexpr size_t most_of_a_reason = 160; // bytes
-
-// What stands on the board has printed characters only.
-std::string printed(const char *text) {
-    std::string found(text);
-    found.resize(std::min(found.size(), most_of_a_reason));
-    std::replace_if(found.begin(), found.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return found;
-}
-
-std::string place(uint64_t table, NodeId node) { return std::to_string(table) + "/" + std::to_string(node); }
 bool is_name(const std::string &name) { return name.find('/') == std::string::npos; }
 
 } // namespace
 
-Tables::Tables(const FrameHeader &header, NodeId nodes, MakeTableNode make, std::function<void()> wake)
-    : header_(header), self_(header.from), nodes_(nodes), make_(std::move(make)), wake_(std::move(wake)),
-      board_(self_, nodes, *this) {}
+Tables::Tables(const FrameHeader &header, const Cluster &cluster, MakeTableNode make, std::function<void()> wake)
+    : header_(header), self_(header.from), cluster_(cluster), make_(std::move(make)), wake_(std::move(wake)),
+      board_(self_, cluster.first, *this) {}
 
 void Tables::stop() {
     Lock lock(mutex_);
@@ -70,42 +59,55 @@ bool Tables::wait(Lock &lock, double end, double patience, const std::function<b
     }
 }
 
+// One that could not be made is taken down soon, unless a node was lost that is needed for that.
+bool Tables::is_free(const std::string &name, std::shared_ptr<Table> *table) const {
+    *table = find(name);
+    if (!*table || lost_ || joins(**table)) return true;
+    return (*table)->state != State::failed && failure_of(**table).empty();
+}
+
+// Returns the table of the name, which is there or was declared now; null if the patience is over before.
+std::shared_ptr<Tables::Table> Tables::declare(Lock &lock, const std::string &name, const std::string &options,
+                                               double end, double patience) {
+    std::shared_ptr<Table> table;
+    auto no_answer = [] { return "no node answered"; };
+    if (!wait(lock, end, patience, [&] { return is_free(name, &table); }, no_answer) || table) return table;
+    if (options.empty()) {
+        wait(
+            lock, end, patience, [&] { return (table = find(name)) != nullptr; },
+            [&] { return "no node has declared table '" + name + "'"; });
+        return table;
+    }
+    require_all();
+    const std::shared_ptr<Proposal> proposal = begin({0, name, options});
+    if (!wait(lock, end, patience, [&] { return proposal->is_answered; }, no_answer))
+        return nullptr; // another proposal of the same changes nothing
+    if (!proposal->table) require_all();
+    if (!proposal->table) fail(PS_ESTATE, Where{}, "table '%s' was dropped meanwhile", name.c_str());
+    return proposal->table;
+}
+
 std::shared_ptr<TableNode> Tables::open(const std::string &name, const std::string &options, double timeout,
                                         double patience) {
     require_table_name(name);
     const double end = monotonic_seconds() + timeout;
     Lock lock(mutex_);
     std::shared_ptr<Table> table;
-    // One that could not be made is taken down soon, unless a node was lost.
-    auto is_free = [&] {
-        table = find(name);
-        return !table || lost_ || (table->state != State::failed && failure_of(*table).empty());
-    };
-    if (!wait(lock, end, patience, is_free, [] { return "node 0 did not answer"; })) return nullptr;
-    if (!table && options.empty()) {
+    do {
+        table = declare(lock, name, options, end, patience);
+        if (!table) return nullptr;
+        if (!options.empty() && options != table->declared.options)
+            fail(PS_EINVAL, Where{}, "table '%s' is there with other options: %s", name.c_str(),
+                 table->declared.options.c_str());
         if (!wait(
-                lock, end, patience, [&] { return (table = find(name)) != nullptr; },
-                [&] { return "no node has declared table '" + name + "'"; }))
+                lock, end, patience, [&] { return table->state >= State::works; },
+                [&] {
+                    const std::optional<NodeId> node = missing(*table);
+                    return "node " + std::to_string(node.value_or(self_)) + " has not made its part of table '" + name +
+                           "'";
+                }))
             return nullptr;
-    } else if (!table) {
-        require_all();
-        const std::shared_ptr<Proposal> proposal = begin({0, name, options});
-        if (!wait(lock, end, patience, [&] { return proposal->is_answered; }, [] { return "node 0 did not answer"; }))
-            return nullptr; // another proposal of the same changes nothing
-        table = proposal->table;
-        if (!table) require_all();
-        if (!table) fail(PS_ESTATE, Where{}, "table '%s' was dropped meanwhile", name.c_str());
-    }
-    if (!options.empty() && options != table->options)
-        fail(PS_EINVAL, Where{}, "table '%s' is there with other options: %s", name.c_str(), table->options.c_str());
-    if (!wait(
-            lock, end, patience, [&] { return table->state >= State::works; },
-            [&] {
-                const std::optional<NodeId> node = missing(*table);
-                return "node " + std::to_string(node.value_or(self_)) + " has not made its part of table '" + name +
-                       "'";
-            }))
-        return nullptr;
+    } while (table->state == State::failed && table->was_left && cluster_.goes_on); // the others make it anew
     if (table->state == State::failed)
         fail(PS_ESTATE, Where{}, "table '%s' could not be made: %s", name.c_str(), table->failure.c_str());
     if (table->state == State::dropped) fail(PS_ECLOSED, Where{}, "table '%s' was dropped", name.c_str());
@@ -127,7 +129,7 @@ bool Tables::drop(const std::string &name, double timeout, double patience) {
     const std::shared_ptr<Proposal> proposal = begun->second;
     if (!wait(
             lock, end, patience, [&] { return proposal->is_answered && proposal->table->is_shut_down; },
-            [] { return "node 0 did not answer"; }))
+            [] { return "not all nodes have ended their parts"; }))
         return false;
     dropped_.erase(name);
     return true;
@@ -145,7 +147,7 @@ std::string Tables::options(const std::string &name) {
     Lock lock(mutex_);
     const std::shared_ptr<Table> table = find(name);
     if (!table) fail(PS_ESTATE, Where{}, "there is no table '%.80s'", name.c_str());
-    return table->options;
+    return table->declared.options;
 }
 
 void Tables::end_workers() {
@@ -162,22 +164,28 @@ std::vector<std::shared_ptr<TableNode>> Tables::nodes() {
     return nodes;
 }
 
-void Tables::receive(NodeId from, const BoardMessage &message) {
+void Tables::receive(const FrameHeader &header, const BoardMessage &message) {
     Lock lock(mutex_);
-    if (message.what == BoardMessage::What::proposal) {
-        if (self_ != 0) throw Malformed("a proposal is for node 0");
-        board_.receive_proposal(from, message.id, message.notice);
-        return;
+    const Notice &notice = message.notice;
+    switch (message.what) {
+    case BoardMessage::What::proposal: board_.receive_proposal(header.from, header.epoch, message.id, notice); break;
+    case BoardMessage::What::notice: board_.receive(header.from, header.epoch, notice); break;
+    case BoardMessage::What::answer: board_.receive_answer(header.from, header.epoch, message.id); break;
+    case BoardMessage::What::copy: board_.receive_copy(header.from, header.epoch, notice); break;
+    case BoardMessage::What::end: board_.receive_end(header.from, header.epoch, notice.number); break;
     }
-    if (from != 0) throw Malformed("only node 0 decides about tables");
-    if (message.what == BoardMessage::What::notice)
-        board_.receive(message.notice);
-    else
-        board_.receive_answer(message.id);
+    changed_.notify_all();
+}
+
+void Tables::begin_epoch(uint32_t epoch, const std::vector<NodeId> &members) {
+    Lock lock(mutex_);
+    board_.begin(epoch, members);
+    changed_.notify_all();
 }
 
 void Tables::lose(NodeId node) {
     Lock lock(mutex_);
+    if (cluster_.goes_on) return; // an epoch begins without it
     if (!lost_) lost_ = node;
     is_deciding_lost_ |= node == 0;
     for (const auto &[name, table] : tables_)
@@ -201,15 +209,27 @@ void Tables::flush(const Send &send) {
 // The parts of the board; the lock is held.
 
 void Tables::post(NodeId to, const BoardMessage &message) {
-    outgoing_.emplace_back(to, message.encode(header_));
+    FrameHeader header = header_;
+    header.epoch = board_.term();
+    outgoing_.emplace_back(to, message.encode(header));
     wake_();
 }
 
-void Tables::propose(uint64_t id, const Notice &notice) { post(0, {BoardMessage::What::proposal, id, notice}); }
+void Tables::propose(NodeId host, uint64_t id, const Notice &notice) {
+    post(host, {BoardMessage::What::proposal, id, notice});
+}
 
 void Tables::tell(NodeId to, const Notice &notice) { post(to, {BoardMessage::What::notice, 0, notice}); }
 
 void Tables::answer(NodeId to, uint64_t id) { post(to, {BoardMessage::What::answer, id, {}}); }
+
+void Tables::copy(NodeId to, const Notice &notice) { post(to, {BoardMessage::What::copy, 0, notice}); }
+
+void Tables::end_copy(NodeId to, uint64_t changes) { post(to, {BoardMessage::What::end, 0, {changes, "", ""}}); }
+
+std::string Tables::completed(const Notice &proposed) const {
+    return is_name(proposed.name) ? Declaration{proposed.text, board_.members()}.text() : proposed.text;
+}
 
 std::shared_ptr<Tables::Proposal> Tables::begin(const Notice &notice, std::shared_ptr<Table> to_drop) {
     auto proposal = std::make_shared<Proposal>();
@@ -234,131 +254,21 @@ void Tables::adopted(const Notice &notice) {
     changed_.notify_all();
     if (!is_name(notice.name)) return; // of a part, which the thread looks for
     if (!notice.text.empty()) {
-        tables_[notice.name] = std::make_shared<Table>(notice);
+        tables_[notice.name] = std::make_shared<Table>(notice, Declaration::read(notice.text, cluster_.places));
         if (!thread_.joinable() && !stopped_) start();
         return;
     }
     const std::shared_ptr<Table> table = find(notice.name);
     if (!table || table->number != notice.number) return;
     // A node that could not make its part has said so before it, or another node, took the table down.
-    if (table->state < State::works) table->failure = failure_of(*table);
+    if (table->state < State::works) {
+        table->failure = failure_of(*table);
+        table->was_left = left(*table).has_value();
+    }
     table->state = table->failure.empty() ? State::dropped : State::failed;
     tables_.erase(notice.name);
     if (table->node) table->node->end_workers("table '" + table->name + "' was dropped");
     ended_.push_back(table);
-}
-
-std::optional<NodeId> Tables::missing(const Table &table) const {
-    for (NodeId node = 0; node < nodes_; node++)
-        if (!board_.find(place(table.number, node))) return node;
-    return std::nullopt;
-}
-
-// What the first node has said that could not make its part; empty if there is none.
-std::string Tables::failure_of(const Table &table) const {
-    for (NodeId node = 0; node < nodes_; node++) {
-        const Notice *part = board_.find(place(table.number, node));
-        if (part && part->text[0] == '!') return "on node " + std::to_string(node) + ", " + part->text.substr(1);
-    }
-    return "";
-}
-
-// The thread.
-
-void Tables::start() {
-    SignalsBlocked blocked;
-    thread_ = std::thread([this] { run(); });
-}
-
-void Tables::run() {
-    begin_thread("ps tables");
-    Lock lock(mutex_);
-    while (!stopped_)
-        if (!step(lock)) changed_.wait(lock);
-}
-
-// Does one of the things that are to be done; false if there is none.
-bool Tables::step(Lock &lock) {
-    for (const std::shared_ptr<Table> &found : ended_) {
-        const std::shared_ptr<Table> table = found; // the list changes below
-        if (!table->has_ended && may_end(*table)) return end(table), true;
-        if (table->has_ended && !is_used(*table)) return shut_down(lock, table), true;
-    }
-    for (const auto &[name, found] : tables_) {
-        const std::shared_ptr<Table> table = found;
-        if (table->state == State::declared) return bind(lock, table), true;
-        if (table->state == State::bound && !missing(*table)) return connect(lock, table), true;
-    }
-    return false;
-}
-
-void Tables::bind(Lock &lock, const std::shared_ptr<Table> &table) {
-    table->state = State::bound;
-    lock.unlock();
-    std::shared_ptr<TableNode> node;
-    std::string said;
-    try {
-        node = make_(table->options, table->number);
-        said = node->bind();
-    } catch (const std::exception &error) {
-        said = "!" + printed(error.what());
-    }
-    lock.lock();
-    table->node = node;
-    table->has_bound = true;
-    begin({0, place(table->number, self_), said});
-}
-
-// All nodes have said where their parts are, or why they have none.
-void Tables::connect(Lock &lock, const std::shared_ptr<Table> &table) {
-    std::string failure = failure_of(*table);
-    if (failure.empty()) {
-        std::vector<std::string> endpoints;
-        for (NodeId node = 0; node < nodes_; node++) endpoints.push_back(board_.find(place(table->number, node))->text);
-        lock.unlock();
-        try {
-            table->node->connect(endpoints);
-        } catch (const std::exception &error) {
-            failure = error.what();
-        }
-        lock.lock();
-    }
-    if (table->state == State::bound) table->state = failure.empty() ? State::works : State::failed;
-    table->has_worked = table->state == State::works;
-    if (table->state == State::failed) {
-        if (table->failure.empty()) table->failure = failure;
-        begin({table->number, table->name, ""}, table);
-    }
-    changed_.notify_all();
-}
-
-void Tables::end(const std::shared_ptr<Table> &table) {
-    table->has_ended = true;
-    const std::string name = place(table->number, self_);
-    if (const Notice *part = board_.find(name)) begin({part->number, name, ""});
-}
-
-// Whether its part stands on the board, if it was proposed.
-bool Tables::may_end(const Table &table) const {
-    return !table.has_bound || lost_ || board_.find(place(table.number, self_));
-}
-
-// Whether workers of some node may still use a dropped table.
-bool Tables::is_used(const Table &table) const {
-    if (!table.has_worked || lost_) return false;
-    for (NodeId node = 0; node < nodes_; node++)
-        if (board_.find(place(table.number, node))) return true;
-    return false;
-}
-
-void Tables::shut_down(Lock &lock, const std::shared_ptr<Table> &table) {
-    ended_.erase(std::find(ended_.begin(), ended_.end(), table));
-    const std::shared_ptr<TableNode> node = table->node;
-    lock.unlock();
-    if (node) node->shut_down(true);
-    lock.lock();
-    table->is_shut_down = true;
-    changed_.notify_all();
 }
 
 } // namespace ps

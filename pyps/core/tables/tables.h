@@ -1,10 +1,13 @@
 // The named tables of a node. A table is a node of its own in the same process, with its own memory, server and
 // endpoint; all nodes of the cluster have a part of it.
 //
-// Which tables there are is agreed upon by a Board. Under a table's name stand its options; under "NUMBER/NODE" the
-// endpoint at which that node has bound its part, or '!' and why it could not. A thread of this class, which begins
+// Which tables there are is agreed upon by a Board. Under a table's name stands its declaration; under "NUMBER/NODE"
+// the endpoint at which that node has bound its part, or '!' and why it could not. A thread of this class, which begins
 // with the first table, makes and connects the parts and ends them. A dropped table's parts go when all nodes have
 // taken theirs off the board, which they do when their workers have ended: so no worker finds another node gone.
+//
+// Where keys have replicas, tables go on and are made when nodes have gone or come. A node that was no member when a
+// table was declared joins the table, as it has joined the cluster; when it is let in, it says where its part is.
 #pragma once
 
 #include <condition_variable>
@@ -29,8 +32,14 @@ class Tables : private Board::Port {
 public:
     using Send = std::function<void(NodeId to, Bytes message)>;
 
+    struct Cluster {
+        NodeId places;
+        std::vector<NodeId> first; // with which it starts
+        bool goes_on; // when nodes are lost or leave: keys have replicas
+    };
+
     // `wake` lets the node's server call flush() soon.
-    Tables(const FrameHeader &header, NodeId nodes, MakeTableNode make, std::function<void()> wake);
+    Tables(const FrameHeader &header, const Cluster &cluster, MakeTableNode make, std::function<void()> wake);
     ~Tables() { stop(); }
     void stop(); // shuts all tables down; waiting calls fail
 
@@ -45,19 +54,24 @@ public:
     std::vector<std::shared_ptr<TableNode>> nodes(); // of those that work here
 
     // For the server's thread.
-    void receive(NodeId from, const BoardMessage &message); // throws Malformed
+    void receive(const FrameHeader &header, const BoardMessage &message); // throws Malformed
+    void begin_epoch(uint32_t epoch, const std::vector<NodeId> &members);
     void lose(NodeId node); // it was lost or has left
     void flush(const Send &send);
 
 private:
     enum class State { declared, bound, works, failed, dropped };
     struct Table {
-        explicit Table(const Notice &notice) : name(notice.name), options(notice.text), number(notice.number) {}
+        Table(const Notice &notice, const Declaration &declaration)
+            : name(notice.name), number(notice.number), declared(declaration) {}
 
-        const std::string name, options;
+        const std::string name;
         const uint64_t number;
+        const Declaration declared;
         State state = State::declared;
         std::string failure; // why it failed
+        bool was_left = false; // it failed because one of its nodes was lost or has left
+        std::string endpoint; // of this node's part
         std::shared_ptr<TableNode> node;
         bool has_bound = false; // this node has proposed its part for the board
         bool has_worked = false; // so other nodes may still use this part
@@ -71,9 +85,12 @@ private:
     };
     using Lock = std::unique_lock<std::mutex>;
 
-    void propose(uint64_t id, const Notice &notice) override;
+    void propose(NodeId host, uint64_t id, const Notice &notice) override;
     void tell(NodeId to, const Notice &notice) override;
     void answer(NodeId to, uint64_t id) override;
+    void copy(NodeId to, const Notice &notice) override;
+    void end_copy(NodeId to, uint64_t changes) override;
+    std::string completed(const Notice &proposed) const override;
     void adopted(const Notice &notice) override;
     void answered(uint64_t id) override;
 
@@ -81,23 +98,34 @@ private:
     std::shared_ptr<Proposal> begin(const Notice &notice, std::shared_ptr<Table> to_drop = nullptr);
     bool wait(Lock &lock, double end, double patience, const std::function<bool()> &is_over,
               const std::function<std::string()> &what_is_missing);
-    void require_all(); // no node was lost
+    std::shared_ptr<Table> declare(Lock &lock, const std::string &name, const std::string &options, double end,
+                                   double patience);
+    void require_all(); // no node was lost, if one would be missed
     std::shared_ptr<Table> find(const std::string &name) const;
 
+    using Act = void (Tables::*)(Lock &lock, const std::shared_ptr<Table> &table);
     void start();
     void run();
     bool step(Lock &lock);
+    std::optional<Act> act_on(const Table &table) const; // what is to be done now
+    std::optional<Act> act_on_ended(const Table &table) const;
     void bind(Lock &lock, const std::shared_ptr<Table> &table);
     void connect(Lock &lock, const std::shared_ptr<Table> &table);
-    void end(const std::shared_ptr<Table> &table);
+    void end(Lock &lock, const std::shared_ptr<Table> &table);
     void shut_down(Lock &lock, const std::shared_ptr<Table> &table);
+    bool joins(const Table &table) const; // this node does, as it was no member when the table was declared
+    bool is_free(const std::string &name, std::shared_ptr<Table> *table) const;
     bool may_end(const Table &table) const;
     bool is_used(const Table &table) const;
+    const Notice *part(const Table &table, NodeId node) const; // null: the node has not said where it is
     std::string failure_of(const Table &table) const;
-    std::optional<NodeId> missing(const Table &table) const; // a node that has not said where its part is
+    std::optional<NodeId> left(const Table &table) const; // a node that was lost, or left, before it had made its part
+    std::optional<NodeId> missing(const Table &table) const; // a node that is to make its part first
+    std::vector<std::string> endpoints(const Table &table) const;
 
     const FrameHeader header_;
-    const NodeId self_, nodes_;
+    const NodeId self_;
+    const Cluster cluster_;
     const MakeTableNode make_;
     const std::function<void()> wake_;
 
@@ -110,8 +138,8 @@ private:
     std::map<uint64_t, std::shared_ptr<Proposal>> proposals_; // by id; not answered
     std::map<std::string, std::shared_ptr<Proposal>> dropped_; // of calls of drop() whose patience was over
     std::vector<std::pair<NodeId, Bytes>> outgoing_;
-    std::optional<NodeId> lost_; // the first one
-    bool is_deciding_lost_ = false; // node 0 is among the lost
+    std::optional<NodeId> lost_; // the first one, where tables need all nodes
+    bool is_deciding_lost_ = false; // then: node 0 is among the lost
     bool stopped_ = false;
     std::thread thread_;
 };

@@ -4,6 +4,22 @@
 
 namespace ps {
 
+namespace {
+
+bool fits(const BoardMessage &message) {
+    const bool has_number = message.notice.number > 0, has_text = !message.notice.text.empty();
+    switch (message.what) {
+    case BoardMessage::What::proposal: return has_number != has_text;
+    case BoardMessage::What::notice: return has_number;
+    case BoardMessage::What::answer: return !has_number && !has_text;
+    case BoardMessage::What::copy: return has_number && has_text;
+    case BoardMessage::What::end: return !has_text;
+    }
+    return false;
+}
+
+} // namespace
+
 Bytes BoardMessage::encode(FrameHeader header) const {
     FrameWriter writer(head(header, kind));
     writer.put(what);
@@ -21,7 +37,7 @@ BoardMessage BoardMessage::decode(const FrameHeader &header, FrameReader &reader
     require_no_keys(header);
     BoardMessage message;
     message.what = reader.get<What>();
-    if (message.what > What::answer) throw Malformed("it is neither a proposal nor a notice nor an answer");
+    if (message.what > What::end) throw Malformed("it is no message about a board");
     reader.zeros(6);
     message.id = reader.get<uint64_t>();
     message.notice.number = reader.get<uint64_t>();
@@ -30,13 +46,12 @@ BoardMessage BoardMessage::decode(const FrameHeader &header, FrameReader &reader
     message.notice.text = get_text(reader, text, most_text, "its text");
     reader.require_end();
     const Notice &notice = message.notice;
-    const bool is_answer = message.what == What::answer, is_notice = message.what == What::notice;
-    if (is_notice == (message.id > 0)) throw Malformed("a proposal or an answer has an id, a notice has none");
-    if (is_answer != notice.name.empty()) throw Malformed("a proposal or a notice has a name, an answer has none");
-    if (is_answer   ? notice.number > 0 || !notice.text.empty()
-        : is_notice ? notice.number == 0
-                    : (notice.number > 0) != notice.text.empty())
-        throw Malformed("its number and its text do not fit to what it is");
+    const What what = message.what;
+    if ((message.id > 0) != (what == What::proposal || what == What::answer))
+        throw Malformed("a proposal and an answer have an id, others have none");
+    if (notice.name.empty() != (what == What::answer || what == What::end))
+        throw Malformed("an answer and the end of a copy have no name, others have one");
+    if (!fits(message)) throw Malformed("its number and its text do not fit to what it is");
     return message;
 }
 

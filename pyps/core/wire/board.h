@@ -1,4 +1,4 @@
-// The messages about notices on which all nodes agree.
+// The messages about notices on which all members agree. The header's epoch is the term of the board.
 #pragma once
 
 #include "protocol/board.h"
@@ -8,14 +8,14 @@
 namespace ps {
 
 struct BoardMessage {
-    enum class What : uint16_t { proposal, notice, answer };
+    enum class What : uint16_t { proposal, notice, answer, copy, end };
 
     static constexpr Kind kind = Kind::board;
-    static constexpr size_t most_name = 80, most_text = 2048; // bytes
+    static constexpr size_t most_name = 80, most_text = 4096; // bytes
 
     What what{};
     uint64_t id = 0; // of a proposal, and of the one that is answered
-    Notice notice; // not in an answer
+    Notice notice; // not in an answer; at the end of a copy its number is how many changes the board has followed
 
     Bytes encode(FrameHeader header) const;
     static BoardMessage decode(const FrameHeader &header, FrameReader &reader);

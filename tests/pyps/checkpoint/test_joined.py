@@ -31,6 +31,8 @@ def check(path: Path, shape: dict[str, Any]) -> None:
     with pyps.Server(value_length=4, **shape) as server, server.worker() as kv:
         checkpoint.load(path, server)
         np.testing.assert_array_equal(kv.pull(KEYS)[:, 0], KEYS)
+        assert server.table_names() == ["users"]
+        np.testing.assert_array_equal(kv.table("users").pull(KEYS)[:, 0], KEYS)
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -40,6 +42,7 @@ def test_nodes_save_together_with_one_that_has_joined(shape: dict[str, Any], tmp
         push(first, KEYS[::2])
         second = pyps.init(value_length=4, join=first.invitation, **OPTIONS, **shape)
         push(second, KEYS[1::2])
+        push(first.table("users", dim=4, capacity=5000), KEYS)
         nodes = [first, second]
         save(tmp_path / "both", nodes)
         check(tmp_path / "both", shape)
