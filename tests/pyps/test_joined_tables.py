@@ -17,6 +17,7 @@ from tests.pyps.test_leaving import LONGEST, leave
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
+long = pytest.mark.long
 
 SHAPES = {"a range": "num_keys=3000", "any numbers": "capacity=20_000"}
 KEYS = "np.arange(1000) * 3"
@@ -65,7 +66,7 @@ def test_a_node_that_joins_has_the_tables(shape: str) -> None:
         assert joined.do(declare("capacity=7"))["error"] == "ValueError"  # as it was declared otherwise
 
 
-@pytest.mark.parametrize("maker", [0, 2])
+@pytest.mark.parametrize("maker", [0, pytest.param(2, marks=long)])
 def test_after_a_node_has_joined_tables_are_made_and_dropped_on_all(maker: int) -> None:
     with cluster(2) as nodes:
         nodes.join()
@@ -78,6 +79,7 @@ def test_after_a_node_has_joined_tables_are_made_and_dropped_on_all(maker: int) 
             assert actor.value("node.table_names()") == []
 
 
+@long
 def test_nodes_join_one_after_another_while_tables_are_made() -> None:
     """Each table is made by nodes of another number; in the end all have all."""
     with cluster(1) as nodes:
@@ -111,8 +113,14 @@ def test_pushes_to_a_table_go_on_while_a_node_joins() -> None:
         assert values(joined) == [1 + sum(report["calls"] for report in reports)]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("lost", [0, 1, 3])
+@pytest.mark.parametrize(
+    ("lost", "shape"),
+    [
+        pytest.param(lost, shape, marks=[] if (lost, shape) == (0, "any numbers") else long)
+        for lost in (0, 1, 3)
+        for shape in SHAPES
+    ],
+)
 def test_when_a_node_is_killed_tables_go_on_and_new_ones_are_made(lost: int, shape: str) -> None:
     """Node 0 decides about tables until then; node 3 had joined."""
     with cluster(3) as nodes:
@@ -144,7 +152,7 @@ def no_key_lacks_copies(actor: Actor) -> bool:
     return bool(actor.value('node.table("users").stats()["keys_lacking_copies"] == 0'))
 
 
-@pytest.mark.parametrize("leaver", [0, 1, 2])
+@pytest.mark.parametrize("leaver", [0, pytest.param(1, marks=long), pytest.param(2, marks=long)])
 def test_a_node_leaves_and_new_tables_are_made(leaver: int) -> None:
     with cluster(2) as nodes:
         nodes.nodes[1].value(declare("num_keys=3000"))
@@ -161,7 +169,7 @@ def test_a_node_leaves_and_new_tables_are_made(leaver: int) -> None:
         others[0].value('node.drop_table("users")')
 
 
-@pytest.mark.parametrize("lost", [0, 1])
+@pytest.mark.parametrize("lost", [0, pytest.param(1, marks=long)])
 def test_a_table_is_made_although_a_node_is_lost_meanwhile(lost: int) -> None:
     """The call waits until the others have agreed to go on, and makes the table with them."""
     with cluster(3) as nodes:
@@ -179,6 +187,7 @@ def test_a_table_is_made_although_a_node_is_lost_meanwhile(lost: int) -> None:
         assert values(others[0]) == pytest.approx(after(2))
 
 
+@long
 def test_where_tables_are_made_and_dropped_again_and_again_nodes_come_and_go() -> None:
     with cluster(3) as nodes:
         again = (
