@@ -80,7 +80,7 @@ class Node(_core.Node):
         """Let an optimizer be the one of this node, which has it or is about to have it; return its text."""
         text = optimizer_text(optimizer)
         if optimizer is not None and not isinstance(optimizer, str):
-            optimizer.bind(self)
+            text = optimizer.bind(self)
             self._optimizer = optimizer
         return text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -53,15 +53,16 @@ def _number(name: str, value: Any) -> float:
 
 
 class Group(dict[str, Any]):
-    """The only param group of an optimizer. Its settings are those of the server, once there is one.
+    """A param group of an optimizer. Its settings are those of the server or table, once there is one.
 
-    Other entries, like the schedulers' ``initial_lr``, belong to this object alone.
+    Other entries, like ``table`` and the schedulers' ``initial_lr``, belong to this object alone.
     """
 
     def __init__(self, settings: Mapping[str, Any], others: Mapping[str, Any] | None = None) -> None:
         super().__init__({"params": [], **settings, **(others or {})})
         self.names = tuple(settings)
         self._node: weakref.ref[_core.Node] | None = None
+        self._first = ""
 
     @property
     def node(self) -> _core.Node | None:
@@ -69,9 +70,12 @@ class Group(dict[str, Any]):
         node = None if self._node is None else self._node()
         return node if node is not None and node.is_open else None
 
-    @node.setter
-    def node(self, node: _core.Node) -> None:
+    def bind(self, node: _core.Node, text_of: Callable[[Group], str]) -> str:
+        """Be the group of a node; return the text with which it was or is made, whatever has changed since."""
+        if self.node is None:
+            self._first = text_of(self)
         self._node = weakref.ref(node)
+        return self._first
 
     def settings(self) -> dict[str, Any]:
         """Return the settings as they are now."""

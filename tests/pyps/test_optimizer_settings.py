@@ -121,10 +121,89 @@ def test_an_optimizer_belongs_to_one_server() -> None:
         assert server.optimizer is optimizer
 
 
-def test_there_is_one_group() -> None:
+def test_each_table_is_a_group() -> None:
+    """Its settings are the optimizer's first ones, or those that it was given before; each changes by itself."""
+    optimizer = pyps.optim.SGD(lr=0.5)
+    optimizer.add_param_group({"table": "slow", "lr": 0.125, "weight_decay": 0.5})
+    with pyps.Server(1, 1, optimizer=optimizer) as server, server.worker() as kv:
+        optimizer.param_groups[0]["lr"] = 2.0
+        tables = [server.table(name, dim=1, optimizer=optimizer) for name in ("slow", "fast")]
+        found = [(group["table"], group["lr"], group["weight_decay"]) for group in optimizer.param_groups]
+        assert found == [("", 2.0, 0), ("slow", 0.125, 0.5), ("fast", 0.5, 0)]
+        optimizer.param_groups[2]["lr"] = 4.0
+        kv.push([0], [1.0])
+        for table in tables:
+            kv.table(table.name).push([7], [1.0])
+        assert [kv.pull([0])[0, 0], *(kv.table(t.name).pull([7])[0, 0] for t in tables)] == [-2, -0.125, -4]
+        assert [table.optimizer for table in tables] == [optimizer, optimizer]
+        again = server.table("fast", dim=1, optimizer=optimizer)  # is the table that was made before
+        assert [text.split(",")[0] for text in (again.optimizer_text(), optimizer.text)] == [
+            "sgd:lr=4",
+            "sgd:lr=2",
+        ]
+        assert len(optimizer.param_groups) == 3
+        assert repr(optimizer).count("lr=") == 3
+        scheduler = lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+        optimizer.step()
+        scheduler.step()
+        assert [group["lr"] for group in optimizer.param_groups] == [1.0, 0.0625, 2.0]
+        texts = [node.optimizer_text() for node in (server, *tables)]
+        assert [text.split(",")[0] for text in texts] == ["sgd:lr=1", "sgd:lr=0.0625", "sgd:lr=2"]
+
+
+def test_an_optimizer_may_be_a_tables_alone() -> None:
+    with pyps.Server(1, 1) as server:
+        users = server.table("users", dim=1, optimizer=pyps.optim.SGD(lr=0.25))
+        assert users.optimizer is not None
+        (group,) = users.optimizer.param_groups
+        assert (group["table"], group["lr"]) == ("users", 0.25)
+        with pyps.attach(server.address) as there, there.table("users") as same:
+            assert same.optimizer is not None
+            same.optimizer.param_groups[0]["lr"] = 0.5
+        assert group["lr"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("group", "message"),
+    [
+        ({"params": [torch.zeros(1)]}, "has a table, and no tensors"),
+        ({"lr": 0.1}, "names its table"),
+        ({"table": "users"}, "table 'users' has a param group"),
+        ({"table": "items", "lr": -1.0}, r"lr is -1; it must be in \[0, inf\)"),
+    ],
+)
+def test_what_is_no_group_is_refused(group: dict[str, object], message: str) -> None:
     optimizer = pyps.optim.SGD()
-    with pytest.raises(ValueError, match="one param group"):
-        optimizer.add_param_group({"params": [torch.zeros(1)]})
+    optimizer.add_param_group({"table": "users", "params": []})
+    with pytest.raises(ValueError, match=message):
+        optimizer.add_param_group(group)
+    assert len(optimizer.param_groups) == 2
+
+
+def test_tables_of_another_server_are_not_a_group() -> None:
+    optimizer = pyps.optim.SGD()
+    with pyps.Server(1, 1, optimizer=optimizer), pyps.Server(1, 1) as other:
+        with pytest.raises(ValueError, match="that of another server"):
+            other.table("users", dim=1, optimizer=optimizer)
+        assert other.table_names() == []
+
+
+def test_the_state_of_several_groups_is_loaded_by_table() -> None:
+    saved = []
+    for rate in (0.5, 0.25):
+        optimizer = pyps.optim.SGD(lr=rate)
+        with pyps.Server(1, 1, optimizer=optimizer) as server:
+            server.table("users", dim=1, optimizer=optimizer)
+            saved.append(optimizer.state_dict())
+            optimizer.load_state_dict(saved[0])
+            assert [group["lr"] for group in optimizer.param_groups] == [0.5, 0.5]
+            with pytest.raises(ValueError, match="not the state of 2 groups with lr, "):
+                optimizer.load_state_dict(pyps.optim.SGD().state_dict())
+            saved[0]["param_groups"].reverse()
+            with pytest.raises(ValueError, match="the state of table 'users', not of ''"):
+                optimizer.load_state_dict(saved[0])
+            saved[0]["param_groups"].reverse()
+    assert [group["lr"] for group in saved[1]["param_groups"]] == [0.25, 0.25]
 
 
 def test_states_are_saved_and_loaded() -> None:
