@@ -106,6 +106,17 @@ function members.add(Node)
          end
       end
    end
+
+   -- A free rank for a node that is to join, which no node of the cluster gives to another one. It raises an error if
+   -- there is none. `timeout`: seconds to wait for the other nodes, default 300.
+   function Node:take_place(timeout)
+      check(C.ps_load_zmq(nil))
+      local rank = ffi.new('int32_t[1]')
+      check(waiting.stay(self.handle, waiting.limit(timeout), function(handle, left)
+         return C.ps_node_take_place(handle, left, rank)
+      end))
+      return rank[0]
+   end
 end
 
 return members

@@ -169,6 +169,7 @@ cdef extern from "ps.h" nogil:
     int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t capacity)
     int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes)
     int32_t ps_node_join(ps_node *node, const char *const *endpoints, int32_t num_endpoints, double timeout)
+    int32_t ps_node_take_place(ps_node *node, double timeout, int32_t *number)
     int32_t ps_node_get_member(ps_node *node, int32_t number, ps_member *member, size_t bytes)
     int32_t ps_node_barrier(ps_node *node, double timeout)
     int32_t ps_node_leave(ps_node *node, double timeout)

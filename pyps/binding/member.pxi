@@ -64,6 +64,30 @@ cdef class Member:
                 found.append(number)
         return found
 
+    def take_place(self, timeout=None):
+        """Return a number of `free_places` for a node that is to join; no node of the cluster gives it to another.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait for the other nodes; default 300.
+
+        Raises
+        ------
+        RuntimeError
+            The cluster has had nodes for all of its places.
+        ValueError
+            This process has not created the node.
+        """
+        cdef Wait wait
+        cdef int32_t number = 0, code = PS_EBUSY
+        limit(&wait, timeout, True)
+        while prepare_call(&wait, code):
+            with nogil:
+                code = ps_node_take_place(self.node, wait.left, &number)
+        check(code)
+        return number
+
     cdef ps_member member(self, int32_t number) except *:
         cdef ps_member found
         check(ps_node_get_member(self.node, number, &found, sizeof(found)))

@@ -115,6 +115,11 @@ int32_t ps_node_join(ps_node *node, const char *const *endpoints, int32_t num_en
     });
 }
 
+int32_t ps_node_take_place(ps_node *node, double timeout, int32_t *number) {
+    return wait_for(node, "node", timeout,
+                    [&](ps_node &n, double limit) { return n.take_place(limit, &require(number, "number")); });
+}
+
 int32_t ps_node_get_member(ps_node *node, int32_t number, ps_member *member, size_t bytes) {
     return with_node(node, [&](ps_node &n) {
         auto attachment = n.attachment();

@@ -61,6 +61,7 @@ public:
     std::string bind(const std::string &endpoint);
     void connect(const std::vector<std::string> &endpoints);
     int32_t join(const std::vector<std::string> &endpoints, double timeout); // see ps_node_join
+    int32_t take_place(double timeout, int32_t *number); // see ps_node_take_place
     int32_t barrier(double timeout);
     int32_t leave(double timeout);
     int32_t hand_over(double timeout); // see ps_node_hand_over

@@ -42,3 +42,20 @@ int32_t ps_node::join(const std::vector<std::string> &endpoints, double timeout)
     header.connected.store(1, std::memory_order_release);
     return PS_OK;
 }
+
+int32_t ps_node::take_place(double timeout, int32_t *number) {
+    const std::shared_ptr<Attachment> attachment = this->attachment();
+    attachment->require_open();
+    const Segment &segment = *attachment->segment;
+    const std::shared_ptr<Tables> tables = own_tables();
+    if (!tables) fail(PS_EINVAL, Where{}, "places are given by the process that created the node");
+    std::vector<NodeId> free;
+    for (uint32_t node = 0; node < segment.header().places; node++) {
+        const MemberSlot &slot = segment.member(node);
+        if (slot.state.load(std::memory_order_acquire) == Member::absent && !slot.is_known)
+            free.push_back(NodeId(node));
+    }
+    const std::optional<NodeId> taken = tables->take_place(free, timeout, attachment->patience);
+    if (taken) *number = *taken;
+    return taken ? PS_OK : PS_EBUSY;
+}

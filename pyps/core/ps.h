@@ -327,6 +327,9 @@ int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num
  * works. The endpoints of all places are given, empty where there is no node. PS_ETIMEDOUT: the nodes did not let it
  * in; shut it down then. Seconds; 0: 300. */
 int32_t ps_node_join(ps_node *node, const char *const *endpoints, int32_t num_endpoints, double timeout);
+/* A number below `places` for a node that is to join, which no node of the cluster gives to another one; in the process
+ * that created the node. PS_ESTATE: there is none left. Seconds; 0: 300. */
+int32_t ps_node_take_place(ps_node *node, double timeout, int32_t *number);
 /* Of a number below `places`. A node that has asked to be let in has an endpoint and is PS_MEMBER_ABSENT. */
 int32_t ps_node_get_member(ps_node *node, int32_t number, ps_member *member, size_t bytes);
 int32_t ps_node_barrier(ps_node *node,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pyps.answering import MOST_BYTES, Answering
-from pyps.errors import StartError
+from pyps.errors import Error, StartError
 from pyps.rendezvous.interfaces import at_port
 from pyps.rendezvous.offers import Agreed, find_difference
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyps.server import Server
 
 END = b"\n"
+TIMEOUT = 30.0  # seconds that the members may take to agree on a number
 KNOWN_LATER = ("num_nodes", "places")  # which a node learns by its answer
 
 logger = logging.getLogger(__name__)
@@ -111,7 +112,6 @@ class Door(Answering):
         self._node = weakref.ref(node)
         self._agreed = _without_later(agreed)
         self._cluster = cluster
-        self._given: set[int] = set()
         super().__init__(interface, 0, "pyps door", END)
         host, port = self._socket.getsockname()[:2]
         self.invitation = str(Invitation(host, port, cluster))
@@ -132,13 +132,10 @@ class Door(Answering):
         return encode(self._welcome(node))
 
     def _welcome(self, node: Server) -> dict[str, object]:
-        free = [number for number in node.free_places() if number not in self._given]
-        if not free:
-            return {
-                "error": f"the cluster has had nodes for all of its {node.places} places: start it with more, places="
-            }
-        number = free[node.rank % len(free)]  # another member that is asked meanwhile begins elsewhere
-        self._given.add(number)
+        try:
+            number = node.take_place(TIMEOUT)
+        except (Error, RuntimeError) as error:
+            return {"error": str(error)}
         logger.info("node %d of %d lets another one join as node %d", node.rank, node.num_nodes, number)
         return asdict(Welcome(number, node.num_nodes, node.places, node.endpoints()))
 

@@ -26,7 +26,8 @@ kv:push({1, 10}, {1, 2, 3, 4})
 first:table('users', {dim = 1, capacity = 100})
 kv:table('users'):push({77}, {5})
 for rank = 1, 2 do
-   say(first:free_place())
+   assert(first:free_place() == rank)
+   say(first:take_place())
    local known = first:endpoints()
    node(rank)
    known[rank + 1] = endpoints[rank + 1]

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -207,3 +208,29 @@ def test_a_cluster_without_places_has_no_invitation() -> None:
         pyps.Server(10, num_nodes=2, places=1, replicas=1)
     with pyps.init(10) as node:
         assert getattr(node, "invitation", "") == ""
+
+
+def test_two_that_ask_two_members_at_once_get_two_numbers() -> None:
+    with begun(places=4) as first, join(first.invitation) as second:
+        wait_for_members((first, second), [0, 1])
+        with ThreadPoolExecutor() as pool:
+            others = list(pool.map(join, (first.invitation, second.invitation)))
+        assert sorted(node.rank for node in others) == [2, 3]
+        wait_for_members((first, second, *others), [0, 1, 2, 3])
+        for node in others:
+            node.shutdown(0)
+
+
+def test_a_number_is_given_once_whichever_node_gives_it() -> None:
+    with begun(places=40) as first, join(first.invitation) as second:
+        wait_for_members((first, second), [0, 1])
+        with ThreadPoolExecutor() as pool:
+            taken = list(pool.map(lambda node: node.take_place(20), [first, second] * 19))
+            assert sorted(taken) == list(range(2, 40))
+        for node in (first, second):
+            with pytest.raises(
+                RuntimeError, match="has had nodes for all of its 40 places: start it with more"
+            ):
+                node.take_place()
+        with pyps.attach(second.address) as attached, pytest.raises(ValueError, match="process that created"):
+            attached.take_place()

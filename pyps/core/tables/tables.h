@@ -5,6 +5,7 @@
 // the endpoint at which that node has bound its part, or '!' and why it could not. A thread of this class, which begins
 // with the first table, makes and connects the parts and ends them. A dropped table's parts go when all nodes have
 // taken theirs off the board, which they do when their workers have ended: so no worker finds another node gone.
+// The numbers that nodes were given which are to join stand there as well.
 //
 // Where keys have replicas, tables go on and are made when nodes have gone or come. A node that was no member when a
 // table was declared joins the table, as it has joined the cluster; when it is let in, it says where its part is.
@@ -48,6 +49,8 @@ public:
     std::shared_ptr<TableNode> open(const std::string &name, const std::string &options, double timeout,
                                     double patience);
     bool drop(const std::string &name, double timeout, double patience);
+    // One of the numbers, which no node of the cluster gives again; null as above. Throws Failure.
+    std::optional<NodeId> take_place(const std::vector<NodeId> &free, double timeout, double patience);
     std::vector<std::string> names(); // of those that work here
     std::string options(const std::string &name); // of one that was declared; throws PS_ESTATE
     void end_workers();
@@ -82,6 +85,11 @@ private:
         std::string name;
         std::shared_ptr<Table> table; // the one to drop; else the one that has the name when the proposal is answered
         bool is_answered = false;
+    };
+    struct Taking { // a number for a node that is to join
+        NodeId node;
+        std::string text; // nobody else's
+        std::shared_ptr<Proposal> proposal;
     };
     using Lock = std::unique_lock<std::mutex>;
 
@@ -137,6 +145,7 @@ private:
     uint64_t last_id_ = 0; // of a proposal
     std::map<uint64_t, std::shared_ptr<Proposal>> proposals_; // by id; not answered
     std::map<std::string, std::shared_ptr<Proposal>> dropped_; // of calls of drop() whose patience was over
+    std::optional<Taking> taking_; // of a call whose patience was over
     std::vector<std::pair<NodeId, Bytes>> outgoing_;
     std::optional<NodeId> lost_; // the first one, where tables need all nodes
     bool is_deciding_lost_ = false; // then: node 0 is among the lost
