@@ -48,8 +48,11 @@ struct World : Chance {
         void copy(NodeId to, const Notice &notice) override {
             post(to, [=, from = self](Node &node, uint32_t term) { node.board.receive_copy(from, term, notice); });
         }
-        void end_copy(NodeId to, uint64_t changes) override {
-            post(to, [=, from = self](Node &node, uint32_t term) { node.board.receive_end(from, term, changes); });
+        void tell_changes(NodeId to, uint64_t changes) override {
+            post(to, [=, from = self](Node &node, uint32_t term) { node.board.receive_changes(from, term, changes); });
+        }
+        void ask(NodeId to) override {
+            post(to, [=, from = self](Node &node, uint32_t term) { node.board.receive_ask(from, term); });
         }
         void post(NodeId to, std::function<void(Node &, uint32_t)> letter) {
             REQUIRE(to != self);

@@ -202,10 +202,10 @@ inline Bytes some_settings() {
 inline Bytes some_notice() {
     using What = BoardMessage::What;
     BoardMessage message;
-    message.what = What(draw(5));
+    message.what = What(draw(6));
     if (message.what == What::proposal || message.what == What::answer) message.id = 1 + draw(1000);
-    if (message.what == What::end) message.notice.number = draw(1000);
-    if (message.what == What::answer || message.what == What::end) return message.encode(header());
+    if (message.what == What::changes) message.notice.number = draw(1000);
+    if (message.what == What::answer || message.what >= What::changes) return message.encode(header());
     message.notice.name = std::string(1 + draw(BoardMessage::most_name), char('a' + draw(26)));
     if (message.what == What::copy || draw(2))
         message.notice.text = std::string(1 + draw(BoardMessage::most_text), char(' ' + draw(95)));

@@ -13,8 +13,8 @@ Board::Board(NodeId self, std::vector<NodeId> members, Port &port)
 void Board::begin(uint32_t term, std::vector<NodeId> members) {
     term_ = term;
     members_ = std::move(members);
-    is_ready_ = false;
-    if (members_.front() != self_) send_copy(members_.front());
+    is_ready_ = has_asked_ = false;
+    if (members_.front() != self_) port_.tell_changes(members_.front(), changes_);
     look_at_copies();
 }
 
@@ -85,26 +85,32 @@ const Notice *Board::find(const std::string &name) const {
 
 void Board::send_copy(NodeId to) {
     for (const auto &[name, notice] : standing_) port_.copy(to, notice);
-    port_.end_copy(to, changes_);
+    port_.tell_changes(to, changes_);
 }
 
-// A copy may come before this node has heard of the term.
+void Board::receive_ask(NodeId from, uint32_t term) {
+    if (term == term_ && from == members_.front()) send_copy(from);
+}
+
+// What comes may belong to a term of which this node has not heard.
+Board::Copy &Board::open_copy(NodeId from, uint32_t term) {
+    Copy &copy = copies_[from];
+    if (copy.term != term || copy.changes) copy = Copy{term, {}, std::nullopt};
+    return copy;
+}
+
 void Board::receive_copy(NodeId from, uint32_t term, const Notice &notice) {
     if (term < term_ || (term == term_ && is_ready_)) return;
-    Copy &copy = copies_[from];
-    if (copy.term != term || copy.changes) copy = Copy{term, {}, std::nullopt};
-    copy.notices[notice.name] = notice;
+    open_copy(from, term).notices[notice.name] = notice;
 }
 
-void Board::receive_end(NodeId from, uint32_t term, uint64_t changes) {
+void Board::receive_changes(NodeId from, uint32_t term, uint64_t changes) {
     if (term < term_ || (term == term_ && is_ready_)) return;
-    Copy &copy = copies_[from];
-    if (copy.term != term || copy.changes) copy = Copy{term, {}, std::nullopt};
-    copy.changes = changes;
+    open_copy(from, term).changes = changes;
     look_at_copies();
 }
 
-const Board::Copy *Board::copy_of(NodeId node) const {
+Board::Copy *Board::copy_of(NodeId node) {
     auto found = copies_.find(node);
     return found == copies_.end() || found->second.term != term_ || !found->second.changes ? nullptr : &found->second;
 }
@@ -112,21 +118,29 @@ const Board::Copy *Board::copy_of(NodeId node) const {
 void Board::look_at_copies() {
     if (is_ready_ || term_ == 0) return;
     const bool is_host = members_.front() == self_;
-    const std::vector<NodeId> needed = is_host ? members_ : std::vector<NodeId>{members_.front()};
-    const Copy *best = nullptr; // null: this node's board
-    for (NodeId node : needed) {
-        const Copy *copy = copy_of(node);
+    std::map<NodeId, uint64_t> others; // how many changes they have followed
+    NodeId most = members_.front();
+    for (NodeId node : is_host ? members_ : std::vector<NodeId>{most}) {
         if (node == self_) continue;
+        const Copy *copy = copy_of(node);
         if (!copy) return;
-        if (!is_host || *copy->changes > (best ? *best->changes : changes_)) best = copy;
+        others[node] = *copy->changes;
+        if (*copy->changes > (most == self_ ? changes_ : others[most])) most = node;
     }
-    if (best) take(*best);
+    if (most != self_ && others[most] != changes_) {
+        if (is_host && !has_asked_) {
+            has_asked_ = true;
+            copies_.erase(most);
+            return port_.ask(most);
+        }
+        take(*copy_of(most));
+    }
     is_ready_ = true;
     for (auto copy = copies_.begin(); copy != copies_.end();)
         copy = copy->second.term <= term_ ? copies_.erase(copy) : std::next(copy);
-    if (decides())
-        for (NodeId node : members_)
-            if (node != self_) send_copy(node);
+    if (is_host)
+        for (const auto &[node, changes] : others)
+            changes == changes_ ? port_.tell_changes(node, changes) : send_copy(node);
     std::vector<uint64_t> ids;
     for (const auto &[id, proposal] : proposals_) ids.push_back(id);
     for (uint64_t id : ids) make(id);

@@ -4,10 +4,11 @@
 // proposal is answered here, the board shows what the host had when it decided.
 //
 // Members come and go. Each time a new term begins, which is an epoch of the membership; a node may miss some terms.
-// Then every member sends the host a copy of its board. When the host has all of them, it takes the one that has
-// followed the most changes, which has every change that a member has seen, as all follow the same changes in the same
-// order; and it sends that one to all members. Only then is anything decided in this term. Messages of other terms are
-// dropped. A node proposes again what was not answered.
+// Then every member tells the host how many changes its board has followed. When all have, the host asks the one that
+// has followed the most for a copy, unless it has as many itself. This board has every change that a member has seen,
+// as all follow the same changes in the same order. The host sends it to those that have followed fewer, and tells the
+// others that they have it. Only then is anything decided in this term. Messages of other terms are dropped. A node
+// proposes again what was not answered.
 //
 // It has no I/O, clock or threads, like the whole protocol.
 #pragma once
@@ -34,8 +35,9 @@ public:
         virtual void propose(NodeId host, uint64_t id, const Notice &notice) = 0;
         virtual void tell(NodeId to, const Notice &notice) = 0;
         virtual void answer(NodeId to, uint64_t id) = 0;
-        virtual void copy(NodeId to, const Notice &notice) = 0; // one of those that stand; the last one is followed by
-        virtual void end_copy(NodeId to, uint64_t changes) = 0; // this: how many changes the board has followed
+        virtual void copy(NodeId to, const Notice &notice) = 0; // one of those that stand; after them comes:
+        virtual void tell_changes(NodeId to, uint64_t changes) = 0; // how many changes the board has followed
+        virtual void ask(NodeId to) = 0; // for a copy
         virtual std::string completed(const Notice &proposed) const = 0; // the text to adopt, on the host
         virtual void adopted(const Notice &notice) = 0; // it stands here from now on, or was taken down
         virtual void answered(uint64_t id) = 0; // this node's proposal was decided
@@ -52,7 +54,8 @@ public:
     void receive(NodeId from, uint32_t term, const Notice &notice);
     void receive_answer(NodeId from, uint32_t term, uint64_t id);
     void receive_copy(NodeId from, uint32_t term, const Notice &notice);
-    void receive_end(NodeId from, uint32_t term, uint64_t changes);
+    void receive_changes(NodeId from, uint32_t term, uint64_t changes);
+    void receive_ask(NodeId from, uint32_t term);
 
     const Notice *find(const std::string &name) const; // what stands; null: nothing
     const std::vector<NodeId> &members() const { return members_; }
@@ -64,10 +67,10 @@ private:
         Notice notice;
         bool is_decided = false; // which this node has seen, though it got no answer yet
     };
-    struct Copy {
+    struct Copy { // what another node has sent of its board
         uint32_t term = 0;
         std::map<std::string, Notice> notices; // by name
-        std::optional<uint64_t> changes; // all notices are there
+        std::optional<uint64_t> changes; // which come after the notices
     };
 
     bool is_from_host(NodeId from, uint32_t term) const;
@@ -77,7 +80,8 @@ private:
     void send_copy(NodeId to);
     void look_at_copies();
     void take(const Copy &copy);
-    const Copy *copy_of(NodeId node) const; // a whole one of this term; null: there is none
+    Copy &open_copy(NodeId from, uint32_t term);
+    Copy *copy_of(NodeId node); // a whole one of this term; null: there is none
 
     const NodeId self_;
     Port &port_;
@@ -88,6 +92,7 @@ private:
     std::map<std::string, Notice> standing_; // by name
     std::map<uint64_t, Proposal> proposals_; // by id; not answered
     std::map<NodeId, Copy> copies_;
+    bool has_asked_ = false; // in this term
 };
 
 } // namespace ps

@@ -172,7 +172,8 @@ void Tables::receive(const FrameHeader &header, const BoardMessage &message) {
     case BoardMessage::What::notice: board_.receive(header.from, header.epoch, notice); break;
     case BoardMessage::What::answer: board_.receive_answer(header.from, header.epoch, message.id); break;
     case BoardMessage::What::copy: board_.receive_copy(header.from, header.epoch, notice); break;
-    case BoardMessage::What::end: board_.receive_end(header.from, header.epoch, notice.number); break;
+    case BoardMessage::What::changes: board_.receive_changes(header.from, header.epoch, notice.number); break;
+    case BoardMessage::What::ask: board_.receive_ask(header.from, header.epoch); break;
     }
     changed_.notify_all();
 }
@@ -225,7 +226,11 @@ void Tables::answer(NodeId to, uint64_t id) { post(to, {BoardMessage::What::answ
 
 void Tables::copy(NodeId to, const Notice &notice) { post(to, {BoardMessage::What::copy, 0, notice}); }
 
-void Tables::end_copy(NodeId to, uint64_t changes) { post(to, {BoardMessage::What::end, 0, {changes, "", ""}}); }
+void Tables::tell_changes(NodeId to, uint64_t changes) {
+    post(to, {BoardMessage::What::changes, 0, {changes, "", ""}});
+}
+
+void Tables::ask(NodeId to) { post(to, {BoardMessage::What::ask, 0, {}}); }
 
 std::string Tables::completed(const Notice &proposed) const {
     return is_name(proposed.name) ? Declaration{proposed.text, board_.members()}.text() : proposed.text;

@@ -97,7 +97,8 @@ private:
     void tell(NodeId to, const Notice &notice) override;
     void answer(NodeId to, uint64_t id) override;
     void copy(NodeId to, const Notice &notice) override;
-    void end_copy(NodeId to, uint64_t changes) override;
+    void tell_changes(NodeId to, uint64_t changes) override;
+    void ask(NodeId to) override;
     std::string completed(const Notice &proposed) const override;
     void adopted(const Notice &notice) override;
     void answered(uint64_t id) override;

@@ -11,9 +11,10 @@ bool fits(const BoardMessage &message) {
     switch (message.what) {
     case BoardMessage::What::proposal: return has_number != has_text;
     case BoardMessage::What::notice: return has_number;
-    case BoardMessage::What::answer: return !has_number && !has_text;
+    case BoardMessage::What::answer:
+    case BoardMessage::What::ask: return !has_number && !has_text;
     case BoardMessage::What::copy: return has_number && has_text;
-    case BoardMessage::What::end: return !has_text;
+    case BoardMessage::What::changes: return !has_text;
     }
     return false;
 }
@@ -37,7 +38,7 @@ BoardMessage BoardMessage::decode(const FrameHeader &header, FrameReader &reader
     require_no_keys(header);
     BoardMessage message;
     message.what = reader.get<What>();
-    if (message.what > What::end) throw Malformed("it is no message about a board");
+    if (message.what > What::ask) throw Malformed("it is no message about a board");
     reader.zeros(6);
     message.id = reader.get<uint64_t>();
     message.notice.number = reader.get<uint64_t>();
@@ -49,8 +50,8 @@ BoardMessage BoardMessage::decode(const FrameHeader &header, FrameReader &reader
     const What what = message.what;
     if ((message.id > 0) != (what == What::proposal || what == What::answer))
         throw Malformed("a proposal and an answer have an id, others have none");
-    if (notice.name.empty() != (what == What::answer || what == What::end))
-        throw Malformed("an answer and the end of a copy have no name, others have one");
+    if (notice.name.empty() == (what == What::proposal || what == What::notice || what == What::copy))
+        throw Malformed("a proposal, a notice and its copy have a name, others have none");
     if (!fits(message)) throw Malformed("its number and its text do not fit to what it is");
     return message;
 }

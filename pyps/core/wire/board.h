@@ -8,14 +8,14 @@
 namespace ps {
 
 struct BoardMessage {
-    enum class What : uint16_t { proposal, notice, answer, copy, end };
+    enum class What : uint16_t { proposal, notice, answer, copy, changes, ask };
 
     static constexpr Kind kind = Kind::board;
     static constexpr size_t most_name = 80, most_text = 4096; // bytes
 
     What what{};
     uint64_t id = 0; // of a proposal, and of the one that is answered
-    Notice notice; // not in an answer; at the end of a copy its number is how many changes the board has followed
+    Notice notice; // of `changes` only its number: how many changes the board has followed; not in an answer
 
     Bytes encode(FrameHeader header) const;
     static BoardMessage decode(const FrameHeader &header, FrameReader &reader);
