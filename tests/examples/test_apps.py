@@ -40,7 +40,9 @@ def test_management_does_not_change_what_is_learnt(name: str, management: str) -
     assert other == pytest.approx(classic, abs=APPS[name].tolerance)
 
 
-@pytest.mark.parametrize("name", APPS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "dsgd" else pytest.mark.long) for name in APPS]
+)
 def test_told_ahead_keys_are_local(name: str) -> None:
     """On one node all are, by home half of them."""
     assert trained(name, 1, "classic")[-1].share_local == 1

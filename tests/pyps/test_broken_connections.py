@@ -30,7 +30,7 @@ def cluster(count: int, wires: Wires, **options: Any) -> Cluster:
     return Cluster(count, between=wires.between, num_keys=KEYS, num_workers=100, **options)
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", [pytest.param(2, marks=pytest.mark.long), 3])
 @pytest.mark.parametrize("ways", [[(0, 1), (1, 0)], [(0, 1)], [(1, 0)]], ids=["both", "there", "back"])
 def test_every_waiting_call_names_the_other_end(
     wires: Wires, count: int, ways: list[tuple[int, int]]

@@ -108,7 +108,7 @@ def test_what_no_host_can_back_is_refused_on_all_ranks() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", ["barrier", "create_tensor"])
-@pytest.mark.parametrize("who", [0, 1, 2])
+@pytest.mark.parametrize("who", [0, pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_rank_that_does_not_come_is_named_on_all_others(call: str, who: int) -> None:
     made = {"barrier": "wm.barrier(timeout=1)", "create_tensor": CREATE.replace("[])", "[], timeout=1)")}[
         call
