@@ -245,18 +245,8 @@ int32_t ps_node_get_latencies(ps_node *node, int32_t operation, int32_t remote, 
 
 int32_t ps_node_set_metrics(ps_node *node, int32_t number, const char *url) {
     return with_node(node, [&](ps_node &n) {
-        auto attachment = n.attachment();
-        MemberSlot &member = member_of(*attachment->segment, number);
-        const size_t length = std::strlen(&require(url, "url"));
-        if (length >= sizeof member.metrics)
-            fail(PS_EINVAL, Where{-1, int64_t(length), int64_t(sizeof member.metrics - 1)}, "the URL %s is too long",
-                 url);
-        if (attachment->segment->header().server.pid != Process::self().pid)
-            fail(PS_EINVAL, Where{}, "only the process that created the node says where statistics can be read");
-        if (member.is_watched.load(std::memory_order_relaxed))
-            fail(PS_ESTATE, Where{-1, number, 0}, "the URL of node %d is known already", number);
-        std::memcpy(member.metrics, url, length + 1);
-        member.is_watched.store(1, std::memory_order_release);
+        member_of(*n.attachment()->segment, number);
+        n.set_metrics(uint32_t(number), &require(url, "url"));
     });
 }
 

@@ -62,6 +62,7 @@ public:
     void connect(const std::vector<std::string> &endpoints);
     int32_t join(const std::vector<std::string> &endpoints, double timeout); // see ps_node_join
     int32_t take_place(double timeout, int32_t *number); // see ps_node_take_place
+    void set_metrics(uint32_t number, const std::string &url); // see ps_node_set_metrics
     int32_t barrier(double timeout);
     int32_t leave(double timeout);
     int32_t hand_over(double timeout); // see ps_node_hand_over

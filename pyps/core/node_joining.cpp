@@ -43,6 +43,21 @@ int32_t ps_node::join(const std::vector<std::string> &endpoints, double timeout)
     return PS_OK;
 }
 
+// Nodes that join, and those that are there then, tell each other by the board of the cluster.
+void ps_node::set_metrics(uint32_t number, const std::string &url) {
+    const std::shared_ptr<Attachment> attachment = this->attachment();
+    Segment &segment = *attachment->segment;
+    if (url.size() >= sizeof MemberSlot::metrics)
+        fail(PS_EINVAL, Where{-1, int64_t(url.size()), int64_t(sizeof MemberSlot::metrics - 1)},
+             "the URL %s is too long", url.c_str());
+    if (segment.header().server.pid != Process::self().pid)
+        fail(PS_EINVAL, Where{}, "only the process that created the node says where statistics can be read");
+    if (!segment.note_metrics(number, url))
+        fail(PS_ESTATE, Where{-1, number, 0}, "the URL of node %u is known already", number);
+    const bool may_grow = segment.header().places > segment.first().size();
+    if (tables_ && may_grow && number == segment.header().node) tables_->tell_metrics(url);
+}
+
 int32_t ps_node::take_place(double timeout, int32_t *number) {
     const std::shared_ptr<Attachment> attachment = this->attachment();
     attachment->require_open();

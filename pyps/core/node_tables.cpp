@@ -77,6 +77,14 @@ private:
     const uint64_t number_;
 };
 
+// Whether what another node offers at this URL can be reached: on a loopback only if both nodes are on one host.
+bool is_reached(const Segment &segment, NodeId node, const std::string &url) {
+    auto host_of = [](const std::string &endpoint) { return endpoint.substr(0, endpoint.rfind(':')); };
+    const std::string host = host_of(url);
+    const bool is_loopback = host.rfind("http://127.", 0) == 0 || host == "http://[::1]" || host == "http://localhost";
+    return !is_loopback || host_of(segment.endpoint(node)) == host_of(segment.endpoint(segment.header().node));
+}
+
 } // namespace
 
 std::shared_ptr<Tables> ps_node::make_tables(const std::shared_ptr<Segment> &segment) {
@@ -89,7 +97,11 @@ std::shared_ptr<Tables> ps_node::make_tables(const std::shared_ptr<Segment> &seg
                                                       declared.first));
         return std::make_shared<OwnTable>(segment, node.release(), number);
     };
-    const Tables::Cluster cluster{NodeId(header.places), segment->first(), header.replicas > 0};
+    auto note_metrics = [segment](NodeId node, const std::string &url) {
+        if (!url.empty() && url.size() < sizeof MemberSlot::metrics && is_reached(*segment, node, url))
+            segment->note_metrics(node, url);
+    };
+    const Tables::Cluster cluster{NodeId(header.places), segment->first(), header.replicas > 0, note_metrics};
     return std::make_shared<Tables>(header_from(*segment), cluster, make, [segment] { segment->doorbell().ring(); });
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -25,6 +26,7 @@ from moontide.watching import tables
 from tests.conftest import Processes
 from tests.ports import OWN, free_port
 from tests.python_path import python_path
+from tests.waiting import wait_until
 
 TIMEOUT = 60.0
 # Each node pushes to its own keys and to the other's, says where it is seen, and waits.
@@ -266,6 +268,26 @@ def test_a_node_that_is_named_twice_is_an_error(capsys: pytest.CaptureFixture[st
             f"{node.address} and {node.metrics_address} are both node 0: give addresses of one cluster"
             in error
         )
+
+
+@pytest.mark.slow
+def test_nodes_that_have_joined_are_found_from_any_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """And those that were there are found from one that has joined; all are seen in an attached process."""
+    options = {"num_keys": 10, "replicas": 1, "heartbeat": 0.1, "metrics_port": 0}
+    with contextlib.ExitStack() as ending:
+        nodes = [pyps.init(**options, places=3)]
+        for _ in range(2):
+            nodes.append(pyps.init(**options, join=nodes[-1].invitation))
+        for node in nodes:
+            ending.callback(node.shutdown, 0)
+        addresses = [node.metrics_address for node in nodes]
+        attached = ending.enter_context(pyps.attach(nodes[1].address))
+        for node in (*nodes, attached):
+            wait_until(lambda node=node: node.metrics_addresses() == addresses)
+        for address in addresses:
+            assert main(["stats", address, "--json"]) == 0
+            found = json.loads(capsys.readouterr().out)
+            assert [node["node"] for node in found["nodes"]] == [0, 1, 2]
 
 
 @pytest.mark.slow

@@ -345,6 +345,14 @@ void Segment::note_endpoint(uint32_t node, const std::string &endpoint) {
     member(node).is_known.store(1, std::memory_order_release);
 }
 
+bool Segment::note_metrics(uint32_t node, const std::string &url) {
+    MemberSlot &slot = member(node);
+    if (slot.is_watched.load(std::memory_order_relaxed)) return false;
+    std::memcpy(slot.metrics, url.c_str(), url.size() + 1);
+    slot.is_watched.store(1, std::memory_order_release);
+    return true;
+}
+
 void Segment::note_members(const std::vector<std::string> &endpoints) {
     for (uint32_t node = 0; node < header_->places; node++)
         member(node).state.store(node == header_->node || endpoints[node].empty() ? Member::absent : Member::here);

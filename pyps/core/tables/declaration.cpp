@@ -7,9 +7,7 @@
 
 namespace ps {
 
-namespace {
-
-NodeId node_in(const std::string &text, NodeId places) {
+NodeId read_node(const std::string &text, NodeId places) {
     NodeId node = 0;
     const char *end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, node);
@@ -17,8 +15,6 @@ NodeId node_in(const std::string &text, NodeId places) {
         throw Malformed("'" + text.substr(0, 20) + "' is no node");
     return node;
 }
-
-} // namespace
 
 std::string Declaration::text() const {
     std::string text = options + "|";
@@ -38,8 +34,8 @@ Declaration Declaration::read(const std::string &text, NodeId places) {
     std::istringstream ranges(text.substr(bar + 1));
     for (std::string range; std::getline(ranges, range, ',');) {
         const size_t dash = range.find('-');
-        const NodeId begin = node_in(range.substr(0, dash), places);
-        const NodeId last = dash == std::string::npos ? begin : node_in(range.substr(dash + 1), places);
+        const NodeId begin = read_node(range.substr(0, dash), places);
+        const NodeId last = dash == std::string::npos ? begin : read_node(range.substr(dash + 1), places);
         if (last < begin || (!found.first.empty() && begin <= found.first.back()))
             throw Malformed("the nodes of a table are in no order");
         for (uint32_t node = begin; node <= last; node++) found.first.push_back(NodeId(node));

@@ -9,6 +9,8 @@
 
 namespace ps {
 
+NodeId read_node(const std::string &text, NodeId places); // throws Malformed
+
 struct Declaration {
     std::string options; // see TableOptions
     std::vector<NodeId> first; // in ascending order

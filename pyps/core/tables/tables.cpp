@@ -11,6 +11,8 @@ namespace ps {
 
 namespace {
 
+const std::string of_metrics = "metrics/"; // and the number of a node
+
 bool is_name(const std::string &name) { return name.find('/') == std::string::npos; }
 
 } // namespace
@@ -150,6 +152,11 @@ std::string Tables::options(const std::string &name) {
     return table->declared.options;
 }
 
+void Tables::tell_metrics(const std::string &url) {
+    Lock lock(mutex_);
+    begin({0, of_metrics + std::to_string(self_), url});
+}
+
 void Tables::end_workers() {
     Lock lock(mutex_);
     for (const auto &[name, table] : tables_)
@@ -257,7 +264,9 @@ void Tables::answered(uint64_t id) {
 
 void Tables::adopted(const Notice &notice) {
     changed_.notify_all();
-    if (!is_name(notice.name)) return; // of a part, which the thread looks for
+    if (notice.name.rfind(of_metrics, 0) == 0)
+        cluster_.note_metrics(read_node(notice.name.substr(of_metrics.size()), cluster_.places), notice.text);
+    if (!is_name(notice.name)) return; // of a part, which the thread looks for, or of a place
     if (!notice.text.empty()) {
         tables_[notice.name] = std::make_shared<Table>(notice, Declaration::read(notice.text, cluster_.places));
         if (!thread_.joinable() && !stopped_) start();

@@ -5,7 +5,7 @@
 // the endpoint at which that node has bound its part, or '!' and why it could not. A thread of this class, which begins
 // with the first table, makes and connects the parts and ends them. A dropped table's parts go when all nodes have
 // taken theirs off the board, which they do when their workers have ended: so no worker finds another node gone.
-// The numbers that nodes were given which are to join stand there as well.
+// The numbers that nodes were given which are to join stand there as well, and where a node's statistics can be read.
 //
 // Where keys have replicas, tables go on and are made when nodes have gone or come. A node that was no member when a
 // table was declared joins the table, as it has joined the cluster; when it is let in, it says where its part is.
@@ -37,6 +37,7 @@ public:
         NodeId places;
         std::vector<NodeId> first; // with which it starts
         bool goes_on; // when nodes are lost or leave: keys have replicas
+        std::function<void(NodeId node, const std::string &url)> note_metrics; // where its statistics can be read
     };
 
     // `wake` lets the node's server call flush() soon.
@@ -51,6 +52,7 @@ public:
     bool drop(const std::string &name, double timeout, double patience);
     // One of the numbers, which no node of the cluster gives again; null as above. Throws Failure.
     std::optional<NodeId> take_place(const std::vector<NodeId> &free, double timeout, double patience);
+    void tell_metrics(const std::string &url); // where this node's statistics can be read; once
     std::vector<std::string> names(); // of those that work here
     std::string options(const std::string &name); // of one that was declared; throws PS_ESTATE
     void end_workers();
