@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -23,6 +24,7 @@ import pytest
 import pyps
 from moontide.cli import main
 from moontide.watching import tables
+from pyps.rendezvous.start import ClusterServer
 from tests.conftest import Processes
 from tests.ports import OWN, free_port
 from tests.python_path import python_path
@@ -273,17 +275,18 @@ def test_a_node_that_is_named_twice_is_an_error(capsys: pytest.CaptureFixture[st
 @pytest.mark.slow
 def test_nodes_that_have_joined_are_found_from_any_other(capsys: pytest.CaptureFixture[str]) -> None:
     """And those that were there are found from one that has joined; all are seen in an attached process."""
-    options = {"num_keys": 10, "replicas": 1, "heartbeat": 0.1, "metrics_port": 0}
+    options: dict[str, Any] = {"num_keys": 10, "replicas": 1, "heartbeat": 0.1, "metrics_port": 0}
     with contextlib.ExitStack() as ending:
-        nodes = [pyps.init(**options, places=3)]
-        for _ in range(2):
-            nodes.append(pyps.init(**options, join=nodes[-1].invitation))
-        for node in nodes:
+        nodes: list[ClusterServer] = []
+        for _ in range(3):
+            place = {"join": nodes[-1].invitation} if nodes else {"places": 3}
+            node = pyps.init(**options, **place)
+            assert isinstance(node, ClusterServer)
             ending.callback(node.shutdown, 0)
+            nodes.append(node)
         addresses = [node.metrics_address for node in nodes]
         attached = ending.enter_context(pyps.attach(nodes[1].address))
-        for node in (*nodes, attached):
-            wait_until(lambda node=node: node.metrics_addresses() == addresses)
+        wait_until(lambda: all(node.metrics_addresses() == addresses for node in (*nodes, attached)))
         for address in addresses:
             assert main(["stats", address, "--json"]) == 0
             found = json.loads(capsys.readouterr().out)
