@@ -16,9 +16,11 @@ namespace {
 
 constexpr double joins_for = 0.05; // seconds, before other tables are looked at
 
+std::string without_port(const std::string &address) { return address.substr(0, address.rfind(':')); }
+
 // Where a table's node is bound: beside the node that has the table.
 std::string place_beside(const std::string &endpoint, uint64_t number) {
-    if (endpoint.rfind("tcp://", 0) == 0) return endpoint.substr(0, endpoint.rfind(':')) + ":*";
+    if (endpoint.rfind("tcp://", 0) == 0) return without_port(endpoint) + ":*";
     if (endpoint.rfind("ipc://", 0) == 0) return endpoint + "." + std::to_string(number);
     return "memory://*";
 }
@@ -79,10 +81,10 @@ private:
 
 // Whether what another node offers at this URL can be reached: on a loopback only if both nodes are on one host.
 bool is_reached(const Segment &segment, NodeId node, const std::string &url) {
-    auto host_of = [](const std::string &endpoint) { return endpoint.substr(0, endpoint.rfind(':')); };
-    const std::string host = host_of(url);
+    const std::string host = without_port(url);
     const bool is_loopback = host.rfind("http://127.", 0) == 0 || host == "http://[::1]" || host == "http://localhost";
-    return !is_loopback || host_of(segment.endpoint(node)) == host_of(segment.endpoint(segment.header().node));
+    return !is_loopback ||
+           without_port(segment.endpoint(node)) == without_port(segment.endpoint(segment.header().node));
 }
 
 } // namespace

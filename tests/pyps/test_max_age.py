@@ -6,7 +6,6 @@ No test expects a key to go early: a machine that has no time for it only makes 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pyps
 from tests.pyps.any_keys import spread
 from tests.pyps.cluster import TIMEOUT, Cluster
 from tests.pyps.refusals import check_refused
+from tests.waiting import wait_until
 
 AGE = 0.4  # seconds
 KINDS = (None, "lru", "lfu", "age")
@@ -23,15 +23,6 @@ KINDS = (None, "lru", "lfu", "age")
 
 def ones(keys: Any) -> Any:
     return np.ones((len(keys), 1), np.float32)
-
-
-def wait_until(done: Callable[[], bool]) -> float:
-    """Return when it was done, at the latest, in monotonic seconds."""
-    end = time.monotonic() + TIMEOUT
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(AGE / 50)
-    return time.monotonic()
 
 
 def held(*nodes: pyps.Node) -> int:

@@ -100,12 +100,11 @@ Board::Copy &Board::open_copy(NodeId from, uint32_t term) {
 }
 
 void Board::receive_copy(NodeId from, uint32_t term, const Notice &notice) {
-    if (term < term_ || (term == term_ && is_ready_)) return;
-    open_copy(from, term).notices[notice.name] = notice;
+    if (!is_over(term)) open_copy(from, term).notices[notice.name] = notice;
 }
 
 void Board::receive_changes(NodeId from, uint32_t term, uint64_t changes) {
-    if (term < term_ || (term == term_ && is_ready_)) return;
+    if (is_over(term)) return;
     open_copy(from, term).changes = changes;
     look_at_copies();
 }

@@ -73,6 +73,7 @@ private:
         std::optional<uint64_t> changes; // which come after the notices
     };
 
+    bool is_over(uint32_t term) const { return term < term_ || (term == term_ && is_ready_); } // needs no more copies
     bool is_from_host(NodeId from, uint32_t term) const;
     void decide(const Notice &proposed);
     void follow(const Notice &notice);
