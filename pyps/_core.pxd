@@ -68,6 +68,7 @@ cdef extern from "ps.h" nogil:
         int32_t num_nodes
         int32_t node
         int32_t places
+        int32_t replicas
 
     ctypedef struct ps_member:
         int32_t state
@@ -104,6 +105,7 @@ cdef extern from "ps.h" nogil:
         int64_t keys_expired
         int64_t keys_waiting
         int64_t pushes_dropped
+        int64_t keys_to_take_over
 
     ctypedef struct ps_trace_event:
         int64_t time_ns

@@ -41,6 +41,11 @@ cdef class Member:
         return self.info.places
 
     @property
+    def replicas(self):
+        """How many other nodes keep a copy of each key, so that as many may be lost."""
+        return self.info.replicas
+
+    @property
     def members(self):
         """The numbers of the nodes that are there now, as this one sees it: a list of int, sorted."""
         return [number for number in range(self.info.places) if self.member(number).state == PS_MEMBER_HERE]
@@ -122,7 +127,7 @@ cdef class Member:
         Parameters
         ----------
         endpoints : sequence of str, of length `places`
-            Those of the members, by number, as `endpoints` of one of them returns them, and this node's own.
+            Those of the members, by number, as `endpoints` of one of them returns them; this node's own may be empty.
         timeout : float, optional
             Seconds; default 300.
 

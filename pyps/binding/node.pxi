@@ -312,8 +312,9 @@ cdef class Node(Member):
             have begun and not ended, and `intents_waiting`, those that have not begun; `operations_pending`, pulls,
             pushes, sets and localizes of living workers that are on their way to other nodes; `nodes_lost`. With
             replicas: `copies_held`, keys of other nodes of which this one keeps a copy; `copy_bytes`, what these take
-            beside `committed_bytes`; `keys_lacking_copies`, keys here that get copies again after a loss. With
-            `admission`: `keys_waiting`, about how many keys of this home are counted and do not exist yet.
+            beside `committed_bytes`; `keys_lacking_copies`, keys here that get copies again after a loss;
+            `keys_to_take_over`, keys of lost nodes that are to live here, but do not yet, perhaps for want of room.
+            With `admission`: `keys_waiting`, about how many keys of this home are counted and do not exist yet.
 
             Since the node was created: `relocations_in` and `relocations_out`, keys that came from other nodes and
             went to them; `replicas_made` here; `requests_forwarded`, keys of pulls, pushes and sets that were passed

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from pyps.checkpoint.folders import Folder
+from pyps.checkpoint.turns import Turn
 from pyps.errors import CheckpointError, Error, WaitTimeoutError
 
 SHORTEST = 0.001  # seconds between two looks, at first
@@ -34,7 +35,8 @@ class Meeting:
     Parameters
     ----------
     directory : Folder
-    rank, nodes : int
+    turn : Turn
+        Which nodes meet. Among each other they are numbered by their positions: "node 0" here is the first of them.
     name : str
         Of the meeting; only node 0 has one.
     timeout : float
@@ -44,9 +46,10 @@ class Meeting:
     """
 
     def __init__(
-        self, directory: Folder, rank: int, nodes: int, name: str, timeout: float, check: Callable[[], object]
+        self, directory: Folder, turn: Turn, name: str, timeout: float, check: Callable[[], object]
     ) -> None:
-        self.directory, self.rank, self.nodes, self.name = directory, rank, nodes, name
+        self.directory, self.turn, self.name = directory, turn, name
+        self.rank, self.nodes = turn.position, turn.nodes
         self.timeout, self.check = timeout, check
         self._rounds = 0
 
@@ -81,7 +84,7 @@ class Meeting:
         except OSError:
             if OPEN in self.place.names():
                 raise
-            raise CheckpointError("node 0 has given it up") from None
+            raise CheckpointError(f"node {self.turn.members[0]} has given it up") from None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -168,13 +171,14 @@ class Meeting:
             for rank in away:
                 if f"failed-{rank}" in there:
                     why = self.place.read(f"failed-{rank}").decode()
-                    raise CheckpointError(f"node {rank} failed: {why}")
+                    raise CheckpointError(f"node {self.turn.members[rank]} failed: {why}")
             self.check()
             if self.name and OPEN not in there:
-                raise CheckpointError("node 0 has given it up")
+                raise CheckpointError(f"node {self.turn.members[0]} has given it up")
             if time.monotonic() >= end:
+                absent = [self.turn.members[rank] for rank in away]
                 raise WaitTimeoutError(
-                    f"nodes {away} did not come to {self.directory} within {self.timeout:g} s: one process of each "
+                    f"nodes {absent} did not come to {self.directory} within {self.timeout:g} s: one process of each "
                     "node has to call this, with a directory that all of them see"
                 )
             time.sleep(pause)

@@ -6,6 +6,7 @@ import itertools
 import json
 import logging
 import os
+import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from pyps.checkpoint.rounds import Found, write_rounds
 from pyps.checkpoint.rows import Rows
 from pyps.checkpoint.stored import Stored
 from pyps.checkpoint.tables import as_names, of_server, opened, said_by
-from pyps.checkpoint.turns import Turn, turn_of
+from pyps.checkpoint.turns import Turn, require_turn, turn_of
 from pyps.checkpoint.writing import ShardWriter
 from pyps.errors import CheckpointError, ClosedError
 from pyps.node import Node
@@ -32,6 +33,7 @@ from pyps.node import Table as NamedTable
 
 # What is added to the niceness of threads in the background, so that training goes first.
 NICENESS = 10
+STANDSTILL = 10.0  # seconds after which a node that takes over no more keys of lost ones has no room for them
 logger = logging.getLogger(__name__)
 
 
@@ -178,7 +180,7 @@ def _take_part(directory: Folder, node: Node, turn: Turn, name: str, order: _Ord
     timeout = order.timeout
     with (
         Rows(node) as rows,
-        Meeting(directory, *turn, name, timeout, lambda: rows.wait_sync(timeout)) as meeting,
+        Meeting(directory, turn, name, timeout, partial(require_turn, turn, node, rows, timeout)) as meeting,
     ):
         every = meeting.gather(said_by(node))  # all have called
         decided = _plan(directory, node, name, order, every) if turn.is_first else None
@@ -233,6 +235,7 @@ def _write_table(directory: Folder, node: Node, name: str, plan: _Plan, meeting:
         base, known = open_base(directory, plan["base"], name) if plan["tables"][name] else (None, None)
         if not all(meeting.gather(b"known" if known else b"")):
             base = known = None
+        _wait_for_lost_keys(table, meeting.timeout)
         found = write_rounds(writer, table, rows, meeting, has_checks, known)
         if found is None:
             base = None
@@ -245,6 +248,21 @@ def _write_table(directory: Folder, node: Node, name: str, plan: _Plan, meeting:
         raise
     shards = [*(shards_below(base) if base else ()), *itertools.chain.from_iterable(every)]
     return _Written(_described(table, name, found, shards, has_checks), base)
+
+
+def _wait_for_lost_keys(table: Node, timeout: float) -> None:
+    """Wait until the keys of lost nodes that are to live here do so; of all of them this node has heard."""
+    end, last = 0.0, -1
+    while count := table.stats()["keys_to_take_over"]:
+        now = time.monotonic()
+        if count != last:
+            end, last = now + min(timeout, STANDSTILL), count
+        elif now > end:
+            raise CheckpointError(
+                f"node {table.rank} has no room for {count} keys of lost nodes, which the checkpoint would lack: "
+                "delete others or raise capacity"
+            )
+        time.sleep(0.01)
 
 
 def _described(table: Node, name: str, found: Found, shards: list[Shard], has_checks: bool) -> Table:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pyps._core import Member
-from pyps.errors import ClosedError
+from pyps.checkpoint.rows import Rows
+from pyps.errors import CheckpointError, ClosedError, NodeLost
 
 
 class Turn(NamedTuple):
-    """A node's position among the nodes that are there, from 0, and how many these are."""
+    """The numbers of the nodes that take part, and this node's position among them, from 0."""
 
+    members: tuple[int, ...]
     position: int
-    nodes: int
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes take part."""
+        return len(self.members)
 
     @property
     def is_first(self) -> bool:
@@ -26,10 +32,23 @@ class Turn(NamedTuple):
 
 
 def turn_of(node: Member) -> Turn:
-    """Return a node's turn; nodes that join or go meanwhile are not seen."""
-    if node.places == node.num_nodes:  # all of them are needed: a loss is an error of the call
-        return Turn(node.rank, node.num_nodes)
-    members = node.members
+    """Return a node's turn among the nodes that are there; without replicas all of the cluster are needed."""
+    members = members_of(node)
     if node.rank not in members:
         raise ClosedError(f"node {node.rank} is no member of its cluster any more")
-    return Turn(members.index(node.rank), len(members))
+    return Turn(members, members.index(node.rank))
+
+
+def members_of(node: Member) -> tuple[int, ...]:
+    """Return the numbers of the nodes among which all keys are."""
+    return tuple(node.members if node.replicas else range(node.num_nodes))
+
+
+def require_turn(turn: Turn, node: Member, rows: Rows, timeout: float) -> None:
+    """Raise what keeps this node from going on: NodeLost if one has gone, CheckpointError if another one has joined."""
+    rows.wait_sync(timeout)
+    now = set(members_of(node))
+    for gone in set(turn.members) - now:
+        raise NodeLost(f"node {gone} was lost or has left meanwhile: call it again on the others", node=gone)
+    for new in now - set(turn.members):
+        raise CheckpointError(f"node {new} has joined meanwhile: call it again, on all nodes")

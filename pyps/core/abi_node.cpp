@@ -176,6 +176,7 @@ int32_t ps_node_get_info(ps_node *node, ps_node_info *info, size_t bytes) {
         found.num_nodes = int32_t(attachment->segment->first().size());
         found.node = int32_t(h.node);
         found.places = int32_t(h.places);
+        found.replicas = int32_t(h.replicas);
         give(found, info, bytes, "info");
     });
 }
@@ -215,6 +216,7 @@ int32_t ps_node_get_stats(ps_node *node, ps_node_stats *stats, size_t bytes) {
         s.keys_expired = int64_t(h.keys_expired.load());
         s.keys_waiting = int64_t(h.keys_waiting.load());
         s.pushes_dropped = int64_t(h.pushes_dropped.load());
+        s.keys_to_take_over = int64_t(h.keys_to_take_over.load());
         for (uint32_t other = 0; other < h.places; other++)
             s.nodes_lost += segment.member(other).state.load(std::memory_order_acquire) == Member::lost;
         give(s, stats, bytes, "stats");

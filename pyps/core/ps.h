@@ -152,7 +152,7 @@ typedef struct ps_node_info {
     int32_t num_nodes; /* with which the cluster started */
     int32_t node;
     int32_t places; /* for nodes: their numbers are below */
-    int32_t reserved;
+    int32_t replicas; /* other nodes that keep a copy of each key */
 } ps_node_info;
 
 enum ps_member_state {
@@ -202,6 +202,7 @@ typedef struct ps_node_stats {
     int64_t keys_expired; /* keys that went because nobody used them for max_age */
     int64_t keys_waiting; /* keys that begin here and were used, but not often enough for admission; about */
     int64_t pushes_dropped; /* pushes of such keys, each key counted */
+    int64_t keys_to_take_over; /* keys of lost nodes that are to live here, but do not yet, perhaps for want of room */
 } ps_node_stats;
 
 /* What happens to a key on a node. */
@@ -324,8 +325,8 @@ int32_t ps_node_bind(ps_node *node, const char *endpoint, char *bound, size_t ca
  * before another has connected, ps_node_barrier on all of them comes first. */
 int32_t ps_node_connect(ps_node *node, const char *const *endpoints, int32_t num_nodes);
 /* Instead of ps_node_connect, for a node whose number is num_nodes or more: it becomes a member of a cluster that
- * works. The endpoints of all places are given, empty where there is no node. PS_ETIMEDOUT: the nodes did not let it
- * in; shut it down then. Seconds; 0: 300. */
+ * works. The endpoints of all places are given, empty where there is no node; its own may be empty. PS_ETIMEDOUT: the
+ * nodes did not let it in; shut it down then. Seconds; 0: 300. */
 int32_t ps_node_join(ps_node *node, const char *const *endpoints, int32_t num_endpoints, double timeout);
 /* A number below `places` for a node that is to join, which no node of the cluster gives to another one; in the process
  * that created the node. PS_ESTATE: there is none left. Seconds; 0: 300. */

@@ -22,6 +22,7 @@ GAUGES = (
     ("copies", "Keys of other nodes of which this one keeps a copy", "copies_held"),
     ("copy_bytes", "Memory in use by such copies", "copy_bytes"),
     ("keys_lacking_copies", "Keys that live here and get copies again after a loss", "keys_lacking_copies"),
+    ("keys_to_take_over", "Keys of lost nodes that are to live here, but do not yet", "keys_to_take_over"),
     ("memory_bytes", "Shared memory in use", "committed_bytes"),
     ("directory_bytes", "Shared memory in use for where keys are", "directory_bytes"),
     ("slab_bytes", "Shared memory in use for values, with room for more", "slab_bytes"),

@@ -149,6 +149,7 @@ public:
         return is_whole_ && !former_ && homes_.is_here(key) && !begins_here(key) && !homes_.has_entry(key);
     }
     const Copies &copies() const { return copies_; } // of keys of other nodes
+    size_t to_take_over() const { return taking_over_.size(); } // how many keys of lost nodes are to come here
     size_t lacking() const { return lacking_.size(); } // how many keys here are to get copies at nodes that have none
     const Keepers &keepers() const { return keepers_; }
     bool knows_secure(NodeId node) const { return secure_[node]; }

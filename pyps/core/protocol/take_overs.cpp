@@ -115,12 +115,16 @@ bool Protocol::find_again(Key key) {
 }
 
 void Protocol::receive(Key key, const TakeOver &message) {
+    taking_over_[key] = {};
     step(key, [=] { take(key, message); });
 }
 
 void Protocol::take(Key key, const TakeOver &message) {
     const Copy *copy = copies_.find(key);
-    if (owns(key) || !copy) throw Unexpected("a key is to be taken over without a backup");
+    if (owns(key) || !copy) {
+        taking_over_.erase(key);
+        throw Unexpected("a key is to be taken over without a backup");
+    }
     expect(key);
     keepers_.put(key, message.keepers);
     taking_over_[key] = {0, keepers_.of(key), keepers_.of(key)};

@@ -119,7 +119,7 @@ struct Header {
     std::atomic<uint64_t> relocations_in, relocations_out, replicas_made, requests_forwarded; // counts of keys
     std::atomic<uint64_t> intents_active, intents_waiting, messages_received;
     std::atomic<uint64_t> keys_without_room; // keys of intents
-    std::atomic<uint64_t> copies_held, copy_bytes, keys_lacking_copies;
+    std::atomic<uint64_t> copies_held, copy_bytes, keys_lacking_copies, keys_to_take_over;
     std::atomic<uint64_t> keys_evicted, keys_expired, keys_waiting, pushes_dropped;
     std::atomic<uint64_t> rows_given, rows_at_tick; // rows_given: to keys, in all; the next tick passes at the other
     alignas(64) Latencies latencies[PS_LOCALIZE + 1][2]; // by ps_operation, and whether another node was needed

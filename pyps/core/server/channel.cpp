@@ -128,6 +128,7 @@ void Channel::note_copies() {
     note(header.copies_held, copies_held_, protocol_.copies().size());
     note(header.copy_bytes, copy_bytes_, protocol_.copies().bytes());
     note(header.keys_lacking_copies, lacking_, protocol_.lacking());
+    note(header.keys_to_take_over, taken_over_next_, protocol_.to_take_over());
 }
 
 } // namespace ps

@@ -69,7 +69,7 @@ private:
     double last_round_;
     uint32_t told_to_leave_ = 0; // how often
     bool is_gone_ = false, is_secure_ = false;
-    uint64_t copies_held_ = 0, copy_bytes_ = 0, lacking_ = 0; // how many were counted last
+    uint64_t copies_held_ = 0, copy_bytes_ = 0, lacking_ = 0, taken_over_next_ = 0; // how many were counted last
 };
 
 } // namespace ps

@@ -94,6 +94,7 @@ void Server::connect(std::vector<std::string> endpoints) {
         fail(PS_EINVAL, Where{-1, int64_t(endpoints.size()), needed}, "%zu endpoints were given for %u %s",
              endpoints.size(), needed, segment_->joins() ? "places" : "nodes");
     endpoints.resize(header.places);
+    if (endpoints[header.node].empty()) endpoints[header.node] = endpoint();
     for (uint32_t node = 0; node < header.places; node++) {
         if (endpoints[node].size() >= endpoint_bytes)
             fail(PS_EADDRESS, Where{int64_t(node), int64_t(endpoints[node].size()), int64_t(endpoint_bytes - 1)},
