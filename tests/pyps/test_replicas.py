@@ -124,6 +124,20 @@ def test_keys_are_taken_over_in_groups() -> None:
         assert nodes.nodes[0].value(f"np.unique(pull({keys}))") == [3]
 
 
+def test_two_at_once_are_both_named_with_what_helps(kind: Kind) -> None:
+    """More than there are replicas: keys of which the second one had the copies are gone."""
+    with kind.cluster(5) as nodes:
+        assert nodes.nodes[4].value(kind.push) is None
+        for victim in (3, 4):
+            nodes.nodes[victim].stop()
+        for victim in (3, 4):
+            lose(nodes, victim)
+        report = nodes.nodes[0].until(f"pull({kind.keys})", "NodeLost", limit=20)
+        assert report["node"] in (3, 4)
+        assert "nodes 3, 4 were lost before keys had new copies, and replicas is 1" in report["text"]
+        assert "load the last checkpoint" in report["text"]
+
+
 @pytest.mark.parametrize("pause", [0.0, 0.05])
 def test_with_two_replicas_two_nodes_may_be_lost_at_once(kind: Kind, pause: float) -> None:
     """Or the second before the first one's keys have new copies."""

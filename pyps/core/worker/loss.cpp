@@ -44,9 +44,20 @@ std::string describe_loss(const Segment &segment, uint32_t node) {
            " (stopped? cut off?) or a connection to it broke, and is no member any more";
 }
 
+// Keys with copies are lost only with several nodes.
+static std::string describe_lost_keys(const Segment &segment) {
+    std::string lost;
+    for (uint32_t node = 0; node < segment.header().places; node++)
+        if (segment.member(node).state.load(std::memory_order_acquire) == Member::lost)
+            lost += (lost.empty() ? "" : ", ") + std::to_string(node);
+    return ". Keys are gone, as nodes " + lost + " were lost before keys had new copies, and replicas is " +
+           std::to_string(segment.header().replicas) + ": start the nodes anew and load the last checkpoint";
+}
+
 void fail_lost(const Segment &segment, uint32_t node) {
     if (is_closed_for_a_reason(segment)) fail_as_ended(segment); // the others have closed it as well, and left
-    fail(PS_ELOST, Where{-1, node, 0}, "%s", describe_loss(segment, node).c_str());
+    const std::string keys = segment.header().replicas ? describe_lost_keys(segment) : "";
+    fail(PS_ELOST, Where{-1, node, 0}, "%s%s", describe_loss(segment, node).c_str(), keys.c_str());
 }
 
 void end_node(Segment &segment, State state, uint32_t node, const std::string &why) {
