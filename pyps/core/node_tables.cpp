@@ -22,7 +22,7 @@ std::string without_port(const std::string &address) { return address.substr(0, 
 std::string place_beside(const std::string &endpoint, uint64_t number) {
     if (endpoint.rfind("tcp://", 0) == 0) return without_port(endpoint) + ":*";
     if (endpoint.rfind("ipc://", 0) == 0) return endpoint + "." + std::to_string(number);
-    return "memory://*";
+    return "memory://*?beside=" + endpoint.substr(endpoint.rfind('/') + 1);
 }
 
 ps_node_options beside(const Header &header, const TableOptions &table, size_t first, uint64_t number) {

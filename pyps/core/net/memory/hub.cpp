@@ -36,7 +36,12 @@ void Hub::bind(const std::shared_ptr<Host> &host) {
         do host->options.name = std::to_string(++names_);
         while (hosts_.count(host->options.endpoint()));
     }
-    std::string endpoint = host->options.endpoint();
+    MemoryOptions &options = host->options;
+    if (const auto other = hosts_.find("memory://" + options.beside); other != hosts_.end()) {
+        options.delay = other->second->options.delay;
+        options.jitter = other->second->options.jitter;
+    }
+    std::string endpoint = options.endpoint();
     if (!hosts_.emplace(endpoint, host).second)
         fail(PS_ESYSTEM, Where{-1, EADDRINUSE, 0},
              "%s is taken by another node of this process: choose another name, or memory://*", endpoint.c_str());

@@ -40,6 +40,7 @@ struct Row {
 const Row rows[] = {
     {"delay", [](auto &options, auto &value, auto &option) { options.delay = number(value, option); }},
     {"jitter", [](auto &options, auto &value, auto &option) { options.jitter = number(value, option); }},
+    {"beside", [](auto &options, auto &value, auto &) { options.beside = value; }},
     {"backlog", [](auto &options, auto &value, auto &option) { options.backlog = uint64_t(number(value, option)); }},
     {"cut", [](auto &options, auto &value, auto &option) { options.cut = number(value, option); }},
     {"breaks",
@@ -64,7 +65,7 @@ MemoryOptions parse_memory_endpoint(const std::string &endpoint) {
         auto row = std::find_if(std::begin(rows), std::end(rows), [&](const Row &one) { return one.name == name; });
         if (row == std::end(rows))
             fail(PS_EINVAL, Where{},
-                 "'%s' is no option of a memory:// endpoint: these are delay, jitter, backlog, cut and breaks",
+                 "'%s' is no option of a memory:// endpoint: these are delay, jitter, beside, backlog, cut and breaks",
                  option.c_str());
         row->take(options, option.substr(std::min(equals + 1, option.size())), option);
     }
