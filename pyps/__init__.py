@@ -61,6 +61,7 @@ __all__ = [
     "init",
     "initializers",
     "local",
+    "nn",
     "optim",
     "scheduler",
     "share",
@@ -68,12 +69,12 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    from pyps import checkpoint, optim
+    from pyps import checkpoint, nn, optim
 
 
 def __getattr__(name: str) -> Any:
-    """Import `pyps.checkpoint`, and `pyps.optim` with torch, when they are used first."""
-    if name in ("checkpoint", "optim"):
+    """Import `pyps.checkpoint`, and `pyps.nn` and `pyps.optim` with torch, when they are used first."""
+    if name in ("checkpoint", "nn", "optim"):
         return importlib.import_module(f"pyps.{name}")
     raise AttributeError(f"module 'pyps' has no attribute {name!r}")
 

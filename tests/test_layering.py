@@ -363,7 +363,7 @@ def run_python(code: str, *arguments: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", ["bridge", "pyps", "moontide"])
+@pytest.mark.parametrize("package", ["bridge", "pyps", "pyps.nn", "moontide"])
 def test_an_import_starts_no_thread_opens_no_socket_and_promotes_no_symbols(package: str) -> None:
     run_python(IMPORT_PROBE, package)
 
