@@ -14,10 +14,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))  # benchmarks are in a checkout only, wherever the build was started
 FUNCTION = re.compile(
-    r"((?:^--[^\n]*\n)*)^function (luaps|Worker|Node|Future)([.:])(\w+)\(([^)]*)\)", re.MULTILINE
+    r"((?:^--[^\n]*\n)*)^function (luaps|Worker|Node|Future|Distributed)([.:])(\w+)\(([^)]*)\)", re.MULTILINE
 )
 # What objects of Lua are called in programs, in the order of the page.
-OBJECTS = {"luaps": "luaps", "Worker": "kv", "Future": "future", "Node": "node"}
+OBJECTS = {"luaps": "luaps", "Worker": "kv", "Future": "future", "Node": "node", "Distributed": "model"}
 
 project = "Moontide"
 project_copyright = "the Moontide developers"

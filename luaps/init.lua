@@ -25,6 +25,7 @@
 -- A call with a wrong argument raises an error that begins with 'luaps: ' and changes nothing.
 local arguments = require 'luaps.arguments'
 local buffer = require 'luaps.buffer'
+local distributed = require 'luaps.distributed'
 local errors = require 'luaps.errors'
 local keys = require 'luaps.keys'
 local lengthclasses = require 'luaps.lengthclasses'
@@ -137,6 +138,19 @@ end
 -- move the parameters to other memory.
 function luaps.share(module, name)
    return sharedtensor.share(module, name)
+end
+
+-- luaps.distributed(module, kv, {optimizer =, name = 'model', timeout = 300}): let a Torch7 module learn together with
+-- others, in Lua and in Python (pyps.nn.Distributed), where each has made the same architecture. The parameters are in
+-- the server's table `name`; the first worker sets the values that training begins with, and all others take them.
+-- Workers do not wait for each other. The result has :step(compute), and its parts :pull() and :push().
+--
+-- - module: its parameters are tensors of one type; they stay the same tensors.
+-- - kv: a worker of the server.
+-- - optimizer: of the table, as for luaps.server; the same in all workers.
+-- - timeout: seconds to wait for the first worker and for all nodes.
+function luaps.distributed(module, kv, options)
+   return distributed.new(module, kv, options)
 end
 
 -- luaps.classed_keys(number, ids): the keys of the length class `number`, counted from 0, for a server with several

@@ -89,7 +89,9 @@ def test_every_function_of_luaps_is_in_the_reference(site: Path) -> None:
     text = (site / "reference" / "luaps.html").read_text()
     names = set()
     for file in (ROOT / "luaps").glob("*.lua"):
-        names |= set(re.findall(r"^function (?:luaps|Worker|Node|Future)[.:](\w+)", file.read_text(), re.M))
+        names |= set(
+            re.findall(r"^function (?:luaps|Worker|Node|Future|Distributed)[.:](\w+)", file.read_text(), re.M)
+        )
     missing = [
         name for name in sorted(names) if not name.startswith("_") and not re.search(rf"[.:]{name}\(", text)
     ]

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 import pyps
-from pyps.nn import EmbeddingCollection, EmbeddingConfig, state
+from pyps.nn import EmbeddingCollection, EmbeddingConfig
+from pyps.nn.embeddings import state
 from tests.pyps.nn import twins
 from tests.pyps.nn.twins import DIM, NUM, worker
 

@@ -11,12 +11,12 @@ import torch
 
 from pyps.contents import DEFAULT_CAPACITY
 from pyps.length_classes import MOST_CLASSES, MOST_IDS
-from pyps.nn.compiling import not_compiled
-from pyps.nn.features import Feature, read_features
-from pyps.nn.ids import Batch, Ids, distinct
-from pyps.nn.module import ServerModule
-from pyps.nn.rows import Rows
-from pyps.nn.tables import TableOptions, open_table
+from pyps.nn.embeddings.compiling import not_compiled
+from pyps.nn.embeddings.features import Feature, read_features
+from pyps.nn.embeddings.ids import Batch, Ids, distinct
+from pyps.nn.embeddings.module import ServerModule
+from pyps.nn.embeddings.rows import Rows
+from pyps.nn.embeddings.tables import TableOptions, open_table
 from pyps.node import Worker
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.autograd.function import once_differentiable
 
-from pyps.nn.ids import Batch
+from pyps.nn.embeddings.ids import Batch
 from pyps.node import Node, Worker
 from pyps.timestamps import Timestamp
 

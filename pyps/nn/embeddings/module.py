@@ -7,9 +7,9 @@ from typing import Any, NoReturn, Self
 
 import torch
 
-from pyps.nn import state
-from pyps.nn.ids import Batch, Ids
-from pyps.nn.rows import Rows
+from pyps.nn.embeddings import state
+from pyps.nn.embeddings.ids import Batch, Ids
+from pyps.nn.embeddings.rows import Rows
 from pyps.timestamps import Timestamp
 
 

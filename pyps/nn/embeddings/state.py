@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from pyps.nn.ids import Ids
-from pyps.nn.rows import Rows
+from pyps.nn.embeddings.ids import Ids
+from pyps.nn.embeddings.rows import Rows
 
 AT_ONCE = 1 << 24  # elements of rows that one pull or set has
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import torch
 
-from pyps.nn.ids import Batch, Ids, as_ids, distinct
-from pyps.nn.module import ServerModule
-from pyps.nn.rows import MaxNorm, Rows
-from pyps.nn.tables import TableOptions, open_table
+from pyps.nn.embeddings.ids import Batch, Ids, as_ids, distinct
+from pyps.nn.embeddings.module import ServerModule
+from pyps.nn.embeddings.rows import MaxNorm, Rows
+from pyps.nn.embeddings.tables import TableOptions, open_table
 from pyps.node import Worker
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from pyps.nn.ids import as_ids
+from pyps.nn.embeddings.ids import as_ids
 
 
 class Jagged(NamedTuple):

@@ -6,9 +6,9 @@ from typing import Unpack
 
 import torch
 
-from pyps.nn.compiling import not_compiled
-from pyps.nn.ids import as_ids, distinct
-from pyps.nn.single import EmbeddingOptions, SingleEmbedding
+from pyps.nn.embeddings.compiling import not_compiled
+from pyps.nn.embeddings.ids import as_ids, distinct
+from pyps.nn.embeddings.single import EmbeddingOptions, SingleEmbedding
 from pyps.node import Worker
 
 MODES = ("sum", "mean", "max")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from pyps.nn.compiling import not_compiled
-from pyps.nn.ids import as_ids, as_they_are, distinct
-from pyps.nn.single import SingleEmbedding
+from pyps.nn.embeddings.compiling import not_compiled
+from pyps.nn.embeddings.ids import as_ids, as_they_are, distinct
+from pyps.nn.embeddings.single import SingleEmbedding
 
 
 class Embedding(SingleEmbedding):

@@ -1,0 +1,1 @@
+"""Dense models whose parameters are at a parameter server."""

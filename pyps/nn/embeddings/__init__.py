@@ -1,0 +1,1 @@
+"""Embeddings whose rows are at a parameter server."""
