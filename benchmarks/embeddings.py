@@ -23,6 +23,7 @@ SIZES = ((100_000, 16), (1_000_000, 64))  # rows, and their elements
 DRAWS = ("uniform", "Zipf")
 BATCHES = 16  # that take turns
 EXPONENT = 1.1  # of Zipf's law
+DELAY, COMPUTING = 0.001, 0.01  # seconds: of messages between nodes; of a model that is looked ahead for
 # Our optimizer, and the one of torch that takes sparse gradients.
 OPTIMIZERS: dict[str, tuple[str, Callable[..., torch.optim.Optimizer]]] = {
     "Adagrad": ("adagrad:lr=0.1", torch.optim.Adagrad),
@@ -37,6 +38,7 @@ def run(quick: bool) -> list[Row]:
         return [
             *(row for size in sizes for draw in DRAWS for row in beside_torch(*size, draw, quick)),
             *(row for size in sizes for row in collections(*size, quick)),
+            *(row for draw in DRAWS for row in looking_ahead(draw, quick)),
             *(row for size in sizes for row in two_processes(*size, quick)),
         ]
 
@@ -137,6 +139,35 @@ def collections(num: int, dim: int, quick: bool, count: int = 8) -> Iterator[Row
         unit="us",
         peer=f"{count} EmbeddingBags",
         theirs=1e6 * theirs,
+    )
+
+
+def looking_ahead(draw: str, quick: bool) -> Iterator[Row]:
+    """Time what is left of a pull from a node that is `DELAY` away, when a loader is looked ahead in."""
+    num, dim = SIZES[0]
+    count = 20 if quick else 200
+    with ExitStack() as stack:
+        kv = worker_of_first(stack, 2, 1, endpoint=f"memory://*?delay={DELAY}")
+        module = pyps.nn.Embedding(num, dim, kv, asynchronous=True, optimizer="adagrad:lr=0.1")
+        weight = torch.linspace(-1, 1, BATCH)[:, None]
+        ids = [*itertools.islice(batches(num, draw), count)]
+        keys = itertools.cycle(torch.unique(batch) for batch in ids)
+        (pull,) = seconds_per_call(lambda: module.kv.pull(next(keys)), quick=quick)
+        loader = pyps.data.prefetch(ids, module)
+        for batch in loader:
+            rows = module(batch)
+            time.sleep(COMPUTING)  # the model
+            (rows * weight).sum().backward()
+        module.wait()
+        counts = loader.counts[module]
+    yield Row(
+        table=f"{NAME}: forward of {BATCH} ids on two nodes, {1000 * DELAY:g} ms from each other",
+        what=f"wait for rows, {num:,} x {dim}, {draw} ids, {counts.early / counts.rows:.0%} ahead",
+        ours=1e6 * counts.seconds / count,
+        unit="us",
+        peer="pull when they are used",
+        theirs=1e6 * pull,
+        target="<= 0.1x",
     )
 
 

@@ -57,6 +57,7 @@ __all__ = [
     "attach",
     "checkpoint",
     "classed_keys",
+    "data",
     "hashed_keys",
     "init",
     "initializers",
@@ -69,12 +70,12 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    from pyps import checkpoint, nn, optim
+    from pyps import checkpoint, data, nn, optim
 
 
 def __getattr__(name: str) -> Any:
-    """Import `pyps.checkpoint`, and `pyps.nn` and `pyps.optim` with torch, when they are used first."""
-    if name in ("checkpoint", "nn", "optim"):
+    """Import `pyps.checkpoint`, and with torch `pyps.data`, `pyps.nn` and `pyps.optim`, when they are used first."""
+    if name in ("checkpoint", "data", "nn", "optim"):
         return importlib.import_module(f"pyps.{name}")
     raise AttributeError(f"module 'pyps' has no attribute {name!r}")
 

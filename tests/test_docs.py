@@ -70,6 +70,7 @@ def site(place: Path) -> Path:
         "pyps",
         "pyps.checkpoint",
         "pyps.lapse",
+        "pyps.data",
         "pyps.nn",
         "pyps.adapm",
         "pyps.optim",

@@ -9,14 +9,16 @@ import pyps
 from benchmarks.nodes.cluster import LOOPBACK
 
 
-def worker_of_first(stack: ExitStack, num_nodes: int, *shape: Any, **options: Any) -> pyps.Worker:
+def worker_of_first(
+    stack: ExitStack, num_nodes: int, *shape: Any, endpoint: str = LOOPBACK, **options: Any
+) -> pyps.Worker:
     """Start nodes of servers with these arguments; return a worker of the first one."""
     nodes = [
         stack.enter_context(pyps.Server(*shape, num_nodes=num_nodes, rank=rank, **options))
         for rank in range(num_nodes)
     ]
     if num_nodes > 1:
-        endpoints = [node.bind(LOOPBACK) for node in nodes]
+        endpoints = [node.bind(endpoint) for node in nodes]
         for node in nodes:
             node.connect(endpoints)
         for node in nodes:

@@ -114,6 +114,16 @@ def test_a_node_that_ends_is_lost_at_once(start: Start) -> None:
     assert time.monotonic() - begin < LIMIT
 
 
+def test_messages_of_a_table_take_as_long_as_those_of_its_server(start: Start) -> None:
+    delay = 0.05
+    nodes, (kv, _) = start([f"memory://*?delay={delay}"] * 2)
+    nodes[0].table("users", dim=1, num_keys=2)
+    for worker in (kv, kv.table("users")):
+        begin = time.monotonic()
+        worker.pull([1])  # a message there and one back
+        assert time.monotonic() - begin >= 2 * delay
+
+
 @pytest.mark.slow
 def test_a_process_that_attached_is_told_that_it_reaches_no_other_node(start: Start, program: Any) -> None:
     nodes, workers = start(["memory://*"] * 2)
@@ -141,7 +151,7 @@ def test_endpoints_that_do_not_fit_are_refused() -> None:
         for endpoint, why in {
             "udp://127.0.0.1:1": "must begin with one of tcp://, ipc://, memory://",
             "memory://": "has no name",
-            "memory://a?rain=1": "'rain=1' is no option .* delay, jitter, backlog, cut and breaks",
+            "memory://a?rain=1": "'rain=1' is no option .* delay, jitter, beside, backlog, cut and breaks",
             "memory://a?delay=-1": "'-1' must be a number that is not negative",
         }.items():
             with pytest.raises(ValueError, match=why):

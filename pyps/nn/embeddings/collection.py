@@ -172,7 +172,8 @@ class EmbeddingCollection(ServerModule):
     def _batch(self, name: str, features: Sequence[Feature]) -> tuple[Batch, torch.Tensor]:
         return distinct(torch.cat([feature.ids.reshape(-1) for feature in features]), self._ids[name])
 
-    def _batches(self, ids: Any) -> Sequence[Batch]:
+    def batches(self, ids: Any) -> Sequence[Batch]:
+        """Return what a forward with these features looks up, by embedding; errors are those of `forward`."""
         return [self._batch(name, its)[0] for name, its in self._read(ids).items()]
 
     def _embeddings(self) -> dict[str, Ids]:

@@ -105,6 +105,6 @@ class Embedding(SingleEmbedding):
 
         The server sums their gradients as torch would.
         """
-        if self.table.num_nodes > 1 or self.max_norm is not None or self.scale_grad_by_freq:
+        if self.table.places > 1 or self.max_norm is not None or self.scale_grad_by_freq:
             return False
         return self.padding_idx is None or not bool((ids == self.padding_idx).any())

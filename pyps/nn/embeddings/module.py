@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn, Self
 
 import torch
 
 from pyps.nn.embeddings import state
+from pyps.nn.embeddings.ahead import Ahead
 from pyps.nn.embeddings.ids import Batch, Ids
 from pyps.nn.embeddings.rows import Rows
 from pyps.timestamps import Timestamp
@@ -64,7 +66,7 @@ class ServerModule(torch.nn.Module):
         ids
             As `forward` takes them.
         """
-        keys = torch.cat([batch.keys[: batch.kept] for batch in self._batches(ids)])
+        keys = torch.cat([batch.keys[: batch.kept] for batch in self.batches(ids)])
         return self.kv.localize(keys, asynchronous, timeout=timeout)
 
     def intent(self, ids: Any, start: int, end: int = 0, *, timeout: float | None = None) -> None:
@@ -75,10 +77,28 @@ class ServerModule(torch.nn.Module):
         ids
             As `forward` takes them.
         """
-        keys = torch.cat([batch.keys[: batch.kept] for batch in self._batches(ids)])
+        keys = torch.cat([batch.keys[: batch.kept] for batch in self.batches(ids)])
         self.kv.intent(keys, start, end, timeout=timeout)
 
-    def _batches(self, ids: Any) -> Sequence[Batch]:
+    @contextmanager
+    def looking_ahead(self, timeout: float | None) -> Iterator[Ahead]:
+        """Let lookups find rows that were pulled ahead, for `pyps.data.prefetch`.
+
+        Raises
+        ------
+        ValueError
+            Another iteration looks ahead for this module.
+        """
+        if self._rows.ahead is not None:
+            raise ValueError(f"{self} is looked ahead for already: end that iteration first")
+        self._rows.ahead = Ahead(self.kv, self._rows.dtype, timeout)
+        try:
+            yield self._rows.ahead
+        finally:
+            self._rows.ahead = None
+
+    def batches(self, ids: Any) -> Sequence[Batch]:
+        """Return what a forward with these ids looks up; parameters and errors are those of `forward`."""
         raise NotImplementedError
 
     def _embeddings(self) -> dict[str, Ids]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.autograd.function import once_differentiable
 
+from pyps.nn.embeddings.ahead import Ahead
 from pyps.nn.embeddings.ids import Batch
 from pyps.node import Node, Worker
 from pyps.timestamps import Timestamp
@@ -40,6 +41,7 @@ class Rows:
         self.table, self.kv, self.asynchronous, self.max_norm = table, kv, asynchronous, max_norm
         self.dtype: torch.dtype = getattr(torch, table.dtype.name)
         self.source = torch.empty(0, requires_grad=True)  # in autograd, rows are made of it
+        self.ahead: Ahead | None = None  # while `pyps.data.prefetch` looks ahead
         self._pushes: deque[Timestamp] = deque()
 
     def look_up(self, batches: Sequence[Batch], trains: bool) -> tuple[torch.Tensor, ...]:
@@ -54,12 +56,23 @@ class Rows:
 
     def pull(self, batches: Sequence[Batch], trains: bool) -> tuple[torch.Tensor, ...]:
         """Pull rows, outside of autograd; if it `trains`, those that are shortened are set at the server, too."""
-        values, rows = _empty([(batch.kept, batch.ids.dim) for batch in batches], self.dtype)
-        self.kv.pull(_joined([batch.keys[: batch.kept] for batch in batches]), values)
+        parts = self.ahead.find(batches) if self.ahead is not None else None
+        if self.ahead is None or parts is None:
+            rows = self._pull([batch.keys[: batch.kept] for batch in batches], batches)
+        else:
+            rows = self.ahead.take(parts, lambda keys: self._pull(keys, batches))
         if self.max_norm is not None:
             for part, batch in zip(rows, batches, strict=True):
                 self._shorten(part, batch.keys, self.max_norm, trains)
         return tuple(batch.with_padding(part) for part, batch in zip(rows, batches, strict=True))
+
+    def _pull(self, keys: Sequence[torch.Tensor], of: Sequence[Batch]) -> list[torch.Tensor]:
+        """Pull rows of the embeddings of batches, by one pull."""
+        values, rows = _empty(
+            [(len(some), batch.ids.dim) for some, batch in zip(keys, of, strict=True)], self.dtype
+        )
+        self.kv.pull(_joined(keys), values)
+        return rows
 
     def _shorten(self, rows: torch.Tensor, keys: torch.Tensor, to: MaxNorm, trains: bool) -> None:
         before = rows.clone()
@@ -75,6 +88,8 @@ class Rows:
         values = _joined([one[: batch.trained].reshape(-1) for batch, one in pairs])
         if not len(keys):
             return
+        if self.ahead is not None:
+            self.ahead.note_pushed(keys)
         if not self.asynchronous:
             self.kv.push(keys, values)
             return
@@ -119,5 +134,5 @@ def _empty(shapes: list[tuple[int, int]], dtype: torch.dtype) -> tuple[torch.Ten
     return values, [part.view(shape) for part, shape in zip(torch.split(values, sizes), shapes, strict=True)]
 
 
-def _joined(parts: list[torch.Tensor]) -> torch.Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat(parts)
+def _joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(tuple(parts))

@@ -87,7 +87,8 @@ class SingleEmbedding(ServerModule):
         given = (f"{name}={value}" for name, value in settings.items() if value is not None)
         return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *given, self._ids.name])
 
-    def _batches(self, ids: Any) -> Sequence[Batch]:
+    def batches(self, ids: Any) -> Sequence[Batch]:
+        """Return what a forward with these ids looks up; errors are those of `forward`."""
         return [distinct(as_ids(ids), self._ids, self.padding_idx)[0]]
 
     def _embeddings(self) -> dict[str, Ids]:
