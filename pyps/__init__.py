@@ -66,16 +66,17 @@ __all__ = [
     "optim",
     "scheduler",
     "share",
+    "spark",
 ]
 
 
 if TYPE_CHECKING:
-    from pyps import checkpoint, data, nn, optim
+    from pyps import checkpoint, data, nn, optim, spark
 
 
 def __getattr__(name: str) -> Any:
     """Import `pyps.checkpoint`, and with torch `pyps.data`, `pyps.nn` and `pyps.optim`, when they are used first."""
-    if name in ("checkpoint", "data", "nn", "optim"):
+    if name in ("checkpoint", "data", "nn", "optim", "spark"):
         return importlib.import_module(f"pyps.{name}")
     raise AttributeError(f"module 'pyps' has no attribute {name!r}")
 
