@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Import `pyps.checkpoint`, and with torch `pyps.data`, `pyps.nn` and `pyps.optim`, when they are used first."""
+    """Import what needs torch, pyspark or more of the package when it is used first."""
     if name in ("checkpoint", "data", "nn", "optim", "spark"):
         return importlib.import_module(f"pyps.{name}")
     raise AttributeError(f"module 'pyps' has no attribute {name!r}")
