@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Generic, TypeVar
 
 from pyps.nn.embeddings.ahead import Ahead, Counts
+from pyps.nn.embeddings.ids import kept_keys
 from pyps.nn.embeddings.module import ServerModule
 
 T = TypeVar("T")  # a batch
@@ -76,11 +77,11 @@ class Prefetch(Generic[T]):
     def _look_at(self, batch: T, looks: Mapping[ServerModule, Ahead], turns: int) -> None:
         """Say that a batch will be used after so many others, and begin to pull its rows."""
         for module, ids_of in self._ids.items():
-            ids = ids_of(batch)
+            batches = module.batches(ids_of(batch))
             if self.intent:
-                now = module.kv.current_clock()
-                module.intent(ids, now + turns, now + turns + 1, timeout=self.timeout)
-            looks[module].add(module.batches(ids))
+                start = module.kv.current_clock() + turns
+                module.kv.intent(kept_keys(batches), start, timeout=self.timeout)
+            looks[module].add(batches)
 
 
 def prefetch(

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from pyspark import BarrierTaskContext
 
 from pyps.checkpoint import save
+from pyps.checkpoint.rounds import batches
+from pyps.checkpoint.rows import sizes
 from pyps.rendezvous.interfaces import at_port, find_address
 from pyps.server import Server
 
@@ -25,7 +27,6 @@ Batches = Iterator[Batch]
 # A row for each piece of a table: bytes of int64 keys, of the elements of each, and of all values; and one for what the
 # function returned.
 SCHEMA = "table string, dtype string, keys binary, lengths binary, elements binary, rank int, result binary"
-PIECE_BYTES = 1 << 24  # of values in one row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +41,13 @@ class Task:
     interface: str | None
     timeout: float
 
-    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Be a node; the rows that it yields are those of `SCHEMA`."""
         context = BarrierTaskContext.get()
         rank = context.partitionId()
         with Server(num_nodes=self.nodes, rank=rank, curve=self.curve, **self.options) as node:
             self._connect(node, context)
-            result = self.fn(node, map(as_arrays, batches))
+            result = self.fn(node, map(as_arrays, rows))
             context.barrier()
             yield row(rank=rank, result=pickle.dumps(result))
             if self.checkpoint is not None:
@@ -82,12 +83,10 @@ def as_array(column: pa.Array) -> NDArray[Any]:
 
 
 def pieces(name: str, table: Node) -> Iterator[pa.RecordBatch]:
-    """Yield what the keys hold that live on this node, in rows of at most `PIECE_BYTES`."""
-    longest = table.value_length or 1
+    """Yield what the keys hold that live on this node, in rows of about as many bytes as a shard of a checkpoint."""
     with table.worker() as kv:
-        for keys in kv.keys(max(1, PIECE_BYTES // (longest * table.dtype.storage.itemsize))):
-            lengths, nbytes = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
-            table.row_sizes(keys, lengths, nbytes)
+        for keys in batches(table, kv.keys()):
+            lengths, _ = sizes(table, keys)
             values = kv.pull(keys)
             if not isinstance(values, np.ndarray):  # bfloat16, which numpy lacks
                 values = values.float().numpy()

@@ -17,6 +17,7 @@ import pyps
 from moontide import locations
 from moontide.demo.data import Digits, load_digits
 from pyps.nn.dense.pieces import LENGTHS, keys_of
+from tests.torch_threads import one_thread
 
 EPOCHS, BATCH = 12, 16
 SGD = "sgd:lr=0.1"
@@ -52,10 +53,8 @@ def of_the_environment(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def one_thread_each() -> Iterator[None]:
     """Several models learn at the same time."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    with one_thread():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -100,6 +101,11 @@ class Batch:
         """Return all rows, from those that are at the server: the padding's is zeros among any numbers."""
         missing = len(self.keys) - len(rows)
         return torch.nn.functional.pad(rows, (0, 0, 0, missing)) if missing else rows
+
+
+def kept_keys(batches: Sequence[Batch]) -> torch.Tensor:
+    """Return the keys of the rows of batches that are at the server."""
+    return torch.cat([batch.keys[: batch.kept] for batch in batches])
 
 
 def as_ids(ids: object, what: str = "ids") -> torch.Tensor:

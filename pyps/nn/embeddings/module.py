@@ -10,7 +10,7 @@ import torch
 
 from pyps.nn.embeddings import state
 from pyps.nn.embeddings.ahead import Ahead
-from pyps.nn.embeddings.ids import Batch, Ids
+from pyps.nn.embeddings.ids import Batch, Ids, kept_keys
 from pyps.nn.embeddings.rows import Rows
 from pyps.timestamps import Timestamp
 
@@ -66,8 +66,7 @@ class ServerModule(torch.nn.Module):
         ids
             As `forward` takes them.
         """
-        keys = torch.cat([batch.keys[: batch.kept] for batch in self.batches(ids)])
-        return self.kv.localize(keys, asynchronous, timeout=timeout)
+        return self.kv.localize(kept_keys(self.batches(ids)), asynchronous, timeout=timeout)
 
     def intent(self, ids: Any, start: int, end: int = 0, *, timeout: float | None = None) -> None:
         """Say that a batch will be used in clocks [start, end); arguments and errors are those of `Worker.intent`.
@@ -77,8 +76,7 @@ class ServerModule(torch.nn.Module):
         ids
             As `forward` takes them.
         """
-        keys = torch.cat([batch.keys[: batch.kept] for batch in self.batches(ids)])
-        self.kv.intent(keys, start, end, timeout=timeout)
+        self.kv.intent(kept_keys(self.batches(ids)), start, end, timeout=timeout)
 
     @contextmanager
     def looking_ahead(self, timeout: float | None) -> Iterator[Ahead]:
