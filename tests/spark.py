@@ -38,6 +38,7 @@ def environment() -> Iterator[None]:
 def running() -> Iterator[SparkSession]:
     """Give a session with two workers of its own; it ends before other tests, since a fork breaks its connections."""
     need_java()
+    assert SparkSession.getActiveSession() is None, "a session of other tests has not ended"
     with environment(), session(spark_driver_extraJavaOptions=QUICK) as one:
         warm(one)
         yield one

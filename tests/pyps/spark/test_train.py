@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 import pyps
 import pyps.spark
+from tests.spark import running
 
 pytestmark = pytest.mark.long
 
 ITEMS = 10
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with running() as session:
+        yield session
 
 
 def clicks(spark: SparkSession, count: int = 1000) -> DataFrame:
