@@ -11,6 +11,7 @@
 // losses FIRST LAST: the seeds to run. A failure names its seed; a third word makes it show the steps.
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "losses/checks.h"
 #include "losses/epochs.h"
@@ -61,6 +62,7 @@ private:
     }
 
     void step() {
+        if (world_.matters != no_node && world_.draw(world_.soon) == 0) lose_what_matters();
         uint64_t what = world_.draw(24);
         if (what == 23) {
             world_.tick(0.5 * double(world_.draw(4)));
@@ -79,7 +81,7 @@ private:
             act(world_, world_.draw(world_.workers.size()));
         } else if (what < 10) {
             exchange(NodeId(world_.draw(world_.num_nodes)));
-        } else if (what == 10 && world_.losses_left > 0 && actions_left_ < 250 &&
+        } else if (what == 10 && world_.losses_left > world_.losses_that_follow && actions_left_ < 250 &&
                    world_.draw(is_anybody_leaving() ? 3 : 10) == 0) {
             world_.losses_left--;
             lose(world_, world_.members()[world_.draw(world_.members().size())]);
@@ -95,6 +97,13 @@ private:
             deliver(world_);
         }
         check_owners(world_);
+    }
+
+    void lose_what_matters() {
+        const NodeId node = std::exchange(world_.matters, no_node);
+        if (world_.losses_left == 0 || world_.nodes[node]->out) return;
+        world_.losses_left--;
+        lose(world_, node);
     }
 
     // A node that is full may need the room of a key.
@@ -121,9 +130,11 @@ private:
         world_.flush();
         if (node.out || !node.protocol.may_go()) return;
         depart(world_, id);
-        if (world_.losses_left > 0 && world_.draw(2)) {
+        const NodeId next = world_.members()[world_.draw(world_.members().size())];
+        world_.note_that_matters(next);
+        if (world_.losses_left > world_.losses_that_follow && world_.draw(2)) {
             world_.losses_left--;
-            lose(world_, world_.members()[world_.draw(world_.members().size())]);
+            lose(world_, next);
         }
     }
 

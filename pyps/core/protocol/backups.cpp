@@ -198,20 +198,21 @@ void Protocol::tell(News news) {
         if (node != self_) post_.tell(node, news);
 }
 
-// The key moves to a node. If that had a backup, this node has it now.
+// The key moves to a node. If that had a backup, this node has it now; it also has one if too few others stay: those
+// that leave may go before the key has come and has other backups.
 void Protocol::pass_backups_on(Key key, NodeId to, Transfer *message) {
     message->backup = last_version_;
     message->keepers = keepers_.of(key);
     message->written = recent_.of(key);
     keepers_.forget(key);
-    auto found = std::find(message->keepers.begin(), message->keepers.end(), to);
-    if (found == message->keepers.end()) return;
-    if (message->keepers.size() > backups_) { // as long as others are to replace it
-        message->keepers.erase(found);
-        return;
-    }
-    *found = self_;
-    std::sort(message->keepers.begin(), message->keepers.end());
+    std::vector<NodeId> &keepers = message->keepers;
+    const size_t before = keepers.size();
+    keepers.erase(std::remove(keepers.begin(), keepers.end(), to), keepers.end());
+    const auto stay = size_t(
+        std::count_if(keepers.begin(), keepers.end(), [&](NodeId at) { return !leavers_.has(at); }));
+    if (leaves_ ? keepers.size() == before || keepers.size() >= backups_ : stay >= backups_) return;
+    keepers.push_back(self_);
+    std::sort(keepers.begin(), keepers.end());
     copies_.put(key, last_version_, message->value.data(), message->value.size());
 }
 

@@ -115,10 +115,13 @@ void Protocol::hand_over() {
         });
     if (!offered_.empty() || !to_hand_over_.empty()) {
         asks_to_go_ = false;
-        offer();
-    } else if (!asks_to_go_) {
-        const bool is_done = arrivals_.empty() && parked_.empty() && writes_.empty() && erasures_.empty();
-        if (!is_done || !(secure_[self_] || knows_lost_keys_)) return;
+        return offer();
+    }
+    // A key that has come may wait for its latch.
+    const bool is_done = arrivals_.empty() && parked_.empty() && writes_.empty() && erasures_.empty();
+    if (!is_done) return;
+    if (!asks_to_go_) {
+        if (!secure_[self_] && !knows_lost_keys_) return;
         asks_to_go_ = true;
         released_.assign(released_.size(), false);
         tell({News::What::handed_over});

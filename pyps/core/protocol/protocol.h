@@ -257,6 +257,7 @@ private:
     void take_over(Key key, Master &master, Bytes &value, Arrival &arrival);
 
     void ask(Key key);
+    bool answer_asked(Key key, uint32_t number);
     void relocate_to(Key key, Master &master, NodeId node);
     void send_refresh(Key key, Master &master, Replica &replica, const Bytes &value);
     void send_delta(Key key, Held &held);

@@ -29,6 +29,14 @@ void Protocol::ask(Key key) {
     take(key, Want{self_, last_number_}, not_from_home);
 }
 
+// Whether this answers what the node has asked for last.
+bool Protocol::answer_asked(Key key, uint32_t number) {
+    const uint32_t *asked = asked_.find(key);
+    const bool is_answer = asked && *asked == number;
+    if (is_answer) asked_.erase(key);
+    return is_answer;
+}
+
 void Protocol::take(Key key, const Want &want, bool from_home) {
     Found found = find(key, from_home);
     if (found.here)
@@ -98,9 +106,7 @@ void Protocol::take(Key key, const Refresh &message) {
         if (held.ending) end(key, held);
         return;
     }
-    const uint32_t *asked = asked_.find(key);
-    bool expected = asked && *asked == message.number;
-    if (expected) asked_.erase(key);
+    const bool expected = answer_asked(key, message.number);
     // The key brings its list of replicas along, from which this one will be removed.
     if (owns(key) || arrivals_.count(key)) return;
     if (expected && wanted_.count(key)) {
@@ -189,9 +195,7 @@ void Protocol::serve(Key key, const Delta &delta) {
 }
 
 void Protocol::take(Key key, const Ended &message) {
-    const uint32_t *asked = asked_.find(key);
-    if (asked && *asked == message.number) { // the owner has no room to share the key, or the home none for a new key
-        asked_.erase(key);
+    if (answer_asked(key, message.number)) { // the owner has no room to share the key, or the home none for a new key
         roomless_++;
         return;
     }

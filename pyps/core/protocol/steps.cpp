@@ -12,8 +12,8 @@ void Protocol::receive(Key key, Request message, bool from_home) {
          [this, key, message = std::move(message), from_home]() mutable { take(key, std::move(message), from_home); });
 }
 
-// What is about replicas and comes to a node where the key has no row is about replicas that have ended. It must not
-// make a row again.
+// What is about replicas and comes to a node where the key has no row is about replicas that have ended, or answers
+// what was asked of a key that was erased since its intent began. It must not make a row again.
 void Protocol::receive(Key key, Delta message, bool from_home) {
     if (is_unused(key)) {
         if (!take_ghost(key, message) && message.last) post_.send(message.node, key, Ended{message.number});
@@ -25,8 +25,7 @@ void Protocol::receive(Key key, Delta message, bool from_home) {
 
 void Protocol::receive(Key key, Refresh message) {
     if (!values_.has_row(key)) {
-        const uint32_t *asked = asked_.find(key);
-        if (asked && *asked == message.number) asked_.erase(key); // of a key that was erased since its intent began
+        answer_asked(key, message.number);
         if (!begins_here(key)) send_end(key, message.number);
         return;
     }
@@ -34,7 +33,10 @@ void Protocol::receive(Key key, Refresh message) {
 }
 
 void Protocol::receive(Key key, const Ended &message) {
-    if (!values_.has_row(key)) return;
+    if (!values_.has_row(key)) {
+        roomless_ += answer_asked(key, message.number);
+        return;
+    }
     step(key, [=] { take(key, message); });
 }
 
@@ -44,7 +46,10 @@ void Protocol::receive(Key key, const Recall &message) {
 }
 
 void Protocol::receive(Key key, const Gone &message) {
-    if (!values_.has_row(key)) return;
+    if (!values_.has_row(key)) {
+        if (message.with != no_room) asked_.erase(key);
+        return;
+    }
     step(key, [=] { take(key, message); });
 }
 

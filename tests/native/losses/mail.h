@@ -42,6 +42,7 @@ public:
     }
     void send(NodeId to, Key key, const TakeOver &message) override {
         world_.met.taken_over++;
+        world_.note_that_matters(to);
         single(to, key, message, "take over");
     }
     void send(NodeId to, const Offer &message) override {

@@ -111,6 +111,9 @@ struct World : clients::Surroundings {
     const WideShape shape;
     const bool connections_break; // of workers
     int losses_left;
+    const int losses_that_follow; // of these: of a node that matters, about so many steps later
+    const uint64_t soon;
+    NodeId matters = no_node;
     int lost_at_once = 0; // nodes, since each key had its backups
     size_t copies = 0; // that each key had then
     bool is_safe = true; // never were that more than there are backups
@@ -137,6 +140,7 @@ struct World : clients::Surroundings {
           num_nodes(NodeId(next_to_join + (backups > 0 ? draw(3) : 0))), num_keys((seed % 4 == 3 ? 8 : 1) + draw(6)),
           shape(num_keys, draw(3) > 0, next_to_join, 1 + uint32_t(draw(3)), draw(2), NodeId(num_nodes - next_to_join)),
           connections_break(draw(2)), losses_left(int(draw(std::min<uint64_t>(3, next_to_join - 1u)) + 1)),
+          losses_that_follow(backups > 0 && draw(2) ? losses_left - int(draw(2)) : 0), soon(uint64_t(4) << draw(5)),
           pushes(num_keys), said_lost(num_keys), may_be_lost(num_keys), seen(num_keys), may_be_deleted(num_keys),
           gone(num_keys), epochs{{{}, no_node}}, counts_uses(!shape.is_range && seed % 3 == 1), dropped(num_keys) {
         Techniques techniques = draw_techniques(*this);
@@ -175,6 +179,11 @@ struct World : clients::Surroundings {
                           std::all_of(members().begin(), members().end(),
                                       [&](NodeId other) { return node.protocol.knows_secure(other); });
                });
+    }
+
+    // A loss of this node would be worst now: it takes over keys, or was given them.
+    void note_that_matters(NodeId node) {
+        if (losses_that_follow > 0) matters = node;
     }
 
     bool is_at_a_member(Key key) const {
