@@ -74,6 +74,7 @@ def site(place: Path) -> Path:
         "pyps.nn",
         "pyps.adapm",
         "pyps.optim",
+        "pyps.ray",
         "pyps.spark",
         "pyps.wholememory",
     ],

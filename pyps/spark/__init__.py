@@ -11,7 +11,8 @@ missing = [name for name in ("pyspark", "pandas", "pyarrow") if find_spec(name) 
 if missing:
     raise ImportError(f"pyps.spark needs {', '.join(missing)}: pip install 'moontide[spark]'")
 
-from pyps.spark.trained import Parameters, Trained  # noqa: E402
+from pyps.parameters import Parameters  # noqa: E402
+from pyps.spark.trained import Trained  # noqa: E402
 from pyps.spark.training import train  # noqa: E402
 
 __all__ = ["Parameters", "Trained", "train"]

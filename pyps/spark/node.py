@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 from pyspark import BarrierTaskContext
 
 from pyps.checkpoint import save
-from pyps.checkpoint.rounds import batches
-from pyps.checkpoint.rows import sizes
+from pyps.parameters import held, settle
 from pyps.rendezvous.interfaces import at_port, find_address
 from pyps.server import Server
-
-if TYPE_CHECKING:
-    from pyps.node import Node
 
 Batch = dict[str, NDArray[Any]]
 Batches = Iterator[Batch]
@@ -48,14 +44,21 @@ class Task:
         with Server(num_nodes=self.nodes, rank=rank, curve=self.curve, **self.options) as node:
             self._connect(node, context)
             result = self.fn(node, map(as_arrays, rows))
+            context.barrier()  # nobody asks for keys any more
+            settle(node, self.timeout)
             context.barrier()
             yield row(rank=rank, result=pickle.dumps(result))
             if self.checkpoint is not None:
                 save(self.checkpoint, node, timeout=self.timeout)
             else:
-                for name in ("", *node.table_names()):
-                    table = node.table(name, timeout=self.timeout) if name else node
-                    yield from pieces(name, table)
+                for table, piece in held(node, self.timeout):
+                    yield row(
+                        table=table,
+                        dtype=str(piece.values.dtype),
+                        keys=piece.keys.tobytes(),
+                        lengths=piece.lengths.tobytes(),
+                        elements=piece.values.tobytes(),
+                    )
             context.barrier()  # keys of others may have been asked for until now
 
     def _connect(self, node: Server, context: BarrierTaskContext) -> None:
@@ -80,23 +83,6 @@ def as_array(column: pa.Array) -> NDArray[Any]:
             return flat.reshape(len(column), -1)
     found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return found
-
-
-def pieces(name: str, table: Node) -> Iterator[pa.RecordBatch]:
-    """Yield what the keys hold that live on this node, in rows of about as many bytes as a shard of a checkpoint."""
-    with table.worker() as kv:
-        for keys in batches(table, kv.keys()):
-            lengths, _ = sizes(table, keys)
-            values = kv.pull(keys)
-            if not isinstance(values, np.ndarray):  # bfloat16, which numpy lacks
-                values = values.float().numpy()
-            yield row(
-                table=name,
-                dtype=str(values.dtype),
-                keys=keys.tobytes(),
-                lengths=lengths.tobytes(),
-                elements=values.tobytes(),
-            )
 
 
 def row(**fields: Any) -> pa.RecordBatch:

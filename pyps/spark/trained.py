@@ -8,42 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pyps.parameters import Parameters, together
 
 if TYPE_CHECKING:
     from pyspark.sql import Row
-
-    from pyps.node import Node
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The keys of a table and what they held.
-
-    Attributes
-    ----------
-    keys : int64 array, shape (n,)
-        In ascending order.
-    values : array, shape (n, length)
-        Or of one dimension, the keys' values one after another, if they differ in length.
-    lengths : int64 array, shape (n,)
-        Elements of each value.
-    """
-
-    keys: NDArray[np.int64]
-    values: NDArray[Any]
-    lengths: NDArray[np.int64]
-
-    def fill(self, node: Node) -> None:
-        """Set these keys of a server or a named table, in a process that has it.
-
-        Raises
-        ------
-        ValueError
-            It lacks a key, or has another length of values.
-        """
-        with node.worker() as kv:
-            kv.set(self.keys, self.values)
 
 
 @dataclass(frozen=True)
@@ -79,16 +48,5 @@ def read(rows: Sequence[Row]) -> Trained:
         keys, lengths = np.frombuffer(row["keys"], np.int64), np.frombuffer(row["lengths"], np.int64)
         pieces.setdefault(row["table"], []).append(Parameters(keys, values, lengths))
     return Trained(
-        [results[rank] for rank in sorted(results)], {name: _joined(found) for name, found in pieces.items()}
+        [results[rank] for rank in sorted(results)], {name: together(found) for name, found in pieces.items()}
     )
-
-
-def _joined(found: list[Parameters]) -> Parameters:
-    keys = np.concatenate([one.keys for one in found])
-    values = np.concatenate([one.values for one in found])
-    lengths = np.concatenate([one.lengths for one in found])
-    order = np.argsort(keys)
-    if (lengths == lengths[0]).all():
-        return Parameters(keys[order], values.reshape(len(keys), -1)[order], lengths[order])
-    parts = np.split(values, np.cumsum(lengths)[:-1])
-    return Parameters(keys[order], np.concatenate([parts[at] for at in order]), lengths[order])

@@ -15,6 +15,7 @@ DEPLOY = ROOT / "deploy"
 DOCKERFILE = DEPLOY / "Dockerfile"
 COMPOSE = DEPLOY / "compose.yaml"
 KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+SLURM = DEPLOY / "slurm" / "train.sbatch"
 PLACEHOLDERS = {"$(RANK)": "1", "$(ADDRESS)": "127.0.0.1"}  # what Kubernetes puts in
 
 
@@ -38,15 +39,21 @@ def pod_of(document: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def containers() -> list[Container]:
-    """All of them: the image's own command, compose's services, Kubernetes' pods."""
+    """Those that run the image's program: its own command, compose's services, Kubernetes' pods."""
     found = [Container("Dockerfile", words("CMD"), {})]
     for name, service in yaml.safe_load(COMPOSE.read_text())["services"].items():
         found.append(Container(f"compose.{name}", service["command"], service))
     for file in KUBERNETES:
         for pod in filter(None, map(pod_of, documents(file))):
-            for said in pod["containers"]:
+            for said in (said for said in pod["containers"] if "command" not in said):
                 found.append(Container(f"{file.stem}.{said['name']}", filled(said["args"]), said))
     return found
+
+
+def job() -> tuple[dict[str, Any], dict[str, Any]]:
+    """The Job of a program that trains, and its Service."""
+    service, job = documents(DEPLOY / "kubernetes" / "train.yaml")
+    return job, service
 
 
 def filled(arguments: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ import yaml
 
 from bridge.serve.rest.guard import OPEN
 from moontide.cli import build_parser, main
-from tests.deploy.manifests import COMPOSE, KUBERNETES, Container, containers, documents, words
+from tests.deploy.manifests import COMPOSE, DEPLOY, KUBERNETES, Container, containers, documents, job, words
 
 CONTAINERS = [pytest.param(container, id=container.name) for container in containers()]
 SERVES = [one for one in containers() if one.command[0] == "serve"]
@@ -50,7 +50,7 @@ def test_a_node_is_ready_when_it_says_where_to_attach(container: Container) -> N
 
 def test_a_stateful_set_has_as_many_nodes_as_each_is_told() -> None:
     (stateful,) = (d for file in KUBERNETES for d in documents(file) if d["kind"] == "StatefulSet")
-    (service,) = (d for file in KUBERNETES for d in documents(file) if d["spec"].get("clusterIP") == "None")
+    (service,) = (d for d in documents(DEPLOY / "kubernetes" / "nodes.yaml") if d["kind"] == "Service")
     (node,) = (one for one in NODES if one.name == "nodes.node")
     arguments, spec = parsed(node), stateful["spec"]
     assert spec["replicas"] == arguments.num_nodes
@@ -59,6 +59,16 @@ def test_a_stateful_set_has_as_many_nodes_as_each_is_told() -> None:
     assert arguments.rendezvous == f"tcp://{stateful['metadata']['name']}-0.{spec['serviceName']}:{port}"
     assert spec["serviceName"] == service["metadata"]["name"]
     assert spec["template"]["spec"]["terminationGracePeriodSeconds"] > arguments.patience
+
+
+def test_a_job_has_as_many_pods_as_each_is_told_and_the_first_one_s_name() -> None:
+    training, service = job()
+    spec, name = training["spec"], training["metadata"]["name"]
+    env = {one["name"]: one.get("value") for one in spec["template"]["spec"]["containers"][0]["env"]}
+    assert env["WORLD_SIZE"] == str(spec["completions"]) == str(spec["parallelism"])
+    assert env["MASTER_ADDR"] == f"{name}-0.{service['metadata']['name']}"
+    assert env["MASTER_PORT"] == str(service["spec"]["ports"][0]["port"])
+    assert spec["template"]["spec"]["subdomain"] == service["metadata"]["name"]
 
 
 def test_composes_nodes_are_one_cluster() -> None:

@@ -16,7 +16,7 @@ import pyps
 from pyps.rendezvous.interfaces import listen
 from tests.bridge.serve.serving import serving
 from tests.conftest import Processes
-from tests.deploy.manifests import containers, words
+from tests.deploy.manifests import SLURM, containers, job, words
 
 TIMEOUT = 60.0
 
@@ -60,6 +60,65 @@ def test_composes_nodes_meet_with_their_keys_and_end(processes: Processes, tmp_p
     for file, process in running:
         _, errors = process.communicate(timeout=TIMEOUT)
         assert (process.returncode, errors, file.exists()) == (0, "", False)
+
+
+# Of docs/cluster.md; each process tells how many workers there were.
+PROGRAM = """
+import numpy as np
+import pyps
+
+with pyps.init(num_keys=1000, value_length=8) as node, node.worker() as kv:
+    kv.push([0], np.ones((1, 8), dtype=np.float32))
+    kv.barrier()
+    print(node.rank, node.num_nodes, int(kv.pull([0])[0, 0]))
+"""
+
+
+@pytest.mark.long
+def test_a_job_s_pods_are_nodes_of_one_cluster(processes: Processes, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM)
+    training, _ = job()
+    (container,) = training["spec"]["template"]["spec"]["containers"]
+    with listen("127.0.0.4", 0) as probe:
+        port = str(probe.getsockname()[1])
+    public, secret = (key.decode() for key in zmq.curve_keypair())
+    given = {one["name"]: one.get("value", "") for one in container["env"]}
+    given |= {"MASTER_ADDR": "127.0.0.4", "MASTER_PORT": port}
+    given |= {"PYPS_CURVE_PUBLIC": public, "PYPS_CURVE_SECRET": secret}
+    count = training["spec"]["completions"]
+    python, program = container["command"]
+    assert python == "python"
+    command = [sys.executable, program.replace("/program", str(tmp_path))]
+    running = [
+        processes(
+            command, env=os.environ | given | {"RANK": str(rank), "DMLC_NODE_HOST": f"127.0.0.{rank + 4}"}
+        )
+        for rank in range(count)
+    ]
+    told = sorted(process.communicate(timeout=TIMEOUT)[0].strip() for process in running)
+    assert told == [f"{rank} {count} {count}" for rank in range(count)]
+
+
+@pytest.mark.long
+def test_slurm_s_script_starts_the_program_on_each_host(processes: Processes, tmp_path: Path) -> None:
+    """Its `srun` and `scontrol` are stood in for: one host, whose commands run here."""
+    (tmp_path / "train.py").write_text(PROGRAM)
+    for name, text in {
+        "srun": 'exec "${@:2}"',
+        "scontrol": "echo 127.0.0.1",
+        "hostname": "echo 127.0.0.1",
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    with listen("127.0.0.1", 0) as probe:
+        port = str(probe.getsockname()[1])
+    path = f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    given = {"PATH": path, "SLURM_JOB_NODELIST": "one", "SLURM_JOB_NUM_NODES": "1", "SLURM_JOB_ID": "7"} | {
+        "MOONTIDE_PORT": port
+    }
+    process = processes(["bash", SLURM, tmp_path / "train.py"], env=os.environ | given)
+    assert process.communicate(timeout=TIMEOUT)[0].split("\n")[:2] == ["0 1 2", "0 1 2"]
+    assert process.returncode == 0
 
 
 @pytest.mark.slow
