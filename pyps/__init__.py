@@ -64,6 +64,7 @@ __all__ = [
     "local",
     "nn",
     "optim",
+    "ray",
     "scheduler",
     "share",
     "spark",
@@ -71,12 +72,12 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    from pyps import checkpoint, data, nn, optim, spark
+    from pyps import checkpoint, data, nn, optim, ray, spark
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs torch, pyspark or more of the package when it is used first."""
-    if name in ("checkpoint", "data", "nn", "optim", "spark"):
+    """Import what needs torch, Ray, pyspark or more of the package when it is used first."""
+    if name in ("checkpoint", "data", "nn", "optim", "ray", "spark"):
         return importlib.import_module(f"pyps.{name}")
     raise AttributeError(f"module 'pyps' has no attribute {name!r}")
 

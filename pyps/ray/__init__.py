@@ -10,7 +10,6 @@ from importlib.util import find_spec
 if find_spec("ray") is None:
     raise ImportError("pyps.ray needs Ray: pip install 'moontide[ray]'")
 
-from pyps.parameters import Parameters
 from pyps.ray.cluster import Cluster
 
-__all__ = ["Cluster", "Parameters"]
+__all__ = ["Cluster"]

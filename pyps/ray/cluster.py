@@ -139,7 +139,7 @@ class Cluster:
             raise
 
     def parameters(self) -> dict[str, Parameters]:
-        """Return what all keys hold: of each named table, and under "" of the server's own keys.
+        """Return what all keys hold, as `pyps.spark.Parameters`: of each named table, and under "" of the server's own.
 
         For models that this process has no room for, let all nodes save a checkpoint:
         ``cluster.run(lambda node: pyps.checkpoint.save(directory, node))``.
