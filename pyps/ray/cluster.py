@@ -37,7 +37,8 @@ class Cluster:
     nodes : int
         How many actors.
     num_keys, value_length, **options
-        As in `Server`.
+        As in `Server`. `num_workers` is 1 by default: barriers of workers wait until each node has had one. Those of a
+        later `run` wait only for workers that are there; ``node.barrier()`` waits for all nodes.
     placement : {"STRICT_SPREAD", "SPREAD", "PACK", "STRICT_PACK"}
         As of Ray's placement groups: by default each node has a host of its own.
     resources : dict of str to float, optional
@@ -78,6 +79,7 @@ class Cluster:
             raise ValueError(f"nodes is {nodes}; it must be at least 1")
         options["optimizer"] = optimizer_text(options.get("optimizer"))
         options["initializer"] = initializer_text(options.get("initializer"))
+        options = {"num_workers": 1} | options
         options |= {"num_keys": num_keys, "value_length": value_length, "num_nodes": nodes}
         options["curve"] = tuple(key.decode() for key in zmq.curve_keypair())
         self._timeout = timeout

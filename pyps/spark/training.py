@@ -44,7 +44,7 @@ def train(
         How many tasks, of which all run at the same time; by default as many as there are slots. Executors that
         dynamic allocation has not started yet have none.
     num_keys, value_length, **options
-        As in `Server`.
+        As in `Server`. `num_workers` is 1 by default: barriers of workers wait until each node has had one.
     checkpoint : str, optional
         A directory, or a URL of a store that fsspec reaches, that all tasks see: the server is saved there by
         `pyps.checkpoint`, and what it holds does not come back. For models that the driver has no room for.
@@ -81,6 +81,7 @@ def train(
         fn=fn,
         nodes=count,
         options={
+            "num_workers": 1,
             **options,
             "num_keys": num_keys,
             "value_length": value_length,

@@ -37,8 +37,11 @@ def test_actors_on_hosts_of_their_own_are_one_server(run: Run) -> None:
         import numpy as np
         import pyps.ray
 
-        def look(node, base):
+        def look(node, base, meet):
+            time.sleep(0.5 * node.rank)  # a barrier of workers waits for a node's first one
             with node.worker() as kv:
+                if meet:
+                    node.barrier()
                 kv.set([node.rank], np.full((1, 1), base + node.rank, np.float32))
                 kv.barrier()
                 return node.rank, node.num_nodes, kv.pull([0, 1])[:, 0].tolist()
@@ -47,9 +50,9 @@ def test_actors_on_hosts_of_their_own_are_one_server(run: Run) -> None:
             return ray.util.get_node_ip_address()
 
         with pyps.ray.Cluster(2, num_keys=2) as cluster:
-            assert cluster.run(look, 5) == [(0, 2, [5, 6]), (1, 2, [5, 6])]
+            assert cluster.run(look, 5, False) == [(0, 2, [5, 6]), (1, 2, [5, 6])]
             assert len(set(cluster.run(host))) == 2
-            assert cluster.run(look, 7)[0] == (0, 2, [7, 8])  # the server stays
+            assert cluster.run(look, 7, True)[0] == (0, 2, [7, 8])  # the server stays
             assert cluster.parameters()[""].values.tolist() == [[7], [8]]
         """)
     )

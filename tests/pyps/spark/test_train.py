@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ def test_all_rows_train_one_server(spark: SparkSession, nodes: int) -> None:
 
 def test_the_nodes_are_those_of_the_stage(spark: SparkSession) -> None:
     def look(node: pyps.Server, batches: Any) -> tuple[int, int, bool]:
+        time.sleep(0.5 * node.rank)  # the barrier waits for its worker
         with node.worker() as kv:
             kv.set([node.rank], np.full((1, 1), node.rank + 1, np.float32))
             kv.barrier()
